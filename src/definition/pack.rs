@@ -1,0 +1,89 @@
+//! `[pack]` and `[graph]`: when a pack serves, what it may touch, how its graph is kept.
+
+use super::{Located, Schema};
+use crate::value::Json;
+
+/// `[pack]`.
+#[derive(Clone, Debug)]
+pub struct PackDefinition {
+    /// A title for people.
+    pub title: Located<String>,
+    /// Its version.
+    pub version: String,
+    /// Served by default only where one of these paths exists; absent = always, empty = only by name.
+    pub when: Option<Vec<String>>,
+    /// The root is the nearest ancestor holding the first entry, else the second …; `.` is the workspace itself.
+    pub root: Vec<String>,
+    /// The path of the template that tells a model about the pack.
+    pub instructions: Option<Located<String>>,
+    /// What it may touch.
+    pub grants: Grants,
+    /// JSON Schema of `[packs.NAME]` in the workspace's `toolsd.toml`.
+    pub config: Option<Schema>,
+    /// The limits of its calls.
+    pub limits: LimitsOverride,
+    /// A function that sees every fault of its calls.
+    pub on_error: Option<Located<String>>,
+    /// Icons.
+    pub icons: Vec<Json>,
+}
+
+/// What a pack may touch. Globs are relative to its root; `~` and `$VAR` are filled in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Grants {
+    /// Files it may read.
+    pub read: Vec<String>,
+    /// Files it may write.
+    pub write: Vec<String>,
+    /// Variables of the environment; `*` at the end stands for any rest.
+    pub env: Vec<String>,
+    /// Programs it may run.
+    pub run: Vec<String>,
+    /// How far git goes.
+    pub git: Git,
+}
+
+/// How far git goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Git {
+    /// Not at all.
+    #[default]
+    None,
+    /// Inspecting commands.
+    Read,
+    /// Every command.
+    Write,
+}
+
+/// Limits, where they differ from those above them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LimitsOverride {
+    /// Wall time in milliseconds.
+    pub time_ms: Option<u64>,
+    /// Steps of the scripts.
+    pub ticks: Option<u64>,
+    /// Memory in MB.
+    pub memory_mb: Option<u64>,
+    /// Size of the result in kB.
+    pub output_kb: Option<u64>,
+    /// Calls of functions within functions.
+    pub depth: Option<u64>,
+}
+
+/// `[graph]`.
+#[derive(Clone, Debug)]
+pub struct GraphDefinition {
+    /// The script that has `fn build(g, config)`.
+    pub script: Located<String>,
+    /// When it is looked at again.
+    pub refresh: Refresh,
+    /// The limits of a build.
+    pub limits: LimitsOverride,
+}
+
+/// When the graph is looked at again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refresh {
+    /// Before each call.
+    Call,
+}

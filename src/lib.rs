@@ -1,0 +1,28 @@
+//! toolsd: one binary that serves MCP tools, resources and prompts defined in TOML files, rhai scripts and
+//! handlebars templates.
+//!
+//! **The order of this list is the layer rule: a module may name only modules above it.** A test reads this
+//! file and every `crate::` path; `src/README.md` says what each room is for and what is absent on purpose.
+
+#[cfg(windows)]
+compile_error!("toolsd needs flock, process groups and non-blocking pipes: Linux and macOS for now");
+
+pub mod source;
+pub mod diagnostic;
+pub mod value;
+pub mod world;
+pub mod guard;
+pub mod document;
+pub mod graph;
+pub mod primitive;
+pub mod primitives;
+pub mod script;
+pub mod template;
+pub mod definition;
+pub mod registry;
+pub mod check;
+pub mod call;
+pub mod case;
+pub mod watch;
+pub mod mcp;
+pub mod cli;

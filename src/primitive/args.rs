@@ -1,0 +1,254 @@
+//! The arguments of a primitive: counted and typed at the door, read by name inside.
+
+use super::{Need, Param, Primitive};
+use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::value::{Function, Json, Kind, Map, Object, Value};
+
+static NULL: Value = Value::Null;
+
+/// Checked arguments. Names are those of the declaration; keys of the options map are read the same way.
+pub struct Args {
+    primitive: &'static Primitive,
+    values: Vec<Value>,
+    options: Map,
+}
+
+impl Primitive {
+    /// Checks number and kinds of the arguments.
+    pub fn accept(&'static self, mut values: Vec<Value>) -> Result<Args> {
+        let positional: Vec<&'static Param> = self.positional().collect();
+        let options = self.take_options(&mut values, positional.len())?;
+        let needed = positional.iter().filter(|param| param.need == Need::Required).count();
+        if values.len() < needed || values.len() > positional.len() {
+            let message = format!("`{}` takes {} arguments, got {}", self.name, self.arity(), values.len());
+            return Err(Diagnostic::new(Code::ARGUMENTS, message).help(format!("use it as `{}`", self.signature())));
+        }
+        for (param, value) in positional.iter().zip(&values) {
+            self.check(param, value)?;
+        }
+        Ok(Args { primitive: self, values, options })
+    }
+
+    /// Its positional parameters.
+    pub fn positional(&self) -> impl Iterator<Item = &'static Param> + use<> {
+        self.params.iter().filter(|param| param.need != Need::Option)
+    }
+
+    /// The keys of its options map.
+    pub fn options(&self) -> impl Iterator<Item = &'static Param> + use<> {
+        self.params.iter().filter(|param| param.need == Need::Option)
+    }
+
+    /// The numbers of arguments it can be called with, the options map included.
+    pub fn arities(&self) -> std::ops::RangeInclusive<usize> {
+        let least = self.positional().filter(|param| param.need == Need::Required).count();
+        let most = self.positional().count() + usize::from(self.options().next().is_some());
+        least..=most
+    }
+
+    /// How to call it: `name(a, b?, #{ key? }) -> kind`.
+    pub fn signature(&self) -> String {
+        let mut parts: Vec<String> = self
+            .positional()
+            .map(|param| format!("{}{}", param.name, if param.need == Need::Optional { "?" } else { "" }))
+            .collect();
+        let options: Vec<&str> = self.options().map(|param| param.name).collect();
+        if !options.is_empty() {
+            parts.push(format!("#{{ {} }}?", options.join(", ")));
+        }
+        format!("{}({}) -> {}", self.name, parts.join(", "), self.returns.name())
+    }
+
+    fn arity(&self) -> String {
+        let arities = self.arities();
+        match (arities.start(), arities.end()) {
+            (least, most) if least == most => least.to_string(),
+            (least, most) => format!("{least} to {most}"),
+        }
+    }
+
+    fn take_options(&self, values: &mut Vec<Value>, positional: usize) -> Result<Map> {
+        let needed = self.positional().filter(|param| param.need == Need::Required).count();
+        let last_is_map = values.len() > needed && matches!(values.last(), Some(Value::Map(_) | Value::Null));
+        let takes_map =
+            |index: usize| self.positional().nth(index).is_some_and(|param| fits(param, &Value::Map(Map::new())));
+        let is_options = values.len() > positional || (last_is_map && !takes_map(values.len() - 1));
+        if self.options().next().is_none() || !is_options {
+            return Ok(Map::new());
+        }
+        match values.pop() {
+            Some(Value::Map(map)) => self.check_options(map),
+            Some(Value::Null) | None => Ok(Map::new()),
+            Some(other) => {
+                let message = format!("the options of `{}` are a map, got {}", self.name, other.kind().name());
+                Err(Diagnostic::new(Code::ARGUMENTS, message).help(format!("use it as `{}`", self.signature())))
+            }
+        }
+    }
+
+    fn check_options(&self, map: Map) -> Result<Map> {
+        for (key, value) in &map {
+            match self.options().find(|param| param.name == &**key) {
+                Some(param) => self.check(param, value)?,
+                None => {
+                    let fault = Diagnostic::new(Code::ARGUMENTS, format!("`{}` has no option `{key}`", self.name));
+                    let names: Vec<&str> = self.options().map(|param| param.name).collect();
+                    return Err(fault.help(did_you_mean(key, names).unwrap_or_else(|| self.signature())));
+                }
+            }
+        }
+        Ok(map)
+    }
+
+    fn check(&self, param: &Param, value: &Value) -> Result<()> {
+        if fits(param, value) {
+            return Ok(());
+        }
+        let kinds: Vec<&str> = param.kinds.iter().map(|kind| kind.name()).collect();
+        let message =
+            format!("`{}` of `{}` takes {}, got {}", param.name, self.name, kinds.join(" or "), value.kind().name());
+        Err(Diagnostic::new(Code::ARGUMENTS, message).help(format!("use it as `{}`", self.signature())))
+    }
+}
+
+fn fits(param: &Param, value: &Value) -> bool {
+    let kind = value.kind();
+    (kind == Kind::Null && param.need != Need::Required)
+        || param.kinds.iter().any(|allowed| match allowed {
+            Kind::Any => true,
+            Kind::Float => matches!(kind, Kind::Float | Kind::Integer),
+            Kind::Text => matches!(kind, Kind::Text),
+            Kind::List => {
+                kind == Kind::List
+                    || matches!(value, Value::Handle(handle) if kind == Kind::Frozen && handle.length().is_some())
+            }
+            Kind::Map => {
+                kind == Kind::Map
+                    || matches!(value, Value::Handle(handle) if kind == Kind::Frozen && handle.length().is_none())
+            }
+            allowed => *allowed == kind,
+        })
+}
+
+impl Args {
+    /// The argument or option of that name; `()` if it was left out.
+    pub fn value(&self, name: &str) -> &Value {
+        let mut index = 0;
+        for param in self.primitive.params {
+            match (param.need, param.name == name) {
+                (Need::Option, true) => return self.options.get(name).unwrap_or(&NULL),
+                (Need::Option, false) => {}
+                (_, true) => return self.values.get(index).unwrap_or(&NULL),
+                (_, false) => index += 1,
+            }
+        }
+        unreachable!("`{}` declares no parameter `{name}`", self.primitive.name)
+    }
+
+    /// The argument, moved out; `()` stays in its place.
+    pub fn take(&mut self, name: &str) -> Value {
+        let index = self.primitive.positional().position(|param| param.name == name);
+        match index.and_then(|index| self.values.get_mut(index)) {
+            Some(value) => std::mem::replace(value, Value::Null),
+            None => self.options.remove(name).unwrap_or(Value::Null),
+        }
+    }
+
+    /// The argument, if it was given and is not `()`.
+    pub fn given(&self, name: &str) -> Option<&Value> {
+        let value = self.value(name);
+        (!value.is_null()).then_some(value)
+    }
+
+    /// A text that must be there.
+    pub fn text(&self, name: &str) -> &str {
+        self.value(name).as_text().unwrap_or_default()
+    }
+
+    /// A text that may be left out.
+    pub fn text_or(&self, name: &str) -> Option<&str> {
+        self.value(name).as_text()
+    }
+
+    /// A whole number that must be there.
+    pub fn integer(&self, name: &str) -> i64 {
+        self.value(name).as_integer().unwrap_or_default()
+    }
+
+    /// A whole number that may be left out.
+    pub fn integer_or(&self, name: &str) -> Option<i64> {
+        self.value(name).as_integer()
+    }
+
+    /// A number, whole or not.
+    pub fn float_or(&self, name: &str) -> Option<f64> {
+        match self.value(name) {
+            Value::Float(number) => Some(*number),
+            #[allow(clippy::cast_precision_loss, reason = "a script that mixes them wants the nearest float")]
+            Value::Integer(number) => Some(*number as f64),
+            _ => None,
+        }
+    }
+
+    /// A flag; `false` if it was left out.
+    pub fn flag(&self, name: &str) -> bool {
+        matches!(self.value(name), Value::Bool(true))
+    }
+
+    /// A list, copied if it lies in frozen data; empty if it was left out.
+    pub fn list(&self, name: &str) -> Vec<Value> {
+        match self.value(name) {
+            Value::List(items) => items.clone(),
+            Value::Handle(handle) => (0..handle.length().unwrap_or(0)).filter_map(|at| handle.item(at)).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// A map, copied if it lies in frozen data; empty if it was left out.
+    pub fn map(&self, name: &str) -> Map {
+        match self.value(name) {
+            Value::Map(map) => map.clone(),
+            Value::Handle(handle) => match Value::from_json(&handle.to_json()) {
+                Value::Map(map) => map,
+                _ => Map::new(),
+            },
+            _ => Map::new(),
+        }
+    }
+
+    /// The texts of a list, or one text as a list of one; another item is a fault.
+    pub fn texts(&self, name: &str) -> Result<Vec<String>> {
+        if let Some(text) = self.text_or(name) {
+            return Ok(vec![text.to_owned()]);
+        }
+        self.list(name)
+            .into_iter()
+            .map(|item| match item {
+                Value::Text(text) => Ok(text.to_string()),
+                other => {
+                    let message =
+                        format!("`{name}` of `{}` takes texts, got {}", self.primitive.name, other.kind().name());
+                    Err(Diagnostic::new(Code::ARGUMENTS, message))
+                }
+            })
+            .collect()
+    }
+
+    /// The object of a handle, if the argument is one of that type.
+    pub fn object<T: Object>(&self, name: &str) -> Option<&T> {
+        self.value(name).as_object()
+    }
+
+    /// A function, if one was given.
+    pub fn function(&self, name: &str) -> Option<&Function> {
+        match self.value(name) {
+            Value::Function(function) => Some(function),
+            _ => None,
+        }
+    }
+
+    /// The argument as JSON.
+    pub fn json(&self, name: &str) -> Json {
+        self.value(name).to_json()
+    }
+}

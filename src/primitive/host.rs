@@ -1,0 +1,121 @@
+//! What a running primitive can reach: the world within its grants, the graph, the pack, the client.
+
+use crate::diagnostic::Result;
+use crate::graph::{Functions, Graph};
+use crate::value::{Json, Value};
+use crate::world::World;
+use std::sync::Arc;
+
+/// What a primitive is called with besides its arguments.
+pub struct Context<'a> {
+    /// The call's host.
+    pub host: &'a dyn Host,
+    /// The functions of the pack's scripts, by name.
+    pub functions: &'a Arc<dyn Functions>,
+}
+
+/// The host of one call.
+pub trait Host: Send + Sync {
+    /// The workspace, limited to the pack's grants and the call's declared effect.
+    fn world(&self) -> &Arc<dyn World>;
+
+    /// The graph of the pack, as fresh as its `refresh` promises.
+    fn graph(&self) -> Result<Arc<Graph>>;
+
+    /// The configuration of the pack: `[packs.NAME]` of the workspace, defaults filled in.
+    fn config(&self) -> Value;
+
+    /// A table of `[data]`, or nothing.
+    fn data(&self, name: &str) -> Option<Value>;
+
+    /// The names of the tables of `[data]`.
+    fn data_names(&self) -> Vec<String>;
+
+    /// A template, by its path from the root, filled with `context`.
+    fn render(&self, template: &str, context: &Json) -> Result<String>;
+
+    /// An asset of the pack, by its path from the root.
+    fn pack_file(&self, path: &str) -> Result<PackFile>;
+
+    /// Milliseconds since 1970-01-01T00:00:00Z, constant within a call.
+    fn now_ms(&self) -> i64;
+
+    /// The next random id of the call, in the usual form of a UUID.
+    fn uuid(&self) -> String;
+
+    /// Tells the client something.
+    fn notify(&self, notice: Notice);
+}
+
+/// A file that came with the pack, or that a layer above put in its place.
+pub struct PackFile {
+    /// Its text.
+    pub text: String,
+    /// The layer it came from: `embedded`, `user`, `workspace`, or the folder named by `--dir`.
+    pub origin: String,
+    /// Its path from the root of the layer.
+    pub path: String,
+}
+
+/// What a call tells the client while it runs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Notice {
+    /// How far it has come.
+    Progress {
+        /// So much is done.
+        done: f64,
+        /// Of so much, if that is known.
+        total: Option<f64>,
+        /// What is being done.
+        message: Option<String>,
+    },
+    /// A line for the log.
+    Log {
+        /// How much it matters.
+        level: LogLevel,
+        /// What to say: a text, or any JSON.
+        data: Json,
+    },
+}
+
+/// The levels of RFC 5424, as MCP names them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs, reason = "RFC 5424 says what each means")]
+pub enum LogLevel {
+    Debug,
+    Info,
+    Notice,
+    Warning,
+    Error,
+    Critical,
+    Alert,
+    Emergency,
+}
+
+impl LogLevel {
+    /// All of them, the least important first.
+    pub const ALL: [Self; 8] = [
+        Self::Debug,
+        Self::Info,
+        Self::Notice,
+        Self::Warning,
+        Self::Error,
+        Self::Critical,
+        Self::Alert,
+        Self::Emergency,
+    ];
+
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Debug => "debug",
+            Self::Info => "info",
+            Self::Notice => "notice",
+            Self::Warning => "warning",
+            Self::Error => "error",
+            Self::Critical => "critical",
+            Self::Alert => "alert",
+            Self::Emergency => "emergency",
+        }
+    }
+}

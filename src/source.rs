@@ -1,0 +1,101 @@
+//! A text with a name, and places in it.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A named text: a definition file, a script, a template, or a file of the workspace.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The path as a person would type it, relative to the layer or workspace it came from.
+    pub path: String,
+    /// The whole text.
+    pub text: String,
+}
+
+impl Source {
+    /// Makes a shared source.
+    pub fn new(path: impl Into<String>, text: impl Into<String>) -> Arc<Self> {
+        Arc::new(Self { path: path.into(), text: text.into() })
+    }
+
+    /// The place of `span` (bytes), moved to the nearest character boundaries within the text.
+    pub fn place(self: &Arc<Self>, span: Range<usize>) -> Place {
+        let start = floor_boundary(&self.text, span.start);
+        let end = floor_boundary(&self.text, span.end).max(start);
+        Place { source: Arc::clone(self), span: start..end }
+    }
+
+    /// The byte offset of a one-based line and a one-based column counted in characters;
+    /// beyond the end of a line it is that line's end.
+    pub fn offset(&self, line: usize, column: usize) -> usize {
+        let mut start = 0;
+        for _ in 1..line.max(1) {
+            match self.text[start..].find('\n') {
+                Some(found) => start += found + 1,
+                None => return self.text.len(),
+            }
+        }
+        let rest = &self.text[start..];
+        let rest = &rest[..rest.find('\n').unwrap_or(rest.len())];
+        let within = rest.char_indices().nth(column.saturating_sub(1)).map_or(rest.len(), |(at, _)| at);
+        start + within
+    }
+}
+
+fn floor_boundary(text: &str, at: usize) -> usize {
+    text.floor_char_boundary(at.min(text.len()))
+}
+
+/// A span of bytes in a source.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Where.
+    pub source: Arc<Source>,
+    /// Which bytes; both ends are character boundaries inside the text.
+    pub span: Range<usize>,
+}
+
+impl Place {
+    /// The one-based line and the one-based column, counted in characters, of the first byte.
+    pub fn line_column(&self) -> (usize, usize) {
+        let before = &self.source.text[..self.span.start];
+        let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
+        let start = before.rfind('\n').map_or(0, |at| at + 1);
+        (line, before[start..].chars().count() + 1)
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (line, column) = self.line_column();
+        write!(formatter, "{}:{line}:{column}", self.source.path)
+    }
+}
+
+impl fmt::Debug for Place {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_and_column_count_characters() {
+        let source = Source::new("a.toml", "é = 1\nöä = 2\n");
+        let place = source.place(source.offset(2, 3)..source.text.len());
+        assert_eq!(place.line_column(), (2, 3));
+        assert_eq!(place.to_string(), "a.toml:2:3");
+        assert_eq!(&source.text[place.span], " = 2\n");
+    }
+
+    #[test]
+    fn a_place_never_leaves_the_text_or_splits_a_character() {
+        let source = Source::new("a", "é");
+        assert_eq!(source.place(1..99).span, 0..2);
+        assert_eq!(source.offset(9, 9), 2);
+    }
+}

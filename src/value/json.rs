@@ -1,0 +1,56 @@
+//! Values to JSON and back.
+
+use super::{Json, Value};
+
+impl Value {
+    /// How it appears in a result. A float that JSON cannot hold (NaN, infinity) and a function become `null`.
+    pub fn to_json(&self) -> Json {
+        match self {
+            Self::Null | Self::Function(_) => Json::Null,
+            Self::Bool(value) => Json::Bool(*value),
+            Self::Integer(value) => Json::from(*value),
+            Self::Float(value) => Json::from(*value),
+            Self::Text(value) => Json::String(value.to_string()),
+            Self::List(items) => Json::Array(items.iter().map(Self::to_json).collect()),
+            Self::Map(map) => Json::Object(map.iter().map(|(key, value)| (key.to_string(), value.to_json())).collect()),
+            Self::Handle(handle) => handle.to_json(),
+        }
+    }
+
+    /// The value of a JSON text's tree. Whole numbers above the range of an integer become floats.
+    pub fn from_json(json: &Json) -> Self {
+        match json {
+            Json::Null => Self::Null,
+            Json::Bool(value) => Self::Bool(*value),
+            Json::Number(number) => match number.as_i64() {
+                Some(whole) => Self::Integer(whole),
+                None => Self::Float(number.as_f64().unwrap_or(f64::NAN)),
+            },
+            Json::String(text) => Self::from(text.as_str()),
+            Json::Array(items) => Self::List(items.iter().map(Self::from_json).collect()),
+            Json::Object(map) => {
+                Self::Map(map.iter().map(|(key, value)| (key.as_str().into(), Self::from_json(value))).collect())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn json_survives_the_way_there_and_back() {
+        let json = json!({ "a": [1, 2.5, "x", null, true], "b": { "c": -1 } });
+        assert_eq!(Value::from_json(&json).to_json(), json);
+    }
+
+    #[test]
+    fn numbers_above_an_integer_become_floats() {
+        assert_eq!(
+            Value::from_json(&json!(18_446_744_073_709_551_615_u64)),
+            Value::Float(18_446_744_073_709_551_615.0)
+        );
+    }
+}

@@ -1,0 +1,99 @@
+//! Every effect goes through this trait: files, the clock, random ids, the environment.
+
+use crate::diagnostic::Result;
+
+/// A root folder and what lies beneath it, the clock and the environment.
+///
+/// Paths are texts with `/`, relative to the root; an absolute one or one that begins with `~/` names a file
+/// below another granted root. A path that leads outside (by `..`, or through a symlink) is a fault.
+pub trait World: Send + Sync {
+    /// The absolute path of the root, as shown to people.
+    fn root(&self) -> &str;
+
+    /// What is at `path`; nothing there is `None`, not a fault.
+    fn stat(&self, path: &str) -> Result<Option<Stat>>;
+
+    /// The bytes of a file.
+    fn read(&self, path: &str) -> Result<Vec<u8>>;
+
+    /// The entries of one folder, sorted by name, bytewise.
+    fn list(&self, path: &str) -> Result<Vec<Entry>>;
+
+    /// The files below a folder, sorted bytewise, and every folder that was looked into.
+    fn walk(&self, walk: &Walk) -> Result<Walked>;
+
+    /// Writes a file by a temporary one and a rename; folders are made.
+    fn write(&self, path: &str, bytes: &[u8]) -> Result<()>;
+
+    /// Removes a file; one that is not there is a fault.
+    fn remove(&self, path: &str) -> Result<()>;
+
+    /// Milliseconds since 1970-01-01T00:00:00Z.
+    fn now_ms(&self) -> i64;
+
+    /// A random UUID.
+    fn uuid(&self) -> [u8; 16];
+
+    /// A variable of the environment.
+    fn env(&self, name: &str) -> Option<String>;
+
+    /// The names of the environment's variables, sorted.
+    fn env_names(&self) -> Vec<String>;
+}
+
+/// What is known of a file without reading it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stat {
+    /// File, folder, or something else.
+    pub entry: EntryKind,
+    /// Bytes.
+    pub size: u64,
+    /// Nanoseconds since 1970 of the last change.
+    pub modified_ns: i128,
+    /// The inode: a file replaced by a rename has another one.
+    pub inode: u64,
+}
+
+/// What an entry of a folder is. A symlink is what it leads to, if that lies beneath the root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum EntryKind {
+    /// A file.
+    File,
+    /// A folder.
+    Folder,
+    /// A device, a pipe, a socket, or a symlink that leads nowhere or outside.
+    Other,
+}
+
+/// One entry of a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name, without a path.
+    pub name: String,
+    /// What it is.
+    pub entry: EntryKind,
+}
+
+/// How to walk.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Walk {
+    /// The folder to begin at; `.` or the empty text is the root.
+    pub from: String,
+    /// Whether to look at names that begin with a dot.
+    pub hidden: bool,
+    /// Whether to leave out what `.gitignore` and `.ignore` files leave out.
+    pub ignore: bool,
+    /// Whether to follow symlinks that stay beneath the root. Loops end.
+    pub follow: bool,
+    /// How many folders deep, at most.
+    pub depth: Option<usize>,
+}
+
+/// What a walk found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Walked {
+    /// The files: paths relative to the root, sorted bytewise.
+    pub files: Vec<String>,
+    /// The folders looked into, the first one included: paths relative to the root, sorted bytewise.
+    pub folders: Vec<String>,
+}
