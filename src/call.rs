@@ -1,1 +1,145 @@
-//! Stub.
+//! Runs one call: arguments, graph, script, result. Knows neither MCP nor the command line.
+
+use crate::content::{Content, ResourceBody};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::guard::Cancel;
+use crate::primitive::Notice;
+use crate::registry::Registry;
+use crate::value::Json;
+use std::sync::Arc;
+
+/// What is asked of the host.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Request {
+    /// Call a tool.
+    Call {
+        /// Its public name.
+        tool: String,
+        /// Its arguments: an object.
+        arguments: Json,
+    },
+    /// Read a resource.
+    Read {
+        /// Its URI.
+        uri: String,
+    },
+    /// Get a prompt.
+    Prompt {
+        /// Its public name.
+        name: String,
+        /// Its arguments: an object of texts.
+        arguments: Json,
+    },
+    /// Complete an argument of a prompt, or a variable of a resource template.
+    Complete {
+        /// The prompt or template.
+        of: Completed,
+        /// The argument's name.
+        argument: String,
+        /// What was typed so far.
+        value: String,
+        /// The arguments that are already known: an object of texts.
+        context: Json,
+    },
+    /// List all resources: the fixed ones, and those that `list` functions name.
+    ListResources,
+}
+
+/// What is completed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Completed {
+    /// A prompt, by its public name.
+    Prompt(String),
+    /// A resource template, by its text.
+    Resource(String),
+}
+
+/// What the host answers.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// The result of a tool, good or bad.
+    Tool(Outcome),
+    /// The contents of a resource.
+    Contents(Contents),
+    /// The messages of a prompt.
+    Messages {
+        /// Its description.
+        description: Option<String>,
+        /// Role and content.
+        messages: Vec<(String, Content)>,
+    },
+    /// Completions.
+    Completion {
+        /// At most a hundred.
+        values: Vec<String>,
+        /// How many there are.
+        total: usize,
+    },
+    /// The resources: objects as MCP lists them (`uri`, `name`, …), in a total order.
+    Resources(Arc<Vec<Json>>),
+    /// An error of the protocol: not found, rejected, a fault of the host.
+    Fault(Box<Diagnostic>),
+}
+
+/// The result of a tool.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// What a model reads.
+    pub content: Vec<Content>,
+    /// The data: any JSON.
+    pub structured: Option<Json>,
+    /// Whether the call failed in a way that the model can repair.
+    pub failed: bool,
+    /// `_meta`.
+    pub meta: Option<Json>,
+}
+
+/// What a resource holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Contents {
+    /// Its parts: URI, MIME type, text or blob.
+    pub parts: Vec<(String, Option<String>, ResourceBody)>,
+    /// For how long a client may keep it, in milliseconds.
+    pub ttl_ms: Option<u64>,
+    /// `public` or `private`.
+    pub cache_scope: Option<String>,
+    /// What it was made from, so that a subscription knows when to read again: paths of the workspace.
+    pub touched: Vec<String>,
+}
+
+/// What comes with a request.
+pub struct Caller {
+    /// Ends the call from outside.
+    pub cancel: Cancel,
+    /// Takes progress and log lines while the call runs.
+    pub notices: Box<dyn Fn(Notice) + Send + Sync>,
+    /// The capabilities of the client.
+    pub capabilities: Json,
+}
+
+/// The host: the registry in use, the script threads, the graphs.
+pub struct Service {
+    registry: arc_swap::ArcSwap<Registry>,
+}
+
+impl Service {
+    /// Serves a registry.
+    pub fn new(registry: Registry) -> Arc<Self> {
+        Arc::new(Self { registry: arc_swap::ArcSwap::from_pointee(registry) })
+    }
+
+    /// The registry in use.
+    pub fn registry(&self) -> Arc<Registry> {
+        self.registry.load_full()
+    }
+
+    /// Answers a request on this thread.
+    pub fn run(&self, _request: &Request, _caller: &Caller) -> Answer {
+        Answer::Fault(Diagnostic::new(Code::INTERNAL, "not connected"))
+    }
+
+    /// Answers a request on a script thread; `done` is called there. A panic becomes a fault.
+    pub fn submit(self: &Arc<Self>, request: Request, caller: Caller, done: impl FnOnce(Answer) + Send + 'static) {
+        done(self.run(&request, &caller));
+    }
+}

@@ -10,6 +10,7 @@ compile_error!("toolsd needs flock, process groups and non-blocking pipes: Linux
 pub mod source;
 pub mod diagnostic;
 pub mod value;
+pub mod content;
 pub mod world;
 pub mod guard;
 pub mod document;
