@@ -13,6 +13,7 @@ pub mod value;
 pub mod content;
 pub mod world;
 pub mod guard;
+pub mod slug;
 pub mod document;
 pub mod graph;
 pub mod primitive;
