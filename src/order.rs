@@ -23,8 +23,8 @@ pub fn compare(left: &Value, right: &Value) -> Ordering {
             differing.unwrap_or_else(|| a.len().cmp(&b.len()))
         }
         (Value::Map(a), Value::Map(b)) => {
-            let pair = |((a, x), (b, y)): ((&Arc<str>, &Value), (&Arc<str>, &Value))| a.cmp(b).then(compare(x, y));
-            let differing = a.iter().zip(b).map(pair).find(|order| order.is_ne());
+            let pairs = a.iter().zip(b).map(|((a, x), (b, y))| a.cmp(b).then_with(|| compare(x, y)));
+            let differing = pairs.into_iter().find(|order| order.is_ne());
             differing.unwrap_or_else(|| a.len().cmp(&b.len()))
         }
         (Value::Handle(a), Value::Handle(b)) if Arc::ptr_eq(a, b) => Ordering::Equal,

@@ -48,7 +48,7 @@ pub fn field(item: &Value, name: &str) -> Result<Value> {
         Value::Map(map) => Ok(map.get(name).cloned().unwrap_or(Value::Null)),
         Value::Handle(handle) => handle.field(name),
         other => {
-            let message = format!("a {} has no field `{name}`", other.kind().name());
+            let message = format!("{} has no field `{name}`", other.kind().name());
             Err(Diagnostic::new(Code::ARGUMENTS, message).help("items with fields are maps, nodes or rows"))
         }
     }

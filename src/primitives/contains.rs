@@ -4,7 +4,7 @@ use crate::primitive::*;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::order::{self, Set};
 use crate::sequence;
-use crate::value::{Kind, Value};
+use crate::value::{Frozen, Kind, Object, Value};
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
@@ -42,11 +42,18 @@ fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
         Value::Handle(handle) => match (handle.downcast::<Set>(), handle.length()) {
             (Some(set), _) => set.contains(&what),
             (None, Some(_)) => sequence::items(&mut args, "within").iter().any(|item| order::same(item, &what)),
-            (None, None) => handle.to_json().get(part(&what)?).is_some(),
+            (None, None) => has_key(&**handle, part(&what)?),
         },
         _ => false,
     };
     Ok(found.into())
+}
+
+fn has_key(map: &dyn Object, key: &str) -> bool {
+    match map.downcast::<Frozen>() {
+        Some(frozen) => frozen.json().get(key).is_some(),
+        None => map.to_json().get(key).is_some(),
+    }
 }
 
 /// A number in a text is no number: looking for one is a mistake.

@@ -90,9 +90,9 @@ fn read_replacement<'a>(by: &'a str, pattern: &Pattern) -> Result<Vec<Part<'a>>>
     while let Some(dollar) = memchr::memchr(b'$', rest.as_bytes()) {
         parts.push(Part::Literal(&rest[..dollar]));
         let after = &rest[dollar + 1..];
-        if after.starts_with('$') {
+        if let Some(after) = after.strip_prefix('$') {
             parts.push(Part::Literal("$"));
-            rest = &after[1..];
+            rest = after;
             continue;
         }
         let (name, taken) = group_name(after);

@@ -28,7 +28,7 @@ pub const PRIMITIVE: Primitive = Primitive {
         Example::gives(r#"[#{ n: 1, t: "a" }, #{ n: 2, t: "a" }].sort(["t", "-n"]).map(|x| x.n)"#, "[2, 1]"),
         Example::gives(r#"["ccc", "a", "bb"].sort(|word| word.len)"#, r#"["a", "bb", "ccc"]"#),
         Example::gives("let a = [2, 1]; a.sort(); a", "[2, 1]"),
-        Example::fails(r#"[1, 2].sort("n")"#, "a integer has no field `n`"),
+        Example::fails(r#"[1, 2].sort("n")"#, "integer has no field `n`"),
     ],
     run,
 };

@@ -49,7 +49,8 @@ mod tests {
 
     #[test]
     fn a_record_keeps_its_order() {
-        let record = Record::value([("b".into(), 1_i64.into()), ("a".into(), 2_i64.into()), ("b".into(), 3_i64.into())]);
+        let record =
+            Record::value([("b".into(), 1_i64.into()), ("a".into(), 2_i64.into()), ("b".into(), 3_i64.into())]);
         assert_eq!(record.to_json().to_string(), r#"{"b":3,"a":2}"#);
         let record: &Record = record.as_object().expect("it is a record");
         assert_eq!((record.field("a"), record.field("c")), (Ok(2_i64.into()), Ok(Value::Null)));
