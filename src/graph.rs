@@ -20,6 +20,7 @@ mod index;
 mod node;
 mod nodes;
 mod ordering;
+mod reads;
 mod recording;
 mod roots;
 mod rows;
@@ -41,17 +42,16 @@ pub use recording::{Maker, Recording, record_in};
 pub use roots::Attachment;
 pub use rows::Rows;
 pub use snapshot::Graph;
-pub use store::{Build, Store};
+pub use store::{Build, Store, Within};
 pub use walk::{Direction, Walking};
 
 use access::Reader;
 use assembly::assemble;
-use derived::{Group, Progress};
+use derived::Group;
 use fields::{fingerprint, plain, record};
 use fragment::{Fault, Fragment, Head, How, Reference, Table, Target, hash_of};
 use gate::{Gate, Scanning, is_scanning};
 use index::{Index, Key};
-use rows::Columns;
 use scan::{Memo, Scan};
 use snapshot::{Adjacency, EdgeRow, KindTable, NONE, Parts, Shape, Slot};
 

@@ -1,6 +1,6 @@
 //! Reads one field, or a dotted way through several, of many nodes: looked up once a kind, not once a node.
 
-use super::{Graph, Node, Nodes, NONE};
+use super::{Graph, NONE, Node, Nodes};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::value::Value;
 use std::borrow::Cow;
@@ -113,9 +113,7 @@ impl<'a> Reader<'a> {
                 parent => Cow::Owned(Value::handle(Node::new(Arc::clone(self.graph), parent))),
             },
             Access::Stored(field) => parts.stored(node, field).map_or(Cow::Owned(Value::Null), Cow::Borrowed),
-            Access::Derived { group, place } => {
-                Cow::Borrowed(&self.graph.derive(group, node)?[usize::from(place)])
-            }
+            Access::Derived { group, place } => Cow::Borrowed(&self.graph.derive(group, node)?[usize::from(place)]),
         })
     }
 
@@ -167,4 +165,3 @@ impl Nodes {
         Ok(reader)
     }
 }
-

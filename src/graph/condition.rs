@@ -40,8 +40,19 @@ enum Pattern {
 }
 
 const NAMES: [&str; 13] = [
-    "equals", "one_of", "starts_with", "ends_with", "contains", "words", "regex", "empty", "above", "below", "any",
-    "not", "fold",
+    "equals",
+    "one_of",
+    "starts_with",
+    "ends_with",
+    "contains",
+    "words",
+    "regex",
+    "empty",
+    "above",
+    "below",
+    "any",
+    "not",
+    "fold",
 ];
 
 impl Condition {
@@ -97,7 +108,9 @@ impl Test {
             "ends_with" => Self::EndsWith(text()?),
             "contains" => Self::Contains(folded(value, fold)),
             "words" => Self::Words(words(value, fold)?),
-            "regex" => Self::Regex(Pattern::read(value.as_text().map_or_else(text, |text| Ok(text.to_owned()))?, fold)?),
+            "regex" => {
+                Self::Regex(Pattern::read(value.as_text().map_or_else(text, |text| Ok(text.to_owned()))?, fold)?)
+            }
             "empty" => Self::Empty(!matches!(value, Value::Bool(false))),
             "above" => Self::Above(value.clone()),
             "below" => Self::Below(value.clone()),
@@ -163,9 +176,9 @@ impl Pattern {
     fn matches(&self, text: &str) -> Result<bool> {
         match self {
             Self::Linear(pattern) => Ok(pattern.is_match(text)),
-            Self::Backtracking(pattern) => pattern
-                .is_match(text)
-                .map_err(|fault| Diagnostic::new(Code::LIMIT, format!("the regular expression took too long: {fault}"))),
+            Self::Backtracking(pattern) => pattern.is_match(text).map_err(|fault| {
+                Diagnostic::new(Code::LIMIT, format!("the regular expression took too long: {fault}"))
+            }),
         }
     }
 }
@@ -188,9 +201,10 @@ fn inner(value: &Value, fold: bool) -> Result<Condition> {
 fn items(value: &Value) -> Result<Vec<Value>> {
     match value {
         Value::List(_) | Value::Handle(_) => Ok(sequence(value)),
-        other => {
-            Err(Diagnostic::new(Code::ARGUMENTS, format!("the test `one_of` takes a list, got {}", other.kind().name())))
-        }
+        other => Err(Diagnostic::new(
+            Code::ARGUMENTS,
+            format!("the test `one_of` takes a list, got {}", other.kind().name()),
+        )),
     }
 }
 
@@ -222,7 +236,8 @@ fn words(value: &Value, fold: bool) -> Result<Vec<String>> {
 }
 
 fn has_word(text: &str, word: &str) -> bool {
-    let part = |character: Option<char>| character.is_some_and(|character| character.is_alphanumeric() || character == '_');
+    let part =
+        |character: Option<char>| character.is_some_and(|character| character.is_alphanumeric() || character == '_');
     let (opens, closes) = (part(word.chars().next()), part(word.chars().next_back()));
     text.match_indices(word).any(|(at, _)| {
         let before = part(text[..at].chars().next_back());
@@ -254,22 +269,14 @@ impl Nodes {
     pub fn where_(&self, tests: &Map) -> Result<Self> {
         let tests: Vec<(&str, Condition)> =
             tests.iter().map(|(name, test)| Ok((&**name, Condition::read(test)?))).collect::<Result<_>>()?;
-        let mut left = self.clone();
-        let mut rest: Vec<&(&str, Condition)> = tests.iter().collect();
-        for kind in self.whole_kind() {
-            for (at, (name, condition)) in tests.iter().enumerate() {
-                let Some(key) = &condition.equal else { continue };
-                if let Some(found) = self.graph().indexed(kind, name, key)? {
-                    left = self.with_shared(found);
-                    rest.remove(at);
-                    break;
-                }
+        let hit = self.by_index(&tests)?;
+        let mut left = hit.as_ref().map_or_else(|| self.clone(), |(_, found)| self.with_shared(Arc::clone(found)));
+        for (at, (name, condition)) in tests.iter().enumerate() {
+            if hit.as_ref().is_some_and(|(indexed, _)| *indexed == at) {
+                continue;
             }
-        }
-        for (name, condition) in rest {
-            // Checked against all the nodes asked, so that a misspelt name is told even if none is left.
-            let unknown = !Reader::new(self.graph(), name).known_to(self.ids()) && !self.ids().is_empty();
-            if unknown {
+            // Asked of all the nodes, so that a misspelt name is told even if none is left.
+            if left.is_empty() && !self.is_empty() && !Reader::new(self.graph(), name).known_to(self.ids()) {
                 self.reader(name)?;
             }
             left = left.only(name, condition)?;
@@ -294,6 +301,19 @@ impl Nodes {
             }
         }
         Ok(self.with(found))
+    }
+
+    /// The first of the tests that an index answers, and its answer.
+    fn by_index(&self, tests: &[(&str, Condition)]) -> Result<Option<(usize, Arc<[u32]>)>> {
+        let Some(kind) = self.whole_kind() else { return Ok(None) };
+        for (at, (name, condition)) in tests.iter().enumerate() {
+            if let Some(key) = &condition.equal
+                && let Some(found) = self.graph().indexed(kind, name, key)?
+            {
+                return Ok(Some((at, found)));
+            }
+        }
+        Ok(None)
     }
 
     fn only(&self, name: &str, condition: &Condition) -> Result<Self> {

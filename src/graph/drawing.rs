@@ -66,7 +66,8 @@ impl Nodes {
         };
         let labels = self.column(drawing.label)?;
         let classes = drawing.class.map(|class| self.column(class)).transpose()?;
-        let class = |at: usize| classes.as_ref().map(|classes| word(&text(&classes[at]))).filter(|class| !class.is_empty());
+        let class =
+            |at: usize| classes.as_ref().map(|classes| word(&text(&classes[at]))).filter(|class| !class.is_empty());
         let nodes = labels.iter().enumerate().map(|(at, label)| (text(label), class(at))).collect();
         Ok(Drawn { nodes, edges: self.drawn_edges(drawing.kinds) })
     }
@@ -80,12 +81,17 @@ impl Nodes {
         for (at, node) in self.ids().iter().enumerate() {
             for edge in parts.outward.of(*node) {
                 let edge = &parts.edges[*edge as usize];
-                if let Some(to) = place.get(&edge.to).filter(|_| wanted.as_ref().is_none_or(|kinds| kinds.contains(&edge.kind))) {
+                if let Some(to) =
+                    place.get(&edge.to).filter(|_| wanted.as_ref().is_none_or(|kinds| kinds.contains(&edge.kind)))
+                {
                     edges.push((at, *to, parts.edge_kinds[usize::from(edge.kind)].to_string()));
                 }
             }
             let parent = parts.parents[*node as usize];
-            if containment && parent != NONE && let Some(to) = place.get(&parent) {
+            if containment
+                && parent != NONE
+                && let Some(to) = place.get(&parent)
+            {
                 edges.push((at, *to, "parent".to_owned()));
             }
         }

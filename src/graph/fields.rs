@@ -35,9 +35,7 @@ pub(super) fn plain(value: Value) -> Result<Value> {
         }
         Value::Function(_) => return Err(unstorable(Kind::Function)),
         Value::Handle(handle) => match handle.kind() {
-            Kind::Frozen => {
-                handle.downcast::<Frozen>().map_or(Value::Null, |frozen| Value::from_json(frozen.json()))
-            }
+            Kind::Frozen => handle.downcast::<Frozen>().map_or(Value::Null, |frozen| Value::from_json(frozen.json())),
             Kind::Node => handle.downcast::<Node>().map_or(Value::Null, |node| Value::Text(node.key())),
             Kind::Nodes => handle
                 .downcast::<Nodes>()

@@ -1,6 +1,6 @@
 //! One node of a snapshot.
 
-use super::{EdgeRow, Graph, NONE, Nodes, Reader};
+use super::{Graph, NONE, Nodes, Reader};
 use crate::diagnostic::Result;
 use crate::value::{Json, Kind, Map, Object, Text, Value};
 use std::sync::Arc;
@@ -65,11 +65,6 @@ impl Node {
     pub fn pick(&self, names: &[String]) -> Result<Map> {
         let rows = self.alone().select(names)?;
         Ok(rows.row(0))
-    }
-
-    /// Broken edges that leave it, or lead to it though something that they need is missing.
-    pub(super) fn is_end_of(&self, edge: &EdgeRow) -> bool {
-        edge.from == self.number || edge.to == self.number
     }
 }
 

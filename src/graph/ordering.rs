@@ -42,7 +42,8 @@ impl Ordering {
             Value::Map(map) => Self::from_map(map),
             other => {
                 let message = format!("`sort` takes names of fields, got {}", other.kind().name());
-                Err(Diagnostic::new(Code::ARGUMENTS, message).help("such as [\"file\", \"-line\", #{ by: \"level\", order: [..] }]"))
+                Err(Diagnostic::new(Code::ARGUMENTS, message)
+                    .help("such as [\"file\", \"-line\", #{ by: \"level\", order: [..] }]"))
             }
         }
     }
@@ -134,7 +135,8 @@ pub fn compare(left: &Value, right: &Value) -> Order {
             items.fold(Order::Equal, Order::then).then(left.len().cmp(&right.len()))
         }
         (Value::Map(left), Value::Map(right)) => {
-            let entries = left.iter().zip(right).map(|(left, right)| left.0.cmp(right.0).then(compare(left.1, right.1)));
+            let entries =
+                left.iter().zip(right).map(|(left, right)| left.0.cmp(right.0).then(compare(left.1, right.1)));
             entries.fold(Order::Equal, Order::then).then(left.len().cmp(&right.len()))
         }
         (Value::Handle(left), Value::Handle(right)) => {

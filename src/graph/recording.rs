@@ -57,10 +57,8 @@ impl Recording {
     /// the least to the greatest; others count as less.
     pub fn merge_into(&mut self, kind: &str, id: &Value, fields: &Value, parent: &Value, max: &Map) -> Result<Value> {
         let fields = record(fields)?;
-        let maxima: Vec<(Text, Vec<Value>)> = max
-            .iter()
-            .map(|(field, order)| Ok((field.clone(), list_of(order, "max")?)))
-            .collect::<Result<_>>()?;
+        let maxima: Vec<(Text, Vec<Value>)> =
+            max.iter().map(|(field, order)| Ok((field.clone(), list_of(order, "max")?))).collect::<Result<_>>()?;
         let known = self.fragment.maxima.iter().position(|known| **known == *maxima);
         let at = known.unwrap_or_else(|| {
             self.fragment.maxima.push(maxima.into());
@@ -195,9 +193,7 @@ fn target_of(value: &Value) -> Result<Target> {
 fn list_of(value: &Value, name: &str) -> Result<Vec<Value>> {
     match plain(value.clone())? {
         Value::List(items) => Ok(items),
-        other => {
-            Err(Diagnostic::new(Code::ARGUMENTS, format!("`{name}` holds lists, got {}", other.kind().name())))
-        }
+        other => Err(Diagnostic::new(Code::ARGUMENTS, format!("`{name}` holds lists, got {}", other.kind().name()))),
     }
 }
 

@@ -157,8 +157,7 @@ impl Nodes {
     /// What lies in these nodes, however deep, each before what lies in it.
     pub fn descendants(&self, kinds: Option<&[String]>) -> Result<Self> {
         let contained = [PARENT.to_owned()];
-        let walking =
-            Walking { direction: Direction::In, kinds: Some(&contained), depth: None, depth_first: true };
+        let walking = Walking { direction: Direction::In, kinds: Some(&contained), depth: None, depth_first: true };
         let all = self.walk(&walking)?;
         Ok(self.of_kinds(all.ids().to_vec(), kinds))
     }
@@ -167,8 +166,7 @@ impl Nodes {
     pub(super) fn of_kinds(&self, mut ids: Vec<u32>, kinds: Option<&[String]>) -> Self {
         if let Some(kinds) = kinds {
             let parts = &self.graph().parts;
-            let wanted: Vec<u16> =
-                kinds.iter().filter_map(|kind| parts.kind_at.get(kind.as_str()).copied()).collect();
+            let wanted: Vec<u16> = kinds.iter().filter_map(|kind| parts.kind_at.get(kind.as_str()).copied()).collect();
             ids.retain(|node| wanted.contains(&parts.kind_of[*node as usize]));
         }
         self.with(ids)
