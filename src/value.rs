@@ -1,8 +1,10 @@
 //! What scripts, templates and primitives hand to each other: small values plain, big things as handles.
 
+mod fault;
 mod frozen;
 mod json;
 
+pub use fault::Fault;
 pub use frozen::Frozen;
 
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -50,7 +52,7 @@ pub type Handle = Arc<dyn Object>;
 pub type Function = Arc<dyn Callable>;
 
 /// What can be called from a primitive.
-pub trait Callable: Send + Sync {
+pub trait Callable: Any + Send + Sync {
     /// Calls it. The call's guard and host are those of the running script.
     fn call(&self, arguments: Vec<Value>) -> Result<Value>;
 }
@@ -131,6 +133,7 @@ pub enum Kind {
     Rows,
     Content,
     Reply,
+    Fault,
 }
 
 impl Kind {
@@ -164,6 +167,7 @@ impl Kind {
             Self::Rows => "rows",
             Self::Content => "content",
             Self::Reply => "reply",
+            Self::Fault => "error",
         }
     }
 }
