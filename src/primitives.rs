@@ -18,6 +18,7 @@ macro_rules! primitives {
 }
 
 primitives! {
+    path_name,
 }
 
 /// The primitive of that name.
@@ -38,6 +39,7 @@ mod tests {
         let names: Vec<&str> = ALL.iter().map(|primitive| primitive.name).collect();
         assert_eq!(names, FILES);
         assert!(names.is_sorted_by(|a, b| a < b), "the table is not sorted: {names:?}");
+        assert_eq!(find("path_name").map(|primitive| primitive.name), Some("path_name"));
         assert!(find("no_such_thing").is_none());
     }
 
