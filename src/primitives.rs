@@ -18,7 +18,6 @@ macro_rules! primitives {
 }
 
 primitives! {
-    path_name,
     captures,
     collapse,
     contains,
@@ -46,6 +45,7 @@ primitives! {
     normalize_unicode,
     pad_left,
     pad_right,
+    path_name,
     pick,
     repeat,
     replace,
