@@ -78,6 +78,12 @@ pub trait Object: Any + Send + Sync {
         None
     }
 
+    /// Its own way to do a verb that lists or maps do too (`sort`, `first`, `pick`, …), with the arguments after
+    /// the receiver: sorted nodes stay nodes. Without one the verb works on its items, or on its fields.
+    fn perform(&self, _verb: &str, _arguments: &[Value]) -> Option<Result<Value>> {
+        None
+    }
+
     /// Whether it is equal to another object of any kind.
     fn equals(&self, other: &dyn Object) -> bool {
         self.kind() == other.kind() && self.to_json() == other.to_json()

@@ -234,6 +234,11 @@ impl Args {
             .collect()
     }
 
+    /// The same, of an argument that may be left out.
+    pub fn texts_or(&self, name: &str) -> Result<Option<Vec<String>>> {
+        self.given(name).map(|_| self.texts(name)).transpose()
+    }
+
     /// The object of a handle, if the argument is one of that type.
     pub fn object<T: Object>(&self, name: &str) -> Option<&T> {
         self.value(name).as_object()

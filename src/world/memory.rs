@@ -127,10 +127,7 @@ impl Held {
     /// A folder whose entries changed has a new time, and stays the same folder.
     fn touch_folder(&mut self, folder: &str) {
         let stamp = self.stamp(EntryKind::Folder, 0);
-        self.folders
-            .entry(folder.to_owned())
-            .and_modify(|stat| stat.modified_ns = stamp.modified_ns)
-            .or_insert(stamp);
+        self.folders.entry(folder.to_owned()).and_modify(|stat| stat.modified_ns = stamp.modified_ns).or_insert(stamp);
     }
 
     fn make_folder(&mut self, folder: &str) {
