@@ -78,6 +78,16 @@ impl Object for Node {
         reader.read_known(self.number).map(std::borrow::Cow::into_owned)
     }
 
+    fn perform(&self, verb: &str, arguments: &[Value]) -> Option<Result<Value>> {
+        match (verb, arguments.first()) {
+            ("pick", Some(Value::List(names))) => {
+                let names: Vec<String> = names.iter().filter_map(Value::as_text).map(str::to_owned).collect();
+                Some(self.pick(&names).map(Value::Map))
+            }
+            _ => None,
+        }
+    }
+
     /// `kind`, `key` and the stored fields that were given.
     fn to_json(&self) -> Json {
         let parts = &self.graph.parts;

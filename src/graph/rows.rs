@@ -107,6 +107,27 @@ impl Rows {
         self.pairs(index).map(|(name, value)| (name.clone(), value.clone())).collect()
     }
 
+    /// From `offset` on, at most `limit` of them.
+    #[must_use]
+    pub fn slice(&self, offset: usize, limit: Option<usize>) -> Self {
+        let start = offset.min(self.length);
+        let end = limit.map_or(self.length, |limit| start.saturating_add(limit).min(self.length));
+        let width = self.columns.len();
+        let cells = self.cells[start * width..end * width].to_vec();
+        Self { columns: Arc::clone(&self.columns), cells, length: end - start }
+    }
+
+    /// The values of one column, `()` included.
+    pub fn column(&self, name: &str) -> Result<Vec<Value>> {
+        match self.columns.iter().position(|column| *column.name == *name) {
+            Some(at) => Ok(self.cells.iter().skip(at).step_by(self.columns.len()).cloned().collect()),
+            None => {
+                let known: Vec<&str> = self.names().map(|name| &**name).collect();
+                Err(no_field(Kind::Rows, name, &known))
+            }
+        }
+    }
+
     fn pairs(&self, index: usize) -> impl Iterator<Item = (&Text, &Value)> {
         let width = self.columns.len();
         let cells = self.cells.get(index * width..(index + 1) * width).unwrap_or(&[]);
