@@ -1,9 +1,13 @@
 //! What scripts, templates and primitives hand to each other: small values plain, big things as handles.
 
+mod bytes;
 mod frozen;
 mod json;
+mod record;
 
+pub use bytes::Bytes;
 pub use frozen::Frozen;
+pub use record::Record;
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use std::any::Any;
@@ -79,7 +83,8 @@ pub trait Object: Any + Send + Sync {
     }
 
     /// Its own way to do a verb that lists or maps do too (`sort`, `first`, `pick`, …), with the arguments after
-    /// the receiver: sorted nodes stay nodes. Without one the verb works on its items, or on its fields.
+    /// the receiver, `()` for one left out: sorted nodes stay nodes. Without one the verb works on its items, or on
+    /// its fields.
     fn perform(&self, _verb: &str, _arguments: &[Value]) -> Option<Result<Value>> {
         None
     }
@@ -137,6 +142,7 @@ pub enum Kind {
     Rows,
     Content,
     Reply,
+    Set,
 }
 
 impl Kind {
@@ -170,6 +176,7 @@ impl Kind {
             Self::Rows => "rows",
             Self::Content => "content",
             Self::Reply => "reply",
+            Self::Set => "set",
         }
     }
 }
