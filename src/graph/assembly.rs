@@ -1,6 +1,8 @@
 //! Fragments to a snapshot: numbers the nodes, merges, resolves references. Copies no value but merged ones.
 
-use super::{Adjacency, EdgeRow, Fault, Fragment, Functions, Graph, Group, How, KindTable, NONE, Parts, Shape, Slot, Target};
+use super::{
+    Adjacency, EdgeRow, Fault, Fragment, Functions, Graph, Group, How, KindTable, NONE, Parts, Shape, Slot, Target,
+};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::order::compare;

@@ -221,7 +221,7 @@ fn has_word(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(at, _)| {
         let before = part(text[..at].chars().next_back());
         let after = part(text[at + word.len()..].chars().next());
-        !(opens && before) && !(closes && after)
+        !(opens && before || closes && after)
     })
 }
 

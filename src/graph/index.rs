@@ -40,7 +40,8 @@ impl Key {
 /// The integer that a float is exactly, if it is one.
 #[allow(clippy::cast_possible_truncation, reason = "the range is checked before")]
 fn whole(number: f64) -> Option<i64> {
-    let fits = number.fract() == 0.0 && (-9.223_372_036_854_775_8e18..9.223_372_036_854_775_8e18).contains(&number);
+    const BEYOND: f64 = 9_223_372_036_854_775_808.0;
+    let fits = number.fract() == 0.0 && (-BEYOND..BEYOND).contains(&number);
     fits.then_some(number as i64)
 }
 
