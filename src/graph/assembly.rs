@@ -2,10 +2,10 @@
 
 use super::{
     Adjacency, EdgeRow, Fault, Fragment, Functions, Graph, Group, How, KindTable, NONE, Parts, Shape, Slot, Target,
-    compare,
 };
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
+use crate::order::compare;
 use crate::value::{Map, Text, Value};
 use std::sync::{Arc, OnceLock};
 

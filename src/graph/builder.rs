@@ -141,6 +141,7 @@ impl Object for Builder {
     fn perform(&self, verb: &str, arguments: &[Value]) -> Option<Result<Value>> {
         match (verb, arguments) {
             ("set", [Value::Text(name), value]) => Some(self.set(name, value.clone()).map(|()| Value::Null)),
+            ("set", _) => Some(Err(Diagnostic::new(Code::ARGUMENTS, "`set` of a builder takes a name and a value"))),
             _ => None,
         }
     }

@@ -1,9 +1,10 @@
 //! An ordered set of nodes: numbers and the snapshot, no copies.
 
 use super::condition::same;
-use super::{Graph, Key, NONE, Node, Ordering, Rows, compare};
+use super::{Graph, Key, NONE, Node, Ordering, Rows};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
+use crate::order::compare;
 use crate::value::{Function, Json, Kind, Map, Object, Text, Value, no_field};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
