@@ -240,6 +240,8 @@ impl Args {
             Value::Text(text) => text.as_bytes(),
             other => other.as_object::<Bytes>().map_or(&[], |bytes| &bytes.0),
         }
+    }
+
     /// The same, of an argument that may be left out.
     pub fn texts_or(&self, name: &str) -> Result<Option<Vec<String>>> {
         self.given(name).map(|_| self.texts(name)).transpose()
