@@ -41,9 +41,10 @@ impl<'a> Fields<'a> {
         if let Some(key) = self.grammar.keys.iter().find(|key| key.name == entry.key) {
             return self.keep(key, entry, Cow::Borrowed(&entry.node), faults);
         }
-        let as_json = entry.key.strip_suffix("_json").and_then(|base| {
-            self.grammar.keys.iter().find(|key| key.name == base && key.shape.has_json_form())
-        });
+        let as_json = entry
+            .key
+            .strip_suffix("_json")
+            .and_then(|base| self.grammar.keys.iter().find(|key| key.name == base && key.shape.has_json_form()));
         let Some(key) = as_json else { return faults.push(*unknown(self.grammar, entry)) };
         match json::read(&entry.node) {
             Ok(node) => self.keep(key, entry, Cow::Owned(node), faults),
@@ -194,8 +195,8 @@ fn unknown(grammar: &'static Grammar, entry: &Entry) -> Box<Diagnostic> {
     let message = format!("{} has no key `{}`", grammar.name, entry.key);
     let fault = Diagnostic::new(code::UNKNOWN_KEY, message).at(entry.at.clone());
     let names: Vec<&str> = grammar.keys.iter().map(|key| key.name).collect();
-    let help = did_you_mean(&entry.key, names.iter().copied())
-        .unwrap_or_else(|| format!("its keys are {}", names.join(", ")));
+    let help =
+        did_you_mean(&entry.key, names.iter().copied()).unwrap_or_else(|| format!("its keys are {}", names.join(", ")));
     fault.help(help)
 }
 
@@ -252,8 +253,7 @@ fn allowed(key: &Key, node: &Node, faults: &mut Vec<Diagnostic>) {
                 .help(help.unwrap_or_else(|| key.shape.describe()))
         }
         (Shape::Integer(least), Item::Scalar(Json::Number(number))) if number.as_i64().is_none_or(|n| n < least) => {
-            Diagnostic::new(code::WRONG_VALUE, format!("`{}` cannot be {number}", key.name))
-                .help(key.shape.describe())
+            Diagnostic::new(code::WRONG_VALUE, format!("`{}` cannot be {number}", key.name)).help(key.shape.describe())
         }
         (Shape::Text, Item::Scalar(Json::String(text))) if key.required && text.trim().is_empty() => {
             Diagnostic::new(code::WRONG_VALUE, format!("`{}` is empty", key.name)).help(plain(key.doc))

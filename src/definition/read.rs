@@ -101,7 +101,13 @@ impl Reading {
     }
 
     /// The body of a tool or a resource. `function` is the key that names a function.
-    fn body(&mut self, fields: &Fields<'_>, function: &'static str, names: &[&'static str], what: &str) -> Located<Body> {
+    fn body(
+        &mut self,
+        fields: &Fields<'_>,
+        function: &'static str,
+        names: &[&'static str],
+        what: &str,
+    ) -> Located<Body> {
         let name = fields.needed("name");
         let kind = fields.one_of(names, what, &mut self.faults);
         let script = self.script_of(fields);
@@ -147,9 +153,14 @@ pub(super) fn icons(fields: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> Vec<Js
             Some(_) => None,
         };
         faults.extend(fault.map(|fault| *fault.help("`src` is an `https:` or `data:` URI, `file` a file of the pack")));
-        let keys = [("src", "src"), ("file", "file"), ("mime_type", "mimeType"), ("sizes", "sizes"), ("theme", "theme")];
+        let keys =
+            [("src", "src"), ("file", "file"), ("mime_type", "mimeType"), ("sizes", "sizes"), ("theme", "theme")];
         let pairs = keys.iter().filter_map(|(key, name)| Some(((*name).to_owned(), icon.json(key)?)));
         icons.push(Json::Object(pairs.collect()));
     }
     icons
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

@@ -9,13 +9,25 @@ pub static PACK: Grammar = Grammar {
     keys: &[
         required("title", Shape::Text, "A title for people."),
         optional("version", Shape::Text, "Its version; `0.0.0` if it is left out."),
-        optional("when", Shape::Texts, "Served by default only where one of these paths exists; left out = always, `[]` = only by name."),
-        optional("root", Shape::TextOrTexts, "The root is the nearest ancestor holding the first entry, else the second …; `.` is the workspace itself."),
+        optional(
+            "when",
+            Shape::Texts,
+            "Served by default only where one of these paths exists; left out = always, `[]` = only by name.",
+        ),
+        optional(
+            "root",
+            Shape::TextOrTexts,
+            "The root is the nearest ancestor holding the first entry, else the second …; `.` is the workspace itself.",
+        ),
         optional("instructions", Shape::Text, "The path of the template that tells a model about the pack."),
         optional("grants", Shape::Table(&GRANTS), "What it may touch; nothing if it is left out."),
         optional("config", Shape::Schema, "JSON Schema of `[packs.NAME]` in the workspace's `toolsd.toml`."),
         optional("limits", Shape::Table(&LIMITS), "The limits of its calls."),
-        optional("on_error", Shape::Text, "A function `fn(error, args)` of `lib.rhai` that sees every fault of its calls."),
+        optional(
+            "on_error",
+            Shape::Text,
+            "A function `fn(error, args)` of `lib.rhai` that sees every fault of its calls.",
+        ),
         optional("icons", Shape::Tables(&ICON), "Icons for people."),
     ],
     later: &[],
@@ -54,7 +66,11 @@ pub static GRAPH: Grammar = Grammar {
     name: "[graph]",
     doc: "The graph that a pack builds from files with `fn build(g, config)`.",
     keys: &[
-        optional("script", Shape::Text, "The script that has `fn build(g, config)`; the sibling `<stem>.rhai` if it is left out."),
+        optional(
+            "script",
+            Shape::Text,
+            "The script that has `fn build(g, config)`; the sibling `<stem>.rhai` if it is left out.",
+        ),
         optional("refresh", Shape::OneOf(&["call"]), "When it is looked at again; `call` = before each call."),
         optional("limits", Shape::Table(&LIMITS), "The limits of a build."),
     ],

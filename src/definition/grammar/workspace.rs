@@ -8,7 +8,11 @@ pub static WORKSPACE: Grammar = Grammar {
     doc: "What a workspace says about the packs that serve it.",
     keys: &[
         optional("serve", Shape::Texts, "The packs that serve, exactly these; left out = those whose `when` fits."),
-        optional("packs", Shape::Named, "The configuration of each pack: `[packs.NAME]`, checked by the pack's schema."),
+        optional(
+            "packs",
+            Shape::Named,
+            "The configuration of each pack: `[packs.NAME]`, checked by the pack's schema.",
+        ),
         optional("prefixes", Shape::TextMap, "What is put before the names of a pack's tools, resources and prompts."),
         optional("roots", Shape::Texts, "Further folders that packs may be granted."),
         optional("limits", Shape::Table(&LIMITS), "The limits of every call."),

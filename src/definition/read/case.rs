@@ -33,10 +33,9 @@ pub fn examples(fields: &Fields<'_>, of: &Of<'_>, reading: &mut Reading) -> Vec<
         if step.expect.is_empty() {
             nothing_expected(&example.header, reading);
         }
-        let title = example.located("title").unwrap_or_else(|| Located {
-            value: format!("{name}, example {}", index + 1),
-            at: example.header.clone(),
-        });
+        let title = example
+            .located("title")
+            .unwrap_or_else(|| Located { value: format!("{name}, example {}", index + 1), at: example.header.clone() });
         cases.push(Case { example_of: Some(name.to_owned()), steps: vec![step], ..setting(example, title) });
     }
     cases

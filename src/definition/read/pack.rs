@@ -1,9 +1,7 @@
 //! Lowers `[pack]`, `[graph]` and `limits`.
 
 use super::{Reading, icons};
-use crate::definition::{
-    Fields, Git, Grants, GraphDefinition, LimitsOverride, Located, PackDefinition, Refresh, Role,
-};
+use crate::definition::{Fields, Git, Grants, GraphDefinition, LimitsOverride, Located, PackDefinition, Refresh, Role};
 use crate::diagnostic::Diagnostic;
 
 /// `[pack]`.

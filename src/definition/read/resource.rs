@@ -78,7 +78,8 @@ fn check_address(address: &Located<String>, is_template: bool, fields: &Fields<'
         match uri::variables(&alias.value) {
             Ok(others) if sorted(&others) == sorted(&names) => {}
             Ok(_) => {
-                let fault = Diagnostic::new(code::URI_TEMPLATE, format!("the alias `{}` has other variables", alias.value));
+                let fault =
+                    Diagnostic::new(code::URI_TEMPLATE, format!("the alias `{}` has other variables", alias.value));
                 reading.fault(fault.at(alias.at).help(format!("its variables are {}", names.join(", "))));
             }
             Err(message) => {
@@ -90,9 +91,11 @@ fn check_address(address: &Located<String>, is_template: bool, fields: &Fields<'
     for key in ["variables", "complete"] {
         for entry in fields.node(key).map(Node::entries).unwrap_or_default() {
             if !names.contains(&entry.key) {
-                let fault = Diagnostic::new(code::UNKNOWN_KEY, format!("`{}` has no variable `{}`", address.value, entry.key));
+                let fault =
+                    Diagnostic::new(code::UNKNOWN_KEY, format!("`{}` has no variable `{}`", address.value, entry.key));
                 let help = did_you_mean(&entry.key, names.iter().map(String::as_str));
-                reading.fault(fault.at(entry.at.clone()).help(help.unwrap_or_else(|| "it has no variables".to_owned())));
+                reading
+                    .fault(fault.at(entry.at.clone()).help(help.unwrap_or_else(|| "it has no variables".to_owned())));
             }
         }
     }

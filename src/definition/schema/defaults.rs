@@ -92,7 +92,9 @@ fn collect<'a>(schema: &'a Json, root: &'a Json, depth: usize, names: &mut Vec<&
         let Some(value) = map.get(*keyword).filter(|_| applies) else { continue };
         match (takes, value) {
             (Takes::Schemas, Json::Array(items)) => items.iter().for_each(|item| collect(item, root, deeper, names)),
-            (Takes::SchemaMap, Json::Object(parts)) => parts.values().for_each(|part| collect(part, root, deeper, names)),
+            (Takes::SchemaMap, Json::Object(parts)) => {
+                parts.values().for_each(|part| collect(part, root, deeper, names))
+            }
             (_, part) => collect(part, root, deeper, names),
         }
     }

@@ -49,19 +49,41 @@ impl Linter<'_> {
         let what = if role == Role::Input { "the arguments of a tool" } else { "the configuration of a pack" };
         match self.schema.json.get("type") {
             Some(Json::String(kind)) if kind == "object" => {}
-            Some(_) => self.fault(code::SCHEMA_ROOT, "/type", format!("{what} are no object"), "`type = \"object\"` at the root"),
-            None => self.fault(code::SCHEMA_ROOT, "", format!("the schema of {what} has no `type`"), "`type = \"object\"` at the root"),
+            Some(_) => self.fault(
+                code::SCHEMA_ROOT,
+                "/type",
+                format!("{what} are no object"),
+                "`type = \"object\"` at the root",
+            ),
+            None => self.fault(
+                code::SCHEMA_ROOT,
+                "",
+                format!("the schema of {what} has no `type`"),
+                "`type = \"object\"` at the root",
+            ),
         }
     }
 
     fn schema(&mut self, json: &Json, pointer: &str, depth: usize) {
         if depth > DEPTH {
-            return self.fault(code::SCHEMA_VALUE, pointer, "the schema is nested too deeply".into(), format!("at most {DEPTH} levels"));
+            return self.fault(
+                code::SCHEMA_VALUE,
+                pointer,
+                "the schema is nested too deeply".into(),
+                format!("at most {DEPTH} levels"),
+            );
         }
         let map = match json {
             Json::Object(map) => map,
             Json::Bool(_) => return,
-            other => return self.fault(code::SCHEMA_VALUE, pointer, format!("a schema is a table, got {}", kind(other)), "`{ type = \"…\" }`"),
+            other => {
+                return self.fault(
+                    code::SCHEMA_VALUE,
+                    pointer,
+                    format!("a schema is a table, got {}", kind(other)),
+                    "`{ type = \"…\" }`",
+                );
+            }
         };
         for (keyword, value) in map {
             let at = format!("{pointer}/{}", escape(keyword));
@@ -104,7 +126,12 @@ impl Linter<'_> {
     }
 
     fn wrong(&mut self, name: &str, takes: Takes, value: &Json, at: &str) {
-        self.fault(code::SCHEMA_VALUE, at, format!("`{name}` takes {}, got {}", takes.describe(), kind(value)), "JSON Schema 2020-12");
+        self.fault(
+            code::SCHEMA_VALUE,
+            at,
+            format!("`{name}` takes {}, got {}", takes.describe(), kind(value)),
+            "JSON Schema 2020-12",
+        );
     }
 
     fn types(&mut self, value: &Json, at: &str) {
@@ -129,7 +156,12 @@ impl Linter<'_> {
         if let Err(error) = regex::Regex::new(pattern) {
             let error = error.to_string();
             let reason = error.lines().last().unwrap_or_default().trim_start_matches("error: ").trim_end_matches('.');
-            self.fault(code::SCHEMA_PATTERN, at, format!("the pattern cannot be used: {reason}"), "patterns are matched in linear time: no look-around, no back-references");
+            self.fault(
+                code::SCHEMA_PATTERN,
+                at,
+                format!("the pattern cannot be used: {reason}"),
+                "patterns are matched in linear time: no look-around, no back-references",
+            );
         }
     }
 
@@ -145,7 +177,12 @@ impl Linter<'_> {
         let Some(reference) = value.as_str() else { return self.wrong("$ref", Takes::Reference, value, at) };
         if !reference.starts_with('#') {
             let message = format!("`{reference}` is not in this pack");
-            self.fault(code::SCHEMA_REFERENCE, at, message, "write it as `[defs.NAME]` and refer to it as `#/$defs/NAME`");
+            self.fault(
+                code::SCHEMA_REFERENCE,
+                at,
+                message,
+                "write it as `[defs.NAME]` and refer to it as `#/$defs/NAME`",
+            );
         }
     }
 }

@@ -54,7 +54,10 @@ pub fn missing_references(schema: &Schema, defs: &[(Located<String>, Schema)]) -
         }
         let fault = Diagnostic::new(code::SCHEMA_REFERENCE, format!("`{reference}` leads nowhere"));
         let own = schema.json.get("$defs").and_then(Json::as_object);
-        let names = defs.iter().map(|(name, _)| name.value.as_str()).chain(own.into_iter().flatten().map(|(key, _)| key.as_str()));
+        let names = defs
+            .iter()
+            .map(|(name, _)| name.value.as_str())
+            .chain(own.into_iter().flatten().map(|(key, _)| key.as_str()));
         let names: Vec<&str> = names.collect();
         let name = reference.rsplit('/').next().unwrap_or_default();
         let help = did_you_mean(name, names.iter().copied()).unwrap_or_else(|| "write it as `[defs.NAME]`".to_owned());

@@ -15,7 +15,8 @@ pub fn problems_of(error: &ValidationError<'_>, root: &Json) -> Vec<Problem> {
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
             let parent = parent_schema(error, root);
             let known = parent.map(|schema| property_names(schema, root)).unwrap_or_default();
-            let known: Vec<&str> = known.into_iter().filter(|name| !unexpected.iter().any(|other| other == name)).collect();
+            let known: Vec<&str> =
+                known.into_iter().filter(|name| !unexpected.iter().any(|other| other == name)).collect();
             unexpected
                 .iter()
                 .take(20)
@@ -29,7 +30,8 @@ pub fn problems_of(error: &ValidationError<'_>, root: &Json) -> Vec<Problem> {
         }
         Kind::Required { property } => {
             let property = property.as_str().unwrap_or_default();
-            let about = parent_schema(error, root).and_then(|schema| schema.get("properties")?.get(property)?.get("description"));
+            let about = parent_schema(error, root)
+                .and_then(|schema| schema.get("properties")?.get(property)?.get("description"));
             let help = about.and_then(Json::as_str).map(|text| shorten(&sentence(text), 120));
             vec![Problem { pointer, message: format!("`{property}` is missing"), help }]
         }
@@ -59,14 +61,17 @@ fn plain(kind: &Kind, error: &ValidationError<'_>) -> (String, Option<String>) {
         Kind::Type { kind } => {
             let wanted = match kind {
                 TypeKind::Single(one) => with_article(&one.to_string()),
-                TypeKind::Multiple(many) => many.iter().map(|one| with_article(&one.to_string())).collect::<Vec<_>>().join(" or "),
+                TypeKind::Multiple(many) => {
+                    many.iter().map(|one| with_article(&one.to_string())).collect::<Vec<_>>().join(" or ")
+                }
             };
             (format!("must be {wanted}"), got())
         }
         Kind::Enum { options } => {
             let options = options.as_array().map(Vec::as_slice).unwrap_or_default();
             let texts = options.iter().filter_map(Json::as_str);
-            let nearest = error.instance().as_str().and_then(|text| crate::diagnostic::nearest(&shorten(text, 60), texts));
+            let nearest =
+                error.instance().as_str().and_then(|text| crate::diagnostic::nearest(&shorten(text, 60), texts));
             let listed: Vec<String> = options.iter().take(20).map(brief).collect();
             let more = if options.len() > 20 { ", …" } else { "" };
             let help = nearest.map_or_else(got, |nearest| Some(format!("did you mean `{nearest}`?")));
@@ -91,7 +96,9 @@ fn plain(kind: &Kind, error: &ValidationError<'_>) -> (String, Option<String>) {
         Kind::FalseSchema => ("is not allowed here".to_owned(), None),
         Kind::OneOfMultipleValid { .. } => ("fits several of the alternatives, exactly one is needed".to_owned(), None),
         Kind::Contains => ("lacks an item that it must contain".to_owned(), None),
-        Kind::PropertyNames { error } => (format!("has a name that is not allowed: {}", plain(error.kind(), error).0), None),
+        Kind::PropertyNames { error } => {
+            (format!("has a name that is not allowed: {}", plain(error.kind(), error).0), None)
+        }
         _ => (format!("is not valid: {}", shorten(&error.masked().to_string(), 200)), None),
     }
 }
