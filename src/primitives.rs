@@ -132,7 +132,7 @@ mod tests {
         let files: Vec<&str> = FILES.iter().map(|file| file.trim_start_matches("r#")).collect();
         assert_eq!(names, files);
         assert!(names.is_sorted_by(|a, b| a < b), "the table is not sorted: {names:?}");
-        assert_eq!(find("path_name").map(|primitive| primitive.name), Some("path_name"));
+        assert_eq!(find("trim").map(|primitive| primitive.name), Some("trim"));
         assert!(find("no_such_thing").is_none());
     }
 
