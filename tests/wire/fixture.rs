@@ -176,7 +176,9 @@ impl Fixture {
         let has = |name: &str| lists.iter().any(|list| list == name);
         self.changes.announce(&match what {
             what if what["log"].is_string() => Change::Log { level: LogLevel::Warning, data: what["log"].clone() },
-            what if what["resource"].is_string() => Change::Resource { uri: what["resource"].as_str().unwrap().to_owned() },
+            what if what["resource"].is_string() => {
+                Change::Resource { uri: what["resource"].as_str().unwrap().to_owned() }
+            }
             what if what["files"].is_array() => Change::Files(texts("files")),
             _ => Change::Lists { tools: has("tools"), prompts: has("prompts"), resources: has("resources") },
         });
@@ -198,7 +200,8 @@ impl Fixture {
                 Answer::Completion { total: all.len(), values: all[..100].to_vec() }
             }
             Request::ListResources => {
-                let item = |number: usize| json!({ "uri": format!("fix://many/{number:03}"), "name": format!("{number}") });
+                let item =
+                    |number: usize| json!({ "uri": format!("fix://many/{number:03}"), "name": format!("{number}") });
                 let note = json!({
                     "uri": "fix://note", "name": "note", "title": "A note", "size": 5, "mimeType": "text/plain",
                     "icons": icon(), "annotations": { "priority": 0.5, "lastModified": "2026-01-01T00:00:00Z" },
@@ -240,7 +243,9 @@ fn call(tool: &str, arguments: &Json, caller: &Caller) -> Answer {
             failed: true,
             meta: None,
         }),
-        "reject" => Answer::Fault(Diagnostic::new(Code::REJECT, "never").data(json!({ "code": 7, "data": { "a": 1 } }))),
+        "reject" => {
+            Answer::Fault(Diagnostic::new(Code::REJECT, "never").data(json!({ "code": 7, "data": { "a": 1 } })))
+        }
         "media" => {
             let mime_type = || "image/png".to_owned();
             let link = json!({ "uri": "fix://note", "name": "note", "title": "A note", "icons": icon() });

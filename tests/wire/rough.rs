@@ -90,7 +90,8 @@ async fn noise_is_answered_and_does_no_harm() {
     for _ in 0..10_000 {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         let noise = ["{", "[]", "null", "{\"jsonrpc\":\"2.0\",\"id\":", "\"method\":1}", "}", "\u{1}", "é"];
-        let line: String = (0..state % 7).map(|shift| noise[(state >> (8 + 4 * shift)) as usize % noise.len()]).collect();
+        let line: String =
+            (0..state % 7).map(|shift| noise[(state >> (8 + 4 * shift)) as usize % noise.len()]).collect();
         client.send(&line).await;
         while !line.trim().is_empty() {
             if client.hear().await.is_some_and(|message| message.get("error").is_some()) {
@@ -111,7 +112,8 @@ async fn a_client_that_vanishes_ends_the_server() {
     let (reader, writer) = split(theirs);
     let server = tokio::spawn(serve(super::fixture::Fixture::new(), short(), reader, writer));
     let (output, mut input) = split(ours);
-    let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "x", "version": "1" } });
+    let hello =
+        json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "x", "version": "1" } });
     let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello });
     let spin = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "spin" } });
     input.write_all(format!("{hello}\n{spin}\n").as_bytes()).await.unwrap();

@@ -20,8 +20,16 @@ fn talk() -> Vec<(&'static str, Json, &'static str)> {
         ("resources/read", json!({ "uri": "fix://note" }), "ReadResourceResult"),
         ("resources/read", json!({ "uri": "fix://item/7" }), "ReadResourceResult"),
         ("resources/read", json!({ "uri": "fix://nothing" }), "ReadResourceResult"),
-        ("completion/complete", json!({ "ref": prompt, "argument": { "name": "who", "value": "A" } }), "CompleteResult"),
-        ("completion/complete", json!({ "ref": template, "argument": { "name": "id", "value": "" } }), "CompleteResult"),
+        (
+            "completion/complete",
+            json!({ "ref": prompt, "argument": { "name": "who", "value": "A" } }),
+            "CompleteResult",
+        ),
+        (
+            "completion/complete",
+            json!({ "ref": template, "argument": { "name": "id", "value": "" } }),
+            "CompleteResult",
+        ),
         ("tools/call", json!({ "name": "nothing" }), "CallToolResult"),
         ("tools/call", json!({ "name": 5 }), "CallToolResult"),
         ("no/method", json!({}), "EmptyResult"),
@@ -68,7 +76,11 @@ impl Schemas {
     /// Checks a message: an error, a notification, or the result of a type.
     fn check_message(&self, message: &Json, result: &str) {
         if message.get("error").is_some() {
-            let name = if self.whole[self.key].get("JSONRPCError").is_some() { "JSONRPCError" } else { "JSONRPCErrorResponse" };
+            let name = if self.whole[self.key].get("JSONRPCError").is_some() {
+                "JSONRPCError"
+            } else {
+                "JSONRPCErrorResponse"
+            };
             return self.check(message, name);
         }
         let Some(method) = message.get("method").and_then(Json::as_str) else {
@@ -106,6 +118,7 @@ impl Schemas {
     }
 }
 
+#[allow(clippy::print_stdout, reason = "who runs the tests must see that these did not run")]
 fn all_schemas() -> bool {
     let there = schema_folder().is_some();
     if !there {
