@@ -17,8 +17,7 @@ macro_rules! primitives {
     };
 }
 
-primitives! {
-}
+primitives! {}
 
 /// The primitive of that name.
 pub fn find(name: &str) -> Option<&'static Primitive> {
