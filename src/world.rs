@@ -1,6 +1,7 @@
 //! Every effect goes through this trait: files, the clock, random ids, the environment.
 
 pub mod disk;
+pub mod find;
 pub mod glob;
 pub mod granted;
 pub mod memory;
