@@ -71,9 +71,12 @@ impl Globs {
         })
     }
 
-    /// Whether something below the clean folder `folder`, or the folder itself, could match.
+    /// Whether something below the clean folder `folder` could match.
     pub fn may_match_below(&self, folder: &str) -> bool {
-        self.parts.iter().any(|known| path::is_below(folder, &known.prefix) || path::is_below(&known.prefix, folder))
+        self.parts.iter().any(|known| match path::is_below(folder, &known.prefix) {
+            true => known.depth.is_none_or(|depth| length(folder) - length(&known.prefix) < depth),
+            false => path::is_below(&known.prefix, folder),
+        })
     }
 
     /// Whether a glob writes out a hidden name below its prefix.
