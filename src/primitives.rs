@@ -71,7 +71,6 @@ primitives! {
     parent,
     path_name,
     pick,
-    r#where,
     refer,
     repeat,
     replace,
@@ -107,6 +106,7 @@ primitives! {
     unique,
     values,
     walk,
+    r#where,
     without,
     words,
     wrap,
@@ -132,7 +132,7 @@ mod tests {
         let files: Vec<&str> = FILES.iter().map(|file| file.trim_start_matches("r#")).collect();
         assert_eq!(names, files);
         assert!(names.is_sorted_by(|a, b| a < b), "the table is not sorted: {names:?}");
-        assert_eq!(find("path_name").map(|primitive| primitive.name), Some("path_name"));
+        assert_eq!(find("trim").map(|primitive| primitive.name), Some("trim"));
         assert!(find("no_such_thing").is_none());
     }
 

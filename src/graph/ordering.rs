@@ -77,6 +77,11 @@ impl Ordering {
 impl Nodes {
     /// The nodes in this order; where it says nothing, in the order of insertion. So it is total.
     pub fn sort(&self, orderings: &[Ordering]) -> Result<Self> {
+        if let [ordering] = orderings
+            && let Some(sorted) = self.by_integers(ordering)?
+        {
+            return Ok(self.with(sorted));
+        }
         let mut keys: Vec<Vec<Value>> = Vec::with_capacity(orderings.len());
         for ordering in orderings {
             let column = match &ordering.by {
@@ -89,11 +94,6 @@ impl Nodes {
             keys.push(column);
         }
         let ids = self.ids();
-        if let ([ordering], [column]) = (orderings, keys.as_slice())
-            && let Some(sorted) = by_integers(ids, column, ordering)
-        {
-            return Ok(self.with(sorted));
-        }
         let mut order: Vec<usize> = (0..ids.len()).collect();
         order.sort_by(|left, right| {
             let by_keys = orderings.iter().zip(&keys).map(|(by, key)| by.compare(&key[*left], &key[*right]));
@@ -101,20 +101,26 @@ impl Nodes {
         });
         Ok(self.with(order.into_iter().map(|at| ids[at]).collect()))
     }
-}
 
-/// One column of whole numbers is the common case, and the fast one.
-fn by_integers(ids: &[u32], column: &[Value], ordering: &Ordering) -> Option<Vec<u32>> {
-    if !ordering.first.is_empty() {
-        return None;
+    /// One field of whole numbers is the common case, and the fast one.
+    fn by_integers(&self, ordering: &Ordering) -> Result<Option<Vec<u32>>> {
+        let By::Field(name) = &ordering.by else { return Ok(None) };
+        if !ordering.first.is_empty() {
+            return Ok(None);
+        }
+        let reader = self.reader(name)?;
+        let mut pairs: Vec<(i64, u32)> = Vec::with_capacity(self.len());
+        for node in self.ids() {
+            match reader.read(*node)?.as_integer() {
+                Some(number) => pairs.push((number, *node)),
+                None => return Ok(None),
+            }
+        }
+        if ordering.descending {
+            pairs.sort_unstable_by(|left, right| right.0.cmp(&left.0).then(left.1.cmp(&right.1)));
+        } else {
+            pairs.sort_unstable();
+        }
+        Ok(Some(pairs.into_iter().map(|(_, node)| node).collect()))
     }
-    let numbers = column.iter().map(Value::as_integer);
-    let mut pairs: Vec<(i64, u32)> =
-        numbers.zip(ids).map(|(number, id)| Some((number?, *id))).collect::<Option<_>>()?;
-    if ordering.descending {
-        pairs.sort_unstable_by(|left, right| right.0.cmp(&left.0).then(left.1.cmp(&right.1)));
-    } else {
-        pairs.sort_unstable();
-    }
-    Some(pairs.into_iter().map(|(_, id)| id).collect())
 }
