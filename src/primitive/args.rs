@@ -2,7 +2,7 @@
 
 use super::{Need, Param, Primitive};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::value::{Function, Json, Kind, Map, Object, Value};
+use crate::value::{Bytes, Function, Json, Kind, Map, Object, Value};
 
 static NULL: Value = Value::Null;
 
@@ -145,6 +145,16 @@ impl Args {
         unreachable!("`{}` declares no parameter `{name}`", self.primitive.name)
     }
 
+    /// The name of the primitive that was called.
+    pub fn primitive_name(&self) -> &'static str {
+        self.primitive.name
+    }
+
+    /// Whether the primitive declares an option of that name.
+    pub fn has_option(&self, name: &str) -> bool {
+        self.primitive.options().any(|param| param.name == name)
+    }
+
     /// The argument, moved out; `()` stays in its place.
     pub fn take(&mut self, name: &str) -> Value {
         let index = self.primitive.positional().position(|param| param.name == name);
@@ -232,6 +242,19 @@ impl Args {
                 }
             })
             .collect()
+    }
+
+    /// The same, of an argument that may be left out.
+    pub fn texts_or(&self, name: &str) -> Result<Option<Vec<String>>> {
+        self.given(name).map(|_| self.texts(name)).transpose()
+    }
+
+    /// The bytes of a text, or of bytes; none otherwise.
+    pub fn bytes(&self, name: &str) -> &[u8] {
+        match self.value(name) {
+            Value::Text(text) => text.as_bytes(),
+            other => other.as_object::<Bytes>().map_or(&[], |bytes| &bytes.0),
+        }
     }
 
     /// The object of a handle, if the argument is one of that type.
