@@ -1,5 +1,8 @@
 //! Runs one call: arguments, graph, script, result. Knows neither MCP nor the command line.
 
+mod order;
+mod pool;
+
 use crate::content::{Content, ResourceBody};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::guard::Cancel;

@@ -1,5 +1,15 @@
 //! Everything that is served, immutable: the pack is the unit of reload.
 
+mod layers;
+mod settings;
+mod trust;
+mod uri;
+
+pub use layers::{EJECTED, FOLDERS, Files, Layer, LayerFile, WORKSPACE_FOLDER, ejected, list_layer};
+pub use settings::{SETTINGS, ServerSettings, Settings};
+pub use trust::Trust;
+pub use uri::{UriTemplate, Variables};
+
 use crate::definition::{Case, PackDefinition, Prompt, Resource, Tool};
 use crate::diagnostic::Diagnostic;
 use crate::value::Json;
