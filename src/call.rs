@@ -8,7 +8,6 @@ mod pool;
 pub use answering::Answering;
 pub use changes::{Change, Changes};
 
-
 use crate::content::{Content, ResourceBody};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::guard::Cancel;
