@@ -19,6 +19,61 @@ macro_rules! primitives {
 
 primitives! {
     path_name,
+    captures,
+    collapse,
+    contains,
+    count_by,
+    deep_merge,
+    diff,
+    ends_with,
+    escape_regex,
+    find_all,
+    first,
+    flatten,
+    from_base64,
+    group_by,
+    hash_blake3,
+    hash_sha256,
+    index_of,
+    join,
+    keys,
+    last,
+    matches,
+    max,
+    merge,
+    min,
+    nearest,
+    normalize_unicode,
+    pad_left,
+    pad_right,
+    pick,
+    repeat,
+    replace,
+    replace_all,
+    reverse,
+    round,
+    search,
+    set,
+    slug,
+    sort,
+    split,
+    split_lines,
+    starts_with,
+    sub_string,
+    sum,
+    text_of,
+    title_case,
+    to_base64,
+    to_lower,
+    to_upper,
+    trim,
+    trim_end,
+    trim_start,
+    truncate,
+    unique,
+    values,
+    words,
+    wrap,
 }
 
 /// The primitive of that name.
@@ -40,6 +95,7 @@ mod tests {
         assert_eq!(names, FILES);
         assert!(names.is_sorted_by(|a, b| a < b), "the table is not sorted: {names:?}");
         assert_eq!(find("path_name").map(|primitive| primitive.name), Some("path_name"));
+        assert_eq!(find("trim").map(|primitive| primitive.name), Some("trim"));
         assert!(find("no_such_thing").is_none());
     }
 

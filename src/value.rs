@@ -1,9 +1,13 @@
 //! What scripts, templates and primitives hand to each other: small values plain, big things as handles.
 
+mod bytes;
 mod frozen;
 mod json;
+mod record;
 
+pub use bytes::Bytes;
 pub use frozen::Frozen;
+pub use record::Record;
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use std::any::Any;
@@ -78,6 +82,13 @@ pub trait Object: Any + Send + Sync {
         None
     }
 
+    /// Its own way to do a verb that lists or maps do too (`sort`, `first`, `pick`, …), with the arguments after
+    /// the receiver, `()` for one left out: sorted nodes stay nodes. Without one the verb works on its items, or on
+    /// its fields.
+    fn perform(&self, _verb: &str, _arguments: &[Value]) -> Option<Result<Value>> {
+        None
+    }
+
     /// Whether it is equal to another object of any kind.
     fn equals(&self, other: &dyn Object) -> bool {
         self.kind() == other.kind() && self.to_json() == other.to_json()
@@ -131,6 +142,7 @@ pub enum Kind {
     Rows,
     Content,
     Reply,
+    Set,
 }
 
 impl Kind {
@@ -164,6 +176,7 @@ impl Kind {
             Self::Rows => "rows",
             Self::Content => "content",
             Self::Reply => "reply",
+            Self::Set => "set",
         }
     }
 }

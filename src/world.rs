@@ -114,7 +114,8 @@ pub struct Walked {
 }
 
 fn is_folder(path: &str) -> Box<Diagnostic> {
-    Diagnostic::new(Code::WORLD, format!("`{path}` is a folder")).help("`list_folder` and `find_files` look into folders")
+    Diagnostic::new(Code::WORLD, format!("`{path}` is a folder"))
+        .help("`list_folder` and `find_files` look into folders")
 }
 
 fn no_folder(path: &str) -> Box<Diagnostic> {

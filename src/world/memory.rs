@@ -12,7 +12,7 @@ const ROOT: &str = "/workspace";
 /// 2026-01-01T00:00:00Z, in milliseconds: the clock of a world that was given none.
 const START_MS: i64 = 1_767_225_600_000;
 
-/// Files in memory. Folders come into being with their files and stay when those go, as on a disk.
+/// Files in memory: those of the workspace, and those of the home folder, whose paths begin with `~/`. Folders come into being with their files and stay when those go, as on a disk.
 #[derive(Debug)]
 pub struct Memory {
     held: RwLock<Held>,
@@ -26,6 +26,8 @@ struct Held {
     /// Grows with each write: inodes, and what keeps two changes apart while the clock stands still.
     changes: u64,
     ids: u64,
+    /// How coarse time stamps are; 0 = each change has its own.
+    tick_ms: i64,
     environment: BTreeMap<String, String>,
 }
 
@@ -44,6 +46,7 @@ impl Memory {
             now_ms: START_MS,
             changes: 0,
             ids: 0,
+            tick_ms: 0,
             environment: BTreeMap::new(),
         };
         let memory = Self { held: RwLock::new(held) };
@@ -81,24 +84,20 @@ impl Memory {
         self.read_lock().files.iter().map(|(path, file)| (path.clone(), Arc::clone(&file.bytes))).collect()
     }
 
-    /// Writes in place and within one tick of the clock: the size tells, the time and the inode do not.
+    /// Makes time stamps as coarse as `tick_ms`, as some disks have them.
     #[cfg(test)]
-    pub(crate) fn edit_unseen(&self, path: &str, bytes: &[u8]) {
-        let mut held = self.write_lock();
-        if let Some(file) = held.files.get_mut(path) {
-            file.bytes = bytes.into();
-            file.stat.size = bytes.len() as u64;
-        }
+    pub(crate) fn set_tick_ms(&self, tick_ms: i64) {
+        self.write_lock().tick_ms = tick_ms;
     }
 
-    /// Makes every time stamp equal to the clock, as a disk with coarse time stamps has them.
+    /// Writes without a rename: the inode stays.
     #[cfg(test)]
-    pub(crate) fn level_times(&self) {
+    pub(crate) fn edit_in_place(&self, path: &str, bytes: &[u8]) {
         let mut held = self.write_lock();
-        let now = i128::from(held.now_ms) * 1_000_000;
-        let Held { files, folders, .. } = &mut *held;
-        for stat in files.values_mut().map(|file| &mut file.stat).chain(folders.values_mut()) {
-            stat.modified_ns = now;
+        let stamp = held.stamp(EntryKind::File, bytes.len());
+        if let Some(file) = held.files.get_mut(path) {
+            file.bytes = bytes.into();
+            file.stat = Stat { inode: file.stat.inode, ..stamp };
         }
     }
 
@@ -120,17 +119,17 @@ impl Default for Memory {
 impl Held {
     fn stamp(&mut self, entry: EntryKind, size: usize) -> Stat {
         self.changes += 1;
-        let modified_ns = i128::from(self.now_ms) * 1_000_000 + i128::from(self.changes % 1_000_000);
+        let modified_ns = match self.tick_ms {
+            0 => i128::from(self.now_ms) * 1_000_000 + i128::from(self.changes % 1_000_000),
+            tick => i128::from(self.now_ms - self.now_ms.rem_euclid(tick)) * 1_000_000,
+        };
         Stat { entry, size: size as u64, modified_ns, inode: self.changes }
     }
 
     /// A folder whose entries changed has a new time, and stays the same folder.
     fn touch_folder(&mut self, folder: &str) {
         let stamp = self.stamp(EntryKind::Folder, 0);
-        self.folders
-            .entry(folder.to_owned())
-            .and_modify(|stat| stat.modified_ns = stamp.modified_ns)
-            .or_insert(stamp);
+        self.folders.entry(folder.to_owned()).and_modify(|stat| stat.modified_ns = stamp.modified_ns).or_insert(stamp);
     }
 
     fn make_folder(&mut self, folder: &str) {
@@ -146,7 +145,7 @@ impl Held {
     }
 }
 
-/// The clean path relative to the root; one that leads outside is a fault.
+/// The clean path relative to the root, or one that begins with `~/`; one that leads outside is a fault.
 fn resolve(path: &str) -> Result<String> {
     let clean = path::clean(path);
     let clean = match clean.strip_prefix(ROOT) {
@@ -154,7 +153,8 @@ fn resolve(path: &str) -> Result<String> {
         Some(rest) if rest.starts_with('/') => rest[1..].to_owned(),
         _ => clean,
     };
-    if clean.contains('\0') || !path::is_below(&clean, ".") {
+    let is_home = clean.starts_with("~/") && !clean.starts_with("~/..");
+    if clean.contains('\0') || !(is_home || path::is_below(&clean, ".")) {
         let message = format!("`{path}` leads outside of `{ROOT}`");
         return Err(Diagnostic::new(Code::WORLD, message).help("paths are relative to the root of the workspace"));
     }
@@ -254,7 +254,7 @@ impl Folders for Memory {
         let prefix = if folder == "." { String::new() } else { format!("{folder}/") };
         let direct = |path: &str| {
             let name = path.strip_prefix(&prefix)?;
-            (!name.contains('/') && name != ".").then(|| name.to_owned())
+            (!name.contains('/') && name != "." && name != "~").then(|| name.to_owned())
         };
         let files = held.files.range(prefix.clone()..).map(|(path, _)| (path, EntryKind::File));
         let folders = held.folders.range(prefix.clone()..).map(|(path, _)| (path, EntryKind::Folder));

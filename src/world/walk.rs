@@ -81,13 +81,7 @@ pub(super) fn walk(folders: &dyn Folders, walk: &Walk) -> Result<Walked> {
     Ok(walked)
 }
 
-fn enter(
-    folders: &dyn Folders,
-    walk: &Walk,
-    folder: Open,
-    open: &mut Vec<Open>,
-    walked: &mut Walked,
-) -> Result<()> {
+fn enter(folders: &dyn Folders, walk: &Walk, folder: Open, open: &mut Vec<Open>, walked: &mut Walked) -> Result<()> {
     let identity = if walk.follow { folders.identity(&folder.path) } else { None };
     if identity.is_some() && is_above(folder.above.as_deref(), identity) {
         return Ok(());
@@ -167,11 +161,7 @@ fn rules_of(folders: &dyn Folders, folder: &Open, entries: &[Found]) -> Option<A
 }
 
 /// The rules of one folder on top of those above; lines that are no patterns are passed over, as git does.
-fn read_rules(
-    folder: &str,
-    above: Option<Arc<Rules>>,
-    text: impl Fn(&str) -> Option<String>,
-) -> Option<Arc<Rules>> {
+fn read_rules(folder: &str, above: Option<Arc<Rules>>, text: impl Fn(&str) -> Option<String>) -> Option<Arc<Rules>> {
     let texts = IGNORE_FILES.map(text);
     if texts.iter().all(Option::is_none) {
         return above;
