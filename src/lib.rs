@@ -33,3 +33,7 @@ pub mod case;
 pub mod watch;
 pub mod mcp;
 pub mod cli;
+
+/// Counts what each thread allocates, so that a call that takes too much is stopped.
+#[global_allocator]
+static ALLOCATOR: guard::Counting = guard::Counting;

@@ -1,11 +1,13 @@
 //! What scripts, templates and primitives hand to each other: small values plain, big things as handles.
 
 mod bytes;
+mod fault;
 mod frozen;
 mod json;
 mod record;
 
 pub use bytes::Bytes;
+pub use fault::Fault;
 pub use frozen::Frozen;
 pub use record::Record;
 
@@ -54,7 +56,7 @@ pub type Handle = Arc<dyn Object>;
 pub type Function = Arc<dyn Callable>;
 
 /// What can be called from a primitive.
-pub trait Callable: Send + Sync {
+pub trait Callable: Any + Send + Sync {
     /// Calls it. The call's guard and host are those of the running script.
     fn call(&self, arguments: Vec<Value>) -> Result<Value>;
 }
@@ -143,6 +145,7 @@ pub enum Kind {
     Content,
     Reply,
     Set,
+    Fault,
 }
 
 impl Kind {
@@ -177,6 +180,7 @@ impl Kind {
             Self::Content => "content",
             Self::Reply => "reply",
             Self::Set => "set",
+            Self::Fault => "error",
         }
     }
 }
