@@ -1,3 +1,2 @@
-//! Runs cases and examples in worlds of memory, and tells how the result differs from what was expected.
-
+//! Stub.
 mod compare;

@@ -32,8 +32,8 @@ pub fn of_value(value: &Value, tool: &ServedTool, most: usize) -> Result<Outcome
     } else {
         within(outcome.content.iter().map(size).sum(), tool, most)?;
     }
-    if let (Some(checker), Some(data)) = (&tool.result, &outcome.structured) {
-        let problems = checker.problems(data);
+    if let (Some(checker), Some(data)) = (&tool.checks.result, &outcome.structured) {
+        let problems = checker.check(data);
         if !problems.is_empty() {
             let told: Vec<&str> = problems.iter().take(TOLD).map(|problem| problem.message.as_str()).collect();
             let message = format!("the result of `{}` does not fit its output schema: {}", tool.name, told.join("; "));

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 /// Opens worlds: the disk's for people, a world of memory for cases.
 pub trait Worlds: Send + Sync {
-    /// The world rooted at an absolute folder.
-    fn open(&self, folder: &str) -> Result<Arc<dyn World>>;
+    /// The world rooted at an absolute folder, which reaches the other roots too.
+    fn open(&self, folder: &str, roots: &[String]) -> Result<Arc<dyn World>>;
 }
 
 /// Which packs are asked for.
@@ -22,11 +22,11 @@ pub enum Choice {
 }
 
 /// The root of a pack: the nearest folder, from the workspace upwards, that holds the first entry of `root`,
-/// else the second, and so on; the workspace if none is found or none is asked for.
-pub fn root_of(pack: &PackDefinition, workspace: &Arc<dyn World>, worlds: &dyn Worlds) -> Result<Arc<dyn World>> {
+/// else the second, and so on; the workspace if none is found or none is asked for. An absolute path.
+pub fn root_of(pack: &PackDefinition, workspace: &dyn World, worlds: &dyn Worlds) -> Result<String> {
     for marker in &pack.root {
         if marker == "." || workspace.stat(marker)?.is_some() {
-            return Ok(Arc::clone(workspace));
+            return Ok(workspace.root().to_owned());
         }
         let mut folder = workspace.root().to_owned();
         while folder.len() > 1 {
@@ -35,13 +35,29 @@ pub fn root_of(pack: &PackDefinition, workspace: &Arc<dyn World>, worlds: &dyn W
                 parent => parent.to_owned(),
             };
             // A folder above that cannot be opened holds nothing for us.
-            let Ok(world) = worlds.open(&folder) else { break };
+            let Ok(world) = worlds.open(&folder, &[]) else { break };
             if matches!(world.stat(marker), Ok(Some(_))) {
-                return Ok(world);
+                return Ok(folder);
             }
         }
     }
-    Ok(Arc::clone(workspace))
+    Ok(workspace.root().to_owned())
+}
+
+/// The folders outside of its root that the grants of a pack reach: absolute, or below `~`.
+pub fn outer_roots(pack: &PackDefinition) -> Vec<String> {
+    let globs = pack.grants.read.iter().chain(&pack.grants.write);
+    let outside = globs.filter(|glob| glob.starts_with('/') || glob.starts_with('~') || glob.starts_with('$'));
+    let mut roots: Vec<String> = outside
+        .map(|glob| match glob.find(['*', '?', '[', '{']) {
+            Some(special) => glob[..special].rsplit_once('/').map_or("", |(folder, _)| folder).to_owned(),
+            None => glob.trim_end_matches('/').to_owned(),
+        })
+        .filter(|root| !root.is_empty())
+        .collect();
+    roots.sort();
+    roots.dedup();
+    roots
 }
 
 /// Whether a pack serves, given its root; the markers it looked for in vain if not.

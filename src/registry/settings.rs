@@ -1,15 +1,12 @@
-//! `toolsd.toml` of a workspace: which packs serve, their settings, prefixes, limits, and what the server says of itself.
-
-mod read;
+//! `toolsd.toml` of a workspace: read, and cut down to what an untrusted file may say.
 
 use super::trust::Trust;
-use crate::definition::{Located, LimitsOverride};
+use crate::definition::{LimitsOverride, Server, Workspace, read_workspace};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::guard::Limits;
 use crate::source::Source;
 use crate::value::Json;
 use crate::world::World;
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The name of the file.
@@ -18,37 +15,12 @@ pub const SETTINGS: &str = "toolsd.toml";
 /// What the file says; empty if there is none.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// `serve`: the packs that serve, instead of those whose markers are found.
-    pub serve: Option<Vec<Located<String>>>,
-    /// `[prefixes]`: pack, and what is put before its public names.
-    pub prefixes: BTreeMap<String, Located<String>>,
-    /// `roots`: folders besides the workspace that packs may reach.
-    pub roots: Vec<String>,
-    /// `[limits]`: of every call.
-    pub limits: LimitsOverride,
-    /// `[packs.NAME]`: the configuration of a pack.
-    pub packs: BTreeMap<String, Located<Json>>,
-    /// `[server]`.
-    pub server: ServerSettings,
+    /// Its contents. If it is not trusted, `roots` and `server` are empty.
+    pub workspace: Workspace,
     /// Whether a person allowed the file: if not, limits only go down, and paths stay out.
     pub trusted: bool,
-}
-
-/// `[server]`: what the server says of itself.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ServerSettings {
-    /// Its name.
-    pub name: Option<String>,
-    /// A title for people.
-    pub title: Option<String>,
-    /// A page about it.
-    pub website_url: Option<String>,
-    /// Icons.
-    pub icons: Vec<Json>,
-    /// How many items a page of a list has.
-    pub page_size: Option<usize>,
-    /// For how long a client may keep a list, in milliseconds.
-    pub lists_ttl_ms: Option<u64>,
+    /// A hash of all that it says; zeros if there is none.
+    pub hash: [u8; 32],
 }
 
 impl Settings {
@@ -64,15 +36,33 @@ impl Settings {
             Err(fault) => return (Self::default(), vec![*fault]),
         };
         let source = Source::new(SETTINGS, String::from_utf8_lossy(&bytes));
-        let (mut settings, mut faults) = read::read(&source);
-        settings.trusted = trust.allows(SETTINGS, blake3::hash(&bytes).as_bytes());
-        if !settings.trusted && (!settings.roots.is_empty() || settings.server != ServerSettings::default()) {
-            settings.roots.clear();
-            settings.server = ServerSettings::default();
-            let fault = Diagnostic::new(Code("untrusted"), "`roots` and `[server]` are not used: the file is not trusted");
-            faults.push(*fault.warning().at(source.place(0..0)).help("read it, then run `toolsd trust`"));
+        let (mut workspace, mut faults) = read_workspace(&source);
+        let trusted = trust.allows(SETTINGS, blake3::hash(&bytes).as_bytes());
+        if !trusted {
+            let roots = std::mem::take(&mut workspace.roots);
+            let at = roots.first().map_or_else(|| source.place(0..0), |root| root.at.clone());
+            workspace.server = Server::default();
+            if !roots.is_empty() {
+                let fault = Diagnostic::new(Code("untrusted"), "`roots` is not used: the file is not trusted");
+                faults.push(*fault.warning().at(at).help("read it, then run `toolsd trust`"));
+            }
         }
-        (settings, faults)
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&bytes).update(&[u8::from(trusted)]);
+        (Self { workspace, trusted, hash: *hasher.finalize().as_bytes() }, faults)
+    }
+
+    /// What is put before the public names of a pack; mostly nothing.
+    pub fn prefix(&self, pack: &str) -> &str {
+        let prefixes = &self.workspace.prefixes;
+        prefixes.iter().find(|(name, _)| name.value == pack).map_or("", |(_, prefix)| prefix)
+    }
+
+    /// The configuration of a pack as it is written; an empty object if there is none.
+    pub fn config(&self, pack: &str) -> Json {
+        let packs = &self.workspace.packs;
+        let written = packs.iter().find(|(name, _)| name.value == pack);
+        written.map_or_else(|| serde_json::json!({}), |(_, written)| written.json.clone())
     }
 
     /// The limits of a call: the first override that says something wins, then the usual ones;
@@ -80,7 +70,7 @@ impl Settings {
     pub fn limits(&self, overrides: &[LimitsOverride], usual: Limits) -> Limits {
         let of = |field: fn(&LimitsOverride) -> Option<u64>, usual: u64| {
             let below = overrides.iter().find_map(field).unwrap_or(usual);
-            match field(&self.limits) {
+            match field(&self.workspace.limits) {
                 Some(ours) if self.trusted => ours,
                 Some(ours) => ours.min(below),
                 None => below,
