@@ -32,13 +32,7 @@ pub struct Limits {
 impl Default for Limits {
     /// Those of a call whose pack says nothing: 10 s, 50 million ticks, 256 MB, 2,048 kB, 64 levels.
     fn default() -> Self {
-        Self {
-            time: Duration::from_secs(10),
-            ticks: 50_000_000,
-            memory: 256 << 20,
-            output: 2_048 << 10,
-            depth: 64,
-        }
+        Self { time: Duration::from_secs(10), ticks: 50_000_000, memory: 256 << 20, output: 2_048 << 10, depth: 64 }
     }
 }
 

@@ -38,7 +38,9 @@ fn sources() -> Vec<(String, String)> {
     found.sort();
     found
         .into_iter()
-        .map(|path| (path.strip_prefix(&root).unwrap().to_string_lossy().into_owned(), fs::read_to_string(&path).unwrap()))
+        .map(|path| {
+            (path.strip_prefix(&root).unwrap().to_string_lossy().into_owned(), fs::read_to_string(&path).unwrap())
+        })
         .collect()
 }
 
@@ -99,7 +101,16 @@ fn functions_stay_small() {
         for (number, line) in text.lines().enumerate() {
             let indent: String = line.chars().take_while(|c| *c == ' ').collect();
             let rest = line.trim_start();
-            let begins = ["fn ", "pub fn ", "async fn ", "pub async fn ", "pub(crate) fn ", "pub(super) fn ", "const fn ", "pub const fn "];
+            let begins = [
+                "fn ",
+                "pub fn ",
+                "async fn ",
+                "pub async fn ",
+                "pub(crate) fn ",
+                "pub(super) fn ",
+                "const fn ",
+                "pub const fn ",
+            ];
             if open.is_none() && begins.iter().any(|word| rest.starts_with(word)) && !rest.ends_with('}') {
                 open = Some((number, indent, rest.to_owned()));
             } else if let Some((start, outer, head)) = &open

@@ -51,16 +51,8 @@ impl<'a> Reader<'a> {
 
     /// Whether one of these kinds has the field.
     pub fn known_to(&self, nodes: &[u32]) -> bool {
-        let mut seen = 0_u128;
-        nodes.iter().any(|node| {
-            let kind = self.graph.parts.kind_of[*node as usize];
-            let bit = 1_u128.checked_shl(u32::from(kind)).unwrap_or(0);
-            if seen & bit != 0 {
-                return false;
-            }
-            seen |= bit;
-            self.access[usize::from(kind)] != Access::Unknown
-        })
+        let mut kinds = nodes.iter().map(|node| self.graph.parts.kind_of[*node as usize]);
+        kinds.any(|kind| self.access[usize::from(kind)] != Access::Unknown)
     }
 
     /// Gets ready to read the field of these nodes: what is derived is computed, in parallel if they are many.

@@ -138,6 +138,14 @@ impl Object for Builder {
         }
     }
 
+    fn perform(&self, verb: &str, arguments: &[Value]) -> Option<Result<Value>> {
+        match (verb, arguments) {
+            ("set", [Value::Text(name), value]) => Some(self.set(name, value.clone()).map(|()| Value::Null)),
+            ("set", _) => Some(Err(Diagnostic::new(Code::ARGUMENTS, "`set` of a builder takes a name and a value"))),
+            _ => None,
+        }
+    }
+
     fn to_json(&self) -> Json {
         self.finish().map_or(Json::Null, |graph| graph.to_json())
     }
@@ -147,13 +155,14 @@ impl Object for Builder {
     }
 }
 
-/// The graph to read behind a handle of a graph or a builder; of a builder, up to date in these kinds, or in all.
 impl Graph {
-    /// `None` if the value is neither.
-    pub fn reading(value: &Value, kinds: &[String]) -> Option<Result<Arc<Self>>> {
-        match value.as_object::<Builder>() {
-            Some(builder) => Some(builder.read(kinds)),
-            None => Self::of(value).map(Ok),
+    /// The graph to read behind a handle of a graph or a builder; of a builder, up to date in these kinds, or in all.
+    pub fn given(value: &Value, kinds: &[String]) -> Result<Arc<Self>> {
+        if let Some(builder) = value.as_object::<Builder>() {
+            return builder.read(kinds);
         }
+        Self::of(value).ok_or_else(|| {
+            Diagnostic::new(Code::ARGUMENTS, format!("a graph is asked for, got {}", value.kind().name()))
+        })
     }
 }

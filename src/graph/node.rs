@@ -2,7 +2,7 @@
 
 use super::{Graph, NONE, Nodes, Reader};
 use crate::diagnostic::Result;
-use crate::value::{Json, Kind, Map, Object, Text, Value};
+use crate::value::{Json, Kind, Object, Text, Value};
 use std::sync::Arc;
 
 /// A node. As properties it has its fields, stored and derived, and besides
@@ -60,11 +60,10 @@ impl Node {
         Nodes::new(Arc::clone(&self.graph), [self.number].into())
     }
 
-    /// These fields as a map. A name may end with `?`: then it is left out if it is unknown or `()`; and
+    /// These fields, in this order. A name may end with `?`: then it is left out if it is unknown or `()`; and
     /// `"field as name"` renames.
-    pub fn pick(&self, names: &[String]) -> Result<Map> {
-        let rows = self.alone().select(names)?;
-        Ok(rows.row(0))
+    pub fn pick(&self, names: &[String]) -> Result<Value> {
+        Ok(self.alone().select(names)?.record(0))
     }
 }
 
@@ -76,6 +75,16 @@ impl Object for Node {
     fn field(&self, name: &str) -> Result<Value> {
         let reader = Reader::new(&self.graph, name);
         reader.read_known(self.number).map(std::borrow::Cow::into_owned)
+    }
+
+    fn perform(&self, verb: &str, arguments: &[Value]) -> Option<Result<Value>> {
+        match (verb, arguments.first()) {
+            ("pick", Some(Value::List(names))) => {
+                let names: Vec<String> = names.iter().filter_map(Value::as_text).map(str::to_owned).collect();
+                Some(self.pick(&names))
+            }
+            _ => None,
+        }
     }
 
     /// `kind`, `key` and the stored fields that were given.

@@ -1,9 +1,10 @@
 //! An ordered set of nodes: numbers and the snapshot, no copies.
 
 use super::condition::same;
-use super::{Graph, Key, NONE, Node, Rows, compare};
+use super::{Graph, Key, NONE, Node, Ordering, Rows};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
+use crate::order::compare;
 use crate::value::{Function, Json, Kind, Map, Object, Text, Value, no_field};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
@@ -48,12 +49,18 @@ impl Nodes {
         self.whole
     }
 
-    /// The nodes that a primitive was given: a set, or one node.
-    pub fn of(value: &Value) -> Option<Self> {
-        let Value::Handle(handle) = value else { return None };
+    /// The nodes that a primitive was given: a set, one node, or all nodes of a graph or builder.
+    pub fn given(value: &Value) -> Result<Self> {
+        let handle = match value {
+            Value::Handle(handle) => handle,
+            other => return Err(no_nodes(other.kind())),
+        };
+        if let Some(nodes) = handle.downcast::<Self>() {
+            return Ok(nodes.clone());
+        }
         match handle.downcast::<Node>() {
-            Some(node) => Some(node.alone()),
-            None => handle.downcast::<Self>().cloned(),
+            Some(node) => Ok(node.alone()),
+            None => Ok(Graph::given(value, &[])?.nodes(&[])),
         }
     }
 
@@ -147,7 +154,7 @@ impl Nodes {
         Ok(values)
     }
 
-    /// How many nodes have each value of a field, by its text; `()` counts as the empty text.
+    /// How many nodes have each value of a field, by its text; nothing counts as `()`.
     pub fn count_by(&self, field: &str) -> Result<Map> {
         let reader = self.reader(field)?;
         let mut counts: FxHashMap<Key, i64> = FxHashMap::default();
@@ -176,10 +183,14 @@ impl Nodes {
     }
 }
 
+fn no_nodes(kind: Kind) -> Box<Diagnostic> {
+    Diagnostic::new(Code::ARGUMENTS, format!("nodes are asked for, got {}", kind.name()))
+}
+
 impl Key {
     fn text(&self) -> Text {
         match self {
-            Self::Null => "".into(),
+            Self::Null => Kind::Null.name().into(),
             Self::Bool(flag) => flag.to_string().into(),
             Self::Integer(number) => number.to_string().into(),
             Self::Float(bits) => f64::from_bits(*bits).to_string().into(),
@@ -214,6 +225,25 @@ impl Object for Nodes {
 
     fn item(&self, index: usize) -> Option<Value> {
         self.at(index).map(Value::handle)
+    }
+
+    fn perform(&self, verb: &str, arguments: &[Value]) -> Option<Result<Value>> {
+        let argument = arguments.first().unwrap_or(&Value::Null);
+        let nodes = match (verb, argument) {
+            ("sort", by) => Ordering::read(by).and_then(|orderings| self.sort(&orderings)),
+            ("unique", Value::Null) => Ok(self.clone()),
+            ("reverse", _) => Ok(self.with(self.ids().iter().rev().copied().collect())),
+            ("first", _) => return Some(Ok(self.at(0).map_or(Value::Null, Value::handle))),
+            ("last", _) => return Some(Ok(self.at(self.len().wrapping_sub(1)).map_or(Value::Null, Value::handle))),
+            ("count_by", Value::Text(field)) => return Some(self.count_by(field).map(Value::Map)),
+            ("contains", Value::Handle(node)) => {
+                let node = node.downcast::<Node>()?;
+                let holds = Arc::ptr_eq(node.graph(), &self.graph) && self.ids().contains(&node.number());
+                return Some(Ok(holds.into()));
+            }
+            _ => return None,
+        };
+        Some(nodes.map(Value::handle))
     }
 
     fn equals(&self, other: &dyn Object) -> bool {

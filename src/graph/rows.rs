@@ -2,7 +2,7 @@
 
 use super::{Edges, Nodes, Reader};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::value::{Json, Kind, Map, Object, Text, Value, no_field};
+use crate::value::{Json, Kind, Map, Object, Record, Text, Value, no_field};
 use std::sync::Arc;
 
 /// Rows with ordered columns. In scripts a list of maps; in results objects with the keys in this order.
@@ -105,6 +105,32 @@ impl Rows {
     /// One row as a map of a script; beyond the end it is empty.
     pub fn row(&self, index: usize) -> Map {
         self.pairs(index).map(|(name, value)| (name.clone(), value.clone())).collect()
+    }
+
+    /// One row with the columns in their order.
+    pub fn record(&self, index: usize) -> Value {
+        Record::value(self.pairs(index).map(|(name, value)| (name.clone(), value.clone())))
+    }
+
+    /// From `offset` on, at most `limit` of them.
+    #[must_use]
+    pub fn slice(&self, offset: usize, limit: Option<usize>) -> Self {
+        let start = offset.min(self.length);
+        let end = limit.map_or(self.length, |limit| start.saturating_add(limit).min(self.length));
+        let width = self.columns.len();
+        let cells = self.cells[start * width..end * width].to_vec();
+        Self { columns: Arc::clone(&self.columns), cells, length: end - start }
+    }
+
+    /// The values of one column, `()` included.
+    pub fn column(&self, name: &str) -> Result<Vec<Value>> {
+        match self.columns.iter().position(|column| *column.name == *name) {
+            Some(at) => Ok(self.cells.iter().skip(at).step_by(self.columns.len()).cloned().collect()),
+            None => {
+                let known: Vec<&str> = self.names().map(|name| &**name).collect();
+                Err(no_field(Kind::Rows, name, &known))
+            }
+        }
     }
 
     fn pairs(&self, index: usize) -> impl Iterator<Item = (&Text, &Value)> {

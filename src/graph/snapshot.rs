@@ -1,6 +1,6 @@
 //! The immutable snapshot: numbered nodes over the fragments' columns, adjacency in arrays, ids found in O(1).
 
-use super::{Fault, Fragment, Functions, Group, Head, Index, Node, Nodes, Table, hash_of};
+use super::{Fault, Fragment, Functions, Group, Head, Index, Node, Nodes, hash_of};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::value::{Handle, Json, Kind, Map, Object, Text, Value};
 use rustc_hash::FxHashMap;
@@ -65,6 +65,8 @@ pub(super) struct Parts {
 pub(super) struct Shape {
     /// The number of its kind.
     pub kind: u16,
+    /// Its number in its fragment.
+    pub table: u16,
     /// Per field of the kind, the column, or `u16::MAX`. May end early.
     pub columns: Box<[u16]>,
 }
@@ -74,6 +76,9 @@ pub(super) struct Shape {
 pub(super) struct Slot {
     pub fragment: u32,
     pub head: u32,
+    /// The shape of its table, and its row there: what reading a field needs, without a look at the head.
+    pub shape: u32,
+    pub row: u32,
 }
 
 /// The nodes of one kind.
@@ -171,17 +176,10 @@ impl Parts {
             return Some(value);
         }
         let slot = self.slots[node as usize];
-        let fragment = &self.fragments[slot.fragment as usize];
-        let head = &fragment.heads[slot.head as usize];
-        self.cell(slot.fragment, head, fragment, field)
-    }
-
-    /// The value that one fragment gives to a field.
-    pub fn cell<'a>(&self, number: u32, head: &Head, fragment: &'a Fragment, field: u16) -> Option<&'a Value> {
-        let shape = &self.shapes[self.first_shape[number as usize] as usize + usize::from(head.table)];
+        let shape = &self.shapes[slot.shape as usize];
         let column = *shape.columns.get(usize::from(field))?;
-        let table: &Table = &fragment.tables[usize::from(head.table)];
-        table.columns.get(usize::from(column)).map(|column| &column[head.row as usize])
+        let table = &self.fragments[slot.fragment as usize].tables[usize::from(shape.table)];
+        table.columns.get(usize::from(column)).map(|column| &column[slot.row as usize])
     }
 }
 

@@ -1,11 +1,11 @@
 //! The graph of a pack between calls: always fresh, built by one thread at a time, from changed files only.
 
-use super::reads::{Reads, Recorded};
 use super::{Builder, Functions, Gate, Graph, Memo, Scan, fingerprint, is_scanning};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::value::{Handle, Value};
 use crate::world::World;
+use crate::world::recorded::Recorded;
 use std::cell::Cell;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -27,7 +27,6 @@ pub struct Store {
 #[derive(Default)]
 struct State {
     built: Option<Arc<Built>>,
-    memo: Arc<Memo>,
     /// Whether a thread builds.
     building: bool,
 }
@@ -35,7 +34,7 @@ struct State {
 /// A graph and what it was made of.
 struct Built {
     graph: Arc<Graph>,
-    reads: Reads,
+    memo: Arc<Memo>,
     /// The hash of scripts, entry and configuration.
     inputs: [u8; 32],
 }
@@ -76,7 +75,7 @@ impl Store {
             };
             match built {
                 Some(built) => {
-                    if built.inputs == inputs && !built.reads.changed(&**build.world)? {
+                    if built.inputs == inputs && built.memo.reads.unchanged(&**build.world) {
                         return Ok(Arc::clone(&built.graph));
                     }
                     checked = Some(built);
@@ -104,7 +103,7 @@ impl Store {
             }
             _ => {
                 state.building = true;
-                Ok(Turn::Build(Arc::clone(&state.memo)))
+                Ok(Turn::Build(state.built.as_ref().map_or_else(Arc::default, |built| Arc::clone(&built.memo))))
             }
         }
     }
@@ -113,7 +112,7 @@ impl Store {
         let _ending = Ending::begin(self);
         let recorded = Arc::new(Recorded::new(Arc::clone(build.world)));
         let world: Arc<dyn World> = Arc::clone(&recorded) as _;
-        let scan = Arc::new(Scan::new(Arc::clone(&world), Arc::clone(build.functions), memo));
+        let scan = Arc::new(Scan::new(Arc::clone(&recorded), Arc::clone(build.functions), memo));
         let builder = Arc::new(Builder::over(Arc::clone(&scan)));
         let mut graph = None;
         (build.within)(Arc::new(Gate(world)), &mut || {
@@ -125,10 +124,8 @@ impl Store {
         let Some(graph) = graph else {
             return Err(Diagnostic::new(Code::INTERNAL, "a build ended without a graph"));
         };
-        let built = Built { graph: Arc::clone(&graph), reads: recorded.reads(), inputs };
-        let mut state = self.lock();
-        state.built = Some(Arc::new(built));
-        state.memo = Arc::new(scan.memo());
+        let built = Built { graph: Arc::clone(&graph), memo: Arc::new(scan.memo()), inputs };
+        self.lock().built = Some(Arc::new(built));
         Ok(graph)
     }
 

@@ -192,7 +192,7 @@ fn levels() -> Map {
 /// A closure for `filter` and `sort`.
 struct Closure<F>(F);
 
-impl<F: Fn(Value) -> Value + Send + Sync> crate::value::Callable for Closure<F> {
+impl<F: Fn(Value) -> Value + Send + Sync + 'static> crate::value::Callable for Closure<F> {
     fn call(&self, mut arguments: Vec<Value>) -> Result<Value> {
         Ok((self.0)(arguments.remove(0)))
     }

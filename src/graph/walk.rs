@@ -162,6 +162,12 @@ impl Nodes {
         Ok(self.of_kinds(all.ids().to_vec(), kinds))
     }
 
+    /// Those of one of these kinds, in their order.
+    #[must_use]
+    pub fn of_kind_named(&self, kinds: &[String]) -> Self {
+        self.of_kinds(self.ids().to_vec(), Some(kinds))
+    }
+
     /// The nodes of one of these kinds.
     pub(super) fn of_kinds(&self, mut ids: Vec<u32>, kinds: Option<&[String]>) -> Self {
         if let Some(kinds) = kinds {

@@ -97,11 +97,8 @@ impl Bus {
     /// A client follows a resource, whose contents are these at present, if they are known.
     pub(crate) fn follow(&self, uri: &str, contents: Option<&Contents>) {
         let mut all = self.followed();
-        let entry = all.entry(uri.to_owned()).or_insert_with(|| Followed {
-            clients: 0,
-            touched: HashSet::new(),
-            print: None,
-        });
+        let entry =
+            all.entry(uri.to_owned()).or_insert_with(|| Followed { clients: 0, touched: HashSet::new(), print: None });
         entry.clients += 1;
         if let Some(contents) = contents {
             entry.touched = contents.touched.iter().cloned().collect();

@@ -21,9 +21,7 @@ pub(crate) fn tool(served: &ServedTool, revision: Revision) -> Json {
     }
     if revision.has_hints() {
         let mut hints = hints(served.tool.effect.value, served.tool.hints);
-        if let (false, Some(title), Json::Object(hints)) =
-            (revision.has_structured(), &served.tool.title, &mut hints)
-        {
+        if let (false, Some(title), Json::Object(hints)) = (revision.has_structured(), &served.tool.title, &mut hints) {
             hints.insert("title".to_owned(), json!(title));
         }
         item.insert("annotations".to_owned(), hints);

@@ -6,8 +6,8 @@ use crate::call::{Contents, Outcome};
 use crate::content::{Block, Content, ResourceBody};
 use crate::value::{Json, Object};
 use rmcp::model::{
-    CacheScope, CallToolResult, ContentBlock, ErrorData, GetPromptResult, MetaObject, PromptMessage, ReadResourceResult,
-    ResourceContents, Role,
+    CacheScope, CallToolResult, ContentBlock, ErrorData, GetPromptResult, MetaObject, PromptMessage,
+    ReadResourceResult, ResourceContents, Role,
 };
 use serde_json::json;
 

@@ -7,9 +7,7 @@ use crate::call::{Answer, Caller, Request};
 use crate::guard::Cancel;
 use crate::primitive::{LogLevel, Notice};
 use rmcp::RoleServer;
-use rmcp::model::{
-    ErrorData, LoggingLevel, LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken,
-};
+use rmcp::model::{ErrorData, LoggingLevel, LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken};
 use rmcp::service::RequestContext;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;

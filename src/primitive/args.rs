@@ -234,6 +234,11 @@ impl Args {
             .collect()
     }
 
+    /// The same, of an argument that may be left out.
+    pub fn texts_or(&self, name: &str) -> Result<Option<Vec<String>>> {
+        self.given(name).map(|_| self.texts(name)).transpose()
+    }
+
     /// The bytes of a text, or of bytes; none otherwise.
     pub fn bytes(&self, name: &str) -> &[u8] {
         match self.value(name) {

@@ -31,7 +31,8 @@ const MOST: usize = 250_000;
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let limit = args.integer_or("limit").map(|limit| usize::try_from(limit).unwrap_or(0));
-    find(&Pattern::of(args.text("regex"))?, args.text("text"), limit).map(Value::List)
+    let pattern = Pattern::of(args.text("regex"))?;
+    find(&pattern, args.text("text"), limit).map(Value::List)
 }
 
 fn find(pattern: &Pattern, text: &str, limit: Option<usize>) -> Result<Vec<Value>> {

@@ -29,11 +29,7 @@ pub(super) fn locate(hay: &[u8], needle: &[u8]) -> Option<Range<usize>> {
 }
 
 /// For every place of `hay` and its end, how many bytes the needle shares with what follows: the Z algorithm.
-fn shared<'a>(
-    hay: impl Iterator<Item = &'a u8>,
-    needle: impl Iterator<Item = &'a u8>,
-    length: usize,
-) -> Vec<usize> {
+fn shared<'a>(hay: impl Iterator<Item = &'a u8>, needle: impl Iterator<Item = &'a u8>, length: usize) -> Vec<usize> {
     let mut text: Vec<u8> = needle.copied().collect();
     let size = text.len();
     text.extend(hay);

@@ -66,6 +66,9 @@ fn how_fast() {
         column.iter().filter_map(Value::as_integer).sum::<i64>()
     };
     println!("where, sort, sum over 1000: {:?}", best(200, || assert!(sum() > 0)));
+    println!("  where {:?}", best(200, || drop(thousand.where_(&above))));
+    println!("  sort {:?}", best(200, || drop(thousand.sort(&by))));
+    println!("  column {:?}", best(200, || drop(thousand.column("weight"))));
     let lookup = || assert!(graph.get("assertion", "REQ-033333-B").is_some());
     println!("lookup by id {:?}", best(1000, lookup));
     let by_title = By::read(&"title".into()).unwrap();
