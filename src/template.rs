@@ -15,4 +15,8 @@ impl Templates {
     pub fn render(&self, path: &str, context: &Json) -> Result<String> {
         Ok(format!("{path} {context}"))
     }
+    /// Stand-in.
+    pub fn render_text(&self, text: &str, context: &Json) -> Result<String> {
+        Ok(format!("{text} {context}"))
+    }
 }
