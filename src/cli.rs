@@ -22,7 +22,6 @@ use crate::diagnostic::Diagnostic;
 use clap::{Parser, Subcommand};
 use options::Shared;
 use session::Session;
-use std::process::ExitCode;
 use terminal::Terminal;
 
 /// Serves MCP tools, resources and prompts that are defined in TOML files, rhai scripts and handlebars templates.
@@ -72,12 +71,12 @@ enum Exit {
     Usage,
 }
 
-impl From<Exit> for ExitCode {
+impl From<Exit> for u8 {
     fn from(exit: Exit) -> Self {
         match exit {
-            Exit::Well => ExitCode::SUCCESS,
-            Exit::Faults => ExitCode::from(1),
-            Exit::Usage => ExitCode::from(2),
+            Exit::Well => 0,
+            Exit::Faults => 1,
+            Exit::Usage => 2,
         }
     }
 }
@@ -85,8 +84,8 @@ impl From<Exit> for ExitCode {
 /// The result of a command. A fault that comes out this way is one of usage: told on standard error, exit code 2.
 type Ended = Result<Exit, Box<Diagnostic>>;
 
-/// Runs the command that the arguments of the process name; gives the exit code.
-pub fn run() -> ExitCode {
+/// Runs the command that the arguments of the process name; gives the exit code: 0 all is well, 1 faults, 2 usage.
+pub fn run() -> u8 {
     let line = Line::parse();
     let terminal = Terminal::new(session::variable("NO_COLOR").is_some_and(|value| !value.is_empty()));
     log::begin(line.shared.log_format, terminal.colours_errors());

@@ -2,6 +2,7 @@
 
 mod assemble;
 mod config;
+mod embedded;
 mod layers;
 mod merge;
 mod pack;
@@ -11,13 +12,14 @@ mod trust;
 mod uri;
 
 pub use assemble::{Assembly, assemble};
+pub use embedded::embedded_files;
 pub use layers::{EJECTED, FOLDERS, Files, Layer, LayerFile, WORKSPACE_FOLDER, ejected, list_layer};
 pub use merge::merge;
 pub use pack::{Made, Pack, PackParts, compile};
 pub use config::no_pack;
 pub use serving::{Choice, Served, Worlds, outer_roots, root_of, serves};
 pub use settings::{SETTINGS, Settings};
-pub use trust::Trust;
+pub use trust::{TRUST_RECORD, Trust};
 pub use uri::{UriTemplate, Variables};
 
 use config::configure;

@@ -5,7 +5,7 @@ use super::terminal::{Style, Terminal};
 use super::{Ended, Exit};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::primitive::{Gives, Need, Param, Primitive};
-use crate::primitives::PRIMITIVES;
+use crate::primitives::ALL;
 use crate::value::Json;
 use clap::Args;
 use serde_json::json;
@@ -22,14 +22,14 @@ impl Docs {
         let json = shared.format == Format::Json;
         match self.primitive {
             Some(name) => {
-                let Some(primitive) = PRIMITIVES.iter().find(|primitive| primitive.name == name) else {
+                let Some(primitive) = ALL.iter().find(|primitive| primitive.name == name) else {
                     let fault = Diagnostic::new(Code("usage"), format!("there is no primitive `{name}`"));
-                    let known = PRIMITIVES.iter().map(|primitive| primitive.name);
+                    let known = ALL.iter().map(|primitive| primitive.name);
                     return Err(fault.help(did_you_mean(&name, known).unwrap_or_else(|| "run `toolsd docs`".into())));
                 };
                 if json { terminal.json(&as_json(primitive)) } else { explain(terminal, primitive) }
             }
-            None if json => terminal.json(&PRIMITIVES.iter().map(|primitive| as_json(primitive)).collect()),
+            None if json => terminal.json(&ALL.iter().map(|primitive| as_json(primitive)).collect()),
             None => overview(terminal),
         }
         Ok(Exit::Well)
@@ -37,12 +37,12 @@ impl Docs {
 }
 
 fn overview(terminal: &Terminal) {
-    let mut families: Vec<_> = PRIMITIVES.iter().map(|primitive| primitive.family).collect();
+    let mut families: Vec<_> = ALL.iter().map(|primitive| primitive.family).collect();
     families.sort_unstable();
     families.dedup();
     for family in families {
         terminal.line(&terminal.styled(Style::Bold, family.title()));
-        let rows = PRIMITIVES.iter().filter(|primitive| primitive.family == family);
+        let rows = ALL.iter().filter(|primitive| primitive.family == family);
         let rows = rows.map(|one| vec![one.signature(), one.effect.name().to_owned(), one.summary.to_owned()]);
         terminal.table(&["primitive", "effect", "what it gives"], rows.collect());
     }

@@ -1,6 +1,7 @@
 //! `toolsd trust`: allows the pack files and the settings of this workspace to be used.
 
 use super::options::Format;
+use super::session::save_trust;
 use super::{Ended, Exit, Session};
 use crate::registry::{self, SETTINGS, WORKSPACE_FOLDER};
 use clap::Args;
@@ -26,7 +27,7 @@ impl Trust {
         if workspace.stat(SETTINGS)?.is_some() {
             trust.allow(SETTINGS, &workspace.read(SETTINGS)?);
         }
-        trust.save(session.state.as_ref(), workspace.root())?;
+        save_trust(&trust, workspace.root())?;
         let files: Vec<&String> = trust.files.keys().collect();
         if session.shared.format == Format::Json {
             session.terminal.json(&json!({ "workspace": workspace.root(), "edits": self.edits, "files": files }));

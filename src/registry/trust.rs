@@ -5,8 +5,8 @@ use crate::world::World;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The file of the state folder that holds the records of all workspaces.
-const RECORD: &str = "trust.json";
+/// The name of the file, in the state folder, that holds the records of all workspaces.
+pub const TRUST_RECORD: &str = "trust.json";
 
 /// What a person allowed in one workspace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,18 +22,18 @@ pub struct Trust {
 type Record = BTreeMap<String, Trust>;
 
 impl Trust {
-    /// Reads what was allowed in `workspace` (an absolute path) from the state folder.
-    pub fn load(state: &dyn World, workspace: &str) -> Result<Self> {
-        Ok(record(state)?.remove(workspace).unwrap_or_default())
+    /// Reads what was allowed in `workspace` (an absolute path) from the record at `path`.
+    pub fn load(state: &dyn World, path: &str, workspace: &str) -> Result<Self> {
+        Ok(record(state, path)?.remove(workspace).unwrap_or_default())
     }
 
-    /// Writes what is allowed in `workspace` to the state folder, in place of what was.
-    pub fn save(&self, state: &dyn World, workspace: &str) -> Result<()> {
-        let mut all = record(state)?;
+    /// Writes what is allowed in `workspace` to the record at `path`, in place of what was.
+    pub fn save(&self, state: &dyn World, path: &str, workspace: &str) -> Result<()> {
+        let mut all = record(state, path)?;
         all.insert(workspace.to_owned(), self.clone());
         let text = serde_json::to_string_pretty(&all)
             .map_err(|fault| Diagnostic::new(Code::INTERNAL, format!("the trust record: {fault}")))?;
-        state.write(RECORD, (text + "\n").as_bytes())
+        state.write(path, (text + "\n").as_bytes())
     }
 
     /// Allows a file as it is now.
@@ -48,12 +48,12 @@ impl Trust {
     }
 }
 
-fn record(state: &dyn World) -> Result<Record> {
-    if state.stat(RECORD)?.is_none() {
+fn record(state: &dyn World, path: &str) -> Result<Record> {
+    if state.stat(path)?.is_none() {
         return Ok(Record::new());
     }
-    serde_json::from_slice(&state.read(RECORD)?).map_err(|fault| {
-        Diagnostic::new(Code::WORLD, format!("`{}/{RECORD}` is no record of trust: {fault}", state.root()))
+    serde_json::from_slice(&state.read(path)?).map_err(|fault| {
+        Diagnostic::new(Code::WORLD, format!("`{path}` is no record of trust: {fault}"))
             .help("remove it, then run `toolsd trust` again in your workspaces")
     })
 }
