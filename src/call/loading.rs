@@ -80,6 +80,11 @@ pub fn parts(site: &dyn Site) -> (Vec<PackParts>, Vec<Diagnostic>) {
     (all, faults)
 }
 
+/// The faults of a registry that no pack has by itself: names that two of them claim.
+pub fn clashes(registry: &Registry) -> impl Iterator<Item = Diagnostic> {
+    registry.faults.iter().filter(|fault| fault.code.0 == "name-clash").cloned()
+}
+
 struct Loading<'a> {
     site: &'a dyn Site,
     workspace: Arc<dyn World>,

@@ -92,7 +92,7 @@ impl Service {
             self.changes.announce(&Change::Resource { uri: super::STATUS.to_owned() });
         }
         for fault in after.faults.iter().filter(|fault| !before.faults.contains(fault)) {
-            log(fault);
+            log_fault(fault);
             let level = if fault.is_error() { LogLevel::Error } else { LogLevel::Warning };
             self.changes.announce(&Change::Log { level, data: fault_json(fault) });
         }
@@ -103,7 +103,7 @@ impl Service {
 }
 
 /// Writes a fault to the log.
-pub fn log(fault: &Diagnostic) {
+pub fn log_fault(fault: &Diagnostic) {
     match fault.severity {
         Severity::Error => tracing::error!("{fault}"),
         Severity::Warning => tracing::warn!("{fault}"),

@@ -57,6 +57,11 @@ impl Terminal {
         self.error_colour
     }
 
+    /// Whether colour is wanted on standard output.
+    pub fn colours(&self) -> bool {
+        self.colour
+    }
+
     /// Writes a line to standard output. A reader that went away is no fault.
     pub fn line(&self, text: &str) {
         let mut out = std::io::stdout().lock();
@@ -95,7 +100,7 @@ impl Terminal {
             return;
         }
         let mut table = Table::new();
-        table.load_preset(presets::UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
+        table.load_style(presets::UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
         table.set_header(head.iter().map(|cell| self.styled(Style::Bold, cell)));
         table.add_rows(rows);
         self.line(&table.to_string());

@@ -2,7 +2,8 @@
 
 use super::{Checks, Files, Settings, configure, merge};
 use crate::definition::{
-    Case, Checker, Definitions, GraphDefinition, Located, PackDefinition, Prompt, Schema, published, resolved,
+    Body, Case, Checker, Definitions, GraphDefinition, Located, MessagePart, PackDefinition, Prompt, Resource, Schema,
+    Tool, published, resolved,
 };
 use crate::diagnostic::{Diagnostic, Result};
 use crate::guard::Limits;
@@ -114,8 +115,9 @@ pub fn compile(
     let (program, broken) = Program::compile_sources(&scripts);
     faults.extend(broken);
     let texts: Vec<_> = files.texts("prompts/", "").chain(files.texts("templates/", ".hbs")).cloned().collect();
-    let (templates, broken) = Templates::compile(&texts);
+    let (mut templates, broken) = Templates::compile(&texts);
     faults.extend(broken);
+    add_inline(&mut templates, &definitions, &mut faults);
     let (config, config_checker) = configure(name, &pack, &definitions.defs, settings, &mut faults);
     let mut compiling = Compiling { definitions: &definitions, pack: &pack, settings, faults: &mut faults };
     let tools = compiling.tools();
@@ -136,6 +138,22 @@ pub fn compile(
         resources,
         prompts,
         faults,
+    }
+}
+
+/// Compiles the templates that are written in definitions.
+fn add_inline(templates: &mut Templates, definitions: &Definitions, faults: &mut Vec<Diagnostic>) {
+    let tools = definitions.tools.iter().map(|tool| &tool.body);
+    let resources = definitions.resources.iter().map(|resource| &resource.body);
+    for body in tools.chain(resources) {
+        if let Body::Inline { text, .. } = &body.value {
+            faults.extend(templates.add_inline(text, &body.at));
+        }
+    }
+    for message in definitions.prompts.iter().flat_map(|prompt| &prompt.messages) {
+        if let MessagePart::Text(text) | MessagePart::Resource(text) = &message.part.value {
+            faults.extend(templates.add_inline(text, &message.part.at));
+        }
     }
 }
 
@@ -269,7 +287,7 @@ impl PackParts {
 
 /// The definitions of a pack with what calls of them are held to.
 pub(super) struct Published {
-    pub(super) tools: Vec<(crate::definition::Tool, (Json, Option<Json>, Checks))>,
-    pub(super) resources: Vec<(crate::definition::Resource, Checks)>,
+    pub(super) tools: Vec<(Tool, (Json, Option<Json>, Checks))>,
+    pub(super) resources: Vec<(Resource, Checks)>,
     pub(super) prompts: Vec<(Prompt, Checks)>,
 }

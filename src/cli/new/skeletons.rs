@@ -29,18 +29,18 @@ pub fn prompt(pack: &str, name: &str) -> Files {
 name = "{name}"
 title = "{title}"
 description = "Asks for a greeting. Use it to see that prompts work."
-arguments = [{{ name = "who", required = true, description = "Who is greeted", complete = ["World", "Ada"] }}]
+arguments = [{{ name = "name", required = true, description = "Who is greeted", complete = ["World", "Ada"] }}]
 template = "prompts/{pack}/{name}.md"
 
 [[prompt.example]]
 title = "a greeting"
-arguments = {{ who = "Ada" }}
+arguments = {{ name = "Ada" }}
 contains = "Ada"
 "#
     );
     vec![
         (format!("tools.d/{pack}/{name}.toml"), definition),
-        (format!("prompts/{pack}/{name}.md"), "Please write a short greeting to {{who}}.\n".to_owned()),
+        (format!("prompts/{pack}/{name}.md"), "Please write a short greeting to {{name}}.\n".to_owned()),
     ]
 }
 
@@ -55,8 +55,8 @@ effect = "pure"
 
 [tool.input]
 type = "object"
-required = ["who"]
-properties.who = {{ type = "string", minLength = 1, description = "Who is greeted" }}
+required = ["name"]
+properties.name = {{ type = "string", minLength = 1, description = "Who is greeted" }}
 
 [tool.output]
 type = "object"
@@ -65,14 +65,14 @@ properties.greeting = {{ type = "string", description = "The sentence" }}
 
 [[tool.example]]
 title = "a greeting"
-arguments = {{ who = "Ada" }}
+arguments = {{ name = "Ada" }}
 gives = {{ greeting = "Hello, Ada!" }}
 "#
     )
 }
 
 fn script_text(name: &str) -> String {
-    format!("/// Greets someone by name.\nfn {name}(args) {{\n    #{{ greeting: `Hello, ${{args.who}}!` }}\n}}\n")
+    format!("/// Greets someone by name.\nfn {name}(args) {{\n    #{{ greeting: `Hello, ${{args.name}}!` }}\n}}\n")
 }
 
 /// `my_first_pack` as “My first pack”.
