@@ -6,6 +6,8 @@ pub mod granted;
 pub mod memory;
 pub mod path;
 pub mod recorded;
+#[cfg(test)]
+mod tests;
 mod walk;
 
 use crate::diagnostic::{Code, Diagnostic, Result};
