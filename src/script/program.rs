@@ -161,7 +161,8 @@ impl Program {
     ) -> Result<T> {
         let _guarded = guard.enter();
         let depth = guard.limits().depth.min(MOST_LEVELS);
-        let _entered = enter(Arc::new(Running { program: Arc::clone(&self.0), host, functions: self.functions_of(script) }));
+        let _entered =
+            enter(Arc::new(Running { program: Arc::clone(&self.0), host, functions: self.functions_of(script) }));
         let result = at_level(MOST_LEVELS - depth, job);
         match guard.verdict() {
             Some(stop) => Err(stop),
