@@ -49,13 +49,6 @@ pub(super) struct Script {
     pub(super) shared: bool,
 }
 
-impl Default for Program {
-    /// A program without scripts.
-    fn default() -> Self {
-        Self::compile_sources(&[]).0
-    }
-}
-
 impl Program {
     /// Compiles the scripts of a pack: path and text of each. The faults of all files are reported; a file that
     /// has one is left out.
@@ -146,27 +139,6 @@ impl Program {
 impl Default for Program {
     fn default() -> Self {
         Self::compile_sources(&[]).0
-    }
-}
-
-impl Program {
-    /// Runs a native job as if `script` had called it: primitives in it, and functions it calls, reach `host`
-    /// and pay to `guard`. The build of a graph is such a job.
-    pub fn within<T>(
-        &self,
-        script: &str,
-        host: Arc<dyn Host>,
-        guard: &Arc<Guard>,
-        job: impl FnOnce() -> Result<T>,
-    ) -> Result<T> {
-        let _guarded = guard.enter();
-        let depth = guard.limits().depth.min(MOST_LEVELS);
-        let _entered = enter(Arc::new(Running { program: Arc::clone(&self.0), host, functions: self.functions_of(script) }));
-        let result = at_level(MOST_LEVELS - depth, job);
-        match guard.verdict() {
-            Some(stop) => Err(stop),
-            None => result,
-        }
     }
 }
 
