@@ -98,12 +98,13 @@ impl Program {
         (Self(Arc::new(inner)), faults)
     }
 
-    /// Runs `job` as if a function of `script` were running for `host`: what it calls by name runs so.
+    /// Runs a native job as if `script` had called it: primitives in it, and functions it calls, reach `host`
+    /// and pay to `guard`. The build of a graph is such a job. What the guard raised is the outcome.
     pub fn within<T>(
         &self,
         script: &str,
         host: Arc<dyn Host>,
-        guard: Arc<Guard>,
+        guard: &Arc<Guard>,
         job: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
         let _guarded = guard.enter();
@@ -147,35 +148,7 @@ impl Program {
         host: Arc<dyn Host>,
         guard: Arc<Guard>,
     ) -> Result<Value> {
-        self.within(script, host, guard, || self.0.call(script, function, arguments))
-    }
-}
-
-/// Without scripts.
-impl Default for Program {
-    fn default() -> Self {
-        Self::compile_sources(&[]).0
-    }
-}
-
-impl Program {
-    /// Runs a native job as if `script` had called it: primitives in it, and functions it calls, reach `host`
-    /// and pay to `guard`. The build of a graph is such a job.
-    pub fn within<T>(
-        &self,
-        script: &str,
-        host: Arc<dyn Host>,
-        guard: &Arc<Guard>,
-        job: impl FnOnce() -> Result<T>,
-    ) -> Result<T> {
-        let _guarded = guard.enter();
-        let depth = guard.limits().depth.min(MOST_LEVELS);
-        let _entered = enter(Arc::new(Running { program: Arc::clone(&self.0), host, functions: self.functions_of(script) }));
-        let result = at_level(MOST_LEVELS - depth, job);
-        match guard.verdict() {
-            Some(stop) => Err(stop),
-            None => result,
-        }
+        self.within(script, host, &guard, || self.0.call(script, function, arguments))
     }
 }
 
@@ -241,9 +214,9 @@ impl Inner {
         state.level = level();
         let context = NativeCallContext::new_with_all_fields(&self.engine, name, None, &state, Position::NONE);
         let mut arguments: Vec<Dynamic> = arguments.into_iter().map(from_value).collect();
-        let pointer = FnPtr::new(name).map_err(|fault| self.diagnose(fault, Some(path)))?;
+        let pointer = FnPtr::new(name).map_err(|fault| self.diagnose(*fault, Some(path)))?;
         let result = pointer.call_raw(&context, None, &mut arguments[..]).map_err(|fault| {
-            let fault = self.diagnose(fault, Some(&script.source.path));
+            let fault = self.diagnose(*fault, Some(&script.source.path));
             // A stop has lost its position on the way out: the function that was entered is all that is known.
             match script.definitions().find(|it| it.0 == name && it.1 == arity) {
                 Some((_, _, at)) if fault.at.is_none() => fault.at(at),
