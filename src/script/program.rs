@@ -52,13 +52,6 @@ pub(super) struct Script {
     pub(super) shared: bool,
 }
 
-impl Default for Program {
-    /// A program without scripts.
-    fn default() -> Self {
-        Self::compile_sources(&[]).0
-    }
-}
-
 impl Program {
     /// Compiles the scripts of a pack: path and text of each. The faults of all files are reported; a file that
     /// has one is left out.
@@ -104,7 +97,7 @@ impl Program {
         &self,
         script: &str,
         host: Arc<dyn Host>,
-        guard: &Arc<Guard>,
+        guard: Arc<Guard>,
         job: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
         let _guarded = guard.enter();
@@ -148,7 +141,14 @@ impl Program {
         host: Arc<dyn Host>,
         guard: Arc<Guard>,
     ) -> Result<Value> {
-        self.within(script, host, &guard, || self.0.call(script, function, arguments))
+        self.within(script, host, guard, || self.0.call(script, function, arguments))
+    }
+}
+
+/// Without scripts.
+impl Default for Program {
+    fn default() -> Self {
+        Self::compile_sources(&[]).0
     }
 }
 

@@ -24,7 +24,7 @@ fn functions_are_called_by_name_as_their_script_sees_them() {
     let host = Arc::new(TestHost::new(&[]));
     let call = |script: &str| {
         let functions = program.functions_of(script);
-        let result = program.within("p/tool.rhai", host.clone(), &guard(Limits::default()), || {
+        let result = program.within("p/tool.rhai", host.clone(), guard(Limits::default()), || {
             functions.call("read", vec![1_i64.into()])
         });
         result.map(|value| value.to_json())
@@ -33,7 +33,7 @@ fn functions_are_called_by_name_as_their_script_sees_them() {
     assert_eq!(call("p/tool.rhai"), Ok(json!("tool")));
     let fault = call("p/lib.rhai").expect("the library sees the graph");
     assert_eq!(fault, json!(["graph", 1, "lib"]));
-    let missing = program.within("p/tool.rhai", host.clone(), &guard(Limits::default()), || {
+    let missing = program.within("p/tool.rhai", host.clone(), guard(Limits::default()), || {
         program.functions_of("p/tool.rhai").call("raed", vec![Value::Null])
     });
     assert_eq!(
@@ -55,7 +55,7 @@ fn jobs_in_parallel_share_guard_host_and_depth() {
         let results = Pool::new().run(move || {
             let functions = program.functions_of("a.rhai");
             let results: Mutex<Vec<Result<Value, Box<Diagnostic>>>> = Mutex::default();
-            let result = program.within("a.rhai", host, &guard, || {
+            let result = program.within("a.rhai", host, guard, || {
                 functions.parallel(8, &|at| {
                     let result = functions.call(function, vec![at.into()]);
                     results.lock().expect("no panic").push(result);
@@ -107,7 +107,8 @@ fn sequences_behind_handles_are_used_like_lists() {
     assert!(super::fault(&format!("fn main() {{ {lines} nodes[0].n = 3; }}")).contains("a node cannot be changed"));
     assert!(super::fault(&format!("fn main() {{ {lines} nodes[0].nn }}")).contains("no field `nn`"));
     assert!(
-        super::fault(&format!("fn main() {{ {lines} for x in nodes[0] {{ print(x); }} }}")).contains("a node is no sequence")
+        super::fault(&format!("fn main() {{ {lines} for x in nodes[0] {{ print(x); }} }}"))
+            .contains("a node is no sequence")
     );
     assert!(super::fault(&format!("fn main() {{ {lines} nodes[7] }}")).contains("there is no item 7 in a list of 2"));
 }
