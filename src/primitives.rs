@@ -69,6 +69,13 @@ primitives! {
     pad_left,
     pad_right,
     parent,
+    parse_csv,
+    parse_front_matter,
+    parse_git_status,
+    parse_json,
+    parse_semver,
+    parse_xml,
+    parse_yaml,
     path_name,
     pick,
     refer,
@@ -99,6 +106,7 @@ primitives! {
     to_lower,
     to_mermaid,
     to_upper,
+    to_yaml,
     trim,
     trim_end,
     trim_start,
@@ -110,6 +118,8 @@ primitives! {
     without,
     words,
     wrap,
+    xml_attribute,
+    xml_select,
 }
 
 /// The primitive of that name.
