@@ -1,9 +1,12 @@
 //! Tests of scripts as a whole.
 
 mod edges;
+mod examples;
 mod faults;
 mod host;
+mod speed;
 mod stops;
+mod surveys;
 
 use super::{Pool, Program};
 use crate::diagnostic::Result;
