@@ -100,6 +100,13 @@ primitives! {
     pad_left,
     pad_right,
     parent,
+    parse_csv,
+    parse_front_matter,
+    parse_git_status,
+    parse_json,
+    parse_semver,
+    parse_xml,
+    parse_yaml,
     parse_time,
     path_clean,
     path_extension,
@@ -169,6 +176,8 @@ primitives! {
     without,
     words,
     wrap,
+    xml_attribute,
+    xml_select,
 }
 
 /// The primitive of that name.
