@@ -108,6 +108,7 @@ primitives! {
     parse_markdown,
     parse_semver,
     parse_time,
+    parse_toml,
     parse_xml,
     parse_yaml,
     path_clean,
