@@ -3,6 +3,7 @@
 pub mod code;
 mod fields;
 mod grammar;
+mod inline;
 mod json;
 mod pack;
 mod read;

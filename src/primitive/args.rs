@@ -151,6 +151,16 @@ impl Args {
         unreachable!("`{}` declares no parameter `{name}`", self.primitive.name)
     }
 
+    /// The name of the primitive that was called.
+    pub fn primitive_name(&self) -> &'static str {
+        self.primitive.name
+    }
+
+    /// Whether the primitive declares an option of that name.
+    pub fn has_option(&self, name: &str) -> bool {
+        self.primitive.options().any(|param| param.name == name)
+    }
+
     /// The argument, moved out; `()` stays in its place.
     pub fn take(&mut self, name: &str) -> Value {
         let index = self.primitive.positional().position(|param| param.name == name);
