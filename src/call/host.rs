@@ -9,7 +9,7 @@ use crate::guard::Cancel;
 use crate::primitive::{Host, Notice, PackFile};
 use crate::registry::Pack;
 use crate::value::{Json, Value};
-use crate::world::World;
+use crate::world::{World, path};
 use crate::world::recorded::Recorded;
 use base64::Engine;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
@@ -101,14 +101,15 @@ impl CallHost {
         &self.granted
     }
 
-    /// The paths of the workspace that the call has read, those of the graph included.
+    /// The files and folders that the call has read, those of the graph included: absolute paths.
     pub fn touched(&self) -> Vec<String> {
         let Some(recorded) = &self.recorded else { return Vec::new() };
         let mut paths = recorded.take().paths();
         if self.graph.get().is_some() {
             paths.extend(building::touched(&self.store));
         }
-        paths.into_iter().collect()
+        let root = self.granted.root();
+        paths.into_iter().map(|path| path::clean(&path::join(root, &path))).collect()
     }
 
     /// A file of the pack as a resource holds it: text, or base64.
