@@ -46,14 +46,22 @@ impl Globs {
     }
 
     /// Whether one of them matches the clean path, whatever in it begins with a dot.
+    /// A glob that begins at the root never matches a path outside of it.
     pub fn matches(&self, path: &str) -> bool {
-        self.set.is_match(path)
+        match path::is_below(path, ".") {
+            true => self.set.is_match(path),
+            false => self.matching(path).next().is_some(),
+        }
+    }
+
+    fn matching(&self, path: &str) -> impl Iterator<Item = &Parts> {
+        let found = self.set.matches(path).into_iter().map(|at| &self.parts[at]);
+        found.filter(move |known| path::is_below(path, &known.prefix))
     }
 
     /// Whether one of them matches the clean path and writes out the dot of each hidden name in it.
     pub fn matches_visible(&self, path: &str) -> bool {
-        self.set.matches(path).into_iter().any(|at| {
-            let known = &self.parts[at];
+        self.matching(path).any(|known| {
             let below = match known.prefix.as_str() {
                 "." => path,
                 prefix => path.strip_prefix(prefix).unwrap_or(path),
@@ -63,9 +71,12 @@ impl Globs {
         })
     }
 
-    /// Whether something below the clean folder `folder`, or the folder itself, could match.
+    /// Whether something below the clean folder `folder` could match.
     pub fn may_match_below(&self, folder: &str) -> bool {
-        self.parts.iter().any(|known| path::is_below(folder, &known.prefix) || path::is_below(&known.prefix, folder))
+        self.parts.iter().any(|known| match path::is_below(folder, &known.prefix) {
+            true => known.depth.is_none_or(|depth| length(folder) - length(&known.prefix) < depth),
+            false => path::is_below(&known.prefix, folder),
+        })
     }
 
     /// Whether a glob writes out a hidden name below its prefix.
@@ -196,6 +207,7 @@ mod tests {
             ("{a,b{c,d}}.md", &["a.md", "bc.md", "bd.md"], &["b.md"]),
             ("/etc/*", &["/etc/x"], &["etc/x"]),
             ("x\\*", &["x*"], &["xy"]),
+            ("**", &["x", "a/.b"], &["../x", "/x", "~/x"]),
         ] {
             let globs = Globs::new(&[glob], ".").unwrap();
             for path in yes {
@@ -226,7 +238,7 @@ mod tests {
         assert_eq!(starts(&["docs/a/*.md", "docs/*.md"], "."), [start("docs", Some(2))]);
         assert_eq!(starts(&["README.md"], "."), [start(".", Some(1))]);
         assert_eq!(starts(&["tasks/WP*.md"], "a[b]/"), [start("a[b]/tasks", Some(1))]);
-        assert_eq!(starts(&["../*.md", "/x/y/*/z"], "a/b"), [start("/x/y", Some(2)), start("a", Some(1))]);
+        assert_eq!(starts(&["../*.md", "/x/y/*/z"], "a/b"), [start("a", Some(1)), start("/x/y", Some(2))]);
         assert_eq!(starts(&["~/notes/**"], "a"), [start("~/notes", None)]);
         assert!(Globs::new(&["*"], "a[b]").unwrap().matches("a[b]/c"));
     }

@@ -92,7 +92,7 @@ fn resources_and_prompts_are_read() {
     let said = home.sample(&["read", "toolsd://status", "--format", "json"]).ended(0);
     assert_eq!(said.json()["packs"][0]["name"], json!("sample"));
     let said = home.sample(&["prompt", "plan", "plant=rose"]).ended(0);
-    assert_eq!(said.out, "Plant 2 of rose.\n\n");
+    assert_eq!(said.out, "Plant 2 of rose.\n");
     let said = home.sample(&["prompt", "plan", "count=x", "--format", "json"]).ended(1);
     let message = said.json()["message"].as_str().unwrap().to_owned();
     assert!(message.contains("`plant` is missing") && message.contains("`count`"), "{message}");

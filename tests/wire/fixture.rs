@@ -9,7 +9,7 @@ use toolsd::content::{Block, Content, ResourceBody};
 use toolsd::definition::*;
 use toolsd::diagnostic::{Code, Diagnostic};
 use toolsd::primitive::{Effect, LogLevel, Notice};
-use toolsd::registry::{Checks, Made, Pack, Registry, ServedPrompt, ServedResource, ServedTool};
+use toolsd::registry::{Checks, Pack, Registry, ServedPrompt, ServedResource, ServedTool};
 use toolsd::source::Source;
 use toolsd::value::Json;
 
@@ -50,7 +50,7 @@ fn pack() -> Arc<Pack> {
         },
         instructions: Some("Call `echo` first.".to_owned()),
         cases: Vec::new(),
-        made: Made::default(),
+        made: toolsd::registry::Made::default(),
     })
 }
 
