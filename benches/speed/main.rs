@@ -57,7 +57,11 @@ fn run() -> Outcome<bool> {
         let made = project::make(&setting.project(), setting.size())?;
         let files = made.files.len();
         let counts = made.annotations;
-        say(&format!("{}: {files} files, {} requirements, {counts:?}\n", setting.project().display(), made.requirements));
+        say(&format!(
+            "{}: {files} files, {} requirements, {counts:?}\n",
+            setting.project().display(),
+            made.requirements
+        ));
         return Ok(true);
     }
     let machine = machine::description();

@@ -23,8 +23,12 @@ pub struct Item {
 
 /// All of them.
 pub fn items() -> Vec<Item> {
-    let state = |i| if i % 2 == 0 { State::Open } else { State::Closed };
-    let item =
-        |i| Item { key: format!("item-{i}"), state: state(i), weight: i * 7919 % 1009, amount: i * 104_729 % 10_007 };
-    (0..1000).map(item).collect()
+    let state = |i: i64| if i % 2 == 0 { State::Open } else { State::Closed };
+    let item = |i: i64| Item {
+        key: format!("item-{i}"),
+        state: state(i),
+        weight: i * 7919 % 1009,
+        amount: i * 104_729 % 10_007,
+    };
+    (0_i64..1000).map(item).collect()
 }
