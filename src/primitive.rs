@@ -1,10 +1,15 @@
 //! What a primitive is: declared once, as data, with examples that cannot be left out.
 
 mod args;
+mod blocks;
+mod find;
 mod host;
+pub mod time;
 
 pub use args::Args;
-pub use host::{Context, Host, LogLevel, Notice, PackFile};
+pub use blocks::base64_of;
+pub use find::find_of;
+pub use host::{Context, Host, LogLevel, Notice, PackFile, Violation};
 
 use crate::diagnostic::Result;
 use crate::value::{Kind, Value};

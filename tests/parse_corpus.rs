@@ -160,7 +160,9 @@ fn compare(project: &Path, report: &Json) -> (usize, usize, BTreeMap<&'static st
             };
             let specs = annotations.iter().filter(of_section).filter(|one| one["type"] == "SPEC" && is_extracted(one));
             let expected: Vec<(String, String)> = specs
-                .map(|one| (one["comment"].as_str().unwrap().trim_end().to_owned(), one["level"].as_str().unwrap().to_owned()))
+                .map(|one| {
+                    (one["comment"].as_str().unwrap().trim_end().to_owned(), one["level"].as_str().unwrap().to_owned())
+                })
                 .collect();
             if !expected.is_empty() {
                 let texts: Vec<(String, String)> = keyword_sentences(&section.lines, &keywords())

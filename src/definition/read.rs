@@ -8,7 +8,7 @@ mod tool;
 
 pub(super) use pack::limits;
 
-use super::{Body, Completion, Definitions, FILE, Fields, Located, Node, Role, Schema, code, lint, parse};
+use super::{Body, Completion, Dates, Definitions, FILE, Fields, Located, Node, Role, Schema, code, lint, parse};
 use crate::diagnostic::Diagnostic;
 use crate::source::{Place, Source};
 use crate::value::Json;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// is missing is an empty one, and told.
 pub fn read(source: &Arc<Source>) -> (Definitions, Vec<Diagnostic>) {
     let mut faults = Vec::new();
-    let tree = parse(source, &mut faults);
+    let tree = parse(source, Dates::Refused, &mut faults);
     let script = sibling(&source.path);
     let mut reading = Reading { script, faults };
     let mut file = Fields::open(&tree, &FILE, &mut reading.faults);
@@ -37,9 +37,11 @@ struct Reading {
 }
 
 fn lower(file: &Fields<'_>, reading: &mut Reading) -> Definitions {
-    let mut definitions = Definitions::default();
-    definitions.pack = file.table("pack", &mut reading.faults).map(|fields| pack::pack(&fields, reading));
-    definitions.graph = file.table("graph", &mut reading.faults).map(|fields| pack::graph(&fields, reading));
+    let mut definitions = Definitions {
+        pack: file.table("pack", &mut reading.faults).map(|fields| pack::pack(&fields, reading)),
+        graph: file.table("graph", &mut reading.faults).map(|fields| pack::graph(&fields, reading)),
+        ..Definitions::default()
+    };
     for entry in file.node("data").map(Node::entries).unwrap_or_default() {
         let name = Located { value: entry.key.clone(), at: entry.at.clone() };
         definitions.data.push((name, entry.node.to_json()));
@@ -84,6 +86,7 @@ fn completion(node: &Node) -> Completion {
 }
 
 impl Reading {
+    #[allow(clippy::boxed_local, reason = "faults are built boxed")]
     fn fault(&mut self, fault: Box<Diagnostic>) {
         self.faults.push(*fault);
     }

@@ -11,7 +11,7 @@ pub use checker::{Checker, Problem};
 pub use lint::{Role, lint};
 pub use publish::{missing_references, published, resolved};
 
-use keyword::{KEYWORDS, Takes, subschemas};
+use keyword::{KEYWORDS, PATH, Takes, subschemas};
 use words::{problems_of, shorten};
 
 use super::{Node, code, escape};

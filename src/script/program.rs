@@ -1,7 +1,8 @@
 //! The scripts of one pack, compiled: functions by script and name, run for a host under a guard.
 
 use super::{
-    MOST_LEVELS, Running, at_level, current, empty_engine, enter, from_value, level, parallel, parse_fault, to_value,
+    MOST_LEVELS, Running, Survey, at_level, current, empty_engine, enter, from_value, level, parallel, parse_fault,
+    to_value,
 };
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::Functions;
@@ -11,7 +12,7 @@ use crate::source::{Place, Source};
 use crate::value::Value;
 use rhai::{AST, Dynamic, Engine, FnPtr, Module, NativeCallContext, Position, Scope, Shared};
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// The compiled scripts of one pack. Cloning it copies a pointer.
@@ -37,6 +38,8 @@ pub(super) struct Inner {
     /// Which script a closure stands in, and how many parameters it has besides the captured ones.
     closures: HashMap<String, (usize, usize)>,
     fingerprint: [u8; 32],
+    /// Made when first asked for.
+    pub(super) surveys: OnceLock<Vec<Survey>>,
 }
 
 /// One script.
@@ -78,8 +81,35 @@ impl Program {
                 }
             }
         }
-        let inner = Inner { closures: closures(&scripts), fingerprint: fingerprint(sources), engine, scripts };
+        let inner = Inner {
+            closures: closures(&scripts),
+            fingerprint: fingerprint(sources),
+            engine,
+            scripts,
+            surveys: OnceLock::new(),
+        };
         (Self(Arc::new(inner)), faults)
+    }
+
+    /// Runs a native job as if `script` had called it: primitives in it, and functions it calls, reach `host`
+    /// and pay to `guard`. The build of a graph is such a job. What the guard raised is the outcome.
+    pub fn within<T>(
+        &self,
+        script: &str,
+        host: Arc<dyn Host>,
+        guard: Arc<Guard>,
+        job: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        let _guarded = guard.enter();
+        let depth = guard.limits().depth.min(MOST_LEVELS);
+        let running = Arc::new(Running { program: Arc::clone(&self.0), host, functions: self.functions_of(script) });
+        let _entered = enter(running);
+        let result = at_level(MOST_LEVELS - depth, job);
+        match (guard::room(0), result) {
+            (Err(stop), Err(fault)) if fault.code == stop.code => Err(fault),
+            (Err(stop), _) => Err(stop),
+            (Ok(()), result) => result,
+        }
     }
 
     /// The paths of its scripts, sorted.
@@ -111,16 +141,14 @@ impl Program {
         host: Arc<dyn Host>,
         guard: Arc<Guard>,
     ) -> Result<Value> {
-        let _guarded = guard.enter();
-        let depth = guard.limits().depth.min(MOST_LEVELS);
-        let running = Arc::new(Running { program: Arc::clone(&self.0), host, functions: self.functions_of(script) });
-        let _entered = enter(running);
-        let result = at_level(MOST_LEVELS - depth, || self.0.call(script, function, arguments));
-        guard::room(0).and(Ok(())).map_err(|stop| match &result {
-            Err(fault) if fault.code == stop.code => fault.clone(),
-            _ => stop,
-        })?;
-        result
+        self.within(script, host, guard, || self.0.call(script, function, arguments))
+    }
+}
+
+/// Without scripts.
+impl Default for Program {
+    fn default() -> Self {
+        Self::compile_sources(&[]).0
     }
 }
 
@@ -186,9 +214,9 @@ impl Inner {
         state.level = level();
         let context = NativeCallContext::new_with_all_fields(&self.engine, name, None, &state, Position::NONE);
         let mut arguments: Vec<Dynamic> = arguments.into_iter().map(from_value).collect();
-        let pointer = FnPtr::new(name).map_err(|fault| self.diagnose(fault, Some(path)))?;
+        let pointer = FnPtr::new(name).map_err(|fault| self.diagnose(*fault, Some(path)))?;
         let result = pointer.call_raw(&context, None, &mut arguments[..]).map_err(|fault| {
-            let fault = self.diagnose(fault, Some(&script.source.path));
+            let fault = self.diagnose(*fault, Some(&script.source.path));
             // A stop has lost its position on the way out: the function that was entered is all that is known.
             match script.definitions().find(|it| it.0 == name && it.1 == arity) {
                 Some((_, _, at)) if fault.at.is_none() => fault.at(at),

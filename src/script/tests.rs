@@ -1,9 +1,13 @@
 //! Tests of scripts as a whole.
 
 mod edges;
+mod examples;
 mod faults;
 mod host;
+mod speed;
 mod stops;
+mod surveys;
+mod threads;
 
 use super::{Pool, Program};
 use crate::diagnostic::Result;

@@ -9,7 +9,11 @@ pub static TOOL: Grammar = Grammar {
     keys: &[
         required("name", Shape::Text, "Its name: 1 to 128 of `A-Za-z0-9_.-`, a verb and a noun."),
         optional("title", Shape::Text, "A title for people."),
-        required("description", Shape::Text, "When to use it, when not, and what comes back."),
+        optional(
+            "description",
+            Shape::Text,
+            "When to use it, when not, and what comes back; needed unless `describe` gives it.",
+        ),
         optional("describe", Shape::Text, "A function that computes the description."),
         optional(
             "effect",

@@ -28,7 +28,8 @@ pub fn examples(fields: &Fields<'_>, of: &Of<'_>, reading: &mut Reading) -> Vec<
             Of::Tool(name) | Of::Prompt(name) => *name,
             Of::Resource(resource) => &resource.name.value,
         };
-        let at = example.key_at("arguments").unwrap_or(&example.header).clone();
+        let key = if matches!(of, Of::Resource(_)) { "uri" } else { "arguments" };
+        let at = example.node(key).map_or(&example.header, |node| &node.at).clone();
         let step = Step { act: Located { value: act, at }, expect: expectations(example), keep: Vec::new() };
         if step.expect.is_empty() {
             nothing_expected(&example.header, reading);
@@ -123,7 +124,8 @@ fn lower_step(fields: &Fields<'_>, steps: &mut Vec<Step>, reading: &mut Reading)
 
 fn expectations(fields: &Fields<'_>) -> Vec<Located<Expect>> {
     let mut expect = Vec::new();
-    let kinds: [(&str, fn(Json) -> Expect); 5] = [
+    type Make = fn(Json) -> Expect;
+    let kinds: [(&str, Make); 5] = [
         ("gives", Expect::Gives),
         ("matches", Expect::Matches),
         ("fails", Expect::Fails),

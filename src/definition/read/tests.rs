@@ -99,7 +99,7 @@ fn every_fault_is_told_at_its_place() {
     assert_eq!(
         said(text),
         [
-            "1:1 missing-key [[tool]] has no `description` | a text: when to use it, when not, and what comes back",
+            "1:1 missing-key [[tool]] has no `description` | when to use it, when not, and what comes back",
             "3:1 unknown-key [[tool]] has no key `descripton` | did you mean `description`?",
             "4:10 wrong-value `effect` cannot be \"read\" | did you mean `reads`?",
             "6:1 conflicting-keys `text` and `file` exclude each other | a tool takes one of `fn`, `template`, `primitive`, `text`, `file`",

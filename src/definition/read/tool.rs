@@ -7,6 +7,10 @@ use crate::primitive::Effect;
 /// `[[tool]]`.
 pub fn tool(fields: &Fields<'_>, reading: &mut Reading) -> Tool {
     let body = reading.body(fields, "fn", &["fn", "template", "primitive", "text", "file"], "a tool");
+    if !fields.has("description") && !fields.has("describe") {
+        let help = "when to use it, when not, and what comes back";
+        reading.missing(&fields.header, "[[tool]] has no `description`", help);
+    }
     Tool {
         name: fields.needed("name"),
         title: fields.text("title"),

@@ -1,7 +1,7 @@
 //! Checks values by a schema: compiled once, offline, in linear time, every violation at once.
 
 use super::defaults::Plan;
-use super::{code, problems_of};
+use super::{PATH, code, problems_of};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::value::Json;
 use jsonschema::{PatternOptions, Validator};
@@ -34,6 +34,7 @@ impl Checker {
             .offline()
             .should_validate_formats(true)
             .should_ignore_unknown_formats(false)
+            .with_format(PATH, |_: &str| true)
             .with_pattern_options(PatternOptions::regex())
             .build(schema);
         let validator = built.map_err(|error| {

@@ -65,8 +65,12 @@ impl Takes {
 /// The names of types.
 pub const TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "object", "array", "null"];
 
-/// The formats that are checked.
-pub const FORMATS: [&str; 19] = [
+/// The format of our own: a text that names a file or folder. In the configuration of a pack such a value waits
+/// for trust.
+pub const PATH: &str = "path";
+
+/// The formats that are known; all but `path` are checked.
+pub const FORMATS: [&str; 20] = [
     "date-time",
     "date",
     "time",
@@ -86,6 +90,7 @@ pub const FORMATS: [&str; 19] = [
     "json-pointer",
     "relative-json-pointer",
     "regex",
+    PATH,
 ];
 
 /// Every keyword of JSON Schema 2020-12, and the ones of earlier drafts that clients still read.

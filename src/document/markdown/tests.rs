@@ -46,10 +46,8 @@ fn attributes_give_the_id() {
 
 #[test]
 fn a_taken_id_gets_the_first_free_number() {
-    let ids: Vec<String> = titles("# A\n## A\n### a\n## A 1\n## A {#a}\n## A {#b}\n## b")
-        .into_iter()
-        .map(|(id, _)| id)
-        .collect();
+    let ids: Vec<String> =
+        titles("# A\n## A\n### a\n## A 1\n## A {#a}\n## A {#b}\n## b").into_iter().map(|(id, _)| id).collect();
     assert_eq!(ids, ["a", "a-1", "a-2", "a-1-1", "a-3", "b", "b-1"]);
 }
 

@@ -1,0 +1,27 @@
+//! The graph of a pack for a call: the workspace within the grants, the build within its own limits.
+
+use super::host::CallHost;
+use crate::definition::GraphDefinition;
+use crate::diagnostic::Result;
+use crate::graph::{Build, Functions, Graph, Store};
+use crate::guard::{self, Guard};
+use crate::primitive::Host;
+use crate::world::World;
+use std::sync::Arc;
+
+/// The graph as the files are now. The time of a build is not the call's.
+pub fn fresh(host: &Arc<CallHost>, store: &Arc<Store>, graph: &GraphDefinition) -> Result<Arc<Graph>> {
+    let made = &host.pack.made;
+    let functions: Arc<dyn Functions> = made.program.functions_of(&graph.script.value);
+    let outer = guard::current();
+    let _pause = outer.as_ref().map(|outer| outer.pause());
+    let within = |world: Arc<dyn World>, job: &mut dyn FnMut() -> Result<()>| {
+        let guard = Guard::new(made.build_limits, host.cancel.clone());
+        let inner = host.for_build(world) as Arc<dyn Host>;
+        made.program.within(&graph.script.value, inner, guard, job)
+    };
+    let config = host.config();
+    let world = host.readable()?;
+    let build = Build { world: &world, functions: &functions, entry: "build", config: &config, within: &within };
+    store.fresh(&build)
+}
