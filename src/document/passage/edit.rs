@@ -1,19 +1,56 @@
 //! Places that differ from a quote by one byte, in linear time.
 
 use memchr::memmem;
+use std::cmp::Reverse;
 use std::ops::Range;
+
+/// So many places of one half are looked at one by one; with more of them the whole text is.
+const PLACES: usize = 32;
 
 /// The longest part of `hay` that becomes `needle` when one byte is inserted, removed or replaced; the first
 /// among equally long ones. The parts are not empty.
 ///
-/// One edit leaves one half of the needle as it is: if neither half occurs there is no such part. Otherwise
-/// the part from `start` to `end` is one if what it shares with the needle from its beginning and what it
-/// shares from its end leave at most one byte of either.
+/// One edit leaves one half of the needle as it is, so only what lies around a half is looked at.
 pub(super) fn locate(hay: &[u8], needle: &[u8]) -> Option<Range<usize>> {
-    let (first, second) = needle.split_at(needle.len() / 2);
-    if memmem::find(hay, first).is_none() && memmem::find(hay, second).is_none() {
-        return None;
+    let windows = windows(hay, needle).unwrap_or_else(|| vec![0..hay.len()]);
+    let found = windows.into_iter().filter_map(|window| {
+        let part = locate_within(&hay[window.clone()], needle)?;
+        Some(window.start + part.start..window.start + part.end)
+    });
+    found.min_by_key(|part| (Reverse(part.len()), part.start))
+}
+
+/// The parts of `hay` that hold every place, apart from each other; nothing if they would be too many.
+fn windows(hay: &[u8], needle: &[u8]) -> Option<Vec<Range<usize>>> {
+    let (size, half) = (needle.len(), needle.len() / 2);
+    let mut windows = Vec::new();
+    for (part, before) in [(&needle[..half], 0), (&needle[half..], half + 1)] {
+        let finder = memmem::Finder::new(part);
+        let mut from = 0;
+        while let Some(found) = hay.get(from..).and_then(|rest| finder.find(rest)) {
+            let at = from + found;
+            let start = at.saturating_sub(before);
+            windows.push(start..(at + size + 1).min(hay.len()));
+            if windows.len() > PLACES {
+                return None;
+            }
+            from = at + 1;
+        }
     }
+    windows.sort_by_key(|window| window.start);
+    let mut apart: Vec<Range<usize>> = Vec::with_capacity(windows.len());
+    for window in windows {
+        match apart.last_mut().filter(|last| window.start <= last.end) {
+            Some(last) => last.end = last.end.max(window.end),
+            None => apart.push(window),
+        }
+    }
+    Some(apart)
+}
+
+/// The same as [`locate`], by looking at every place: the part from `start` to `end` is one if what it shares
+/// with the needle from its beginning and what it shares from its end leave at most one byte of either.
+fn locate_within(hay: &[u8], needle: &[u8]) -> Option<Range<usize>> {
     let heads = shared(hay.iter(), needle.iter(), hay.len());
     let tails = shared(hay.iter().rev(), needle.iter().rev(), hay.len());
     let size = needle.len();
