@@ -1,26 +1,24 @@
 //! Places that differ from a quote by one byte, in linear time.
 
 use memchr::memmem;
-use std::cmp::Reverse;
 use std::ops::Range;
 
 /// So many places of one half are looked at one by one; with more of them the whole text is.
 const PLACES: usize = 32;
 
-/// The longest part of `hay` that becomes `needle` when one byte is inserted, removed or replaced; the first
-/// among equally long ones. The parts are not empty.
+/// The first part of `hay` that becomes `needle` when one byte is inserted, removed or replaced; the longest
+/// among those that begin there. The parts are not empty.
 ///
 /// One edit leaves one half of the needle as it is, so only what lies around a half is looked at.
 pub(super) fn locate(hay: &[u8], needle: &[u8]) -> Option<Range<usize>> {
     let windows = windows(hay, needle).unwrap_or_else(|| vec![0..hay.len()]);
-    let found = windows.into_iter().filter_map(|window| {
+    windows.into_iter().find_map(|window| {
         let part = locate_within(&hay[window.clone()], needle)?;
         Some(window.start + part.start..window.start + part.end)
-    });
-    found.min_by_key(|part| (Reverse(part.len()), part.start))
+    })
 }
 
-/// The parts of `hay` that hold every place, apart from each other; nothing if they would be too many.
+/// The parts of `hay` that hold every place, in order and apart from each other; nothing if they would be too many.
 fn windows(hay: &[u8], needle: &[u8]) -> Option<Vec<Range<usize>>> {
     let (size, half) = (needle.len(), needle.len() / 2);
     let mut windows = Vec::new();
@@ -59,8 +57,8 @@ fn locate_within(hay: &[u8], needle: &[u8]) -> Option<Range<usize>> {
         length > 0 && end <= hay.len() && heads[start] + tails[hay.len() - end] >= least
     };
     let ways = [(size + 1, size), (size, size.saturating_sub(1)), (size.saturating_sub(1), size.saturating_sub(1))];
-    ways.into_iter().find_map(|(length, least)| {
-        let start = (0..hay.len()).find(|&start| fits(start, length, least))?;
+    (0..hay.len()).find_map(|start| {
+        let (length, _) = ways.into_iter().find(|(length, least)| fits(start, *length, *least))?;
         Some(start..start + length)
     })
 }
@@ -95,9 +93,10 @@ mod tests {
 
     fn slow(hay: &[u8], needle: &[u8]) -> Option<Range<usize>> {
         let size = needle.len();
-        [size + 1, size, size.saturating_sub(1)].into_iter().filter(|length| *length > 0).find_map(|length| {
-            let text = |bytes: &[u8]| bytes.iter().map(|byte| char::from(*byte)).collect::<String>();
-            (0..hay.len()).map(|start| start..start + length).find(|range| {
+        let text = |bytes: &[u8]| bytes.iter().map(|byte| char::from(*byte)).collect::<String>();
+        (0..hay.len()).find_map(|start| {
+            let lengths = [size + 1, size, size.saturating_sub(1)].into_iter().filter(|length| *length > 0);
+            lengths.map(|length| start..start + length).find(|range| {
                 hay.get(range.clone()).is_some_and(|part| strsim::levenshtein(&text(part), &text(needle)) <= 1)
             })
         })
