@@ -89,6 +89,7 @@ primitives! {
     pad_left,
     pad_right,
     parent,
+    parse_blocks,
     parse_csv,
     parse_front_matter,
     parse_git_status,
