@@ -86,6 +86,7 @@ primitives! {
     order,
     orphans,
     pack_file,
+    outline,
     pad_left,
     pad_right,
     parent,
