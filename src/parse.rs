@@ -8,6 +8,7 @@ mod input;
 mod json;
 pub mod outline;
 mod plain;
+pub mod toml;
 mod xml;
 mod yaml;
 
