@@ -92,6 +92,7 @@ fn help(message: &str) -> &'static str {
         ("nest", "at most 64 lists and maps within each other are read"),
         ("limit exceeded", "at most 64 lists and maps within each other are read"),
         ("multiple", "only one document is read: what stands before the second `---`"),
+        ("unclosed", "close every `[`, `{` and quote; quote a text that begins with one"),
         ("tab", "indent with blanks"),
     ];
     let message = message.to_lowercase();

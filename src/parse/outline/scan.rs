@@ -84,7 +84,7 @@ impl<'a> Scanner<'a> {
                 self.at += 1;
                 self.fresh = fresh;
             }
-            b'/' if rest.starts_with("//") => self.to_line_end(),
+            b'/' if rest.starts_with("//") => self.pass_line(),
             b'/' if rest.starts_with("/*") => self.past(2, "*/"),
             b'/' if self.tongue == Tongue::Other && self.pattern_may_begin() => self.pattern(),
             b'#' if fresh && is_directive(rest) => self.directive(),
@@ -122,7 +122,7 @@ impl<'a> Scanner<'a> {
         self.push(if pair { 2 } else { rest.chars().next().map_or(1, char::len_utf8) });
     }
 
-    fn to_line_end(&mut self) {
+    fn pass_line(&mut self) {
         let rest = self.rest();
         self.at += rest.find('\n').unwrap_or(rest.len());
     }
@@ -136,7 +136,7 @@ impl<'a> Scanner<'a> {
     fn directive(&mut self) {
         loop {
             let start = self.at;
-            self.to_line_end();
+            self.pass_line();
             if !self.text[start..self.at].trim_end().ends_with('\\') || self.at == self.text.len() {
                 return;
             }
