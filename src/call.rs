@@ -1,5 +1,11 @@
 //! Runs one call: arguments, graph, script, result. Knows neither MCP nor the command line.
 
+mod answering;
+mod changes;
+
+pub use answering::Answering;
+pub use changes::{Change, Changes};
+
 use crate::content::{Content, ResourceBody};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::guard::Cancel;
@@ -120,17 +126,23 @@ pub struct Caller {
 /// The host: the registry in use, the script threads, the graphs.
 pub struct Service {
     registry: arc_swap::ArcSwap<Registry>,
+    changes: Changes,
 }
 
 impl Service {
     /// Serves a registry.
     pub fn new(registry: Registry) -> Arc<Self> {
-        Arc::new(Self { registry: arc_swap::ArcSwap::from_pointee(registry) })
+        Arc::new(Self { registry: arc_swap::ArcSwap::from_pointee(registry), changes: Changes::default() })
     }
 
     /// The registry in use.
     pub fn registry(&self) -> Arc<Registry> {
         self.registry.load_full()
+    }
+
+    /// What changed outside of calls: lists, files, log lines.
+    pub fn changes(&self) -> &Changes {
+        &self.changes
     }
 
     /// Answers a request on this thread.

@@ -1,10 +1,62 @@
 //! The graph of a pack: built from files, kept in fragments, immutable once made.
+//!
+//! `build` records what each file says in a [`Fragment`]; assembly puts fragments next to each other without
+//! copying them and gives every node a number, its place in the order of insertion. A later transaction would
+//! add one more fragment and a list of removed numbers: nothing here assumes that a number is alive but
+//! the lists of nodes per kind.
+
+mod access;
+mod assembly;
+mod builder;
+mod condition;
+mod cycles;
+mod derived;
+mod drawing;
+mod edges;
+mod fields;
+mod fragment;
+mod gate;
+mod index;
+mod node;
+mod nodes;
+mod ordering;
+mod reads;
+mod recording;
+mod roots;
+mod rows;
+mod scan;
+mod snapshot;
+mod store;
+#[cfg(test)]
+mod tests;
+mod walk;
+
+pub use builder::Builder;
+pub use condition::Condition;
+pub use drawing::Drawing;
+pub use edges::{Edge, Edges};
+pub use node::Node;
+pub use nodes::Nodes;
+pub use ordering::{Ordering, compare};
+pub use recording::{Maker, Recording, record_in};
+pub use roots::Attachment;
+pub use rows::Rows;
+pub use snapshot::Graph;
+pub use store::{Build, Store, Within};
+pub use walk::{Direction, Walking};
+
+use access::Reader;
+use assembly::assemble;
+use derived::Group;
+use fields::{fingerprint, plain, record};
+use fragment::{Fault, Fragment, Head, How, Reference, Table, Target, hash_of};
+use gate::{Gate, Scanning, is_scanning};
+use index::{Index, Key};
+use scan::{Memo, Scan};
+use snapshot::{Adjacency, EdgeRow, KindTable, NONE, Parts, Shape, Slot};
 
 use crate::diagnostic::Result;
 use crate::value::Value;
-
-/// An immutable snapshot.
-pub struct Graph {}
 
 /// The functions of a pack's scripts, by name.
 pub trait Functions: Send + Sync {

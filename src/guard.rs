@@ -1,9 +1,18 @@
 //! The limits of a running call: ticks, time, memory, cancellation. What it raises once it raises again.
 
-use crate::diagnostic::Result;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+mod memory;
+#[cfg(test)]
+mod tests;
+mod thread;
+
+pub use memory::Counting;
+pub use thread::{Entered, check, current, room, tick};
+
+use crate::diagnostic::{Code, Diagnostic, Result};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 /// What a call, or a build of the graph, may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +27,13 @@ pub struct Limits {
     pub output: usize,
     /// Calls of functions within functions.
     pub depth: usize,
+}
+
+impl Default for Limits {
+    /// Those of a call whose pack says nothing: 10 s, 50 million ticks, 256 MB, 2,048 kB, 64 levels.
+    fn default() -> Self {
+        Self { time: Duration::from_secs(10), ticks: 50_000_000, memory: 256 << 20, output: 2_048 << 10, depth: 64 }
+    }
 }
 
 /// A flag that ends a call from outside.
@@ -36,7 +52,151 @@ impl Cancel {
     }
 }
 
-/// Raises what the running call's guard has to say: to be called in every long native loop.
-pub fn check() -> Result<()> {
-    Ok(())
+/// Per thread: what it holds, and how far it is from the next look at its guard.
+struct Local {
+    /// Bytes allocated on this thread minus bytes freed on it, since it began.
+    net: Cell<isize>,
+    /// `net` when it was last added to the guard.
+    counted: Cell<isize>,
+    /// Above this `net` the guard is asked at the next tick.
+    ceiling: Cell<isize>,
+    /// Ticks until the guard is asked.
+    countdown: Cell<i32>,
+    /// How much of the countdown was no tick: a check of a native loop weighs more than it counts.
+    unticked: Cell<i32>,
+}
+
+thread_local! {
+    static LOCAL: Local = const {
+        Local {
+            net: Cell::new(0),
+            counted: Cell::new(0),
+            ceiling: Cell::new(isize::MAX),
+            countdown: Cell::new(i32::MAX),
+            unticked: Cell::new(0),
+        }
+    };
+}
+
+/// The guard of one call, shared by all its threads. What stopped the call once stops it at every later step,
+/// on every thread, whatever the script caught; [`Guard::verdict`] tells what that was.
+pub struct Guard {
+    limits: Limits,
+    cancel: Cancel,
+    started: Instant,
+    paused_ns: AtomicU64,
+    ticks: AtomicU64,
+    memory: AtomicI64,
+    stopped: AtomicBool,
+    stop: OnceLock<Box<Diagnostic>>,
+}
+
+/// Time that does not count: it ends when this is dropped.
+pub struct Paused<'a> {
+    guard: &'a Guard,
+    since: Instant,
+}
+
+impl Drop for Paused<'_> {
+    fn drop(&mut self) {
+        let waited = u64::try_from(self.since.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.guard.paused_ns.fetch_add(waited, Ordering::Relaxed);
+    }
+}
+
+impl Guard {
+    /// A guard whose time begins now.
+    pub fn new(limits: Limits, cancel: Cancel) -> Arc<Self> {
+        Arc::new(Self {
+            limits,
+            cancel,
+            started: Instant::now(),
+            paused_ns: AtomicU64::new(0),
+            ticks: AtomicU64::new(0),
+            memory: AtomicI64::new(0),
+            stopped: AtomicBool::new(false),
+            stop: OnceLock::new(),
+        })
+    }
+
+    /// Makes it the guard of this thread until the result is dropped; then the one before is back.
+    pub fn enter(self: &Arc<Self>) -> Entered {
+        thread::enter(self)
+    }
+
+    /// What it may use.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// What ended the call, if something did: the outcome, whatever the script returned.
+    pub fn verdict(&self) -> Option<Box<Diagnostic>> {
+        self.stop.get().cloned()
+    }
+
+    /// Ends the call with `fault` at its next step, unless it was ended before; gives what ended it.
+    pub fn stop(&self, fault: Box<Diagnostic>) -> Box<Diagnostic> {
+        let stop = self.stop.get_or_init(|| fault).clone();
+        self.stopped.store(true, Ordering::Release);
+        stop
+    }
+
+    /// Time until the result is dropped is not the script's: waiting for an answer, for a build.
+    pub fn pause(&self) -> Paused<'_> {
+        Paused { guard: self, since: Instant::now() }
+    }
+
+    /// The time used so far, waiting excluded.
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed().saturating_sub(Duration::from_nanos(self.paused_ns.load(Ordering::Relaxed)))
+    }
+
+    /// The steps taken so far, as far as they were counted.
+    pub fn ticks(&self) -> u64 {
+        self.ticks.load(Ordering::Relaxed)
+    }
+
+    /// The bytes held so far, as far as they were counted.
+    pub fn memory(&self) -> usize {
+        usize::try_from(self.memory.load(Ordering::Relaxed)).unwrap_or(0)
+    }
+
+    /// Adds what a thread used, and raises what is to be raised.
+    fn account(&self, ticks: u64, bytes: isize) -> Result<()> {
+        let ticks = self.ticks.fetch_add(ticks, Ordering::Relaxed).saturating_add(ticks);
+        let bytes = bytes as i64;
+        let memory = self.memory.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
+        self.judge(ticks, memory)
+    }
+
+    fn judge(&self, ticks: u64, memory: i64) -> Result<()> {
+        if self.stopped.load(Ordering::Acquire)
+            && let Some(stop) = self.verdict()
+        {
+            return Err(stop);
+        }
+        let limits = &self.limits;
+        if self.cancel.is_cancelled() {
+            Err(self.stop(Diagnostic::new(Code::CANCELLED, "the call was cancelled")))
+        } else if ticks > limits.ticks {
+            Err(self.exceeded(format!("the script took more than {} steps", limits.ticks), "ticks"))
+        } else if usize::try_from(memory).unwrap_or(0) > limits.memory {
+            Err(self.over_memory())
+        } else if self.elapsed() > limits.time {
+            Err(self.exceeded(format!("the call took longer than {} ms", limits.time.as_millis()), "time_ms"))
+        } else {
+            Ok(())
+        }
+    }
+
+    fn over_memory(&self) -> Box<Diagnostic> {
+        let mega_bytes = self.limits.memory >> 20;
+        self.exceeded(format!("the call used more than {mega_bytes} MB of memory"), "memory_mb")
+    }
+
+    /// Ends the call because a limit was passed. `key` is its name in `[pack.limits]`.
+    pub fn exceeded(&self, message: String, key: &str) -> Box<Diagnostic> {
+        let help = format!("do less in one call, leave more to primitives, or raise `{key}` in `[pack.limits]`");
+        self.stop(Diagnostic::new(Code::LIMIT, message).help(help))
+    }
 }

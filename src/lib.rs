@@ -13,9 +13,15 @@ pub mod value;
 pub mod content;
 pub mod world;
 pub mod guard;
+pub mod slug;
+pub mod order;
+pub mod bounded;
+pub mod pattern;
+pub mod likeness;
 pub mod document;
 pub mod graph;
 pub mod primitive;
+pub mod sequence;
 pub mod primitives;
 pub mod script;
 pub mod template;
@@ -27,3 +33,7 @@ pub mod case;
 pub mod watch;
 pub mod mcp;
 pub mod cli;
+
+/// Counts what each thread allocates, so that a call that takes too much is stopped.
+#[global_allocator]
+static ALLOCATOR: guard::Counting = guard::Counting;

@@ -1,1 +1,139 @@
-//! Stub.
+//! The protocol, in both its eras. The only room that names rmcp.
+//!
+//! A request travels: `wire` reads a line and hands it to rmcp's loop; `handler` turns it into a
+//! [`crate::call::Request`]; `running` waits for the answer and tells the client of progress meanwhile;
+//! `render` and `faults` write the answer for the revision in use; `outlet` writes the bytes.
+
+mod about;
+mod bus;
+mod faults;
+mod handler;
+mod lists;
+mod message;
+mod outlet;
+mod published;
+mod render;
+mod revision;
+mod running;
+mod stdio;
+mod telling;
+mod wire;
+
+pub use wire::Bounds;
+
+use crate::call::Answering;
+use crate::value::Json;
+use bus::Bus;
+use handler::{Connection, Host};
+use lists::Shelf;
+use outlet::Outlet;
+use rmcp::ServiceExt;
+use rmcp::service::ServerInitializeError;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::signal::unix::{SignalKind, signal};
+use wire::{Ends, Wire};
+
+/// What the server says of itself, and how it serves.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// Its title for people; without one, that of the only pack that serves.
+    pub title: Option<String>,
+    /// Where it is explained.
+    pub website_url: Option<String>,
+    /// Its icons: objects with `src`, `mimeType`, `sizes`, `theme`.
+    pub icons: Vec<Json>,
+    /// So many items are listed at a time; without it all, but a hundred resources.
+    pub page_size: Option<usize>,
+    /// For how long a client may keep a list, in milliseconds, in the era that asks.
+    pub lists_ttl_ms: u64,
+    /// How much of everything a connection may use.
+    pub bounds: Bounds,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            name: env!("CARGO_PKG_NAME").to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            title: None,
+            website_url: None,
+            icons: Vec::new(),
+            page_size: None,
+            lists_ttl_ms: 5_000,
+            bounds: Bounds::default(),
+        }
+    }
+}
+
+/// Serves standard input and output until the input ends, the client is gone, or SIGINT or SIGTERM comes.
+/// Standard output is the protocol's from then on: what else is printed goes to standard error.
+///
+/// All of these ends are good ends. A thread that reads a terminal or a file may still wait for it
+/// afterwards: shut the runtime down in the background.
+///
+/// # Errors
+/// The streams cannot be taken, or signals cannot be heard.
+pub async fn serve_stdio(service: Arc<dyn Answering>, settings: Settings) -> io::Result<()> {
+    let ends = Ends::default();
+    let (mut interrupted, mut terminated) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    let (input, output) = stdio::take()?;
+    let all = ends.all.clone();
+    let signals = tokio::spawn(async move {
+        tokio::select! {
+            _ = interrupted.recv() => {}
+            _ = terminated.recv() => {}
+        }
+        all.cancel();
+    });
+    serve_until(service, settings, input, output, ends).await;
+    signals.abort();
+    Ok(())
+}
+
+/// Serves one connection until its input ends, or whoever reads its output is gone.
+pub async fn serve(
+    service: Arc<dyn Answering>,
+    settings: Settings,
+    input: impl AsyncRead + Send + Unpin + 'static,
+    output: impl AsyncWrite + Send + Unpin + 'static,
+) {
+    serve_until(service, settings, input, output, Ends::default()).await;
+}
+
+async fn serve_until(
+    service: Arc<dyn Answering>,
+    settings: Settings,
+    input: impl AsyncRead + Send + Unpin + 'static,
+    output: impl AsyncWrite + Send + Unpin + 'static,
+    ends: Ends,
+) {
+    let outlet = Arc::new(Outlet::default());
+    let wire = Wire::new(input, Arc::clone(&outlet), settings.bounds, ends.clone());
+    let bus = Bus::start(&service);
+    let host = Arc::new(Host { service, settings, bus, shelf: Shelf::default() });
+    let (writing, all) = (Arc::clone(&outlet), ends.all.clone());
+    let writer = tokio::spawn(async move {
+        writing.drain(output).await;
+        // Nobody reads any more, or nothing more is to be written.
+        all.cancel();
+    });
+    match Connection::new(host, ends).serve(wire).await {
+        Ok(running) => {
+            if let Err(error) = running.waiting().await {
+                tracing::error!(%error, "the connection broke down");
+            }
+        }
+        // The input ended before a session began: an empty input, or a probe.
+        Err(ServerInitializeError::ConnectionClosed(_)) => {}
+        Err(error) => tracing::warn!(%error, "no session came about"),
+    }
+    outlet.finish(Duration::from_secs(1)).await;
+    writer.abort();
+}

@@ -1,1 +1,152 @@
-//! Stub.
+//! The table of all primitives: one file and one line each.
+
+use crate::primitive::Primitive;
+
+/// Declares the module of each primitive and the table of all. A module is named as its primitive and holds
+/// `pub const PRIMITIVE: Primitive`.
+macro_rules! primitives {
+    ($($name:ident,)*) => {
+        $(mod $name;)*
+
+        /// All primitives, sorted by name.
+        pub const ALL: &[&Primitive] = &[$(&$name::PRIMITIVE,)*];
+
+        /// The files they stand in, for the test that each is named as its file.
+        #[cfg(test)]
+        const FILES: &[&str] = &[$(stringify!($name),)*];
+    };
+}
+
+primitives! {
+    add,
+    add_all,
+    add_once,
+    ancestors,
+    any_of,
+    broken,
+    captures,
+    children,
+    collapse,
+    column,
+    contains,
+    count_by,
+    cycles,
+    deep_merge,
+    derive,
+    descendants,
+    diff,
+    distinct,
+    edges_in,
+    edges_out,
+    ends_with,
+    escape_regex,
+    filter,
+    find_all,
+    finish,
+    first,
+    flatten,
+    from_base64,
+    get,
+    graph,
+    group_by,
+    hash_blake3,
+    hash_sha256,
+    index_of,
+    join,
+    keys,
+    last,
+    matches,
+    max,
+    merge,
+    merge_into,
+    min,
+    nearest,
+    new_graph,
+    nodes,
+    normalize_unicode,
+    order,
+    orphans,
+    pad_left,
+    pad_right,
+    parent,
+    path_name,
+    pick,
+    r#where,
+    refer,
+    repeat,
+    replace,
+    replace_all,
+    reverse,
+    roots,
+    round,
+    scan,
+    search,
+    select,
+    set,
+    slice,
+    slug,
+    sort,
+    split,
+    split_lines,
+    starts_with,
+    step,
+    sub_string,
+    sum,
+    text_of,
+    then,
+    title_case,
+    to_base64,
+    to_dot,
+    to_lower,
+    to_mermaid,
+    to_upper,
+    trim,
+    trim_end,
+    trim_start,
+    truncate,
+    unique,
+    values,
+    walk,
+    without,
+    words,
+    wrap,
+}
+
+/// The primitive of that name.
+pub fn find(name: &str) -> Option<&'static Primitive> {
+    ALL.binary_search_by(|primitive| primitive.name.cmp(name)).ok().map(|at| ALL[at])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Words that a rhai script cannot use as the name of a function.
+    const RESERVED: &str = "match default new package is with module null case until go use thread spawn static var \
+        shared sync async await yield goto exit void public protected private super import export";
+
+    #[test]
+    fn each_is_named_as_its_file_and_the_table_is_sorted() {
+        let names: Vec<&str> = ALL.iter().map(|primitive| primitive.name).collect();
+        // A name that Rust reserves, as `where`, is written `r#where`.
+        let files: Vec<&str> = FILES.iter().map(|file| file.trim_start_matches("r#")).collect();
+        assert_eq!(names, files);
+        assert!(names.is_sorted_by(|a, b| a < b), "the table is not sorted: {names:?}");
+        assert_eq!(find("path_name").map(|primitive| primitive.name), Some("path_name"));
+        assert!(find("no_such_thing").is_none());
+    }
+
+    #[test]
+    fn each_says_what_it_is_and_shows_how_it_is_used() {
+        for primitive in ALL {
+            let name = primitive.name;
+            assert!(!RESERVED.split_whitespace().any(|word| word == name), "`{name}` is a reserved word");
+            assert!(!primitive.examples.is_empty(), "`{name}` has no example");
+            assert!(primitive.summary.ends_with('.'), "the summary of `{name}` has no full stop");
+            for param in primitive.params {
+                assert!(param.doc.ends_with('.'), "`{}` of `{name}` has no full stop", param.name);
+                assert!(!param.kinds.is_empty(), "`{}` of `{name}` takes nothing", param.name);
+            }
+        }
+    }
+}

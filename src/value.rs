@@ -1,9 +1,15 @@
 //! What scripts, templates and primitives hand to each other: small values plain, big things as handles.
 
+mod bytes;
+mod fault;
 mod frozen;
 mod json;
+mod record;
 
+pub use bytes::Bytes;
+pub use fault::Fault;
 pub use frozen::Frozen;
+pub use record::Record;
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use std::any::Any;
@@ -50,7 +56,7 @@ pub type Handle = Arc<dyn Object>;
 pub type Function = Arc<dyn Callable>;
 
 /// What can be called from a primitive.
-pub trait Callable: Send + Sync {
+pub trait Callable: Any + Send + Sync {
     /// Calls it. The call's guard and host are those of the running script.
     fn call(&self, arguments: Vec<Value>) -> Result<Value>;
 }
@@ -75,6 +81,14 @@ pub trait Object: Any + Send + Sync {
 
     /// One item of a sequence.
     fn item(&self, _index: usize) -> Option<Value> {
+        None
+    }
+
+    /// Its own way to do a verb that lists or maps do too (`sort`, `first`, `pick`, …), with the arguments after
+    /// the receiver, `()` for one left out: sorted nodes stay nodes. Without one the verb works on its items, or on
+    /// its fields.
+    /// the receiver: sorted nodes stay nodes. Without one the verb works on its items, or on its fields.
+    fn perform(&self, _verb: &str, _arguments: &[Value]) -> Option<Result<Value>> {
         None
     }
 
@@ -131,6 +145,8 @@ pub enum Kind {
     Rows,
     Content,
     Reply,
+    Set,
+    Fault,
 }
 
 impl Kind {
@@ -164,6 +180,8 @@ impl Kind {
             Self::Rows => "rows",
             Self::Content => "content",
             Self::Reply => "reply",
+            Self::Set => "set",
+            Self::Fault => "error",
         }
     }
 }

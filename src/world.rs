@@ -1,6 +1,14 @@
 //! Every effect goes through this trait: files, the clock, random ids, the environment.
 
-use crate::diagnostic::Result;
+pub mod disk;
+pub mod glob;
+pub mod granted;
+pub mod memory;
+pub mod path;
+pub mod recorded;
+mod walk;
+
+use crate::diagnostic::{Code, Diagnostic, Result};
 
 /// A root folder and what lies beneath it, the clock and the environment.
 ///
@@ -19,7 +27,8 @@ pub trait World: Send + Sync {
     /// The entries of one folder, sorted by name, bytewise.
     fn list(&self, path: &str) -> Result<Vec<Entry>>;
 
-    /// The files below a folder, sorted bytewise, and every folder that was looked into.
+    /// The files below a folder, sorted bytewise, and every folder that was looked into. A folder that is not
+    /// there gives nothing.
     fn walk(&self, walk: &Walk) -> Result<Walked>;
 
     /// Writes a file by a temporary one and a rename; folders are made.
@@ -37,6 +46,11 @@ pub trait World: Send + Sync {
     /// A variable of the environment.
     fn env(&self, name: &str) -> Option<String>;
 
+    /// Whether a variable may be asked for; a refusal says which grant is missing.
+    fn may_env(&self, _name: &str) -> Result<()> {
+        Ok(())
+    }
+
     /// The names of the environment's variables, sorted.
     fn env_names(&self) -> Vec<String>;
 }
@@ -48,7 +62,8 @@ pub struct Stat {
     pub entry: EntryKind,
     /// Bytes.
     pub size: u64,
-    /// Nanoseconds since 1970 of the last change.
+    /// Nanoseconds since 1970 of the last change to its bytes or to what is known of it, whichever is later:
+    /// so a tool that sets the time of modification back is seen.
     pub modified_ns: i128,
     /// The inode: a file replaced by a rename has another one.
     pub inode: u64,
@@ -81,11 +96,11 @@ pub struct Walk {
     pub from: String,
     /// Whether to look at names that begin with a dot.
     pub hidden: bool,
-    /// Whether to leave out what `.gitignore` and `.ignore` files leave out.
+    /// Whether to leave out `.git` and what `.gitignore` and `.ignore` files beneath the root leave out.
     pub ignore: bool,
-    /// Whether to follow symlinks that stay beneath the root. Loops end.
+    /// Whether to follow symlinks that stay beneath the root; else they are left out. Loops end.
     pub follow: bool,
-    /// How many folders deep, at most.
+    /// How many folders deep, at most: with 1 only the entries of the first folder are found.
     pub depth: Option<usize>,
 }
 
@@ -96,4 +111,13 @@ pub struct Walked {
     pub files: Vec<String>,
     /// The folders looked into, the first one included: paths relative to the root, sorted bytewise.
     pub folders: Vec<String>,
+}
+
+fn is_folder(path: &str) -> Box<Diagnostic> {
+    Diagnostic::new(Code::WORLD, format!("`{path}` is a folder"))
+        .help("`list_folder` and `find_files` look into folders")
+}
+
+fn no_folder(path: &str) -> Box<Diagnostic> {
+    Diagnostic::new(Code::WORLD, format!("there is no folder `{path}`"))
 }

@@ -1,1 +1,105 @@
-//! Stub.
+//! Diagnostics for people and for programs: text with an excerpt and a caret, JSON, SARIF.
+
+mod sarif;
+mod text;
+
+pub use sarif::sarif;
+pub use text::text;
+
+use super::{Diagnostic, Severity};
+use crate::source::Place;
+use serde_json::{Value as Json, json};
+
+/// One stable shape: `code`, `severity`, `message`, and where they are known `path`, `line`, `column`, `end_line`,
+/// `end_column`, `help`, `trace`, `data`. Lines and columns are one-based, columns count characters.
+pub fn json(diagnostics: &[Diagnostic]) -> Json {
+    diagnostics.iter().map(one).collect()
+}
+
+fn one(diagnostic: &Diagnostic) -> Json {
+    let mut json = json!({
+        "code": diagnostic.code.0,
+        "severity": severity(diagnostic.severity),
+        "message": diagnostic.message,
+    });
+    if let Some(place) = &diagnostic.at {
+        let (line, column) = place.line_column();
+        let (end_line, end_column) = end(place);
+        json["path"] = json!(place.source.path);
+        json["line"] = json!(line);
+        json["column"] = json!(column);
+        json["end_line"] = json!(end_line);
+        json["end_column"] = json!(end_column);
+    }
+    if let Some(help) = &diagnostic.help {
+        json["help"] = json!(help);
+    }
+    if !diagnostic.trace.is_empty() {
+        json["trace"] = diagnostic.trace.iter().map(|place| json!(place.to_string())).collect();
+    }
+    if let Some(data) = &diagnostic.data {
+        json["data"] = (**data).clone();
+    }
+    json
+}
+
+fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    }
+}
+
+/// The line and column just behind a place.
+fn end(place: &Place) -> (usize, usize) {
+    place.source.place(place.span.end..place.span.end).line_column()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::Code;
+    use crate::source::Source;
+
+    fn example() -> Vec<Diagnostic> {
+        let source = Source::new("tools.d/a.toml", "[[tool]]\nnme = \"x\"\n");
+        let at = source.place(9..12);
+        vec![
+            *Diagnostic::new(Code("unknown-key"), "a tool has no key `nme`").at(at).help("did you mean `name`?"),
+            *Diagnostic::new(Code::WORLD, "no such folder").warning(),
+        ]
+    }
+
+    #[test]
+    fn json_has_every_part_that_is_known() {
+        assert_eq!(
+            json(&example()),
+            json!([
+                { "code": "unknown-key", "severity": "error", "message": "a tool has no key `nme`", "path": "tools.d/a.toml",
+                  "line": 2, "column": 1, "end_line": 2, "end_column": 4, "help": "did you mean `name`?" },
+                { "code": "world", "severity": "warning", "message": "no such folder" },
+            ])
+        );
+    }
+
+    #[test]
+    fn text_shows_the_excerpt_the_caret_and_the_help() {
+        let text = text(&example(), false);
+        for part in ["error[unknown-key]: a tool has no key `nme`", "tools.d/a.toml:2:1", "^^^", "did you mean `name`?"]
+        {
+            assert!(text.contains(part), "{part} is not in:\n{text}");
+        }
+        assert!(text.contains("warning[world]: no such folder"), "{text}");
+        assert!(text.lines().all(|line| !line.ends_with(' ')), "{text}");
+    }
+
+    #[test]
+    fn sarif_names_rules_and_regions() {
+        let log = sarif(&example());
+        assert_eq!(log["version"], "2.1.0");
+        let result = &log["runs"][0]["results"][0];
+        assert_eq!(result["ruleId"], "unknown-key");
+        assert_eq!(result["locations"][0]["physicalLocation"]["region"]["startLine"], 2);
+        assert_eq!(log["runs"][0]["results"][1]["level"], "warning");
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::{Need, Param, Primitive};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::value::{Function, Json, Kind, Map, Object, Value};
+use crate::value::{Bytes, Function, Json, Kind, Map, Object, Value};
 
 static NULL: Value = Value::Null;
 
@@ -232,6 +232,19 @@ impl Args {
                 }
             })
             .collect()
+    }
+
+    /// The bytes of a text, or of bytes; none otherwise.
+    pub fn bytes(&self, name: &str) -> &[u8] {
+        match self.value(name) {
+            Value::Text(text) => text.as_bytes(),
+            other => other.as_object::<Bytes>().map_or(&[], |bytes| &bytes.0),
+        }
+    }
+
+    /// The same, of an argument that may be left out.
+    pub fn texts_or(&self, name: &str) -> Result<Option<Vec<String>>> {
+        self.given(name).map(|_| self.texts(name)).transpose()
     }
 
     /// The object of a handle, if the argument is one of that type.

@@ -1,0 +1,24 @@
+# Everything that a change must pass: `just`. One part of it: `just test`, `just lint`, `just check`.
+default: lint test check
+
+# Formatting and clippy, warnings denied.
+lint:
+    cargo fmt --check
+    cargo clippy --all-targets -- -D warnings
+
+# All tests; `just test NAME` for some.
+test *names:
+    cargo test {{names}}
+
+# The packs: their definitions, then their examples and cases.
+check:
+    cargo run -q -- check
+    cargo run -q -- test
+
+# Rewrites what is generated: signatures, tables of the README.
+bless:
+    TOOLSD_BLESS=1 cargo test --test generated
+
+# Speed, against opponents, in the release profile.
+bench *names:
+    benches/run {{names}}

@@ -1,0 +1,36 @@
+//! Diagnostics as rustc draws them.
+
+use crate::diagnostic::{Diagnostic, Severity};
+use annotate_snippets::renderer::{DecorStyle, Renderer};
+use annotate_snippets::{AnnotationKind, Group, Level, Snippet};
+
+/// All of them, one after the other, with a blank line between; in colour only if asked.
+pub fn text(diagnostics: &[Diagnostic], colour: bool) -> String {
+    let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
+    let renderer = renderer.decor_style(DecorStyle::Ascii);
+    let drawn: Vec<String> = diagnostics.iter().map(|diagnostic| draw(&renderer, diagnostic)).collect();
+    drawn.join("\n\n") + if drawn.is_empty() { "" } else { "\n" }
+}
+
+fn draw(renderer: &Renderer, diagnostic: &Diagnostic) -> String {
+    let level = match diagnostic.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    };
+    let title = level.primary_title(diagnostic.message.as_str()).id(diagnostic.code.0);
+    let mut group = Group::with_title(title);
+    if let Some(place) = &diagnostic.at {
+        let annotation = AnnotationKind::Primary.span(place.span.clone());
+        group = group.element(
+            Snippet::source(place.source.text.as_str()).path(place.source.path.as_str()).annotation(annotation),
+        );
+    }
+    for place in &diagnostic.trace {
+        group = group.element(Level::NOTE.message(format!("called at {place}")));
+    }
+    if let Some(help) = &diagnostic.help {
+        group = group.element(Level::HELP.message(help.as_str()));
+    }
+    let drawn = renderer.render(&[group]);
+    drawn.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,77 @@
+//! Places that differ from a quote by one byte, in linear time.
+
+use memchr::memmem;
+use std::ops::Range;
+
+/// The longest part of `hay` that becomes `needle` when one byte is inserted, removed or replaced; the first
+/// among equally long ones. The parts are not empty.
+///
+/// One edit leaves one half of the needle as it is: if neither half occurs there is no such part. Otherwise
+/// the part from `start` to `end` is one if what it shares with the needle from its beginning and what it
+/// shares from its end leave at most one byte of either.
+pub(super) fn locate(hay: &[u8], needle: &[u8]) -> Option<Range<usize>> {
+    let (first, second) = needle.split_at(needle.len() / 2);
+    if memmem::find(hay, first).is_none() && memmem::find(hay, second).is_none() {
+        return None;
+    }
+    let heads = shared(hay.iter(), needle.iter(), hay.len());
+    let tails = shared(hay.iter().rev(), needle.iter().rev(), hay.len());
+    let size = needle.len();
+    let fits = |start: usize, length: usize, least: usize| {
+        let end = start + length;
+        length > 0 && end <= hay.len() && heads[start] + tails[hay.len() - end] >= least
+    };
+    let ways = [(size + 1, size), (size, size.saturating_sub(1)), (size.saturating_sub(1), size.saturating_sub(1))];
+    ways.into_iter().find_map(|(length, least)| {
+        let start = (0..hay.len()).find(|&start| fits(start, length, least))?;
+        Some(start..start + length)
+    })
+}
+
+/// For every place of `hay` and its end, how many bytes the needle shares with what follows: the Z algorithm.
+fn shared<'a>(hay: impl Iterator<Item = &'a u8>, needle: impl Iterator<Item = &'a u8>, length: usize) -> Vec<usize> {
+    let mut text: Vec<u8> = needle.copied().collect();
+    let size = text.len();
+    text.extend(hay);
+    let mut shares = vec![0; text.len() + 1];
+    let (mut left, mut right) = (0, 0);
+    for at in 1..text.len() {
+        let mut share = if at < right { shares[at - left].min(right - at) } else { 0 };
+        while at + share < text.len() && text[at + share] == text[share] {
+            share += 1;
+        }
+        if at + share > right {
+            (left, right) = (at, at + share);
+        }
+        shares[at] = share;
+    }
+    shares.drain(..size);
+    shares.iter_mut().for_each(|share| *share = (*share).min(size));
+    debug_assert_eq!(shares.len(), length + 1, "one for every place and one for the end");
+    shares
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn slow(hay: &[u8], needle: &[u8]) -> Option<Range<usize>> {
+        let size = needle.len();
+        [size + 1, size, size.saturating_sub(1)].into_iter().filter(|length| *length > 0).find_map(|length| {
+            let text = |bytes: &[u8]| bytes.iter().map(|byte| char::from(*byte)).collect::<String>();
+            (0..hay.len()).map(|start| start..start + length).find(|range| {
+                hay.get(range.clone()).is_some_and(|part| strsim::levenshtein(&text(part), &text(needle)) <= 1)
+            })
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn it_finds_what_a_full_comparison_finds(hay in "[abc]{0,30}", needle in "[abc]{1,8}") {
+            let (hay, needle) = (hay.as_bytes(), needle.as_bytes());
+            prop_assume!(memmem::find(hay, needle).is_none());
+            prop_assert_eq!(locate(hay, needle), slow(hay, needle));
+        }
+    }
+}

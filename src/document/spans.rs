@@ -1,0 +1,154 @@
+//! Sets of bytes of one text, kept as sorted ranges: what a quote covers.
+
+use crate::diagnostic::Result;
+use crate::value::{Json, Kind, Object, Value, no_field};
+use std::ops::Range;
+
+/// Ranges of bytes: sorted, not empty, neither overlapping nor touching. They say nothing of the text they
+/// belong to: who compares two sets takes care that they are of one text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Spans(Vec<Range<usize>>);
+
+impl Spans {
+    /// The set of all the bytes in `ranges`, in any order.
+    pub fn new(ranges: impl IntoIterator<Item = Range<usize>>) -> Self {
+        let mut ranges: Vec<Range<usize>> = ranges.into_iter().filter(|range| range.start < range.end).collect();
+        ranges.sort_unstable_by_key(|range| range.start);
+        let mut merged: Vec<Range<usize>> = Vec::with_capacity(ranges.len());
+        for range in ranges {
+            match merged.last_mut() {
+                Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+                _ => merged.push(range),
+            }
+        }
+        Self(merged)
+    }
+
+    /// The ranges, ascending.
+    pub fn ranges(&self) -> &[Range<usize>] {
+        &self.0
+    }
+
+    /// Whether it holds no byte.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// What is in one or the other.
+    #[must_use]
+    pub fn union(&self, other: &Self) -> Self {
+        Self::new(self.0.iter().chain(&other.0).cloned())
+    }
+
+    /// What is in both.
+    #[must_use]
+    pub fn intersect(&self, other: &Self) -> Self {
+        let (mut left, mut right) = (self.0.iter().peekable(), other.0.iter().peekable());
+        let mut both = Vec::new();
+        while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
+            let (start, end) = (a.start.max(b.start), a.end.min(b.end));
+            if start < end {
+                both.push(start..end);
+            }
+            if a.end <= b.end {
+                left.next();
+            } else {
+                right.next();
+            }
+        }
+        Self(both)
+    }
+
+    /// What is in this and not in the other.
+    #[must_use]
+    pub fn without(&self, other: &Self) -> Self {
+        let mut rest = Vec::with_capacity(self.0.len());
+        let mut cuts = other.0.iter().peekable();
+        for range in &self.0 {
+            let mut start = range.start;
+            while let Some(cut) = cuts.peek() {
+                if cut.start >= range.end {
+                    break;
+                }
+                if cut.start > start {
+                    rest.push(start..cut.start);
+                }
+                start = start.max(cut.end);
+                if cut.end > range.end {
+                    break;
+                }
+                cuts.next();
+            }
+            if start < range.end {
+                rest.push(start..range.end);
+            }
+        }
+        Self(rest)
+    }
+
+    /// The number of characters of `text` in it that are no white space. Ranges beyond the text count nothing.
+    pub fn ink(&self, text: &str) -> usize {
+        self.0
+            .iter()
+            .map(|range| {
+                let start = text.ceil_char_boundary(range.start.min(text.len()));
+                let end = text.floor_char_boundary(range.end.min(text.len())).max(start);
+                text[start..end].chars().filter(|letter| !letter.is_whitespace()).count()
+            })
+            .sum()
+    }
+}
+
+impl Object for Spans {
+    fn kind(&self) -> Kind {
+        Kind::Spans
+    }
+
+    /// It has none: what it covers is asked with `ink`.
+    fn field(&self, name: &str) -> Result<Value> {
+        Err(no_field(Kind::Spans, name, &[]).help("ask with `is_empty`, `ink`, `spans_intersect`"))
+    }
+
+    /// The list of `[from, to]` in bytes, `to` exclusive.
+    fn to_json(&self) -> Json {
+        Json::Array(self.0.iter().map(|range| serde_json::json!([range.start, range.end])).collect())
+    }
+
+    fn equals(&self, other: &dyn Object) -> bool {
+        other.downcast::<Self>().is_some_and(|other| self == other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn bytes(spans: &Spans) -> BTreeSet<usize> {
+        spans.ranges().iter().cloned().flatten().collect()
+    }
+
+    fn any_spans() -> impl Strategy<Value = Spans> {
+        prop::collection::vec((0..40_usize, 0..9_usize), 0..9)
+            .prop_map(|ranges| Spans::new(ranges.into_iter().map(|(start, length)| start..start + length)))
+    }
+
+    proptest! {
+        #[test]
+        fn the_algebra_is_that_of_sets(a in any_spans(), b in any_spans()) {
+            prop_assert_eq!(bytes(&a.union(&b)), &bytes(&a) | &bytes(&b));
+            prop_assert_eq!(bytes(&a.intersect(&b)), &bytes(&a) & &bytes(&b));
+            prop_assert_eq!(bytes(&a.without(&b)), &bytes(&a) - &bytes(&b));
+            let difference = a.without(&b);
+            prop_assert_eq!(&Spans::new(difference.ranges().iter().cloned()), &difference);
+        }
+    }
+
+    #[test]
+    fn ink_counts_characters_and_no_white_space() {
+        assert_eq!(Spans::new([0..5, 6..99]).ink("é a b c"), 3);
+        assert_eq!(Spans::new([1..2]).ink("é"), 0);
+        assert_eq!(Spans::default().ink("abc"), 0);
+    }
+}

@@ -1,0 +1,249 @@
+//! Fragments to a snapshot: numbers the nodes, merges, resolves references. Copies no value but merged ones.
+
+use super::{
+    Adjacency, EdgeRow, Fault, Fragment, Functions, Graph, Group, How, KindTable, NONE, Parts, Shape, Slot, Target,
+    compare,
+};
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard;
+use crate::value::{Map, Text, Value};
+use std::sync::{Arc, OnceLock};
+
+/// Makes the snapshot of these fragments, in this order.
+///
+/// Fails if a field is both stored and derived.
+pub(super) fn assemble(
+    fragments: &[Arc<Fragment>],
+    groups: Vec<Group>,
+    values: Map,
+    functions: Arc<dyn Functions>,
+) -> Result<Arc<Graph>> {
+    let mut assembly = Assembly::default();
+    assembly.parts.fragments = fragments.to_vec();
+    for (number, fragment) in (0..).zip(fragments) {
+        guard::check()?;
+        assembly.shapes(fragment);
+        assembly.number(number, fragment);
+    }
+    assembly.parents();
+    assembly.edges()?;
+    assembly.lists();
+    assembly.derived(&groups)?;
+    Ok(Graph::new(assembly.parts, groups, values, functions))
+}
+
+#[derive(Default)]
+struct Assembly {
+    parts: Parts,
+    /// The node that each head became, fragment after fragment.
+    node_of: Vec<u32>,
+    /// The first head of each fragment in `node_of`.
+    first_head: Vec<usize>,
+}
+
+impl Assembly {
+    fn shapes(&mut self, fragment: &Fragment) {
+        self.parts.first_shape.push(u32::try_from(self.parts.shapes.len()).unwrap_or(NONE));
+        for table in &fragment.tables {
+            let kind = self.kind(&table.kind);
+            let known = &mut self.parts.kinds[usize::from(kind)];
+            let mut columns = vec![u16::MAX; known.fields.len() + table.fields.len()];
+            for (name, column) in table.fields.iter().zip(0..) {
+                columns[usize::from(known.field(name))] = column;
+            }
+            columns.truncate(known.fields.len());
+            self.parts.shapes.push(Shape { kind, columns: columns.into() });
+        }
+    }
+
+    fn kind(&mut self, name: &Text) -> u16 {
+        if let Some(kind) = self.parts.kind_at.get(name) {
+            return *kind;
+        }
+        let kind = u16::try_from(self.parts.kinds.len()).unwrap_or(u16::MAX);
+        self.parts.kind_at.insert(name.clone(), kind);
+        self.parts.kinds.push(KindTable::new(name.clone()));
+        kind
+    }
+
+    fn number(&mut self, number: u32, fragment: &Fragment) {
+        self.first_head.push(self.node_of.len());
+        self.parts.faults.extend(fragment.fault.clone());
+        let first_shape = self.parts.first_shape[number as usize] as usize;
+        for (head, at) in fragment.heads.iter().zip(0..) {
+            let kind = self.parts.shapes[first_shape + usize::from(head.table)].kind;
+            if let Some(taken) = self.parts.find(Some(kind), &head.id, head.hash) {
+                self.node_of.push(taken);
+                match head.how {
+                    How::New => self.taken(taken, kind, fragment),
+                    How::Once => {}
+                    How::Merge(maxima) => self.merge(taken, kind, Slot { fragment: number, head: at }, maxima),
+                }
+                continue;
+            }
+            let node = u32::try_from(self.parts.slots.len()).unwrap_or(NONE);
+            self.node_of.push(node);
+            self.parts.slots.push(Slot { fragment: number, head: at });
+            self.parts.kind_of.push(kind);
+            self.parts.next_same.push(NONE);
+            let first = *self.parts.by_hash.entry(head.hash).or_insert(node);
+            if first != node {
+                let mut last = first;
+                while self.parts.next_same[last as usize] != NONE {
+                    last = self.parts.next_same[last as usize];
+                }
+                self.parts.next_same[last as usize] = node;
+            }
+        }
+    }
+
+    fn taken(&mut self, node: u32, kind: u16, fragment: &Fragment) {
+        let slot = self.parts.slots[node as usize];
+        let first = &self.parts.fragments[slot.fragment as usize];
+        let id = &first.heads[slot.head as usize].id;
+        let kind = &self.parts.kinds[usize::from(kind)].name;
+        let place = if first.path.is_empty() { String::new() } else { format!(", first in `{}`", first.path) };
+        let fault = Diagnostic::new(Code::ARGUMENTS, format!("there are two of the {kind} `{id}`{place}"));
+        let fault = fault.help("the first one stays; `add_once` and `merge_into` expect this");
+        self.parts.faults.push(Fault { path: fragment.path.clone(), fault: *fault });
+    }
+
+    fn merge(&mut self, node: u32, kind: u16, other: Slot, maxima: u32) {
+        let fragment = Arc::clone(&self.parts.fragments[other.fragment as usize]);
+        let head = &fragment.heads[other.head as usize];
+        let maxima = &fragment.maxima[maxima as usize];
+        for name in &fragment.tables[usize::from(head.table)].fields {
+            let Some(field) = self.parts.kinds[usize::from(kind)].field_at.get(name).copied() else { continue };
+            let Some(new) = self.parts.cell(other.fragment, head, &fragment, field) else { continue };
+            let old = self.parts.stored(node, field).unwrap_or(&Value::Null);
+            let wins = match maxima.iter().find(|(of, _)| of == name) {
+                Some((_, order)) => {
+                    let place = |value| order.iter().position(|known| compare(known, value).is_eq());
+                    place(new) > place(old)
+                }
+                None => false,
+            };
+            if !new.is_null() && (wins || old.is_null()) {
+                self.parts.merged.insert((node, field), new.clone());
+            }
+        }
+    }
+
+    fn target(&self, fragment: usize, target: &Target) -> Option<u32> {
+        match target {
+            Target::Here(head) => self.node_of.get(self.first_head[fragment] + *head as usize).copied(),
+            Target::Id { kind: None, id, hash } => self.parts.find(None, id, *hash),
+            Target::Id { kind: Some(kind), id, hash } => {
+                let kind = self.parts.kind_at.get(kind)?;
+                self.parts.find(Some(*kind), id, *hash)
+            }
+        }
+    }
+
+    fn parents(&mut self) {
+        self.parts.parents = vec![NONE; self.parts.slots.len()];
+        let mut faults = Vec::new();
+        for (number, fragment) in self.parts.fragments.iter().enumerate() {
+            for (at, head) in fragment.heads.iter().enumerate() {
+                let Some(wanted) = &head.parent else { continue };
+                let node = self.node_of[self.first_head[number] + at];
+                match self.target(number, wanted) {
+                    Some(parent) if self.parts.parents[node as usize] == NONE => {
+                        self.parts.parents[node as usize] = parent;
+                    }
+                    Some(_) => {}
+                    None => {
+                        let Target::Id { id, .. } = wanted else { continue };
+                        let message = format!("the parent `{id}` of `{}` is not there", head.id);
+                        let fault = *Diagnostic::new(Code::ARGUMENTS, message);
+                        faults.push(Fault { path: fragment.path.clone(), fault });
+                    }
+                }
+            }
+        }
+        self.parts.faults.append(&mut faults);
+    }
+
+    fn edges(&mut self) -> Result<()> {
+        let mut edges = Vec::new();
+        for (number, fragment) in (0_u32..).zip(self.parts.fragments.clone()) {
+            guard::check()?;
+            let kinds: Vec<u16> = fragment.kinds.iter().map(|kind| self.edge_kind(kind)).collect();
+            for (reference, at) in fragment.references.iter().zip(0_u32..) {
+                let end = |target| self.target(number as usize, target).unwrap_or(NONE);
+                let (from, to) = (end(&reference.from), end(&reference.to));
+                let missing = from == NONE || to == NONE;
+                let broken = missing || reference.needs.iter().any(|needed| end(needed) == NONE);
+                let kind = kinds[usize::from(reference.kind)];
+                edges.push(EdgeRow { from, to, kind, broken, fragment: number, reference: at });
+            }
+        }
+        self.parts.edges = edges;
+        Ok(())
+    }
+
+    fn edge_kind(&mut self, name: &Text) -> u16 {
+        let at = self.parts.edge_kinds.iter().position(|known| known == name).unwrap_or_else(|| {
+            self.parts.edge_kinds.push(name.clone());
+            self.parts.edge_kinds.len() - 1
+        });
+        u16::try_from(at).unwrap_or(u16::MAX)
+    }
+
+    fn lists(&mut self) {
+        let count = self.parts.slots.len();
+        let mut of_kind: Vec<Vec<u32>> = vec![Vec::new(); self.parts.kinds.len()];
+        for (kind, node) in self.parts.kind_of.iter().zip(0..) {
+            let nodes = &mut of_kind[usize::from(*kind)];
+            self.parts.rank.push(u32::try_from(nodes.len()).unwrap_or(NONE));
+            nodes.push(node);
+        }
+        for (kind, nodes) in self.parts.kinds.iter_mut().zip(of_kind) {
+            kind.nodes = nodes.into();
+        }
+        let parents = self.parts.parents.iter().zip(0..).filter(|(parent, _)| **parent != NONE);
+        self.parts.children = Adjacency::new(count, parents.map(|(parent, node)| (*parent, node)));
+        let whole = self.parts.edges.iter().zip(0..).filter(|(edge, _)| !edge.broken);
+        self.parts.outward = Adjacency::new(count, whole.clone().map(|(edge, at)| (edge.from, at)));
+        self.parts.inward = Adjacency::new(count, whole.map(|(edge, at)| (edge.to, at)));
+    }
+
+    fn derived(&mut self, groups: &[Group]) -> Result<()> {
+        for (group, at) in groups.iter().zip(0..) {
+            let number = self.kind(group.kind());
+            let kind = &mut self.parts.kinds[usize::from(number)];
+            for (name, place) in group.fields().iter().zip(0..) {
+                if kind.field_at.contains_key(name) {
+                    let message = format!("the field `{name}` of {} is stored or derived already", kind.name);
+                    let fault = Diagnostic::new(Code::ARGUMENTS, message);
+                    return Err(fault.help("give the derived field another name"));
+                }
+                let field = kind.field(name);
+                kind.derived.insert(field, (at, place));
+            }
+        }
+        for kind in &mut self.parts.kinds {
+            kind.indexes = (0..=kind.fields.len()).map(|_| OnceLock::new()).collect();
+        }
+        Ok(())
+    }
+}
+
+impl KindTable {
+    fn new(name: Text) -> Self {
+        let nodes = Arc::default();
+        let (fields, indexes) = (Vec::new(), Vec::new());
+        Self { name, fields, field_at: Default::default(), derived: Default::default(), nodes, indexes }
+    }
+
+    /// The number of a field, new or known.
+    fn field(&mut self, name: &Text) -> u16 {
+        if let Some(at) = self.field_at.get(name) {
+            return *at;
+        }
+        let at = u16::try_from(self.fields.len()).unwrap_or(u16::MAX);
+        self.fields.push(name.clone());
+        self.field_at.insert(name.clone(), at);
+        at
+    }
+}

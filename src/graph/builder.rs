@@ -1,0 +1,167 @@
+//! The builder: what `build` fills, and what `new_graph` gives.
+
+use super::{Fragment, Functions, Graph, Group, Recording, Scan, assemble, plain};
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::value::{Json, Kind, Map, Object, Text, Value};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A graph in the making. Reading it shows all that was scanned and added before; nodes taken from it earlier
+/// stay as they were.
+pub struct Builder {
+    state: Mutex<State>,
+    functions: Arc<dyn Functions>,
+    scan: Option<Arc<Scan>>,
+}
+
+#[derive(Default)]
+struct State {
+    fragments: Vec<Arc<Fragment>>,
+    /// What was added since the last fragment.
+    open: Recording,
+    values: Map,
+    groups: Vec<Group>,
+    /// The graph as it was before `open`.
+    snapshot: Option<Arc<Graph>>,
+}
+
+impl Builder {
+    /// A graph without files: for any script.
+    pub fn new(functions: Arc<dyn Functions>) -> Self {
+        Self { state: Mutex::default(), functions, scan: None }
+    }
+
+    /// The graph of a pack.
+    pub(super) fn over(scan: Arc<Scan>) -> Self {
+        Self { state: Mutex::default(), functions: Arc::clone(scan.functions()), scan: Some(scan) }
+    }
+
+    pub(super) fn record<T>(&self, act: impl FnOnce(&mut Recording) -> Result<T>) -> Result<T> {
+        act(&mut self.lock().open)
+    }
+
+    /// `scan(files, "function", args)`: calls `function(f, doc, args)` for each file, in parallel, unless neither the
+    /// file nor the scripts nor the arguments changed since the last build. Afterwards all of it can be read.
+    pub fn scan(&self, files: &[String], function: &str, arguments: &Value) -> Result<()> {
+        let Some(scan) = &self.scan else {
+            let fault = Diagnostic::new(Code::ARGUMENTS, "only the graph of `build` scans files");
+            return Err(fault.help("read them, and `add` what they hold"));
+        };
+        self.lock().close();
+        let fragments = scan.run(files, function, arguments)?;
+        let mut state = self.lock();
+        state.close();
+        state.fragments.extend(fragments);
+        state.snapshot = None;
+        Ok(())
+    }
+
+    /// `set(name, value)`: a value of the whole graph, read as `graph().name`.
+    pub fn set(&self, name: &str, value: Value) -> Result<()> {
+        if name == "faults" {
+            return Err(Diagnostic::new(Code::ARGUMENTS, "`faults` is what went wrong in single files"));
+        }
+        let value = plain(value)?;
+        let mut state = self.lock();
+        state.values.insert(name.into(), value);
+        state.snapshot = None;
+        Ok(())
+    }
+
+    /// `derive(kind, [fields], "function")`: fields that `function(g, node)` computes when they are first read.
+    pub fn derive(&self, kind: &str, fields: &[String], function: &str) -> Result<()> {
+        if let Some(name) = fields.iter().find(|name| matches!(name.as_str(), "kind" | "key" | "id")) {
+            return Err(Diagnostic::new(Code::ARGUMENTS, format!("`{name}` cannot be derived")));
+        }
+        let fields: Vec<Text> = fields.iter().map(|field| field.as_str().into()).collect();
+        let mut state = self.lock();
+        let taken =
+            |field: &&Text| state.groups.iter().any(|group| &**group.kind() == kind && group.fields().contains(field));
+        if let Some(field) = fields.iter().find(taken) {
+            return Err(Diagnostic::new(Code::ARGUMENTS, format!("`{field}` of {kind} is derived already")));
+        }
+        state.groups.push(Group::new(kind.into(), fields.into(), function.into()));
+        state.snapshot = None;
+        Ok(())
+    }
+
+    /// A snapshot that is up to date in these kinds of nodes, or in all; it may lack what was added of others
+    /// since, so that a loop that reads one kind and adds another does not assemble the graph each time.
+    pub fn read(&self, kinds: &[String]) -> Result<Arc<Graph>> {
+        let mut state = self.lock();
+        if let Some(snapshot) = &state.snapshot {
+            let changed = match kinds {
+                [] => !state.open.is_empty(),
+                kinds => kinds.iter().any(|kind| state.open.has_kind(kind)),
+            };
+            if !changed {
+                return Ok(Arc::clone(snapshot));
+            }
+        }
+        state.close();
+        let groups = state.groups.iter().map(Group::renewed).collect();
+        let graph = assemble(&state.fragments, groups, state.values.clone(), Arc::clone(&self.functions))?;
+        state.snapshot = Some(Arc::clone(&graph));
+        Ok(graph)
+    }
+
+    /// The whole graph as it is now.
+    pub fn finish(&self) -> Result<Arc<Graph>> {
+        self.read(&[])
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn close(&mut self) {
+        if !self.open.is_empty() {
+            let open = std::mem::take(&mut self.open);
+            self.fragments.push(Arc::new(open.finish()));
+            self.snapshot = None;
+        }
+    }
+}
+
+impl Object for Builder {
+    fn kind(&self) -> Kind {
+        Kind::Builder
+    }
+
+    /// What was `set`, and `faults`.
+    fn field(&self, name: &str) -> Result<Value> {
+        let set = self.lock().values.get(name).cloned();
+        match set {
+            Some(value) => Ok(value),
+            None => self.finish()?.field(name),
+        }
+    }
+
+    fn perform(&self, verb: &str, arguments: &[Value]) -> Option<Result<Value>> {
+        match (verb, arguments) {
+            ("set", [Value::Text(name), value]) => Some(self.set(name, value.clone()).map(|()| Value::Null)),
+            _ => None,
+        }
+    }
+
+    fn to_json(&self) -> Json {
+        self.finish().map_or(Json::Null, |graph| graph.to_json())
+    }
+
+    fn equals(&self, other: &dyn Object) -> bool {
+        other.downcast::<Self>().is_some_and(|other| std::ptr::eq(self, other))
+    }
+}
+
+impl Graph {
+    /// The graph to read behind a handle of a graph or a builder; of a builder, up to date in these kinds, or in all.
+    pub fn given(value: &Value, kinds: &[String]) -> Result<Arc<Self>> {
+        if let Some(builder) = value.as_object::<Builder>() {
+            return builder.read(kinds);
+        }
+        Self::of(value).ok_or_else(|| {
+            Diagnostic::new(Code::ARGUMENTS, format!("a graph is asked for, got {}", value.kind().name()))
+        })
+    }
+}

@@ -1,0 +1,341 @@
+//! What `where` asks of a field: plain equality, or a map of tests.
+
+use super::{Graph, Key, Nodes, Reader, compare};
+use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::guard;
+use crate::value::{Map, Value};
+use rustc_hash::FxHashSet;
+use std::sync::Arc;
+
+/// One test of a value.
+#[derive(Debug)]
+pub struct Condition {
+    tests: Vec<Test>,
+    /// Whether letters are compared without regard to case.
+    fold: bool,
+    /// The scalar that a plain equality asks for.
+    equal: Option<Key>,
+}
+
+#[derive(Debug)]
+enum Test {
+    Equals(Value),
+    OneOf(Vec<Value>, FxHashSet<Key>),
+    StartsWith(String),
+    EndsWith(String),
+    Contains(Value),
+    Words(Vec<String>),
+    Regex(Pattern),
+    Empty(bool),
+    Above(Value),
+    Below(Value),
+    Any(Condition),
+    Not(Condition),
+}
+
+#[derive(Debug)]
+enum Pattern {
+    Linear(regex::Regex),
+    Backtracking(Box<fancy_regex::Regex>),
+}
+
+const NAMES: [&str; 13] = [
+    "equals",
+    "one_of",
+    "starts_with",
+    "ends_with",
+    "contains",
+    "words",
+    "regex",
+    "empty",
+    "above",
+    "below",
+    "any",
+    "not",
+    "fold",
+];
+
+impl Condition {
+    /// Reads a test. A map asks for all that it names:
+    /// `equals`, `one_of: [..]`, `starts_with`, `ends_with`, `contains` (a part of a text, an item of a list),
+    /// `words` (each of them stands in the text between other characters than letters, digits and `_`),
+    /// `regex`, `empty` (`()`, no characters, no items), `above` and `below` (without the bound), `any` (an item
+    /// of a list meets the test), `not` (the value does not meet the test), and `fold: true` (without regard to case).
+    /// Anything else is compared for equality.
+    pub fn read(test: &Value) -> Result<Self> {
+        let Value::Map(map) = test else {
+            return Ok(Self { tests: vec![Test::Equals(test.clone())], fold: false, equal: Key::of(test) });
+        };
+        let fold = matches!(map.get("fold"), Some(Value::Bool(true)));
+        let named = map.iter().filter(|(name, _)| &***name != "fold");
+        let tests = named.map(|(name, value)| Test::read(name, value, fold)).collect::<Result<_>>()?;
+        let equal = match (map.len(), map.get("equals")) {
+            (1, Some(value)) => Key::of(value),
+            _ => None,
+        };
+        Ok(Self { tests, fold, equal })
+    }
+
+    /// Whether a value meets it.
+    pub fn holds(&self, value: &Value) -> Result<bool> {
+        for test in &self.tests {
+            if !test.holds(value, self.fold)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl Test {
+    fn read(name: &str, value: &Value, fold: bool) -> Result<Self> {
+        let text = || match value {
+            Value::Text(text) => Ok(if fold { text.to_lowercase() } else { text.to_string() }),
+            other => Err(Diagnostic::new(
+                Code::ARGUMENTS,
+                format!("the test `{name}` takes a text, got {}", other.kind().name()),
+            )),
+        };
+        Ok(match name {
+            "equals" => Self::Equals(folded(value, fold)),
+            "one_of" => {
+                let items = items(value)?;
+                let items: Vec<Value> = items.iter().map(|item| folded(item, fold)).collect();
+                let keys = items.iter().filter_map(Key::of).collect();
+                Self::OneOf(items.into_iter().filter(|item| Key::of(item).is_none()).collect(), keys)
+            }
+            "starts_with" => Self::StartsWith(text()?),
+            "ends_with" => Self::EndsWith(text()?),
+            "contains" => Self::Contains(folded(value, fold)),
+            "words" => Self::Words(words(value, fold)?),
+            "regex" => {
+                Self::Regex(Pattern::read(value.as_text().map_or_else(text, |text| Ok(text.to_owned()))?, fold)?)
+            }
+            "empty" => Self::Empty(!matches!(value, Value::Bool(false))),
+            "above" => Self::Above(value.clone()),
+            "below" => Self::Below(value.clone()),
+            "any" => Self::Any(inner(value, fold)?),
+            "not" => Self::Not(inner(value, fold)?),
+            _ => {
+                let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no test `{name}`"));
+                let help = did_you_mean(name, NAMES).unwrap_or_else(|| format!("known: {}", NAMES.join(", ")));
+                return Err(fault.help(help));
+            }
+        })
+    }
+
+    fn holds(&self, value: &Value, fold: bool) -> Result<bool> {
+        let text = |value: &Value| value.as_text().map(|text| if fold { text.to_lowercase() } else { text.to_owned() });
+        Ok(match self {
+            Self::Equals(wanted) if fold => compare(wanted, &folded(value, true)).is_eq(),
+            Self::Equals(wanted) => compare(wanted, value).is_eq(),
+            Self::OneOf(others, keys) => {
+                let value = folded(value, fold);
+                match Key::of(&value) {
+                    Some(key) => keys.contains(&key),
+                    None => others.iter().any(|other| compare(other, &value).is_eq()),
+                }
+            }
+            Self::StartsWith(start) => text(value).is_some_and(|text| text.starts_with(start)),
+            Self::EndsWith(end) => text(value).is_some_and(|text| text.ends_with(end)),
+            Self::Contains(part) => match (value, part) {
+                (Value::Text(whole), Value::Text(part)) if !fold => whole.contains(&**part),
+                (Value::Text(whole), Value::Text(part)) => whole.to_lowercase().contains(&**part),
+                (value, part) => sequence(value).iter().any(|item| compare(part, &folded(item, fold)).is_eq()),
+            },
+            Self::Words(words) => text(value).is_some_and(|text| words.iter().all(|word| has_word(&text, word))),
+            Self::Regex(pattern) => value.as_text().map_or(Ok(false), |text| pattern.matches(text))?,
+            Self::Empty(wanted) => is_empty(value) == *wanted,
+            Self::Above(bound) => comparable(value, bound) && compare(value, bound).is_gt(),
+            Self::Below(bound) => comparable(value, bound) && compare(value, bound).is_lt(),
+            Self::Any(condition) => {
+                for item in sequence(value) {
+                    if condition.holds(&item)? {
+                        return Ok(true);
+                    }
+                }
+                false
+            }
+            Self::Not(condition) => !condition.holds(value)?,
+        })
+    }
+}
+
+impl Pattern {
+    fn read(text: String, fold: bool) -> Result<Self> {
+        let text = if fold { format!("(?i:{text})") } else { text };
+        if let Ok(pattern) = regex::Regex::new(&text) {
+            return Ok(Self::Linear(pattern));
+        }
+        match fancy_regex::RegexBuilder::new(&text).backtrack_limit(100_000).build() {
+            Ok(pattern) => Ok(Self::Backtracking(Box::new(pattern))),
+            Err(fault) => Err(Diagnostic::new(Code::ARGUMENTS, format!("`{text}` is no regular expression: {fault}"))),
+        }
+    }
+
+    fn matches(&self, text: &str) -> Result<bool> {
+        match self {
+            Self::Linear(pattern) => Ok(pattern.is_match(text)),
+            Self::Backtracking(pattern) => pattern.is_match(text).map_err(|fault| {
+                Diagnostic::new(Code::LIMIT, format!("the regular expression took too long: {fault}"))
+            }),
+        }
+    }
+}
+
+/// A test within a test inherits `fold`.
+fn inner(value: &Value, fold: bool) -> Result<Condition> {
+    let value = match value {
+        Value::Map(map) if fold && !map.contains_key("fold") => {
+            let mut map = map.clone();
+            map.insert("fold".into(), true.into());
+            Value::Map(map)
+        }
+        Value::Map(_) => value.clone(),
+        other if fold => Value::map([("equals", other.clone()), ("fold", true.into())]),
+        other => other.clone(),
+    };
+    Condition::read(&value)
+}
+
+fn items(value: &Value) -> Result<Vec<Value>> {
+    match value {
+        Value::List(_) | Value::Handle(_) => Ok(sequence(value)),
+        other => Err(Diagnostic::new(
+            Code::ARGUMENTS,
+            format!("the test `one_of` takes a list, got {}", other.kind().name()),
+        )),
+    }
+}
+
+fn sequence(value: &Value) -> Vec<Value> {
+    match value {
+        Value::List(items) => items.clone(),
+        Value::Handle(handle) => (0..handle.length().unwrap_or(0)).filter_map(|at| handle.item(at)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn folded(value: &Value, fold: bool) -> Value {
+    match value {
+        Value::Text(text) if fold => text.to_lowercase().into(),
+        value => value.clone(),
+    }
+}
+
+/// One text is split at white space; of a list, each item may be a phrase.
+fn words(value: &Value, fold: bool) -> Result<Vec<String>> {
+    let fold = |text: &str| if fold { text.to_lowercase() } else { text.to_owned() };
+    match value {
+        Value::Text(text) => Ok(text.split_whitespace().map(fold).collect()),
+        other => {
+            let phrases = items(other)?;
+            Ok(phrases.iter().filter_map(Value::as_text).map(fold).collect())
+        }
+    }
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    let part =
+        |character: Option<char>| character.is_some_and(|character| character.is_alphanumeric() || character == '_');
+    let (opens, closes) = (part(word.chars().next()), part(word.chars().next_back()));
+    text.match_indices(word).any(|(at, _)| {
+        let before = part(text[..at].chars().next_back());
+        let after = part(text[at + word.len()..].chars().next());
+        !(opens && before) && !(closes && after)
+    })
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Text(text) => text.is_empty(),
+        Value::List(items) => items.is_empty(),
+        Value::Map(map) => map.is_empty(),
+        Value::Handle(handle) => handle.length() == Some(0),
+        _ => false,
+    }
+}
+
+/// Numbers with numbers, texts with texts: `()` is neither above nor below anything.
+fn comparable(left: &Value, right: &Value) -> bool {
+    let number = |value: &Value| matches!(value, Value::Integer(_) | Value::Float(_));
+    let text = |value: &Value| matches!(value, Value::Text(_));
+    (number(left) && number(right)) || (text(left) && text(right))
+}
+
+impl Nodes {
+    /// The nodes whose fields meet all these tests, in their order. Equality over a whole kind is O(result).
+    pub fn where_(&self, tests: &Map) -> Result<Self> {
+        let tests: Vec<(&str, Condition)> =
+            tests.iter().map(|(name, test)| Ok((&**name, Condition::read(test)?))).collect::<Result<_>>()?;
+        let hit = self.by_index(&tests)?;
+        let mut left = hit.as_ref().map_or_else(|| self.clone(), |(_, found)| self.with_shared(Arc::clone(found)));
+        for (at, (name, condition)) in tests.iter().enumerate() {
+            if hit.as_ref().is_some_and(|(indexed, _)| *indexed == at) {
+                continue;
+            }
+            // Asked of all the nodes, so that a misspelt name is told even if none is left.
+            if left.is_empty() && !self.is_empty() && !Reader::new(self.graph(), name).known_to(self.ids()) {
+                self.reader(name)?;
+            }
+            left = left.only(name, condition)?;
+        }
+        Ok(left)
+    }
+
+    /// The nodes of which at least one of these fields meets the test.
+    pub fn any_of(&self, fields: &[String], test: &Value) -> Result<Self> {
+        let condition = Condition::read(test)?;
+        let readers: Vec<Reader<'_>> = fields.iter().map(|name| self.reader(name)).collect::<Result<_>>()?;
+        let mut found = Vec::new();
+        for (at, node) in self.ids().iter().enumerate() {
+            if at % 1024 == 0 {
+                guard::check()?;
+            }
+            for reader in &readers {
+                if condition.holds(&*reader.read(*node)?)? {
+                    found.push(*node);
+                    break;
+                }
+            }
+        }
+        Ok(self.with(found))
+    }
+
+    /// The first of the tests that an index answers, and its answer.
+    fn by_index(&self, tests: &[(&str, Condition)]) -> Result<Option<(usize, Arc<[u32]>)>> {
+        let Some(kind) = self.whole_kind() else { return Ok(None) };
+        for (at, (name, condition)) in tests.iter().enumerate() {
+            if let Some(key) = &condition.equal
+                && let Some(found) = self.graph().indexed(kind, name, key)?
+            {
+                return Ok(Some((at, found)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn only(&self, name: &str, condition: &Condition) -> Result<Self> {
+        let reader = self.reader(name)?;
+        let mut found = Vec::new();
+        for (at, node) in self.ids().iter().enumerate() {
+            if at % 1024 == 0 {
+                guard::check()?;
+            }
+            if condition.holds(&*reader.read(*node)?)? {
+                found.push(*node);
+            }
+        }
+        Ok(self.with(found))
+    }
+}
+
+/// The snapshot, so that two sets can be told to be of one.
+pub(super) fn same(left: &Arc<Graph>, right: &Arc<Graph>) -> Result<()> {
+    if Arc::ptr_eq(left, right) {
+        return Ok(());
+    }
+    Err(Diagnostic::new(Code::ARGUMENTS, "these nodes are of two different graphs")
+        .help("take them from one `graph()`; while `build` runs, read again after a scan"))
+}

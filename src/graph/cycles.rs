@@ -1,0 +1,145 @@
+//! Chains that bite their tail, and the order in which nothing comes before what it needs.
+
+use super::walk::Steps;
+use super::{Direction, Nodes};
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// Where steps between the nodes of a set lead, without repeats.
+type Ways = FxHashMap<u32, Vec<u32>>;
+
+impl Nodes {
+    /// One shortest cycle for each group of nodes that lead to each other, in the order of its earliest node,
+    /// which comes first. Only nodes of this set and edges of these kinds count.
+    pub fn cycles(&self, kinds: Option<&[String]>) -> Result<Vec<Self>> {
+        let ways = self.ways(kinds);
+        let mut cycles: Vec<Vec<u32>> = Vec::new();
+        for mut group in components(self.ids(), &ways)? {
+            group.sort_unstable();
+            let members: FxHashSet<u32> = group.iter().copied().collect();
+            cycles.extend(shortest_cycle(group[0], &members, &ways));
+        }
+        cycles.sort_unstable();
+        Ok(cycles.into_iter().map(|cycle| self.with(cycle)).collect())
+    }
+
+    /// These nodes in an order in which each comes after all that its edges of these kinds lead to; otherwise in
+    /// the order of insertion. A cycle is a fault that names the chain.
+    pub fn order(&self, kinds: Option<&[String]>) -> Result<Self> {
+        let ways = self.ways(kinds);
+        let mut waits: FxHashMap<u32, usize> = FxHashMap::default();
+        let mut needed_by: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        for (node, needs) in &ways {
+            waits.insert(*node, needs.len());
+            needs.iter().for_each(|needed| needed_by.entry(*needed).or_default().push(*node));
+        }
+        let free = waits.iter().filter(|(_, count)| **count == 0).map(|(node, _)| Reverse(*node));
+        let mut ready: BinaryHeap<Reverse<u32>> = free.collect();
+        let mut ordered = Vec::with_capacity(self.len());
+        while let Some(Reverse(node)) = ready.pop() {
+            guard::check()?;
+            ordered.push(node);
+            for next in needed_by.get(&node).into_iter().flatten() {
+                if let Some(count) = waits.get_mut(next) {
+                    *count -= 1;
+                    if *count == 0 {
+                        ready.push(Reverse(*next));
+                    }
+                }
+            }
+        }
+        if ordered.len() == self.len() {
+            return Ok(self.with(ordered));
+        }
+        let cycles = self.cycles(kinds)?;
+        let keys = cycles.first().map_or_else(Vec::new, |cycle| cycle.iter().map(|node| node.key()).collect());
+        let chain: Vec<String> = keys.iter().chain(keys.first()).map(|key| format!("`{key}`")).collect();
+        let fault = Diagnostic::new(Code::CYCLE, format!("a cycle has no order: {}", chain.join(" → ")));
+        let data = keys.iter().map(|key| serde_json::Value::from(&**key)).collect();
+        Err(fault.data(data).help("`cycles` lists them all"))
+    }
+
+    fn ways(&self, kinds: Option<&[String]>) -> Ways {
+        let steps = Steps::new(self.graph(), Direction::Out, kinds);
+        let members: FxHashSet<u32> = self.ids().iter().copied().collect();
+        let leads = |node: &u32| super::nodes::once(steps.from(*node).into_iter().filter(|to| members.contains(to)));
+        self.ids().iter().map(|node| (*node, leads(node))).collect()
+    }
+}
+
+/// Tarjan's strongly connected components that hold a cycle, without recursion.
+fn components(nodes: &[u32], ways: &Ways) -> Result<Vec<Vec<u32>>> {
+    let mut found = Vec::new();
+    let mut index: FxHashMap<u32, usize> = FxHashMap::default();
+    let mut lowest: FxHashMap<u32, usize> = FxHashMap::default();
+    let (mut stack, mut on_stack) = (Vec::new(), FxHashSet::default());
+    for root in nodes {
+        if index.contains_key(root) {
+            continue;
+        }
+        let mut way: Vec<(u32, usize)> = vec![(*root, 0)];
+        while let Some((node, at)) = way.pop() {
+            guard::check()?;
+            if at == 0 {
+                let number = index.len();
+                index.insert(node, number);
+                lowest.insert(node, number);
+                stack.push(node);
+                on_stack.insert(node);
+            } else {
+                let below = lowest[&ways[&node][at - 1]];
+                if on_stack.contains(&ways[&node][at - 1]) && below < lowest[&node] {
+                    lowest.insert(node, below);
+                }
+            }
+            let mut at = at;
+            while let Some(next) = ways[&node].get(at) {
+                if !index.contains_key(next) {
+                    break;
+                }
+                if on_stack.contains(next) && index[next] < lowest[&node] {
+                    lowest.insert(node, index[next]);
+                }
+                at += 1;
+            }
+            if let Some(next) = ways[&node].get(at) {
+                way.push((node, at + 1));
+                way.push((*next, 0));
+            } else if lowest[&node] == index[&node] {
+                let start = stack.iter().rposition(|member| *member == node).unwrap_or(0);
+                let group = stack.split_off(start);
+                group.iter().for_each(|member| _ = on_stack.remove(member));
+                if group.len() > 1 || ways[&node].contains(&node) {
+                    found.push(group);
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The shortest way from a node back to itself within a group.
+fn shortest_cycle(start: u32, members: &FxHashSet<u32>, ways: &Ways) -> Option<Vec<u32>> {
+    let mut came_from: FxHashMap<u32, u32> = FxHashMap::default();
+    let mut queue = VecDeque::from([start]);
+    while let Some(node) = queue.pop_front() {
+        for next in ways[&node].iter().filter(|next| members.contains(next)) {
+            if *next == start {
+                let mut cycle = vec![node];
+                while let Some(before) = came_from.get(&cycle[cycle.len() - 1]) {
+                    cycle.push(*before);
+                }
+                cycle.reverse();
+                return Some(cycle);
+            }
+            if !came_from.contains_key(next) {
+                came_from.insert(*next, node);
+                queue.push_back(*next);
+            }
+        }
+    }
+    None
+}

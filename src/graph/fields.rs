@@ -1,0 +1,86 @@
+//! What a field may hold, and how arguments are hashed.
+
+use super::{Node, Nodes};
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::value::{Frozen, Kind, Map, Value};
+
+/// The fields of a node, given as a map or as a part of frozen data; `()` is no fields.
+pub(super) fn record(fields: &Value) -> Result<Map> {
+    let map = match fields {
+        Value::Map(map) => map.clone(),
+        Value::Null => Map::new(),
+        Value::Handle(handle) if handle.kind() == Kind::Frozen => match Value::from_json(&handle.to_json()) {
+            Value::Map(map) => map,
+            other => return Err(no_fields(other.kind())),
+        },
+        other => return Err(no_fields(other.kind())),
+    };
+    if let Some(name) = map.keys().find(|name| matches!(&***name, "kind" | "key")) {
+        let fault = Diagnostic::new(Code::ARGUMENTS, format!("a node's `{name}` cannot be a field of its own"));
+        return Err(fault.help("give the field another name, such as `type` or `name`"));
+    }
+    map.into_iter().map(|(name, value)| Ok((name, plain(value)?))).collect()
+}
+
+fn no_fields(kind: Kind) -> Box<Diagnostic> {
+    Diagnostic::new(Code::ARGUMENTS, format!("the fields of a node are a map, got {}", kind.name()))
+}
+
+/// A value as it is stored. A node is stored as its key: a snapshot never holds another one.
+pub(super) fn plain(value: Value) -> Result<Value> {
+    Ok(match value {
+        Value::List(items) => Value::List(items.into_iter().map(plain).collect::<Result<_>>()?),
+        Value::Map(map) => {
+            Value::Map(map.into_iter().map(|(key, value)| Ok((key, plain(value)?))).collect::<Result<_>>()?)
+        }
+        Value::Function(_) => return Err(unstorable(Kind::Function)),
+        Value::Handle(handle) => match handle.kind() {
+            Kind::Frozen => handle.downcast::<Frozen>().map_or(Value::Null, |frozen| Value::from_json(frozen.json())),
+            Kind::Node => handle.downcast::<Node>().map_or(Value::Null, |node| Value::Text(node.key())),
+            Kind::Nodes => handle
+                .downcast::<Nodes>()
+                .map_or(Value::Null, |nodes| Value::list(nodes.iter().map(|node| Value::Text(node.key())))),
+            kind @ (Kind::Builder | Kind::Fragment | Kind::Graph | Kind::Edge | Kind::Edges) => {
+                return Err(unstorable(kind));
+            }
+            _ => Value::Handle(handle),
+        },
+        scalar => scalar,
+    })
+}
+
+fn unstorable(kind: Kind) -> Box<Diagnostic> {
+    Diagnostic::new(Code::ARGUMENTS, format!("a {} cannot be kept in the graph", kind.name()))
+        .help("keep plain values, documents, passages or spans; a node is kept as its key")
+}
+
+/// Adds a value to a hash. A function has none: what it captured would be a hidden input.
+pub(super) fn fingerprint(value: &Value, hasher: &mut blake3::Hasher) -> Result<()> {
+    let mut put = |tag: u8, bytes: &[u8]| {
+        hasher.update(&[tag]).update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
+    };
+    match value {
+        Value::Null => put(0, &[]),
+        Value::Bool(flag) => put(1, &[u8::from(*flag)]),
+        Value::Integer(number) => put(2, &number.to_le_bytes()),
+        Value::Float(number) => put(3, &number.to_bits().to_le_bytes()),
+        Value::Text(text) => put(4, text.as_bytes()),
+        Value::List(items) => {
+            put(5, &(items.len() as u64).to_le_bytes());
+            items.iter().try_for_each(|item| fingerprint(item, hasher))?;
+        }
+        Value::Map(map) => {
+            put(6, &(map.len() as u64).to_le_bytes());
+            for (key, value) in map {
+                fingerprint(&Value::Text(key.clone()), hasher)?;
+                fingerprint(value, hasher)?;
+            }
+        }
+        Value::Handle(handle) => put(7, format!("{}:{}", handle.kind().name(), handle.to_json()).as_bytes()),
+        Value::Function(_) => {
+            let fault = Diagnostic::new(Code::ARGUMENTS, "a function cannot be an argument of a scan");
+            return Err(fault.help("name the function, and give what it needs as plain values"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,253 @@
+//! An ordered set of nodes: numbers and the snapshot, no copies.
+
+use super::condition::same;
+use super::{Graph, Key, NONE, Node, Ordering, Rows, compare};
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard;
+use crate::value::{Function, Json, Kind, Map, Object, Text, Value, no_field};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Nodes in an order, each at most once. Cloning or slicing copies no node.
+#[derive(Clone)]
+pub struct Nodes {
+    graph: Arc<Graph>,
+    ids: Arc<[u32]>,
+    range: Range<usize>,
+    /// The kind of which these are all.
+    whole: Option<u16>,
+}
+
+impl Nodes {
+    pub(super) fn new(graph: Arc<Graph>, ids: Arc<[u32]>) -> Self {
+        let range = 0..ids.len();
+        Self { graph, ids, range, whole: None }
+    }
+
+    pub(super) fn of_kind(graph: Arc<Graph>, kind: u16) -> Self {
+        let ids = Arc::clone(&graph.parts.kinds[usize::from(kind)].nodes);
+        Self { whole: Some(kind), ..Self::new(graph, ids) }
+    }
+
+    /// Other nodes of the same snapshot.
+    pub(super) fn with(&self, ids: Vec<u32>) -> Self {
+        Self::new(Arc::clone(&self.graph), ids.into())
+    }
+
+    pub(super) fn with_shared(&self, ids: Arc<[u32]>) -> Self {
+        Self::new(Arc::clone(&self.graph), ids)
+    }
+
+    /// The numbers of the nodes.
+    pub(super) fn ids(&self) -> &[u32] {
+        &self.ids[self.range.clone()]
+    }
+
+    pub(super) fn whole_kind(&self) -> Option<u16> {
+        self.whole
+    }
+
+    /// The nodes that a primitive was given: a set, one node, or all nodes of a graph or builder.
+    pub fn given(value: &Value) -> Result<Self> {
+        let handle = match value {
+            Value::Handle(handle) => handle,
+            other => return Err(no_nodes(other.kind())),
+        };
+        if let Some(nodes) = handle.downcast::<Self>() {
+            return Ok(nodes.clone());
+        }
+        match handle.downcast::<Node>() {
+            Some(node) => Ok(node.alone()),
+            None => Ok(Graph::given(value, &[])?.nodes(&[])),
+        }
+    }
+
+    /// Their snapshot.
+    pub fn graph(&self) -> &Arc<Graph> {
+        &self.graph
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.range.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.range.is_empty()
+    }
+
+    /// One after the other.
+    pub fn iter(&self) -> impl Iterator<Item = Node> + '_ {
+        self.ids().iter().map(|id| Node::new(Arc::clone(&self.graph), *id))
+    }
+
+    /// The one at a place.
+    pub fn at(&self, index: usize) -> Option<Node> {
+        self.ids().get(index).map(|id| Node::new(Arc::clone(&self.graph), *id))
+    }
+
+    /// From `offset` on, at most `limit` of them; cut at the ends.
+    #[must_use]
+    pub fn slice(&self, offset: usize, limit: Option<usize>) -> Self {
+        let start = self.range.start + offset.min(self.len());
+        let end = limit.map_or(self.range.end, |limit| start.saturating_add(limit).min(self.range.end));
+        Self { range: start..end, whole: None, ..self.clone() }
+    }
+
+    /// The nodes for which `keep` gives `true`.
+    pub fn filter(&self, keep: &Function) -> Result<Self> {
+        let mut kept = Vec::new();
+        for node in self.iter() {
+            guard::check()?;
+            let number = node.number();
+            match keep.call(vec![Value::handle(node)])? {
+                Value::Bool(true) => kept.push(number),
+                Value::Bool(false) => {}
+                other => {
+                    let message = format!("the function of `filter` gives true or false, got {}", other.kind().name());
+                    return Err(Diagnostic::new(Code::SCRIPT, message));
+                }
+            }
+        }
+        Ok(self.with(kept))
+    }
+
+    /// These, then those of the other set that are not among them.
+    pub fn then(&self, other: &Self) -> Result<Self> {
+        if self.is_empty() {
+            return Ok(other.clone());
+        }
+        if other.is_empty() {
+            return Ok(self.clone());
+        }
+        same(&self.graph, &other.graph)?;
+        let seen: FxHashSet<u32> = self.ids().iter().copied().collect();
+        let new = other.ids().iter().copied().filter(|id| !seen.contains(id));
+        Ok(self.with(self.ids().iter().copied().chain(new).collect()))
+    }
+
+    /// Those that are not in the other set.
+    pub fn without(&self, other: &Self) -> Result<Self> {
+        if self.is_empty() || other.is_empty() {
+            return Ok(self.clone());
+        }
+        same(&self.graph, &other.graph)?;
+        let gone: FxHashSet<u32> = other.ids().iter().copied().collect();
+        Ok(self.with(self.ids().iter().copied().filter(|id| !gone.contains(id)).collect()))
+    }
+
+    /// The values of a field, one a node, `()` included. A dotted way leads into maps and handles, `parent.key` up.
+    pub fn column(&self, field: &str) -> Result<Vec<Value>> {
+        let reader = self.reader(field)?;
+        self.ids().iter().map(|id| reader.read(*id).map(std::borrow::Cow::into_owned)).collect()
+    }
+
+    /// The values of a field, each once, sorted, without `()`.
+    pub fn distinct(&self, field: &str) -> Result<Vec<Value>> {
+        let mut values = self.column(field)?;
+        values.retain(|value| !value.is_null());
+        values.sort_by(compare);
+        values.dedup_by(|left, right| compare(left, right).is_eq());
+        Ok(values)
+    }
+
+    /// How many nodes have each value of a field, by its text; nothing counts as `()`.
+    pub fn count_by(&self, field: &str) -> Result<Map> {
+        let reader = self.reader(field)?;
+        let mut counts: FxHashMap<Key, i64> = FxHashMap::default();
+        for id in self.ids() {
+            let value = reader.read(*id)?;
+            let key = Key::of(&value).unwrap_or_else(|| Key::Text(value.to_json().to_string().into()));
+            *counts.entry(key).or_default() += 1;
+        }
+        let mut map = Map::new();
+        for (key, count) in counts {
+            let sum = map.entry(key.text()).or_insert(Value::Integer(0));
+            *sum = Value::Integer(sum.as_integer().unwrap_or(0) + count);
+        }
+        Ok(map)
+    }
+
+    /// Columns as rows: `"field"`, `"field as name"`, `"field?"` (left out where unknown or `()`).
+    pub fn select(&self, columns: &[String]) -> Result<Rows> {
+        Rows::of_nodes(self, columns)
+    }
+
+    /// What each node lies in, each once.
+    pub fn parents(&self) -> Self {
+        let parents = self.ids().iter().map(|id| self.graph.parts.parents[*id as usize]);
+        self.with(once(parents.filter(|parent| *parent != NONE)))
+    }
+}
+
+fn no_nodes(kind: Kind) -> Box<Diagnostic> {
+    Diagnostic::new(Code::ARGUMENTS, format!("nodes are asked for, got {}", kind.name()))
+}
+
+impl Key {
+    fn text(&self) -> Text {
+        match self {
+            Self::Null => Kind::Null.name().into(),
+            Self::Bool(flag) => flag.to_string().into(),
+            Self::Integer(number) => number.to_string().into(),
+            Self::Float(bits) => f64::from_bits(*bits).to_string().into(),
+            Self::Text(text) => text.clone(),
+        }
+    }
+}
+
+/// Each number once, where it comes first.
+pub(super) fn once(numbers: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut seen = FxHashSet::default();
+    numbers.filter(|number| seen.insert(*number)).collect()
+}
+
+impl Object for Nodes {
+    fn kind(&self) -> Kind {
+        Kind::Nodes
+    }
+
+    fn field(&self, name: &str) -> Result<Value> {
+        let fault = no_field(Kind::Nodes, name, &[]);
+        Err(fault.help(format!("`column(\"{name}\")` reads the field `{name}` of each node")))
+    }
+
+    fn to_json(&self) -> Json {
+        Json::Array(self.iter().map(|node| node.to_json()).collect())
+    }
+
+    fn length(&self) -> Option<usize> {
+        Some(self.len())
+    }
+
+    fn item(&self, index: usize) -> Option<Value> {
+        self.at(index).map(Value::handle)
+    }
+
+    fn perform(&self, verb: &str, arguments: &[Value]) -> Option<Result<Value>> {
+        let argument = arguments.first().unwrap_or(&Value::Null);
+        let nodes = match (verb, argument) {
+            ("sort", by) => Ordering::read(by).and_then(|orderings| self.sort(&orderings)),
+            ("unique", Value::Null) => Ok(self.clone()),
+            ("reverse", _) => Ok(self.with(self.ids().iter().rev().copied().collect())),
+            ("first", _) => return Some(Ok(self.at(0).map_or(Value::Null, Value::handle))),
+            ("last", _) => return Some(Ok(self.at(self.len().wrapping_sub(1)).map_or(Value::Null, Value::handle))),
+            ("count_by", Value::Text(field)) => return Some(self.count_by(field).map(Value::Map)),
+            ("contains", Value::Handle(node)) => {
+                let node = node.downcast::<Node>()?;
+                let holds = Arc::ptr_eq(node.graph(), &self.graph) && self.ids().contains(&node.number());
+                return Some(Ok(holds.into()));
+            }
+            _ => return None,
+        };
+        Some(nodes.map(Value::handle))
+    }
+
+    fn equals(&self, other: &dyn Object) -> bool {
+        other
+            .downcast::<Self>()
+            .is_some_and(|other| Arc::ptr_eq(&self.graph, &other.graph) && self.ids() == other.ids())
+    }
+}

@@ -1,0 +1,163 @@
+//! Selected columns: the one result that keeps the order of its keys.
+
+use super::{Edges, Nodes, Reader};
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::value::{Json, Kind, Map, Object, Text, Value, no_field};
+use std::sync::Arc;
+
+/// Rows with ordered columns. In scripts a list of maps; in results objects with the keys in this order.
+#[derive(Clone)]
+pub struct Rows {
+    columns: Arc<[Column]>,
+    cells: Vec<Value>,
+    length: usize,
+}
+
+/// A column as `select` names it.
+pub(super) struct Column {
+    /// What to read.
+    pub field: String,
+    /// Its name in the rows.
+    pub name: Text,
+    /// Whether a row leaves it out where it is `()`.
+    pub optional: bool,
+}
+
+/// Columns, read from `"field"`, `"field as name"`, `"field?"` and `"field? as name"`.
+pub(super) struct Columns(Arc<[Column]>);
+
+impl Columns {
+    pub fn read(columns: &[String]) -> Result<Self> {
+        let mut read: Vec<Column> = Vec::with_capacity(columns.len());
+        for text in columns {
+            let (field, name) = text.split_once(" as ").unwrap_or((text, ""));
+            let (field, name) = (field.trim(), name.trim());
+            let optional = field.ends_with('?') || name.ends_with('?');
+            let field = field.trim_end_matches('?');
+            let name = name.trim_end_matches('?');
+            let name: Text = if name.is_empty() { field.into() } else { name.into() };
+            if field.is_empty() || read.iter().any(|column| column.name == name) {
+                let fault = Diagnostic::new(Code::ARGUMENTS, format!("`{text}` is no new column"));
+                return Err(fault.help("a column is `field`, `field?` or `field as name`, each name once"));
+            }
+            read.push(Column { field: field.to_owned(), name, optional });
+        }
+        Ok(Self(read.into()))
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Column> {
+        self.0.iter()
+    }
+
+    /// Rows of these cells, row after row.
+    pub fn rows(&self, cells: Vec<Value>, length: usize) -> Rows {
+        Rows { columns: Arc::clone(&self.0), cells, length }
+    }
+}
+
+impl Rows {
+    pub(super) fn of_nodes(nodes: &Nodes, columns: &[String]) -> Result<Self> {
+        let columns = Columns::read(columns)?;
+        let mut readers = Vec::new();
+        for column in columns.iter() {
+            let reader = Reader::new(nodes.graph(), &column.field);
+            if !column.optional || reader.known_to(nodes.ids()) {
+                reader.prepare(nodes.ids())?;
+            }
+            readers.push(reader);
+        }
+        let mut cells = Vec::with_capacity(nodes.len() * readers.len());
+        for node in nodes.ids() {
+            for reader in &readers {
+                cells.push(reader.read(*node)?.into_owned());
+            }
+        }
+        Ok(columns.rows(cells, nodes.len()))
+    }
+
+    /// A set's edges, read by `cell`.
+    pub(super) fn of_edges(edges: &Edges, columns: &[String]) -> Result<Self> {
+        let columns = Columns::read(columns)?;
+        let mut cells = Vec::new();
+        for edge in edges.iter() {
+            for column in columns.iter() {
+                cells.push(edge.read(&column.field, column.optional)?);
+            }
+        }
+        Ok(columns.rows(cells, edges.len()))
+    }
+
+    /// How many rows.
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// The names of the columns, in order.
+    pub fn names(&self) -> impl Iterator<Item = &Text> {
+        self.columns.iter().map(|column| &column.name)
+    }
+
+    /// One row as a map of a script; beyond the end it is empty.
+    pub fn row(&self, index: usize) -> Map {
+        self.pairs(index).map(|(name, value)| (name.clone(), value.clone())).collect()
+    }
+
+    /// From `offset` on, at most `limit` of them.
+    #[must_use]
+    pub fn slice(&self, offset: usize, limit: Option<usize>) -> Self {
+        let start = offset.min(self.length);
+        let end = limit.map_or(self.length, |limit| start.saturating_add(limit).min(self.length));
+        let width = self.columns.len();
+        let cells = self.cells[start * width..end * width].to_vec();
+        Self { columns: Arc::clone(&self.columns), cells, length: end - start }
+    }
+
+    /// The values of one column, `()` included.
+    pub fn column(&self, name: &str) -> Result<Vec<Value>> {
+        match self.columns.iter().position(|column| *column.name == *name) {
+            Some(at) => Ok(self.cells.iter().skip(at).step_by(self.columns.len()).cloned().collect()),
+            None => {
+                let known: Vec<&str> = self.names().map(|name| &**name).collect();
+                Err(no_field(Kind::Rows, name, &known))
+            }
+        }
+    }
+
+    fn pairs(&self, index: usize) -> impl Iterator<Item = (&Text, &Value)> {
+        let width = self.columns.len();
+        let cells = self.cells.get(index * width..(index + 1) * width).unwrap_or(&[]);
+        let pairs = self.columns.iter().zip(cells).filter(|(column, value)| !(column.optional && value.is_null()));
+        pairs.map(|(column, value)| (&column.name, value))
+    }
+}
+
+impl Object for Rows {
+    fn kind(&self) -> Kind {
+        Kind::Rows
+    }
+
+    fn field(&self, name: &str) -> Result<Value> {
+        Err(no_field(Kind::Rows, name, &[]).help("rows are a list of maps: use `for`, an index, or `column`"))
+    }
+
+    fn to_json(&self) -> Json {
+        let row = |index| {
+            let pairs = self.pairs(index).map(|(name, value)| (name.to_string(), value.to_json()));
+            Json::Object(pairs.collect())
+        };
+        Json::Array((0..self.length).map(row).collect())
+    }
+
+    fn length(&self) -> Option<usize> {
+        Some(self.length)
+    }
+
+    fn item(&self, index: usize) -> Option<Value> {
+        (index < self.length).then(|| Value::Map(self.row(index)))
+    }
+}

@@ -1,0 +1,283 @@
+//! The immutable snapshot: numbered nodes over the fragments' columns, adjacency in arrays, ids found in O(1).
+
+use super::{Fault, Fragment, Functions, Group, Head, Index, Node, Nodes, Table, hash_of};
+use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::value::{Handle, Json, Kind, Map, Object, Text, Value};
+use rustc_hash::FxHashMap;
+use std::any::Any;
+use std::sync::{Arc, OnceLock};
+
+/// No node.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// An immutable snapshot. Nodes are numbered in the order of insertion: of the scans, of their files, and
+/// of the places in a file.
+pub struct Graph {
+    pub(super) parts: Parts,
+    pub(super) groups: Vec<Group>,
+    pub(super) functions: Arc<dyn Functions>,
+    all: OnceLock<Arc<[u32]>>,
+    graph_values: Map,
+}
+
+/// What assembly makes.
+#[derive(Default)]
+pub(super) struct Parts {
+    /// Where the values are.
+    pub fragments: Vec<Arc<Fragment>>,
+    /// The tables of all fragments, one after the other.
+    pub shapes: Vec<Shape>,
+    /// The first shape of each fragment.
+    pub first_shape: Vec<u32>,
+    /// Where each node was written.
+    pub slots: Vec<Slot>,
+    /// The kind of each node.
+    pub kind_of: Vec<u16>,
+    /// The place of each node among those of its kind.
+    pub rank: Vec<u32>,
+    /// The parent of each node, or [`NONE`].
+    pub parents: Vec<u32>,
+    /// The kinds, in the order of their first node.
+    pub kinds: Vec<KindTable>,
+    /// The number of each kind.
+    pub kind_at: FxHashMap<Text, u16>,
+    /// The first node with an id of this hash.
+    pub by_hash: FxHashMap<u64, u32>,
+    /// The next node with an id of the same hash, or [`NONE`].
+    pub next_same: Vec<u32>,
+    /// Children of each node.
+    pub children: Adjacency,
+    /// All references, in order of appearance.
+    pub edges: Vec<EdgeRow>,
+    /// The kinds of edges.
+    pub edge_kinds: Vec<Text>,
+    /// Edges that leave each node.
+    pub outward: Adjacency,
+    /// Edges that reach each node.
+    pub inward: Adjacency,
+    /// Values that came about by merging nodes.
+    pub merged: FxHashMap<(u32, u16), Value>,
+    /// What went wrong on the way.
+    pub faults: Vec<Fault>,
+}
+
+/// A table of a fragment as the graph sees it.
+pub(super) struct Shape {
+    /// The number of its kind.
+    pub kind: u16,
+    /// Per field of the kind, the column, or `u16::MAX`. May end early.
+    pub columns: Box<[u16]>,
+}
+
+/// Where a node was written.
+#[derive(Clone, Copy)]
+pub(super) struct Slot {
+    pub fragment: u32,
+    pub head: u32,
+}
+
+/// The nodes of one kind.
+pub(super) struct KindTable {
+    /// Its name.
+    pub name: Text,
+    /// Stored fields, then derived ones.
+    pub fields: Vec<Text>,
+    /// Their numbers.
+    pub field_at: FxHashMap<Text, u16>,
+    /// Of derived fields: the group, and the place within it.
+    pub derived: FxHashMap<u16, (u32, u16)>,
+    /// Its nodes in the order of insertion.
+    pub nodes: Arc<[u32]>,
+    /// Per field, an index made on first use; the last one is for the key.
+    pub indexes: Vec<OnceLock<Index>>,
+}
+
+/// An edge, resolved or broken.
+#[derive(Clone, Copy)]
+pub(super) struct EdgeRow {
+    /// Where it comes from, or [`NONE`].
+    pub from: u32,
+    /// Where it leads, or [`NONE`].
+    pub to: u32,
+    /// A number into [`Parts::edge_kinds`].
+    pub kind: u16,
+    /// Whether an end, or something that it needs, is missing.
+    pub broken: bool,
+    /// Where it was written.
+    pub fragment: u32,
+    /// The number of its reference there.
+    pub reference: u32,
+}
+
+/// Lists of numbers per node, one after the other.
+#[derive(Default)]
+pub(super) struct Adjacency {
+    starts: Vec<u32>,
+    items: Vec<u32>,
+}
+
+impl Adjacency {
+    /// Groups `(node, item)` pairs by node; items keep their order.
+    pub fn new(nodes: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
+        let mut starts = vec![0_u32; nodes + 1];
+        for (node, _) in pairs.clone() {
+            starts[node as usize + 1] += 1;
+        }
+        for at in 1..starts.len() {
+            starts[at] += starts[at - 1];
+        }
+        let mut next = starts.clone();
+        let mut items = vec![0; starts.last().map_or(0, |end| *end as usize)];
+        for (node, item) in pairs {
+            let at = &mut next[node as usize];
+            items[*at as usize] = item;
+            *at += 1;
+        }
+        Self { starts, items }
+    }
+
+    /// The items of one node.
+    pub fn of(&self, node: u32) -> &[u32] {
+        match (self.starts.get(node as usize), self.starts.get(node as usize + 1)) {
+            (Some(start), Some(end)) => &self.items[*start as usize..*end as usize],
+            _ => &[],
+        }
+    }
+}
+
+impl Parts {
+    pub fn head(&self, node: u32) -> &Head {
+        let slot = self.slots[node as usize];
+        &self.fragments[slot.fragment as usize].heads[slot.head as usize]
+    }
+
+    /// The node of a kind, or the first of any, with this id.
+    pub fn find(&self, kind: Option<u16>, id: &str, hash: u64) -> Option<u32> {
+        let mut at = *self.by_hash.get(&hash)?;
+        while at != NONE {
+            if kind.is_none_or(|kind| self.kind_of[at as usize] == kind) && *self.head(at).id == *id {
+                return Some(at);
+            }
+            at = self.next_same[at as usize];
+        }
+        None
+    }
+
+    /// The stored value of a field, by its number in the kind; `None` where the node was given none.
+    pub fn stored(&self, node: u32, field: u16) -> Option<&Value> {
+        if !self.merged.is_empty()
+            && let Some(value) = self.merged.get(&(node, field))
+        {
+            return Some(value);
+        }
+        let slot = self.slots[node as usize];
+        let fragment = &self.fragments[slot.fragment as usize];
+        let head = &fragment.heads[slot.head as usize];
+        self.cell(slot.fragment, head, fragment, field)
+    }
+
+    /// The value that one fragment gives to a field.
+    pub fn cell<'a>(&self, number: u32, head: &Head, fragment: &'a Fragment, field: u16) -> Option<&'a Value> {
+        let shape = &self.shapes[self.first_shape[number as usize] as usize + usize::from(head.table)];
+        let column = *shape.columns.get(usize::from(field))?;
+        let table: &Table = &fragment.tables[usize::from(head.table)];
+        table.columns.get(usize::from(column)).map(|column| &column[head.row as usize])
+    }
+}
+
+impl Graph {
+    pub(super) fn new(parts: Parts, groups: Vec<Group>, values: Map, functions: Arc<dyn Functions>) -> Arc<Self> {
+        Arc::new(Self { parts, groups, functions, all: OnceLock::new(), graph_values: values })
+    }
+
+    /// The snapshot behind a handle.
+    pub fn of(value: &Value) -> Option<Arc<Self>> {
+        let Value::Handle(handle) = value else { return None };
+        let any: Arc<dyn Any + Send + Sync> = Handle::clone(handle);
+        any.downcast().ok()
+    }
+
+    /// How many nodes it has.
+    pub fn len(&self) -> usize {
+        self.parts.slots.len()
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.parts.slots.is_empty()
+    }
+
+    /// The node with this id: O(1).
+    pub fn get(self: &Arc<Self>, kind: &str, id: &str) -> Option<Node> {
+        let kind = *self.parts.kind_at.get(kind)?;
+        let found = self.parts.find(Some(kind), id, hash_of(id))?;
+        Some(Node::new(Arc::clone(self), found))
+    }
+
+    /// The nodes of these kinds, or all of them, in the order of insertion. A kind without nodes is no fault.
+    pub fn nodes(self: &Arc<Self>, kinds: &[String]) -> Nodes {
+        let known: Vec<u16> = kinds.iter().filter_map(|kind| self.parts.kind_at.get(kind.as_str()).copied()).collect();
+        match (kinds, known.as_slice()) {
+            ([], _) => {
+                let count = u32::try_from(self.len()).unwrap_or(NONE);
+                let all = self.all.get_or_init(|| (0..count).collect());
+                Nodes::new(Arc::clone(self), Arc::clone(all))
+            }
+            (_, [kind]) => Nodes::of_kind(Arc::clone(self), *kind),
+            _ => {
+                let mut ids: Vec<u32> = Vec::new();
+                known.iter().for_each(|kind| ids.extend(&*self.parts.kinds[usize::from(*kind)].nodes));
+                ids.sort_unstable();
+                ids.dedup();
+                Nodes::new(Arc::clone(self), ids.into())
+            }
+        }
+    }
+
+    /// The kinds of nodes, in the order of their first node, and how many there are of each.
+    pub fn kinds(&self) -> impl Iterator<Item = (&Text, usize)> {
+        self.parts.kinds.iter().map(|kind| (&kind.name, kind.nodes.len())).filter(|(_, count)| *count > 0)
+    }
+
+    /// What went wrong in single files: maps with `path`, `message` and what else is known.
+    pub fn faults(&self) -> Value {
+        Value::list(self.parts.faults.iter().map(Fault::to_value))
+    }
+
+    /// The numbers of these kinds of edges; a kind that no edge has is no fault.
+    pub(super) fn edge_kinds(&self, kinds: &[String]) -> Vec<u16> {
+        let known = self.parts.edge_kinds.iter().zip(0..);
+        known.filter(|(name, _)| kinds.iter().any(|kind| **kind == ***name)).map(|(_, at)| at).collect()
+    }
+}
+
+impl Object for Graph {
+    fn kind(&self) -> Kind {
+        Kind::Graph
+    }
+
+    /// What `g.set(name, value)` set, and `faults`: what went wrong in single files.
+    fn field(&self, name: &str) -> Result<Value> {
+        match self.graph_values.get(name) {
+            Some(value) => Ok(value.clone()),
+            None if name == "faults" => Ok(self.faults()),
+            None => {
+                let fault = Diagnostic::new(Code::SCRIPT, format!("the graph has no value `{name}`"));
+                let known: Vec<&str> = self.graph_values.keys().map(|key| &**key).chain(["faults"]).collect();
+                Err(match did_you_mean(name, known) {
+                    Some(help) => fault.help(help),
+                    None => fault,
+                })
+            }
+        }
+    }
+
+    /// How many nodes there are of each kind.
+    fn to_json(&self) -> Json {
+        Json::Object(self.kinds().map(|(name, count)| (name.to_string(), Json::from(count))).collect())
+    }
+
+    fn equals(&self, other: &dyn Object) -> bool {
+        other.downcast::<Self>().is_some_and(|other| std::ptr::eq(self, other))
+    }
+}

@@ -1,0 +1,169 @@
+//! The graph of a pack between calls: always fresh, built by one thread at a time, from changed files only.
+
+use super::reads::{Reads, Recorded};
+use super::{Builder, Functions, Gate, Graph, Memo, Scan, fingerprint, is_scanning};
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard;
+use crate::value::{Handle, Value};
+use crate::world::World;
+use std::cell::Cell;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+/// How often one who waits for a build looks whether it was cancelled.
+const LOOK: Duration = Duration::from_millis(20);
+
+thread_local! {
+    static BUILDING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The graph of one pack. It survives the calls.
+#[derive(Default)]
+pub struct Store {
+    state: Mutex<State>,
+    ended: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    built: Option<Arc<Built>>,
+    memo: Arc<Memo>,
+    /// Whether a thread builds.
+    building: bool,
+}
+
+/// A graph and what it was made of.
+struct Built {
+    graph: Arc<Graph>,
+    reads: Reads,
+    /// The hash of scripts, entry and configuration.
+    inputs: [u8; 32],
+}
+
+/// Runs the closure with a host whose `world()` is the given one, within the limits of a build, and in which
+/// `graph()` is a fault.
+pub type Within<'a> = &'a dyn Fn(Arc<dyn World>, &mut dyn FnMut() -> Result<()>) -> Result<()>;
+
+/// How to make the graph.
+pub struct Build<'a> {
+    /// The workspace as the pack may read it.
+    pub world: &'a Arc<dyn World>,
+    /// The functions of the pack. The snapshot keeps them for derived fields.
+    pub functions: &'a Arc<dyn Functions>,
+    /// The function that builds: `build(g, config)`.
+    pub entry: &'a str,
+    /// The configuration of the pack.
+    pub config: &'a Value,
+    /// Sets the stage.
+    pub within: Within<'a>,
+}
+
+impl Store {
+    /// The graph as the files are now. If nothing that the last build read has changed, it is the same one;
+    /// else it is built anew, only changed files being read and parsed again. While one thread builds, others
+    /// wait. A build that fails is an error of this call only: the next one tries again.
+    pub fn fresh(&self, build: &Build<'_>) -> Result<Arc<Graph>> {
+        if BUILDING.get() || is_scanning() {
+            let fault = Diagnostic::new(Code::ARGUMENTS, "the graph cannot be read while it is built");
+            return Err(fault.help("inside `build` read `g`"));
+        }
+        let inputs = inputs(build)?;
+        let mut checked: Option<Arc<Built>> = None;
+        loop {
+            let (built, memo) = match self.turn(checked.as_ref())? {
+                Turn::Build(memo) => (None, memo),
+                Turn::Check(built) => (Some(built), Arc::default()),
+            };
+            match built {
+                Some(built) => {
+                    if built.inputs == inputs && !built.reads.changed(&**build.world)? {
+                        return Ok(Arc::clone(&built.graph));
+                    }
+                    checked = Some(built);
+                }
+                None => return self.build(build, inputs, memo),
+            }
+        }
+    }
+
+    /// The graph of the last build, whatever has changed since.
+    pub fn last(&self) -> Option<Arc<Graph>> {
+        self.lock().built.as_ref().map(|built| Arc::clone(&built.graph))
+    }
+
+    /// Waits until nobody builds. Then there is a graph to check, or this thread is the one to build.
+    fn turn(&self, checked: Option<&Arc<Built>>) -> Result<Turn> {
+        let mut state = self.lock();
+        while state.building {
+            guard::check()?;
+            state = self.ended.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        match &state.built {
+            Some(built) if !checked.is_some_and(|checked| Arc::ptr_eq(checked, built)) => {
+                Ok(Turn::Check(Arc::clone(built)))
+            }
+            _ => {
+                state.building = true;
+                Ok(Turn::Build(Arc::clone(&state.memo)))
+            }
+        }
+    }
+
+    fn build(&self, build: &Build<'_>, inputs: [u8; 32], memo: Arc<Memo>) -> Result<Arc<Graph>> {
+        let _ending = Ending::begin(self);
+        let recorded = Arc::new(Recorded::new(Arc::clone(build.world)));
+        let world: Arc<dyn World> = Arc::clone(&recorded) as _;
+        let scan = Arc::new(Scan::new(Arc::clone(&world), Arc::clone(build.functions), memo));
+        let builder = Arc::new(Builder::over(Arc::clone(&scan)));
+        let mut graph = None;
+        (build.within)(Arc::new(Gate(world)), &mut || {
+            let handle = Value::Handle(Arc::clone(&builder) as Handle);
+            build.functions.call(build.entry, vec![handle, build.config.clone()])?;
+            graph = Some(builder.finish()?);
+            Ok(())
+        })?;
+        let Some(graph) = graph else {
+            return Err(Diagnostic::new(Code::INTERNAL, "a build ended without a graph"));
+        };
+        let built = Built { graph: Arc::clone(&graph), reads: recorded.reads(), inputs };
+        let mut state = self.lock();
+        state.built = Some(Arc::new(built));
+        state.memo = Arc::new(scan.memo());
+        Ok(graph)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+enum Turn {
+    Check(Arc<Built>),
+    Build(Arc<Memo>),
+}
+
+/// Lets the others go on, however the build ends.
+struct Ending<'a>(&'a Store);
+
+impl<'a> Ending<'a> {
+    fn begin(store: &'a Store) -> Self {
+        BUILDING.set(true);
+        Self(store)
+    }
+}
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        BUILDING.set(false);
+        self.0.lock().building = false;
+        self.0.ended.notify_all();
+    }
+}
+
+fn inputs(build: &Build<'_>) -> Result<[u8; 32]> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&build.functions.fingerprint());
+    fingerprint(&build.entry.into(), &mut hasher)?;
+    fingerprint(build.config, &mut hasher)?;
+    Ok(*hasher.finalize().as_bytes())
+}

@@ -1,0 +1,191 @@
+//! Building: merges, faults, references, derived fields.
+
+use super::*;
+use crate::graph::{Build, Store};
+
+fn build(files: &[(&str, &str)], functions: Fake) -> Result<Arc<Graph>> {
+    let world: Arc<dyn World> = Files::of(files);
+    let functions = functions.with("read", read_lines).shared();
+    Store::default().fresh(&Build {
+        world: &world,
+        functions: &functions,
+        entry: "build",
+        config: &Value::Null,
+        within: &|_, run| run(),
+    })
+}
+
+fn scan_all(arguments: Vec<Value>) -> Result<Value> {
+    let files = names(&["a", "b", "c"]);
+    arguments[0].as_object::<Builder>().unwrap().scan(&files, "read", &Value::Null).map(|()| Value::Null)
+}
+
+#[test]
+fn the_same_node_again_is_a_fault_ignored_or_merged() {
+    let files = [
+        ("a", "node n 1\nonce n 2\nmerge r 3 SHOULD\nonce n 2"),
+        ("b", "node n 1\nonce n 2\nmerge r 3 MUST\nmerge r 4"),
+        ("c", "merge r 3 MAY\nmerge r 4 MAY\nnode r 3"),
+    ];
+    let graph = build(&files, Fake::default().with("build", scan_all)).unwrap();
+    assert_eq!(keys(&graph.nodes(&[])), ["1", "2", "3", "4"]);
+    let field = |id: &str, name: &str| graph.get("r", id).unwrap().field(name).unwrap();
+    assert_eq!(field("3", "level"), "MUST".into());
+    assert_eq!(field("3", "file"), "a".into());
+    assert_eq!(field("4", "level"), "MAY".into(), "a field that was not set takes the later value");
+    let faults = graph.faults().to_json();
+    assert_eq!(faults[0]["message"], "there are two of the n `1`, first in `a`",);
+    assert_eq!((&faults[0]["path"], &faults[1]["path"]), (&"b".into(), &"c".into()));
+    assert_eq!(faults.as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn a_fault_of_one_file_does_not_stop_the_rest() {
+    let files = [("a", "node n 1\nfail no such thing\nnode n 2"), ("c", "node n 3 4")];
+    let graph = build(&files, Fake::default().with("build", scan_all)).unwrap();
+    assert_eq!(keys(&graph.nodes(&[])), ["3"], "nothing of a file that failed");
+    let faults = Json::Array(vec![
+        serde_json::json!({ "code": "parse", "column": 1, "line": 2, "message": "no such thing", "path": "a" }),
+        serde_json::json!({ "code": "world", "message": "`b` is not there", "path": "b" }),
+        serde_json::json!({ "code": "arguments", "message": "the parent `4` of `3` is not there", "path": "c" }),
+    ]);
+    assert_eq!(graph.field("faults").unwrap().to_json(), faults);
+}
+
+#[test]
+fn references_are_resolved_at_the_end_in_order_of_appearance() {
+    let files = [
+        ("a", "node n 1\nrefer 1 2 uses\nrefer 1 nowhere uses\nrefer 1 2 knows 9\nrefer ghost 1 uses"),
+        ("b", "node n 2\nnode m 1\nrefer 1 2 uses"),
+    ];
+    let graph = build(&files, Fake::default().with("build", scan_all)).unwrap();
+    let rows =
+        graph.edges().select(&names(&["from.kind as of", "from_key", "to_key", "kind", "broken", "path"])).unwrap();
+    assert_eq!(
+        rows.to_json(),
+        serde_json::json!([
+            { "of": "n", "from_key": "1", "to_key": "2", "kind": "uses", "broken": false, "path": "a" },
+            { "of": "n", "from_key": "1", "to_key": "nowhere", "kind": "uses", "broken": true, "path": "a" },
+            { "of": "n", "from_key": "1", "to_key": "2", "kind": "knows", "broken": true, "path": "a" },
+            { "of": null, "from_key": "ghost", "to_key": "1", "kind": "uses", "broken": true, "path": "a" },
+            { "of": "m", "from_key": "1", "to_key": "2", "kind": "uses", "broken": false, "path": "b" },
+        ])
+    );
+    assert_eq!(graph.broken().len(), 3);
+    assert_eq!(graph.get("n", "2").unwrap().alone().edges_in(None).len(), 2);
+    assert!(graph.get("n", "1").unwrap().alone().edges_out(Some(&names(&["knows"]))).is_empty());
+}
+
+#[test]
+fn a_builder_can_be_read_after_a_barrier_and_while_it_grows() {
+    let build_it = |arguments: Vec<Value>| {
+        let g = arguments[0].as_object::<Builder>().unwrap();
+        g.scan(&names(&["a"]), "read", &Value::Null)?;
+        for node in g.read(&names(&["n"]))?.nodes(&names(&["n"])).iter() {
+            let id = format!("copy of {}", node.key());
+            g.record(|recording| recording.add("copy", &id.into(), &Value::Null, &Value::handle(node)))?;
+            g.read(&names(&["n"]))?;
+        }
+        g.set("count", g.read(&names(&["copy"]))?.nodes(&names(&["copy"])).len().into())?;
+        g.scan(&names(&["b"]), "read", &Value::Null)?;
+        Ok(Value::Null)
+    };
+    let graph =
+        build(&[("a", "node n 1\nnode n 2"), ("b", "node n 3")], Fake::default().with("build", build_it)).unwrap();
+    assert_eq!(keys(&graph.nodes(&[])), ["1", "2", "copy of 1", "copy of 2", "3"]);
+    assert_eq!(graph.field("count"), Ok(2_i64.into()));
+    assert_eq!(graph.field("coun").unwrap_err().help.as_deref(), Some("did you mean `count`?"));
+    assert_eq!(graph.get("copy", "copy of 2").unwrap().parent().unwrap().key(), "2".into());
+}
+
+fn numbers(count: i64, derived: impl Fn(&Arc<Graph>, i64) -> Result<Value> + Send + Sync + 'static) -> Arc<Graph> {
+    let function = move |arguments: Vec<Value>| {
+        let graph = Graph::of(&arguments[0]).unwrap();
+        let Value::Handle(node) = &arguments[1] else { panic!("a node") };
+        derived(&graph, node.field("at")?.as_integer().unwrap())
+    };
+    let builder = Builder::new(Fake::default().with("derive_it", function).shared());
+    builder
+        .record(|recording| {
+            (0..count).try_for_each(|at| {
+                recording.add("n", &at.into(), &Value::map([("at", at.into())]), &Value::Null).map(|_| ())
+            })
+        })
+        .unwrap();
+    builder.derive("n", &names(&["square", "other"]), "derive_it").unwrap();
+    builder.finish().unwrap()
+}
+
+#[test]
+fn derived_fields_are_computed_once_and_can_be_asked_like_others() {
+    for count in [3, 500] {
+        let calls = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&calls);
+        let graph = numbers(count, move |_, at| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            Ok(Value::map([("square", (at * at).into())]))
+        });
+        let all = graph.nodes(&names(&["n"]));
+        assert_eq!(graph.get("n", "2").unwrap().field("square"), Ok(4_i64.into()));
+        assert_eq!(graph.get("n", "2").unwrap().field("other"), Ok(Value::Null));
+        assert_eq!(calls.load(Ordering::Relaxed), 1);
+        assert_eq!(keys(&all.where_(&map(r#"{ "square": 4 }"#)).unwrap()), ["2"]);
+        let sorted = all.sort(&crate::graph::Ordering::read(&"-square".into()).unwrap()).unwrap();
+        assert_eq!(sorted.at(0).unwrap().key(), (count - 1).to_string().into());
+        assert_eq!(calls.load(Ordering::Relaxed), usize::try_from(count).unwrap());
+    }
+}
+
+#[test]
+fn derived_fields_that_need_each_other_are_a_fault_that_names_the_chain() {
+    for count in [4, 500] {
+        let graph = numbers(count, move |graph, at| {
+            let next = graph.get("n", &((at + 1) % count.min(4)).to_string()).unwrap();
+            Ok(Value::map([("square", next.field("square")?)]))
+        });
+        let fault = graph.get("n", "1").unwrap().field("square").unwrap_err();
+        assert_eq!(fault.code, Code::CYCLE);
+        assert_eq!(
+            fault.message,
+            "derived fields need each other: `derive_it` of n `1` → `derive_it` of n `2` → `derive_it` of n `3` → \
+             `derive_it` of n `0` → `derive_it` of n `1`"
+        );
+        assert_eq!(graph.nodes(&names(&["n"])).column("square").unwrap_err().code, Code::CYCLE);
+    }
+    let all = numbers(500, |graph, _| graph.nodes(&[]).where_(&map(r#"{ "square": 1 }"#)).map(|_| Value::Null));
+    assert_eq!(all.nodes(&[]).distinct("square").unwrap_err().code, Code::CYCLE, "through the whole kind");
+}
+
+#[test]
+fn derived_fields_are_checked() {
+    let graph = numbers(1, |_, _| Ok(Value::map([("sqare", 1_i64.into())])));
+    let fault = graph.get("n", "0").unwrap().field("square").unwrap_err();
+    assert_eq!(fault.to_string(), "`derive_it` gives `sqare`, which `derive` does not name (did you mean `square`?)");
+    let builder = Builder::new(Fake::default().shared());
+    builder.derive("n", &names(&["a"]), "f").unwrap();
+    assert!(builder.derive("n", &names(&["b", "a"]), "f").is_err());
+    builder.record(|recording| recording.add("n", &"1".into(), &map_value("a"), &Value::Null)).unwrap();
+    assert_eq!(builder.finish().err().unwrap().message, "the field `a` of n is stored or derived already");
+    assert!(builder.scan(&[], "f", &Value::Null).is_err());
+    let reserved = builder.record(|recording| recording.add("n", &"2".into(), &map_value("kind"), &Value::Null));
+    assert_eq!(reserved.unwrap_err().message, "a node's `kind` cannot be a field of its own");
+}
+
+fn map_value(name: &str) -> Value {
+    Value::map([(name, 1_i64.into())])
+}
+
+#[test]
+fn many_children_are_added_at_once() {
+    let builder = Builder::new(Fake::default().shared());
+    let records = [json(r#"{ "label": "A", "text": "one" }"#), json(r#"{ "label": "B", "text": "two" }"#)];
+    let ids = builder.record(|recording| {
+        let parent = recording.add("r", &"R1".into(), &Value::Null, &Value::Null)?;
+        recording.add_all("a", &parent, &records, "label")
+    });
+    assert_eq!(ids.unwrap(), json(r#"["R1-A", "R1-B"]"#));
+    let graph = builder.finish().unwrap();
+    assert_eq!(keys(&graph.get("r", "R1").unwrap().alone().children(None)), ["R1-A", "R1-B"]);
+    let fault = builder.record(|recording| recording.add_all("a", &"R1".into(), &records, "lable"));
+    assert_eq!(fault.unwrap_err().message, "a record of `add_all` has no `lable`");
+}

@@ -1,0 +1,132 @@
+//! Properties: a rebuild equals a build, orders are total, walks end.
+
+use super::*;
+use crate::graph::{Build, Direction, Ordering as By, Store, Walking};
+use proptest::prelude::*;
+
+/// A line that `read_lines` understands, over few ids so that they clash.
+fn line() -> impl Strategy<Value = String> {
+    let id = 0..6;
+    let kind = prop::sample::select(vec!["n", "m"]);
+    prop_oneof![
+        (kind.clone(), id.clone()).prop_map(|(kind, id)| format!("node {kind} {id}")),
+        (kind.clone(), id.clone(), id.clone()).prop_map(|(kind, id, parent)| format!("node {kind} {id} {parent}")),
+        (kind.clone(), id.clone()).prop_map(|(kind, id)| format!("once {kind} {id}")),
+        (kind, id.clone(), prop::sample::select(vec!["MAY", "MUST", "odd"]))
+            .prop_map(|(kind, id, level)| format!("merge {kind} {id} {level}")),
+        (id.clone(), id.clone(), id.clone()).prop_map(|(from, to, needed)| format!("refer {from} {to} uses {needed}")),
+        (id.clone(), id).prop_map(|(from, to)| format!("refer {from} {to} knows")),
+        Just("fail here".to_owned()),
+    ]
+}
+
+#[derive(Clone, Debug)]
+enum Edit {
+    Write(usize, String),
+    Delete(usize),
+    Rename(usize, usize),
+}
+
+fn edit() -> impl Strategy<Value = Edit> {
+    let file = 0_usize..5;
+    let text = prop::collection::vec(line(), 0..8).prop_map(|lines| lines.join("\n"));
+    prop_oneof![
+        3 => (file.clone(), text).prop_map(|(at, text)| Edit::Write(at, text)),
+        1 => file.clone().prop_map(Edit::Delete),
+        1 => (file.clone(), file).prop_map(|(from, to)| Edit::Rename(from, to)),
+    ]
+}
+
+fn apply(files: &Files, edit: &Edit) {
+    match edit {
+        Edit::Write(at, text) => files.put(&format!("f{at}"), text),
+        Edit::Delete(at) => files.delete(&format!("f{at}")),
+        Edit::Rename(from, to) => {
+            let text = files.read(&format!("f{from}"));
+            files.delete(&format!("f{from}"));
+            if let Ok(text) = text {
+                files.put(&format!("f{to}"), &String::from_utf8(text).unwrap());
+            }
+        }
+    }
+}
+
+fn fresh(store: &Store, files: &Arc<Files>) -> Arc<Graph> {
+    let listed = Arc::clone(files);
+    let functions = Fake::default()
+        .with("read", read_lines)
+        .with("build", move |arguments| {
+            let g = arguments[0].as_object::<Builder>().unwrap();
+            g.scan(&listed.paths(), "read", &Value::Null)?;
+            let count = g.read(&[])?.len();
+            let fields = Value::map([("count", count.into()), ("level", Value::Null), ("line", Value::Null)]);
+            g.record(|recording| recording.add("total", &"all".into(), &fields, &Value::Null))
+        })
+        .shared();
+    let world: Arc<dyn World> = Arc::clone(files) as _;
+    // The stamp stands for the folder that `find_files` would have recorded.
+    let stamp = Value::list(files.paths().into_iter().map(Value::from));
+    let within = &|_: Arc<dyn World>, run: &mut dyn FnMut() -> Result<()>| run();
+    store.fresh(&Build { world: &world, functions: &functions, entry: "build", config: &stamp, within }).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_rebuild_equals_a_build(rounds in prop::collection::vec(prop::collection::vec(edit(), 1..4), 1..6)) {
+        let files = Files::of(&[]);
+        let store = Store::default();
+        for edits in rounds {
+            edits.iter().for_each(|edit| apply(&files, edit));
+            let kept = fresh(&store, &files);
+            let anew = fresh(&Store::default(), &files);
+            prop_assert_eq!(dump(&kept), dump(&anew));
+        }
+    }
+
+    #[test]
+    fn every_order_is_total_and_every_walk_ends(lines in prop::collection::vec(line(), 0..40), seed in any::<u64>()) {
+        let text: Vec<String> = lines.into_iter().filter(|line| !line.starts_with("fail")).collect();
+        let files = Files::of(&[("f0", &text.join("\n"))]);
+        let graph = fresh(&Store::default(), &files);
+        let all = graph.nodes(&[]);
+        let mut shuffled: Vec<u32> = all.ids().to_vec();
+        shuffled.sort_by_key(|id| (u64::from(*id) + 1).wrapping_mul(seed | 1).rotate_left(17));
+        let shuffled = all.with(shuffled);
+        for by in ["level", "-line", "key", "kind"] {
+            let by = By::read(&by.into()).unwrap();
+            prop_assert_eq!(keys(&all.sort(&by).unwrap()), keys(&shuffled.sort(&by).unwrap()));
+        }
+        for kinds in [None, Some(names(&["uses", "parent"]))] {
+            for direction in [Direction::In, Direction::Out, Direction::Both] {
+                for depth_first in [false, true] {
+                    let walking = Walking { direction, kinds: kinds.as_deref(), depth: None, depth_first };
+                    for node in all.iter() {
+                        let mut met = keys_with_kind(&node.alone().walk(&walking).unwrap());
+                        let count = met.len();
+                        met.sort();
+                        met.dedup();
+                        prop_assert_eq!(met.len(), count);
+                        prop_assert!(!met.contains(&(node.kind_name().to_string(), node.key().to_string())));
+                    }
+                }
+            }
+            let cycles = all.cycles(kinds.as_deref()).unwrap();
+            prop_assert_eq!(all.order(kinds.as_deref()).is_ok(), cycles.is_empty());
+            for cycle in cycles {
+                let ring: Vec<_> = cycle.iter().collect();
+                for (at, node) in ring.iter().enumerate() {
+                    let next = node.alone().step(Direction::Out, kinds.as_deref());
+                    prop_assert!(next.ids().contains(&ring[(at + 1) % ring.len()].number()));
+                }
+            }
+        }
+        all.ancestors();
+        all.descendants(None).unwrap();
+    }
+}
+
+fn keys_with_kind(nodes: &Nodes) -> Vec<(String, String)> {
+    nodes.iter().map(|node| (node.kind_name().to_string(), node.key().to_string())).collect()
+}

@@ -1,0 +1,207 @@
+//! Queries: tests of fields, order, columns.
+
+use super::*;
+use crate::graph::{Ordering, compare};
+use std::sync::LazyLock;
+
+static SHOP: LazyLock<Arc<Graph>> = LazyLock::new(|| {
+    graph(
+        &[
+            ("tea", "oolong", "", r#"{ "price": 9, "from": "Fujian", "notes": ["floral", "milk"], "level": "MUST" }"#),
+            ("tea", "sencha", "", r#"{ "price": 7, "from": "Shizuoka", "notes": [], "level": "MAY" }"#),
+            ("tea", "assam", "", r#"{ "price": 7.5, "from": "Assam, north-east", "notes": ["malt"], "id": "IN 1" }"#),
+            ("pot", "kyusu", "", r#"{ "price": 40, "level": "SHOULD" }"#),
+            ("cup", "small", "kyusu", r#"{ "price": 9.0 }"#),
+            ("cup", "large", "kyusu", "{}"),
+        ],
+        &[
+            ("kyusu", "sencha", "brews"),
+            ("kyusu", "assam", "brews"),
+            ("small", "kyusu", "fits"),
+            ("kyusu", "mate", "brews"),
+        ],
+    )
+});
+
+fn all() -> Nodes {
+    SHOP.nodes(&[])
+}
+
+#[test]
+fn where_asks_fields() {
+    let cases = [
+        (r#"{ "price": 9 }"#, "oolong small"),
+        (r#"{ "level": null }"#, "assam small large"),
+        (r#"{ "price": 7, "level": "MAY" }"#, "sencha"),
+        (r#"{ "price": 7, "level": "MUST" }"#, ""),
+        (r#"{ "price": { "above": 7, "below": 9.5 } }"#, "oolong assam small"),
+        (r#"{ "from": { "starts_with": "fu", "fold": true } }"#, "oolong"),
+        (r#"{ "from": { "starts_with": "fu" } }"#, ""),
+        (r#"{ "from": { "ends_with": "oka" } }"#, "sencha"),
+        (r#"{ "from": { "contains": "ssa" } }"#, "assam"),
+        (r#"{ "from": { "contains": "ASSAM", "fold": true } }"#, "assam"),
+        (r#"{ "notes": { "contains": "malt" } }"#, "assam"),
+        (r#"{ "from": { "words": "east assam", "fold": true } }"#, "assam"),
+        (r#"{ "from": { "words": ["north-east"] } }"#, "assam"),
+        (r#"{ "from": { "words": "sam" } }"#, ""),
+        (r#"{ "from": { "regex": "^F.*n$" } }"#, "oolong"),
+        (r#"{ "from": { "regex": "^f(?=uji)", "fold": true } }"#, "oolong"),
+        (r#"{ "key": { "one_of": ["small", "sencha", 3] } }"#, "sencha small"),
+        (r#"{ "price": { "one_of": [40.0, 7] } }"#, "sencha kyusu"),
+        (r#"{ "notes": { "empty": true } }"#, "sencha kyusu small large"),
+        (r#"{ "notes": { "empty": false } }"#, "oolong assam"),
+        (r#"{ "notes": { "any": { "starts_with": "ma" } } }"#, "assam"),
+        (r#"{ "notes": { "equals": ["malt"] } }"#, "assam"),
+        (r#"{ "level": { "not": "MUST" }, "kind": "tea" }"#, "sencha assam"),
+        (r#"{ "level": { "not": { "one_of": ["may", "must"] }, "fold": true }, "kind": "tea" }"#, "assam"),
+        (r#"{ "parent.key": "kyusu" }"#, "small large"),
+        (r#"{ "id": "IN 1" }"#, "assam"),
+        (r#"{ "id": "oolong" }"#, ""),
+        ("{}", "oolong sencha assam kyusu small large"),
+    ];
+    for (test, wanted) in cases {
+        assert_eq!(keys(&all().where_(&map(test)).unwrap()).join(" "), wanted, "{test}");
+        // Over a whole kind an index answers, and says the same.
+        for kind in ["tea", "pot", "cup"] {
+            let of_kind = all().where_(&map(test)).unwrap();
+            let of_kind = of_kind.where_(&[("kind".into(), kind.into())].into()).unwrap();
+            if let Ok(found) = SHOP.nodes(&names(&[kind])).where_(&map(test)) {
+                assert_eq!(keys(&found), keys(&of_kind), "{test} of {kind}");
+            }
+        }
+    }
+}
+
+#[test]
+fn faults_name_what_is_near() {
+    let tea = SHOP.nodes(&names(&["tea"]));
+    let fault = |test: &str| tea.where_(&map(test)).err().unwrap().to_string();
+    assert_eq!(fault(r#"{ "prise": 3 }"#), "the kind `tea` has no field `prise` (did you mean `price`?)");
+    assert_eq!(fault(r#"{ "price": { "abov": 3 } }"#), "there is no test `abov` (did you mean `above`?)");
+    assert!(fault(r#"{ "from": { "regex": "(" } }"#).contains("is no regular expression"));
+    assert_eq!(
+        fault(r#"{ "price": 1234, "levle": 1 }"#),
+        "the kind `tea` has no field `levle` (did you mean `level`?)"
+    );
+    let node = SHOP.get("tea", "oolong").unwrap();
+    assert_eq!(node.field("pric").unwrap_err().help.as_deref(), Some("did you mean `price`?"));
+    assert_eq!(node.field("level"), Ok("MUST".into()));
+    assert_eq!(SHOP.get("tea", "assam").unwrap().field("level"), Ok(Value::Null));
+    assert!(SHOP.nodes(&names(&["coffee"])).where_(&map(r#"{ "any": 1 }"#)).unwrap().is_empty());
+}
+
+#[test]
+fn nodes_know_kind_key_and_id() {
+    let assam = SHOP.get("tea", "assam").unwrap();
+    assert_eq!(assam.field("key"), Ok("assam".into()));
+    assert_eq!(assam.field("id"), Ok("IN 1".into()));
+    assert_eq!(assam.field("kind"), Ok("tea".into()));
+    assert_eq!(SHOP.get("pot", "kyusu").unwrap().field("id"), Ok("kyusu".into()));
+    assert!(SHOP.get("pot", "assam").is_none());
+    assert_eq!(
+        Value::Map(assam.pick(&names(&["id as name", "price", "level?", "colour?"])).unwrap()),
+        json(r#"{ "name": "IN 1", "price": 7.5 }"#)
+    );
+}
+
+#[test]
+fn sort_is_total() {
+    let cases: [(&str, &str); 6] = [
+        (r#""price""#, "large sencha assam oolong small kyusu"),
+        (r#""-price""#, "kyusu oolong small assam sencha large"),
+        (r#"["level", "-key"]"#, "small large assam sencha oolong kyusu"),
+        (r#"{ "by": "level", "order": ["MUST", "SHOULD"] }"#, "oolong kyusu assam small large sencha"),
+        (r#"{ "by": "level", "order": ["MUST"], "descending": true }"#, "kyusu sencha assam small large oolong"),
+        ("[]", "oolong sencha assam kyusu small large"),
+    ];
+    for (by, wanted) in cases {
+        let orderings = Ordering::read(&json(by)).unwrap();
+        assert_eq!(keys(&all().sort(&orderings).unwrap()).join(" "), wanted, "{by}");
+        let backwards = all().sort(&Ordering::read(&"-key".into()).unwrap()).unwrap();
+        assert_eq!(keys(&backwards.sort(&orderings).unwrap()).join(" "), wanted, "{by}, whatever the order before");
+    }
+    let length = closure(|node| match node {
+        Value::Handle(node) => node.field("key").unwrap().as_text().map_or(0, str::len).into(),
+        _ => Value::Null,
+    });
+    let sorted = all().sort(&Ordering::read(&Value::Function(length)).unwrap()).unwrap();
+    assert_eq!(keys(&sorted).join(" "), "assam kyusu small large oolong sencha");
+}
+
+#[test]
+fn values_have_a_total_order() {
+    let sorted = [
+        "null",
+        "false",
+        "true",
+        "-9223372036854775808",
+        "-1",
+        "-0.5",
+        "0",
+        "0.5",
+        "1",
+        "9007199254740992",
+        "9007199254740993",
+        "1e19",
+        "\"\"",
+        "\"a\"",
+        "\"b\"",
+        "[]",
+        "[1]",
+        "[1,2]",
+        "[2]",
+        "{}",
+        "{\"a\":1}",
+        "{\"b\":0}",
+    ];
+    for (at, left) in sorted.iter().enumerate() {
+        for (other, right) in sorted.iter().enumerate() {
+            assert_eq!(compare(&json(left), &json(right)), at.cmp(&other), "{left} and {right}");
+        }
+    }
+    assert!(compare(&json("1"), &json("1.0")).is_eq() && compare(&json("0"), &json("-0.0")).is_eq());
+}
+
+#[test]
+fn rows_keep_the_order_of_their_columns() {
+    let rows = SHOP
+        .nodes(&names(&["pot", "cup"]))
+        .select(&names(&["price", "key as name", "level?", "parent.level as of?"]))
+        .unwrap();
+    assert_eq!(
+        rows.to_json().to_string(),
+        r#"[{"price":40,"name":"kyusu","level":"SHOULD"},{"price":9.0,"name":"small","of":"SHOULD"},{"price":null,"name":"large","of":"SHOULD"}]"#
+    );
+    assert_eq!(rows.length(), Some(3));
+    assert_eq!(rows.item(0), Some(json(r#"{ "level": "SHOULD", "name": "kyusu", "price": 40 }"#)));
+    assert!(all().select(&names(&["a", "b as a"])).is_err());
+    assert!(all().select(&names(&["colour"])).is_err());
+    let edges = SHOP.nodes(&names(&["pot"])).edges_out(None);
+    let rows = edges.select(&names(&["kind", "to.key as tea", "from.price as cost", "to.colour as colour?"])).unwrap();
+    assert_eq!(
+        rows.to_json().to_string(),
+        r#"[{"kind":"brews","tea":"sencha","cost":40},{"kind":"brews","tea":"assam","cost":40}]"#
+    );
+}
+
+#[test]
+fn sets_are_ordered_and_lazy() {
+    let tea = SHOP.nodes(&names(&["tea"]));
+    let cheap = all().where_(&map(r#"{ "price": { "below": 10 } }"#)).unwrap();
+    assert_eq!(keys(&tea.slice(1, Some(1)).then(&cheap).unwrap()), ["sencha", "oolong", "assam", "small"]);
+    assert_eq!(keys(&all().without(&cheap).unwrap()), ["kyusu", "large"]);
+    assert_eq!(keys(&tea.slice(2, Some(99))), ["assam"]);
+    assert!(tea.slice(9, None).is_empty());
+    assert_eq!(keys(&tea.slice(1, None).slice(1, None)), ["assam"]);
+    assert_eq!(tea.slice(1, None).where_(&map(r#"{ "price": 9 }"#)).unwrap().len(), 0, "a slice is not the whole kind");
+    assert_eq!(all().distinct("level").unwrap(), [Value::from("MAY"), "MUST".into(), "SHOULD".into()]);
+    assert_eq!(Value::Map(all().count_by("price").unwrap()), json(r#"{ "()": 1, "7": 1, "7.5": 1, "9": 2, "40": 1 }"#));
+    assert_eq!(tea.any_of(&names(&["key", "from"]), &json(r#"{ "contains": "a" }"#)).unwrap().len(), 3);
+    let odd =
+        closure(|node| Value::Bool(matches!(node, Value::Handle(node) if node.field("key") == Ok("oolong".into()))));
+    assert_eq!(keys(&all().filter(&odd).unwrap()), ["oolong"]);
+    let wrong = all().filter(&closure(|_| Value::Null)).err().unwrap();
+    assert_eq!(wrong.message, "the function of `filter` gives true or false, got ()");
+    let other = graph(&[("tea", "mate", "", "{}")], &[]);
+    assert!(all().then(&other.nodes(&[])).is_err());
+}

@@ -1,0 +1,166 @@
+//! The store: always fresh, changed files only, one build at a time.
+
+use super::*;
+use crate::graph::{Build, Store};
+
+struct Bench {
+    files: Arc<Files>,
+    functions: Arc<dyn Functions>,
+    /// How often the scan function was called.
+    scanned: Arc<AtomicUsize>,
+    store: Store,
+}
+
+impl Bench {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let scanned = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&scanned);
+        let files = Files::of(files);
+        let functions = Fake::default()
+            .with("read", move |arguments| {
+                counted.fetch_add(1, Ordering::Relaxed);
+                read_lines(arguments)
+            })
+            .with("build", |arguments| {
+                let Value::Handle(builder) = &arguments[0] else { panic!("a builder") };
+                let Value::Handle(world) = &arguments[1] else { panic!("a world") };
+                let files = world.downcast::<Walker>().unwrap().0.lock().unwrap().as_ref().unwrap().walk(&WALK)?;
+                builder.downcast::<Builder>().unwrap().scan(&files.files, "read", &Value::Null)?;
+                Ok(Value::Null)
+            });
+        Self { files, functions: functions.shared(), scanned, store: Store::default() }
+    }
+
+    /// The script finds files through the world of the build, as `find_files` does.
+    fn fresh(&self) -> Result<Arc<Graph>> {
+        let world: Arc<dyn World> = Arc::clone(&self.files) as _;
+        let walker = Arc::new(Walker(Mutex::default()));
+        self.store.fresh(&Build {
+            world: &world,
+            functions: &self.functions,
+            entry: "build",
+            config: &Value::Handle(Arc::clone(&walker) as _),
+            within: &|world, run| {
+                *walker.0.lock().unwrap() = Some(world);
+                run()
+            },
+        })
+    }
+
+    fn counts(&self) -> (usize, usize) {
+        (self.scanned.swap(0, Ordering::Relaxed), self.files.reads.swap(0, Ordering::Relaxed))
+    }
+}
+
+const WALK: Walk = Walk { from: String::new(), hidden: false, ignore: false, follow: false, depth: None };
+
+struct Walker(Mutex<Option<Arc<dyn World>>>);
+
+impl Object for Walker {
+    fn kind(&self) -> crate::value::Kind {
+        crate::value::Kind::Any
+    }
+
+    fn to_json(&self) -> Json {
+        Json::Null
+    }
+}
+
+#[test]
+fn only_what_changed_is_read_and_parsed_again() {
+    let bench = Bench::new(&[("a", "node n 1"), ("b", "node n 2\nrefer 2 1 uses"), ("c", "node n 3")]);
+    let first = bench.fresh().unwrap();
+    assert_eq!(bench.counts(), (3, 3));
+    assert!(Arc::ptr_eq(&first, &bench.fresh().unwrap()));
+    assert_eq!(bench.counts().0, 0);
+    bench.files.put("b", "node n 2\nnode n 4");
+    let second = bench.fresh().unwrap();
+    assert_eq!(bench.counts().0, 1);
+    assert_eq!(keys(&second.nodes(&[])), ["1", "2", "4", "3"]);
+    assert_eq!(keys(&first.nodes(&[])), ["1", "2", "3"], "a snapshot stays as it was");
+    bench.files.put("a", "node n 1");
+    assert_eq!(keys(&bench.fresh().unwrap().nodes(&[])), ["1", "2", "4", "3"]);
+    assert_eq!(bench.counts().0, 0, "touched, but the same");
+    bench.files.delete("c");
+    bench.files.put("d", "node n 5");
+    assert_eq!(keys(&bench.fresh().unwrap().nodes(&[])), ["1", "2", "4", "5"]);
+    assert_eq!(bench.counts().0, 1);
+}
+
+#[test]
+fn a_failed_build_is_told_and_tried_again() {
+    let files = Files::of(&[]);
+    let fails = Arc::new(std::sync::atomic::AtomicBool::new(true));
+    let flag = Arc::clone(&fails);
+    let functions = Fake::default()
+        .with("build", move |_| match flag.load(Ordering::Relaxed) {
+            true => Err(Diagnostic::new(Code::PARSE, "bad settings")),
+            false => Ok(Value::Null),
+        })
+        .shared();
+    let world: Arc<dyn World> = files;
+    let store = Store::default();
+    let build =
+        Build { world: &world, functions: &functions, entry: "build", config: &Value::Null, within: &|_, run| run() };
+    assert_eq!(store.fresh(&build).err().unwrap().message, "bad settings");
+    assert!(store.last().is_none());
+    fails.store(false, Ordering::Relaxed);
+    assert!(store.fresh(&build).unwrap().is_empty());
+}
+
+#[test]
+fn one_builds_and_the_others_wait() {
+    let builds = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&builds);
+    let functions = Fake::default()
+        .with("build", move |_| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            std::thread::sleep(std::time::Duration::from_millis(30));
+            Ok(Value::Null)
+        })
+        .shared();
+    let world: Arc<dyn World> = Files::of(&[]);
+    let store = Store::default();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let build = Build {
+                    world: &world,
+                    functions: &functions,
+                    entry: "build",
+                    config: &Value::Null,
+                    within: &|_, run| run(),
+                };
+                store.fresh(&build).unwrap()
+            });
+        }
+    });
+    assert_eq!(builds.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn a_scan_function_reads_nothing_else() {
+    let files = Files::of(&[("a", "x")]);
+    let seen: Arc<Mutex<Option<Arc<dyn World>>>> = Arc::default();
+    let inside = Arc::clone(&seen);
+    let functions = Fake::default()
+        .with("read", move |_| inside.lock().unwrap().as_ref().unwrap().read("a").map(|_| Value::Null))
+        .with("build", |arguments| {
+            arguments[0].as_object::<Builder>().unwrap().scan(&names(&["a"]), "read", &Value::Null)?;
+            Ok(Value::Null)
+        })
+        .shared();
+    let world: Arc<dyn World> = files;
+    let build = Build {
+        world: &world,
+        functions: &functions,
+        entry: "build",
+        config: &Value::Null,
+        within: &|world, run| {
+            *seen.lock().unwrap() = Some(world);
+            run()
+        },
+    };
+    let graph = Store::default().fresh(&build).unwrap();
+    assert_eq!(graph.faults().to_json()[0]["message"], "a scan function reads no other file than its own");
+}

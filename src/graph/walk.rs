@@ -1,0 +1,180 @@
+//! Walks along edges and through containment: each node once, in a fixed order, and so they end.
+
+use super::nodes::once;
+use super::{Adjacency, Graph, NONE, Nodes};
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard;
+use rustc_hash::FxHashSet;
+use std::collections::VecDeque;
+
+/// The kind that stands for containment: it leads out from a node to what it lies in.
+const PARENT: &str = "parent";
+
+/// Which way along edges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From `to` to `from`.
+    In,
+    /// From `from` to `to`.
+    Out,
+    /// Either way.
+    Both,
+}
+
+impl Direction {
+    /// Reads `in`, `out` or `both`.
+    pub fn read(text: &str) -> Result<Self> {
+        match text {
+            "in" => Ok(Self::In),
+            "out" => Ok(Self::Out),
+            "both" => Ok(Self::Both),
+            _ => Err(Diagnostic::new(Code::ARGUMENTS, format!("`{text}` is no direction"))
+                .help("known: `in`, `out`, `both`")),
+        }
+    }
+}
+
+/// How to walk.
+pub struct Walking<'a> {
+    /// Which way.
+    pub direction: Direction,
+    /// Along these kinds of edges; all of them if `None`. `parent` stands for containment, and is not among all.
+    pub kinds: Option<&'a [String]>,
+    /// At most so many steps.
+    pub depth: Option<usize>,
+    /// Depth first, instead of the near ones first.
+    pub depth_first: bool,
+}
+
+/// The edges that a walk follows.
+pub(super) struct Steps<'a> {
+    graph: &'a Graph,
+    direction: Direction,
+    kinds: Option<Vec<u16>>,
+    containment: bool,
+}
+
+impl<'a> Steps<'a> {
+    pub fn new(graph: &'a Graph, direction: Direction, kinds: Option<&[String]>) -> Self {
+        let containment = kinds.is_some_and(|kinds| kinds.iter().any(|kind| kind == PARENT));
+        Self { graph, direction, kinds: kinds.map(|kinds| graph.edge_kinds(kinds)), containment }
+    }
+
+    /// Where one step leads, in the order of the edges; a node may come twice.
+    pub fn from(&self, node: u32) -> Vec<u32> {
+        let mut found = Vec::new();
+        let parts = &self.graph.parts;
+        let mut along = |edges: &Adjacency, outward: bool| {
+            for edge in edges.of(node) {
+                let edge = &parts.edges[*edge as usize];
+                if self.kinds.as_ref().is_none_or(|kinds| kinds.contains(&edge.kind)) {
+                    found.push(if outward { edge.to } else { edge.from });
+                }
+            }
+        };
+        if self.direction != Direction::In {
+            along(&parts.outward, true);
+        }
+        if self.direction != Direction::Out {
+            along(&parts.inward, false);
+        }
+        let parent = parts.parents[node as usize];
+        if self.containment && self.direction != Direction::In && parent != NONE {
+            found.push(parent);
+        }
+        if self.containment && self.direction != Direction::Out {
+            found.extend(parts.children.of(node));
+        }
+        found
+    }
+}
+
+impl Nodes {
+    /// Where one step from these nodes leads, each node once, in the order of the edges.
+    pub fn step(&self, direction: Direction, kinds: Option<&[String]>) -> Self {
+        let steps = Steps::new(self.graph(), direction, kinds);
+        self.with(once(self.ids().iter().flat_map(|node| steps.from(*node))))
+    }
+
+    /// Everything that steps from these nodes lead to, without these nodes themselves.
+    pub fn walk(&self, walking: &Walking<'_>) -> Result<Self> {
+        let steps = Steps::new(self.graph(), walking.direction, walking.kinds);
+        let mut queue: VecDeque<(u32, usize)> = self.ids().iter().map(|node| (*node, 0)).collect();
+        if walking.depth_first {
+            queue.make_contiguous().reverse();
+        }
+        let mut expanded = FxHashSet::default();
+        let start: FxHashSet<u32> = self.ids().iter().copied().collect();
+        let mut found = Vec::new();
+        let mut seen = start.clone();
+        loop {
+            let next = if walking.depth_first { queue.pop_back() } else { queue.pop_front() };
+            let Some((node, depth)) = next else { break };
+            guard::check()?;
+            if walking.depth_first && seen.insert(node) {
+                found.push(node);
+            }
+            if walking.depth.is_some_and(|most| depth >= most) || !expanded.insert(node) {
+                continue;
+            }
+            let mut reached = steps.from(node);
+            if walking.depth_first {
+                reached.reverse();
+            } else {
+                reached.retain(|node| seen.insert(*node));
+                found.extend(&reached);
+            }
+            queue.extend(reached.into_iter().map(|node| (node, depth + 1)));
+        }
+        Ok(self.with(found))
+    }
+
+    /// What lies directly in these nodes, node after node; of one of these kinds, if any are named.
+    pub fn children(&self, kinds: Option<&[String]>) -> Self {
+        let parts = &self.graph().parts;
+        let all = self.ids().iter().flat_map(|node| parts.children.of(*node).iter().copied());
+        self.of_kinds(once(all), kinds)
+    }
+
+    /// What these nodes lie in, the nearest first, each node once.
+    pub fn ancestors(&self) -> Self {
+        let parts = &self.graph().parts;
+        let mut seen = FxHashSet::default();
+        let mut found = Vec::new();
+        for node in self.ids() {
+            let mut at = parts.parents[*node as usize];
+            let mut way = FxHashSet::from_iter([*node]);
+            while at != NONE && way.insert(at) {
+                if seen.insert(at) {
+                    found.push(at);
+                }
+                at = parts.parents[at as usize];
+            }
+        }
+        self.with(found)
+    }
+
+    /// What lies in these nodes, however deep, each before what lies in it.
+    pub fn descendants(&self, kinds: Option<&[String]>) -> Result<Self> {
+        let contained = [PARENT.to_owned()];
+        let walking = Walking { direction: Direction::In, kinds: Some(&contained), depth: None, depth_first: true };
+        let all = self.walk(&walking)?;
+        Ok(self.of_kinds(all.ids().to_vec(), kinds))
+    }
+
+    /// Those of one of these kinds, in their order.
+    #[must_use]
+    pub fn of_kind_named(&self, kinds: &[String]) -> Self {
+        self.of_kinds(self.ids().to_vec(), Some(kinds))
+    }
+
+    /// The nodes of one of these kinds.
+    pub(super) fn of_kinds(&self, mut ids: Vec<u32>, kinds: Option<&[String]>) -> Self {
+        if let Some(kinds) = kinds {
+            let parts = &self.graph().parts;
+            let wanted: Vec<u16> = kinds.iter().filter_map(|kind| parts.kind_at.get(kind.as_str()).copied()).collect();
+            ids.retain(|node| wanted.contains(&parts.kind_of[*node as usize]));
+        }
+        self.with(ids)
+    }
+}

@@ -1,0 +1,128 @@
+//! The guard of the running thread: entered, ticked, asked.
+
+use super::{Guard, LOCAL};
+use crate::diagnostic::Result;
+use std::cell::RefCell;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Ticks between two looks at the guard: some 100 µs of a script.
+const PERIOD: i32 = 1_024;
+
+/// How many ticks a check of a native loop weighs: its turns are longer than a script's step.
+const CHECK: i32 = 32;
+
+/// How much a thread may allocate before the guard is asked out of turn.
+const STRIDE: isize = 4 << 20;
+
+thread_local! {
+    static CURRENT: RefCell<Option<Arc<Guard>>> = const { RefCell::new(None) };
+}
+
+/// While it lives its guard is the thread's.
+pub struct Entered {
+    previous: Option<Arc<Guard>>,
+    /// It belongs to the thread that entered.
+    stay: PhantomData<*const ()>,
+}
+
+pub(super) fn enter(guard: &Arc<Guard>) -> Entered {
+    Entered { previous: swap(Some(Arc::clone(guard))), stay: PhantomData }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        swap(self.previous.take());
+    }
+}
+
+/// Puts another guard in place. What the one before had not been told yet it is told now.
+fn swap(guard: Option<Arc<Guard>>) -> Option<Arc<Guard>> {
+    let previous = CURRENT.with(|current| current.borrow().clone());
+    if let Some(previous) = &previous {
+        let (ticks, bytes) = take_counts();
+        // What it has to say it says at the next step taken under it.
+        let _ = previous.account(ticks, bytes);
+    }
+    CURRENT.with(|current| current.replace(guard.clone()));
+    take_counts();
+    arm(guard.as_deref());
+    previous
+}
+
+/// Ticks and bytes since they were last taken.
+fn take_counts() -> (u64, isize) {
+    LOCAL.with(|local| {
+        let net = local.net.get();
+        let bytes = net.wrapping_sub(local.counted.replace(net));
+        let spent = PERIOD.saturating_sub(local.countdown.replace(PERIOD)).saturating_sub(local.unticked.replace(0));
+        (u64::try_from(spent).unwrap_or(0), bytes)
+    })
+}
+
+/// Sets when the guard is asked next: after so many ticks, or above so many bytes.
+fn arm(guard: Option<&Guard>) {
+    LOCAL.with(|local| {
+        let Some(guard) = guard else {
+            local.countdown.set(i32::MAX);
+            local.ceiling.set(isize::MAX);
+            return;
+        };
+        local.countdown.set(PERIOD);
+        if guard.stopped.load(Ordering::Acquire) {
+            local.ceiling.set(isize::MIN);
+        } else {
+            let left = guard.limits.memory.saturating_sub(guard.memory());
+            let stride = isize::try_from(left).map_or(STRIDE, |left| left.min(STRIDE));
+            local.ceiling.set(local.net.get().saturating_add(stride));
+        }
+    });
+}
+
+/// One step of a script. Raises what the running call's guard has to say.
+#[inline]
+pub fn tick() -> Result<()> {
+    step(1)
+}
+
+/// Raises what the running call's guard has to say: to be called in every long native loop.
+#[inline]
+pub fn check() -> Result<()> {
+    LOCAL.with(|local| local.unticked.set(local.unticked.get().saturating_add(CHECK)));
+    step(CHECK)
+}
+
+#[inline]
+fn step(weight: i32) -> Result<()> {
+    let due = LOCAL.with(|local| {
+        let left = local.countdown.get().saturating_sub(weight);
+        local.countdown.set(left);
+        left <= 0 || local.net.get() > local.ceiling.get()
+    });
+    if due { ask() } else { Ok(()) }
+}
+
+#[cold]
+fn ask() -> Result<()> {
+    let guard = current();
+    let (ticks, bytes) = take_counts();
+    let answer = guard.as_ref().map_or(Ok(()), |guard| guard.account(ticks, bytes));
+    arm(guard.as_deref());
+    answer
+}
+
+/// The guard of this thread.
+pub fn current() -> Option<Arc<Guard>> {
+    CURRENT.with(|current| current.borrow().clone())
+}
+
+/// Whether the call may allocate `bytes` at once: to be asked before an allocation whose size a script chose.
+pub fn room(bytes: usize) -> Result<()> {
+    let Some(guard) = current() else { return Ok(()) };
+    ask()?;
+    if guard.memory().saturating_add(bytes) > guard.limits.memory {
+        return Err(guard.over_memory());
+    }
+    Ok(())
+}

@@ -1,0 +1,97 @@
+//! Who we are and what we can do, as each revision wants to hear it.
+
+use super::Host;
+use super::bus::STATUS;
+use super::revision::Revision;
+use crate::registry::Registry;
+use crate::value::Json;
+use rmcp::model::ServerConfig;
+use serde_json::{Map, json};
+
+/// What a client is told first.
+pub(crate) fn config(host: &Host, revision: Revision) -> ServerConfig {
+    let registry = host.service.registry();
+    let mut config = json!({
+        "protocolVersion": revision.name(),
+        "capabilities": capabilities(revision),
+        "serverInfo": implementation(host, revision),
+    });
+    if let Some(instructions) = instructions(&registry) {
+        config["instructions"] = json!(instructions);
+    }
+    // What comes from a definition was checked when it was loaded; the rest is ours.
+    serde_json::from_value(config).unwrap_or_else(|error| {
+        tracing::error!(%error, "the protocol does not take what we say of ourselves");
+        ServerConfig::default()
+    })
+}
+
+fn capabilities(revision: Revision) -> Json {
+    let mut capabilities = json!({
+        "logging": {},
+        "tools": { "listChanged": true },
+        "resources": { "subscribe": true, "listChanged": true },
+        "prompts": { "listChanged": true },
+    });
+    if revision.has_hints() {
+        capabilities["completions"] = json!({});
+    }
+    capabilities
+}
+
+/// Name, version and looks.
+pub(crate) fn implementation(host: &Host, revision: Revision) -> Json {
+    let settings = &host.settings;
+    let mut info = Map::new();
+    info.insert("name".to_owned(), json!(settings.name));
+    if revision.has_structured() {
+        let registry = host.service.registry();
+        let only = match registry.packs.as_slice() {
+            [pack] => Some(pack.definition.title.value.clone()),
+            _ => None,
+        };
+        if let Some(title) = settings.title.clone().or(only) {
+            info.insert("title".to_owned(), json!(title));
+        }
+    }
+    info.insert("version".to_owned(), json!(settings.version));
+    if revision.has_icons() {
+        if !settings.icons.is_empty() {
+            info.insert("icons".to_owned(), json!(settings.icons));
+        }
+        if let Some(url) = &settings.website_url {
+            info.insert("websiteUrl".to_owned(), json!(url));
+        }
+    }
+    Json::Object(info)
+}
+
+/// Each served pack's instructions, under its title; if none serves, what each pack looked for.
+fn instructions(registry: &Registry) -> Option<String> {
+    let mut parts: Vec<String> = Vec::new();
+    for pack in &registry.packs {
+        if let Some(text) = pack.instructions.as_deref().map(str::trim).filter(|text| !text.is_empty()) {
+            parts.push(format!("# {}\n\n{text}", pack.definition.title.value));
+        }
+    }
+    if registry.packs.is_empty() && !registry.dormant.is_empty() {
+        let mut text = String::from("No pack serves in this workspace. Each looked for one of these paths:\n");
+        for (name, markers) in &registry.dormant {
+            let markers: Vec<String> = markers.iter().map(|marker| format!("`{marker}`")).collect();
+            let markers = if markers.is_empty() { "served only by name".to_owned() } else { markers.join(", ") };
+            text.push_str(&format!("\n- {name}: {markers}"));
+        }
+        parts.push(text);
+    }
+    (!parts.is_empty()).then(|| parts.join("\n\n"))
+}
+
+/// How the resource that says what is wrong is listed.
+pub(crate) fn status() -> Json {
+    json!({
+        "uri": STATUS,
+        "name": "status",
+        "title": "Status of this server",
+        "description": "The packs that serve and those that do not, and what is wrong with their files at present.",
+    })
+}

@@ -1,0 +1,403 @@
+//! One connection: each request of the protocol, and what the host makes of it.
+#![allow(deprecated, reason = "logging and subscribe are deprecated in the newest revision and alive in the others")]
+
+use super::bus::Bus;
+use super::faults;
+use super::lists::{Lists, Shelf, page, typed};
+use super::published;
+use super::render;
+use super::revision::Revision;
+use super::running::level_of;
+use super::wire::Ends;
+use super::{Settings, about};
+use crate::call::{Answer, Answering, Completed, Request};
+use crate::diagnostic::{Diagnostic, did_you_mean};
+use crate::primitive::LogLevel;
+use crate::value::Json;
+use rmcp::model::*;
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
+use rmcp::{RoleServer, ServerHandler};
+use serde_json::{Map, json};
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// So many resources are listed at a time.
+const RESOURCES: usize = 100;
+
+/// What all connections share.
+pub(crate) struct Host {
+    pub(crate) service: Arc<dyn Answering>,
+    pub(crate) settings: Settings,
+    pub(crate) bus: Arc<Bus>,
+    pub(crate) shelf: Shelf,
+}
+
+/// A connection.
+pub(crate) struct Connection {
+    pub(crate) host: Arc<Host>,
+    pub(crate) ends: Ends,
+    /// The place in [`LogLevel::ALL`] of the level that the client asked for.
+    level: AtomicU8,
+    /// What the client subscribed to, in the era that has `resources/subscribe`.
+    subscribed: Mutex<HashSet<String>>,
+    /// What the client can do, as it said at the handshake.
+    declared: OnceLock<Json>,
+    /// How many subscriptions are open, in the era that has `subscriptions/listen`.
+    pub(crate) listening: AtomicUsize,
+    /// Whether the client is told of what happens.
+    pub(crate) told: AtomicBool,
+}
+
+impl Connection {
+    pub(crate) fn new(host: Arc<Host>, ends: Ends) -> Self {
+        Self {
+            host,
+            ends,
+            level: AtomicU8::new(LogLevel::Info as u8),
+            subscribed: Mutex::default(),
+            declared: OnceLock::new(),
+            listening: AtomicUsize::new(0),
+            told: AtomicBool::new(false),
+        }
+    }
+
+    /// The level of log lines that the client wants.
+    pub(crate) fn level(&self) -> LogLevel {
+        LogLevel::ALL.get(usize::from(self.level.load(Ordering::Relaxed))).copied().unwrap_or(LogLevel::Info)
+    }
+
+    pub(crate) fn subscribed(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.subscribed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The capabilities of the client: of this request, else of the handshake.
+    pub(crate) fn capabilities(&self, context: &RequestContext<RoleServer>) -> Json {
+        if let Some(declared) = context.meta.get("io.modelcontextprotocol/clientCapabilities") {
+            return declared.clone();
+        }
+        let peer = context.peer.peer_info();
+        match peer {
+            Some(peer) => self.declared.get_or_init(|| json!(peer.capabilities)).clone(),
+            None => json!({}),
+        }
+    }
+
+    fn lists(&self, revision: Revision) -> Arc<Lists> {
+        self.host.shelf.lists(self.host.service.as_ref(), revision)
+    }
+
+    /// Who answers, in every result of the stateless era.
+    fn stamp(&self, meta: &mut Option<MetaObject>, revision: Revision) {
+        if revision.is_stateless() {
+            let info = about::implementation(&self.host, revision);
+            meta.get_or_insert_default().insert("io.modelcontextprotocol/serverInfo".to_owned(), info);
+        }
+    }
+
+    fn hints(&self, revision: Revision) -> (Option<u64>, Option<CacheScope>) {
+        let hinted = revision.is_stateless();
+        (hinted.then_some(self.host.settings.lists_ttl_ms), hinted.then_some(CacheScope::Private))
+    }
+}
+
+fn revision_of(context: &RequestContext<RoleServer>) -> Revision {
+    Revision::of(context.protocol_version().as_ref())
+}
+
+fn cursor_of(request: Option<&PaginatedRequestParams>) -> Option<&str> {
+    request.and_then(|request| request.cursor.as_deref())
+}
+
+fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str> + Clone) -> ErrorData {
+    let message = match did_you_mean(name, known) {
+        Some(help) => format!("unknown {what} `{name}` ({help})"),
+        None => format!("unknown {what} `{name}`"),
+    };
+    ErrorData::invalid_params(message, None)
+}
+
+fn surprise() -> ErrorData {
+    ErrorData::internal_error("the host answered something else than it was asked", None)
+}
+
+macro_rules! finish_list {
+    ($self:ident, $result:ident, $revision:ident, $next:ident) => {{
+        $result.next_cursor = $next;
+        ($result.ttl_ms, $result.cache_scope) = $self.hints($revision);
+        $self.stamp(&mut $result.meta, $revision);
+        Ok($result)
+    }};
+}
+
+impl ServerHandler for Connection {
+    fn get_info(&self) -> ServerConfig {
+        about::config(&self.host, Revision::Stateless)
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        context.peer.set_peer_info(request.clone());
+        let negotiated = self.negotiate_initialize(&request)?;
+        let revision = Revision::of(Some(&negotiated.protocol_version));
+        let mut result = about::config(&self.host, revision);
+        result.protocol_version = negotiated.protocol_version;
+        Ok(result)
+    }
+
+    async fn discover(&self, _context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        let versions = self.supported_protocol_versions().into_owned();
+        let mut result = DiscoverResult::from_server_info(versions, self.get_info());
+        result.ttl_ms = self.host.settings.lists_ttl_ms;
+        Ok(result)
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let revision = revision_of(&context);
+        let lists = self.lists(revision);
+        let size = self.host.settings.page_size;
+        let (items, next) = page("tools", &lists.tools, |tool| &tool.name, cursor_of(request.as_ref()), size)?;
+        let mut result = ListToolsResult::with_all_items(items);
+        finish_list!(self, result, revision, next)
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.lists(Revision::Stateless).tools.iter().find(|tool| tool.name == name).cloned()
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let revision = revision_of(&context);
+        let lists = self.lists(revision);
+        let Some(wrapped) = lists.wraps(&request.name) else {
+            return Err(unknown("tool", &request.name, lists.registry.tools.iter().map(|tool| tool.name.as_str())));
+        };
+        let arguments = Json::Object(request.arguments.unwrap_or_default());
+        let request = Request::Call { tool: request.name.into_owned(), arguments };
+        match self.answer(request, &context, revision).await? {
+            Answer::Tool(outcome) => {
+                let mut result = render::outcome(outcome, wrapped, revision);
+                self.stamp(&mut result.meta, revision);
+                Ok(result.into())
+            }
+            Answer::Fault(fault) => Err(faults::error(*fault, None, revision)),
+            _ => Err(surprise()),
+        }
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let revision = revision_of(&context);
+        let mut all = match self.answer(Request::ListResources, &context, revision).await? {
+            Answer::Resources(all) => Arc::unwrap_or_clone(all),
+            Answer::Fault(fault) => return Err(faults::error(*fault, None, revision)),
+            _ => return Err(surprise()),
+        };
+        if !all.iter().any(|listed| listed["uri"] == super::bus::STATUS) {
+            all.push(about::status());
+        }
+        let uri = |listed: &Json| listed.get("uri").and_then(Json::as_str).unwrap_or_default().to_owned();
+        let named: Vec<(String, Json)> = all.into_iter().map(|listed| (uri(&listed), listed)).collect();
+        let size = Some(self.host.settings.page_size.unwrap_or(RESOURCES));
+        let (items, next) = page("resources", &named, |(uri, _)| uri, cursor_of(request.as_ref()), size)?;
+        let items = items.iter().filter_map(|(_, listed)| typed(published::resource(listed, revision))).collect();
+        let mut result = ListResourcesResult::with_all_items(items);
+        finish_list!(self, result, revision, next)
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let revision = revision_of(&context);
+        let lists = self.lists(revision);
+        let size = self.host.settings.page_size;
+        let cursor = cursor_of(request.as_ref());
+        let (items, next) = page("templates", &lists.templates, |item| &item.uri_template, cursor, size)?;
+        let mut result = ListResourceTemplatesResult::with_all_items(items);
+        finish_list!(self, result, revision, next)
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let revision = revision_of(&context);
+        let uri = request.uri;
+        match self.answer(Request::Read { uri: uri.clone() }, &context, revision).await? {
+            Answer::Contents(contents) => {
+                let mut result = render::contents(&contents, revision)?;
+                self.stamp(&mut result.meta, revision);
+                Ok(result.into())
+            }
+            Answer::Fault(fault) => Err(faults::error(*fault, Some(&uri), revision)),
+            _ => Err(surprise()),
+        }
+    }
+
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let revision = revision_of(&context);
+        let lists = self.lists(revision);
+        let size = self.host.settings.page_size;
+        let (items, next) = page("prompts", &lists.prompts, |item| &item.name, cursor_of(request.as_ref()), size)?;
+        let mut result = ListPromptsResult::with_all_items(items);
+        finish_list!(self, result, revision, next)
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let revision = revision_of(&context);
+        let registry = self.host.service.registry();
+        if !registry.prompts.iter().any(|prompt| prompt.name == request.name) {
+            return Err(unknown("prompt", &request.name, registry.prompts.iter().map(|prompt| prompt.name.as_str())));
+        }
+        let arguments = request.arguments.unwrap_or_default();
+        if let Some((name, _)) = arguments.iter().find(|(_, value)| !value.is_string()) {
+            let message = format!("the argument `{name}` of a prompt is a text");
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        let request = Request::Prompt { name: request.name, arguments: Json::Object(arguments) };
+        match self.answer(request, &context, revision).await? {
+            Answer::Messages { description, messages } => {
+                let mut result = render::messages(description, messages, revision);
+                self.stamp(&mut result.meta, revision);
+                Ok(result.into())
+            }
+            Answer::Fault(fault) => Err(faults::error(*fault, None, revision)),
+            _ => Err(surprise()),
+        }
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let revision = revision_of(&context);
+        let known = request.context.and_then(|context| context.arguments).unwrap_or_default();
+        let known: Map<String, Json> = known.into_iter().map(|(name, value)| (name, json!(value))).collect();
+        let of = match request.r#ref {
+            Reference::Prompt(prompt) => Completed::Prompt(prompt.name),
+            Reference::Resource(resource) => Completed::Resource(resource.uri),
+            _ => return Err(ErrorData::invalid_params("`ref` is a prompt or a resource template", None)),
+        };
+        let ArgumentInfo { name, value, .. } = request.argument;
+        let request = Request::Complete { of, argument: name, value, context: Json::Object(known) };
+        match self.answer(request, &context, revision).await? {
+            Answer::Completion { mut values, total } => {
+                values.truncate(CompletionInfo::MAX_VALUES);
+                let has_more = total > values.len();
+                let total = u32::try_from(total).ok();
+                let completion = CompletionInfo::with_pagination(values, total, has_more)
+                    .map_err(|error| ErrorData::internal_error(error, None))?;
+                let mut result = CompleteResult::new(completion);
+                self.stamp(&mut result.meta, revision);
+                Ok(result)
+            }
+            Answer::Fault(fault) => Err(faults::error(*fault, None, revision)),
+            _ => Err(surprise()),
+        }
+    }
+
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if revision_of(&context).is_stateless() {
+            return Err(ErrorData::method_not_found::<SetLevelRequestMethod>());
+        }
+        self.level.store(level_of(request.level) as u8, Ordering::Relaxed);
+        Ok(())
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let revision = revision_of(&context);
+        let uri = request.uri;
+        let contents = match self.answer(Request::Read { uri: uri.clone() }, &context, revision).await? {
+            Answer::Contents(contents) => Some(contents),
+            Answer::Fault(fault) if is_not_found(&fault) => {
+                return Err(faults::error(*fault, Some(&uri), revision));
+            }
+            _ => None,
+        };
+        if self.subscribed().insert(uri.clone()) {
+            self.host.bus.follow(&uri, contents.as_ref());
+        }
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if self.subscribed().remove(&request.uri) {
+            self.host.bus.leave(&request.uri);
+        }
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(requested.supported_by(&self.get_info().capabilities))
+    }
+
+    async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
+        self.tell_subscription(&subscription).await;
+        Ok(())
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        if !self.told.swap(true, Ordering::Relaxed) {
+            self.tell_peer(&context.peer).await;
+        }
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let message = format!("unknown method `{}`", request.method);
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None))
+    }
+}
+
+fn is_not_found(fault: &Diagnostic) -> bool {
+    fault.code.kind() == "not_found"
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        let subscribed: Vec<String> = self.subscribed().drain().collect();
+        for uri in subscribed {
+            self.host.bus.leave(&uri);
+        }
+    }
+}

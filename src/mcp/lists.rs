@@ -1,0 +1,151 @@
+//! The lists of a generation, ready for each revision, and the pages that clients ask for.
+
+use super::published;
+use super::revision::Revision;
+use crate::call::Answering;
+use crate::registry::Registry;
+use crate::value::Json;
+use arc_swap::ArcSwapOption;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use rmcp::model::{ErrorData, Prompt, ResourceTemplate, Tool};
+use serde::de::DeserializeOwned;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What a generation publishes in one revision.
+pub(crate) struct Lists {
+    /// The generation.
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) tools: Vec<Tool>,
+    pub(crate) templates: Vec<ResourceTemplate>,
+    pub(crate) prompts: Vec<Prompt>,
+    /// Each tool, and whether its results are wrapped.
+    wrapped: HashMap<String, bool>,
+}
+
+impl Lists {
+    fn new(registry: Arc<Registry>, revision: Revision) -> Self {
+        let tools = registry.tools.iter().filter_map(|tool| typed(published::tool(tool, revision))).collect();
+        let templates = registry.resources.iter().filter(|served| served.resource.is_template);
+        let templates = templates.filter_map(|served| typed(published::template(served, revision))).collect();
+        let prompts = registry.prompts.iter().filter_map(|prompt| typed(published::prompt(prompt, revision))).collect();
+        let wrapped = registry
+            .tools
+            .iter()
+            .map(|tool| (tool.name.clone(), tool.output.as_ref().is_some_and(published::is_wrapped)))
+            .collect();
+        Self { registry, tools, templates, prompts, wrapped }
+    }
+
+    /// Whether the results of a tool are wrapped where objects are wanted; nothing if there is no such tool.
+    pub(crate) fn wraps(&self, tool: &str) -> Option<bool> {
+        self.wrapped.get(tool).copied()
+    }
+}
+
+/// The lists of the generation in use, made when they are first asked for.
+#[derive(Default)]
+pub(crate) struct Shelf([ArcSwapOption<Lists>; Revision::ALL.len()]);
+
+impl Shelf {
+    /// The lists of the generation in use.
+    pub(crate) fn lists(&self, service: &dyn Answering, revision: Revision) -> Arc<Lists> {
+        let registry = service.registry();
+        let slot = &self.0[revision.index()];
+        if let Some(lists) = slot.load_full()
+            && Arc::ptr_eq(&lists.registry, &registry)
+        {
+            return lists;
+        }
+        let lists = Arc::new(Lists::new(registry, revision));
+        slot.store(Some(Arc::clone(&lists)));
+        lists
+    }
+}
+
+/// An item as rmcp's type. What does not fit is left out, and the log says so: `check` is where it is found.
+pub(crate) fn typed<T: DeserializeOwned>(item: Json) -> Option<T> {
+    let name = item.get("name").cloned().unwrap_or_default();
+    match serde_json::from_value(item) {
+        Ok(item) => Some(item),
+        Err(error) => {
+            tracing::error!(%name, %error, "left out of a list: the protocol does not take it");
+            None
+        }
+    }
+}
+
+/// A page of a list, and the cursor of the next one.
+///
+/// The cursor holds the kind of the list, how far it went, and the name of the last item: after a reload
+/// the list goes on behind that item, wherever it is now.
+///
+/// # Errors
+/// A cursor that is not one of ours, or not of this list.
+pub(crate) fn page<T: Clone>(
+    kind: &str,
+    items: &[T],
+    name: impl Fn(&T) -> &str,
+    cursor: Option<&str>,
+    size: Option<usize>,
+) -> Result<(Vec<T>, Option<String>), ErrorData> {
+    let start = match cursor {
+        None | Some("") => 0,
+        Some(cursor) => position(kind, items, &name, cursor)
+            .ok_or_else(|| ErrorData::invalid_params("the cursor is not one of this list", None))?,
+    };
+    let end = size.map_or(items.len(), |size| items.len().min(start + size.max(1)));
+    let page = items.get(start..end).unwrap_or_default().to_vec();
+    let next = (end < items.len())
+        .then(|| page.last().map(|last| URL_SAFE_NO_PAD.encode(format!("{kind}:{end}:{}", name(last)))))
+        .flatten();
+    Ok((page, next))
+}
+
+fn position<T>(kind: &str, items: &[T], name: impl Fn(&T) -> &str, cursor: &str) -> Option<usize> {
+    let text = String::from_utf8(URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()?;
+    let (found, rest) = text.split_once(':')?;
+    let (index, last) = rest.split_once(':')?;
+    let index: usize = index.parse().ok().filter(|index| found == kind && *index > 0)?;
+    if items.get(index - 1).is_some_and(|item| name(item) == last) {
+        return Some(index);
+    }
+    Some(items.iter().position(|item| name(item) == last).map_or(index.min(items.len()), |at| at + 1))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn read_all(mut items: Vec<&'static str>, reload: Option<Vec<&'static str>>) -> Vec<&'static str> {
+        let (mut all, mut cursor) = (Vec::new(), None::<String>);
+        let mut reload = reload;
+        loop {
+            let (page, next) = page("t", &items, |item| item, cursor.as_deref(), Some(2)).unwrap();
+            all.extend(page);
+            cursor = next;
+            if cursor.is_none() {
+                return all;
+            }
+            if let Some(reloaded) = reload.take() {
+                items = reloaded;
+            }
+        }
+    }
+
+    #[test]
+    fn pages_go_on_after_a_reload() {
+        assert_eq!(read_all(vec!["a", "b", "c", "d", "e"], None), ["a", "b", "c", "d", "e"]);
+        assert_eq!(read_all(vec!["a", "b", "c"], Some(vec!["0", "a", "b", "c"])), ["a", "b", "c"]);
+        assert_eq!(read_all(vec!["a", "b", "c"], Some(vec!["a"])), ["a", "b"]);
+    }
+
+    #[test]
+    fn a_foreign_cursor_is_refused() {
+        for cursor in ["x", "!", "dDowOmE", &URL_SAFE_NO_PAD.encode("other:1:a")] {
+            assert_eq!(page("t", &["a", "b"], |item| item, Some(cursor), None).unwrap_err().code.0, -32602, "{cursor}");
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Reads one line of the wire: what it is, or which error it gets.
+//!
+//! rmcp reads a message by trying each of its types in turn, and what fits none becomes an unknown method.
+//! We look at the method first, so that a known method with wrong parameters is told so, and small calls
+//! are read in one go.
+
+use crate::value::Json;
+use rmcp::model::{
+    CancelledNotificationParam, ClientJsonRpcMessage, ClientNotification, ClientRequest, CustomNotification,
+    CustomRequest, ErrorData, GetMeta, MetaObject, Notification, NumberOrString, ProtocolVersion, Request, RequestId,
+    RequestMetaObject, RequestNoParam, RequestOptionalParam,
+};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, json};
+
+/// What a line says.
+#[derive(Debug)]
+pub(crate) enum Incoming {
+    /// A request, and whether it opens a session: `initialize`, or a request that stands alone.
+    Request {
+        /// Its id.
+        id: RequestId,
+        /// The request.
+        request: Box<ClientRequest>,
+        /// Whether the protocol's own loop takes it as the beginning of a session.
+        opens: bool,
+    },
+    /// A request is taken back.
+    Cancelled(CancelledNotificationParam),
+    /// Another notification, or the answer to a request of ours.
+    Other(Box<ClientJsonRpcMessage>),
+    /// Something that asks for nothing and that nobody can be told about.
+    Nothing,
+    /// No message that we can act on; this error is the answer.
+    Refused(Option<RequestId>, ErrorData),
+}
+
+/// Reads one line, without its end.
+pub(crate) fn read(line: &[u8]) -> Incoming {
+    match serde_json::from_slice::<Json>(line) {
+        Ok(Json::Object(message)) => read_object(message),
+        Ok(Json::Array(_)) => refused(None, "batches are not supported, send one message a line"),
+        Ok(_) => refused(None, "a message is a JSON object"),
+        Err(error) => Incoming::Refused(None, ErrorData::parse_error(format!("no JSON: {error}"), None)),
+    }
+}
+
+fn refused(id: Option<RequestId>, why: impl Into<String>) -> Incoming {
+    Incoming::Refused(id, ErrorData::invalid_request(why.into(), None))
+}
+
+fn read_object(mut message: Map<String, Json>) -> Incoming {
+    let id = message.remove("id");
+    let id = match id.map(read_id) {
+        None => None,
+        Some(Some(id)) => Some(id),
+        Some(None) => return refused(None, "`id` is a text or a whole number"),
+    };
+    if message.get("jsonrpc").and_then(Json::as_str) != Some("2.0") {
+        return refused(id, "`jsonrpc` is \"2.0\"");
+    }
+    let has_answer = message.contains_key("result") || message.contains_key("error");
+    match (message.remove("method"), id) {
+        (Some(_), id) if has_answer => refused(id, "a message has `method`, `result` or `error`, not two of them"),
+        (Some(Json::String(method)), Some(id)) => read_request(&method, message.remove("params"), id),
+        (Some(Json::String(method)), None) => read_notification(&method, message.remove("params")),
+        (Some(_), id) => refused(id, "`method` is a text"),
+        (None, Some(id)) if has_answer => read_answer(message, id),
+        // An error without an id answers nothing that we asked: there is nobody to tell.
+        (None, None) if message.contains_key("error") => Incoming::Nothing,
+        (None, id) => refused(id, "a message has `method`, `result` or `error`"),
+    }
+}
+
+fn read_id(id: Json) -> Option<RequestId> {
+    match id {
+        Json::String(text) => Some(NumberOrString::String(text.into())),
+        Json::Number(number) => number.as_i64().map(NumberOrString::Number),
+        _ => None,
+    }
+}
+
+fn read_answer(mut message: Map<String, Json>, id: RequestId) -> Incoming {
+    message.insert("jsonrpc".to_owned(), json!("2.0"));
+    message.insert("id".to_owned(), id.clone().into_json_value());
+    match serde_json::from_value(Json::Object(message)) {
+        Ok(answer) => Incoming::Other(Box::new(answer)),
+        Err(error) => refused(Some(id), format!("no answer: {error}")),
+    }
+}
+
+fn read_notification(method: &str, params: Option<Json>) -> Incoming {
+    if method == "notifications/cancelled" {
+        return match params.map(serde_json::from_value::<CancelledNotificationParam>) {
+            Some(Ok(params)) => Incoming::Cancelled(params),
+            _ => Incoming::Nothing,
+        };
+    }
+    let notification = match method {
+        "notifications/initialized" => ClientNotification::InitializedNotification(Default::default()),
+        "notifications/roots/list_changed" => ClientNotification::RootsListChangedNotification(Default::default()),
+        "notifications/progress" => match params.clone().map(serde_json::from_value) {
+            Some(Ok(params)) => ClientNotification::ProgressNotification(Notification::new(params)),
+            _ => ClientNotification::CustomNotification(CustomNotification::new(method, params)),
+        },
+        _ => ClientNotification::CustomNotification(CustomNotification::new(method, params)),
+    };
+    Incoming::Other(Box::new(ClientJsonRpcMessage::notification(notification)))
+}
+
+fn read_request(method: &str, params: Option<Json>, id: RequestId) -> Incoming {
+    let wrong = |error: &str| {
+        let message = format!("malformed parameters of `{method}`: {error}");
+        Incoming::Refused(Some(id.clone()), ErrorData::invalid_params(message, None))
+    };
+    let mut params = match params {
+        None => Map::new(),
+        Some(Json::Object(params)) => params,
+        Some(_) => return wrong("they are an object"),
+    };
+    let meta = match params.remove("_meta") {
+        None => Map::new(),
+        Some(Json::Object(meta)) => meta,
+        Some(_) => return wrong("`_meta` is an object"),
+    };
+    let mut request = match request_of(method, params) {
+        Ok(request) => request,
+        Err(error) => return wrong(&error.to_string()),
+    };
+    let meta = RequestMetaObject(MetaObject(meta));
+    let opens = match &request {
+        ClientRequest::InitializeRequest(_) => true,
+        ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => false,
+        _ => stands_alone(&meta),
+    };
+    if !meta.is_empty() {
+        *request.get_meta_mut() = meta;
+    }
+    Incoming::Request { id, request: Box::new(request), opens }
+}
+
+/// Whether a request brings all that the stateless revision asks of it.
+fn stands_alone(meta: &RequestMetaObject) -> bool {
+    !meta.is_empty()
+        && meta.missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty()
+        && meta.protocol_version().is_some_and(|version| ProtocolVersion::KNOWN_VERSIONS.contains(&version))
+}
+
+fn request_of(method: &str, params: Map<String, Json>) -> Result<ClientRequest, serde_json::Error> {
+    fn needed<M: Default, P: DeserializeOwned>(params: Map<String, Json>) -> Result<Request<M, P>, serde_json::Error> {
+        serde_json::from_value(Json::Object(params)).map(Request::new)
+    }
+    fn optional<M: Default, P: DeserializeOwned>(
+        params: Map<String, Json>,
+    ) -> Result<RequestOptionalParam<M, P>, serde_json::Error> {
+        serde_json::from_value(Json::Object(params)).map(RequestOptionalParam::with_param)
+    }
+    Ok(match method {
+        "tools/call" => ClientRequest::CallToolRequest(needed(params)?),
+        "tools/list" => ClientRequest::ListToolsRequest(optional(params)?),
+        "resources/read" => ClientRequest::ReadResourceRequest(needed(params)?),
+        "resources/list" => ClientRequest::ListResourcesRequest(optional(params)?),
+        "resources/templates/list" => ClientRequest::ListResourceTemplatesRequest(optional(params)?),
+        "resources/subscribe" => ClientRequest::SubscribeRequest(needed(params)?),
+        "resources/unsubscribe" => ClientRequest::UnsubscribeRequest(needed(params)?),
+        "prompts/list" => ClientRequest::ListPromptsRequest(optional(params)?),
+        "prompts/get" => ClientRequest::GetPromptRequest(needed(params)?),
+        "completion/complete" => ClientRequest::CompleteRequest(needed(params)?),
+        "logging/setLevel" => ClientRequest::SetLevelRequest(needed(params)?),
+        "subscriptions/listen" => ClientRequest::SubscriptionsListenRequest(needed(params)?),
+        "initialize" => ClientRequest::InitializeRequest(needed(params)?),
+        "server/discover" => ClientRequest::DiscoverRequest(Default::default()),
+        "ping" => ClientRequest::PingRequest(RequestNoParam::default()),
+        _ => {
+            let params = (!params.is_empty()).then_some(Json::Object(params));
+            ClientRequest::CustomRequest(CustomRequest::new(method, params))
+        }
+    })
+}

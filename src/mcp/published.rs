@@ -1,0 +1,265 @@
+//! Tools, prompts and resources as a revision of the protocol lists them.
+
+use super::revision::Revision;
+use crate::definition::Hints;
+use crate::primitive::Effect;
+use crate::registry::{ServedPrompt, ServedResource, ServedTool};
+use crate::value::Json;
+use serde_json::{Map, json};
+
+/// A tool.
+pub(crate) fn tool(served: &ServedTool, revision: Revision) -> Json {
+    let mut item = Map::new();
+    item.insert("name".to_owned(), json!(served.name));
+    put_title(&mut item, served.tool.title.as_deref(), revision);
+    item.insert("description".to_owned(), json!(served.description));
+    item.insert("inputSchema".to_owned(), served.input.clone());
+    if let Some(output) = &served.output
+        && revision.has_structured()
+    {
+        item.insert("outputSchema".to_owned(), output_schema(output, revision));
+    }
+    if revision.has_hints() {
+        let mut hints = hints(served.tool.effect.value, served.tool.hints);
+        if let (false, Some(title), Json::Object(hints)) = (revision.has_structured(), &served.tool.title, &mut hints) {
+            hints.insert("title".to_owned(), json!(title));
+        }
+        item.insert("annotations".to_owned(), hints);
+    }
+    put_icons(&mut item, &served.tool.icons, revision);
+    put_meta(&mut item, served.tool.meta.as_ref(), revision);
+    Json::Object(item)
+}
+
+/// The hints of a tool: they follow from its effect, and its author may know better.
+fn hints(effect: Effect, hints: Hints) -> Json {
+    let reads_only = matches!(effect, Effect::Pure | Effect::Reads);
+    // What changes the graph in memory can be undone; what writes or runs may not be.
+    let destroys = matches!(effect, Effect::Writes | Effect::Runs);
+    json!({
+        "readOnlyHint": reads_only,
+        "destructiveHint": hints.destructive.unwrap_or(destroys),
+        "idempotentHint": hints.idempotent.unwrap_or(reads_only),
+        "openWorldHint": hints.open_world.unwrap_or(effect == Effect::Runs),
+    })
+}
+
+/// Whether a result that has this output schema is wrapped in `{"result": …}` for a revision that
+/// wants objects.
+pub(crate) fn is_wrapped(output: &Json) -> bool {
+    !is_object_schema(output, output, 0)
+}
+
+/// Whether every value that fits the schema is an object.
+fn is_object_schema(schema: &Json, root: &Json, depth: usize) -> bool {
+    if depth > 16 {
+        return false;
+    }
+    if let Some(kind) = schema.get("type") {
+        return kind == "object";
+    }
+    let referred = schema
+        .get("$ref")
+        .and_then(Json::as_str)
+        .and_then(|reference| reference.strip_prefix('#'))
+        .filter(|pointer| !pointer.is_empty())
+        .and_then(|pointer| root.pointer(pointer));
+    if referred.is_some_and(|schema| is_object_schema(schema, root, depth + 1)) {
+        return true;
+    }
+    let all = schema.get("allOf").and_then(Json::as_array);
+    all.is_some_and(|parts| parts.iter().any(|part| is_object_schema(part, root, depth + 1)))
+}
+
+/// The schema of a result: as written, or wrapped where the revision wants `type: object` at the root.
+fn output_schema(output: &Json, revision: Revision) -> Json {
+    // `true` says nothing, and so does `{}`, which is what clients can read.
+    let output = if output.is_object() { output.clone() } else { json!({}) };
+    if revision.is_stateless() {
+        return output;
+    }
+    if is_wrapped(&output) {
+        return wrap(output);
+    }
+    let Json::Object(mut schema) = output else { return output };
+    if !schema.contains_key("type") {
+        schema.shift_insert(0, "type".to_owned(), json!("object"));
+    }
+    Json::Object(schema)
+}
+
+fn wrap(mut schema: Json) -> Json {
+    let mut wrapper = Map::new();
+    wrapper.insert("type".to_owned(), json!("object"));
+    if let Json::Object(inner) = &mut schema {
+        for key in ["$schema", "$defs", "definitions"] {
+            if let Some(value) = inner.shift_remove(key) {
+                wrapper.insert(key.to_owned(), value);
+            }
+        }
+    }
+    point_into_wrapper(&mut schema);
+    if let Some(definitions) = wrapper.get_mut("$defs") {
+        point_into_wrapper(definitions);
+    }
+    wrapper.insert("properties".to_owned(), json!({ "result": schema }));
+    wrapper.insert("required".to_owned(), json!(["result"]));
+    Json::Object(wrapper)
+}
+
+/// References to the root, or to a part of it, follow it into its wrapper.
+fn point_into_wrapper(schema: &mut Json) {
+    match schema {
+        Json::Object(map) => {
+            for (key, value) in map {
+                match value {
+                    Json::String(target) if key == "$ref" && target.starts_with('#') => {
+                        let rest = &target[1..];
+                        let stays = rest.starts_with("/$defs/") || rest.starts_with("/definitions/");
+                        if !stays && (rest.is_empty() || rest.starts_with('/')) {
+                            *target = format!("#/properties/result{rest}");
+                        }
+                    }
+                    other => point_into_wrapper(other),
+                }
+            }
+        }
+        Json::Array(items) => items.iter_mut().for_each(point_into_wrapper),
+        _ => {}
+    }
+}
+
+/// A prompt.
+pub(crate) fn prompt(served: &ServedPrompt, revision: Revision) -> Json {
+    let prompt = &served.prompt;
+    let mut item = Map::new();
+    item.insert("name".to_owned(), json!(served.name));
+    put_title(&mut item, prompt.title.as_deref(), revision);
+    put(&mut item, "description", prompt.description.as_deref());
+    let arguments: Vec<Json> = prompt
+        .arguments
+        .iter()
+        .map(|argument| {
+            let mut item = Map::new();
+            item.insert("name".to_owned(), json!(argument.name.value));
+            put_title(&mut item, argument.title.as_deref(), revision);
+            put(&mut item, "description", argument.description.as_deref());
+            item.insert("required".to_owned(), json!(argument.required));
+            Json::Object(item)
+        })
+        .collect();
+    if !arguments.is_empty() {
+        item.insert("arguments".to_owned(), Json::Array(arguments));
+    }
+    put_icons(&mut item, &prompt.icons, revision);
+    put_meta(&mut item, prompt.meta.as_ref(), revision);
+    Json::Object(item)
+}
+
+/// A template of resources.
+pub(crate) fn template(served: &ServedResource, revision: Revision) -> Json {
+    let resource = &served.resource;
+    let mut item = Map::new();
+    item.insert("uriTemplate".to_owned(), json!(resource.uri.value));
+    item.insert("name".to_owned(), json!(served.name));
+    put_title(&mut item, resource.title.as_deref(), revision);
+    put(&mut item, "description", resource.description.as_deref());
+    put(&mut item, "mimeType", resource.mime_type.as_deref());
+    if let Some(annotations) = &resource.annotations {
+        item.insert("annotations".to_owned(), annotations_of(annotations, revision));
+    }
+    put_icons(&mut item, &resource.icons, revision);
+    put_meta(&mut item, resource.meta.as_ref(), revision);
+    Json::Object(item)
+}
+
+/// A resource, or a link to one, from the object that the host lists.
+pub(crate) fn resource(listed: &Json, revision: Revision) -> Json {
+    let mut item = Map::new();
+    for (key, value) in listed.as_object().into_iter().flatten() {
+        let known = match key.as_str() {
+            "title" | "_meta" => revision.has_structured(),
+            "icons" => revision.has_icons(),
+            _ => true,
+        };
+        if known && !value.is_null() {
+            let value = if key == "annotations" { annotations_of(value, revision) } else { value.clone() };
+            item.insert(key.clone(), value);
+        }
+    }
+    if !item.contains_key("name") {
+        item.insert("name".to_owned(), listed.get("uri").cloned().unwrap_or_default());
+    }
+    Json::Object(item)
+}
+
+/// Annotations: when something was last modified is told since titles are.
+pub(crate) fn annotations_of(annotations: &Json, revision: Revision) -> Json {
+    let mut annotations = annotations.clone();
+    if let (false, Json::Object(map)) = (revision.has_structured(), &mut annotations) {
+        map.shift_remove("lastModified");
+    }
+    annotations
+}
+
+fn put(item: &mut Map<String, Json>, key: &str, text: Option<&str>) {
+    if let Some(text) = text {
+        item.insert(key.to_owned(), json!(text));
+    }
+}
+
+fn put_title(item: &mut Map<String, Json>, title: Option<&str>, revision: Revision) {
+    put(item, "title", title.filter(|_| revision.has_structured()));
+}
+
+fn put_icons(item: &mut Map<String, Json>, icons: &[Json], revision: Revision) {
+    if revision.has_icons() && !icons.is_empty() {
+        item.insert("icons".to_owned(), json!(icons));
+    }
+}
+
+fn put_meta(item: &mut Map<String, Json>, meta: Option<&Json>, revision: Revision) {
+    if let (true, Some(meta)) = (revision.has_structured(), meta) {
+        item.insert("_meta".to_owned(), meta.clone());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_output_that_is_no_object_is_wrapped_where_objects_are_wanted() {
+        let list = json!({ "$defs": { "A": { "$ref": "#" } }, "type": "array", "items": { "$ref": "#/$defs/A" } });
+        assert_eq!(output_schema(&list, Revision::Stateless), list);
+        assert_eq!(
+            output_schema(&list, Revision::Icons),
+            json!({
+                "type": "object",
+                "$defs": { "A": { "$ref": "#/properties/result" } },
+                "properties": { "result": { "type": "array", "items": { "$ref": "#/$defs/A" } } },
+                "required": ["result"],
+            })
+        );
+    }
+
+    #[test]
+    fn a_reference_to_an_object_is_an_object() {
+        let schema = json!({ "$ref": "#/$defs/A", "$defs": { "A": { "type": "object" } } });
+        assert!(!is_wrapped(&schema));
+        assert_eq!(output_schema(&schema, Revision::Structured)["type"], "object");
+        assert!(is_wrapped(&json!({ "$ref": "#" })));
+        assert!(is_wrapped(&json!(true)));
+    }
+
+    #[test]
+    fn hints_follow_from_the_effect_unless_the_author_knows_better() {
+        let plain = Hints::default();
+        assert_eq!(hints(Effect::Reads, plain)["readOnlyHint"], true);
+        assert_eq!(hints(Effect::Reads, plain)["openWorldHint"], false);
+        assert_eq!(hints(Effect::Writes, plain)["destructiveHint"], true);
+        assert_eq!(hints(Effect::Runs, plain)["openWorldHint"], true);
+        let gentle = Hints { destructive: Some(false), ..plain };
+        assert_eq!(hints(Effect::Writes, gentle)["destructiveHint"], false);
+    }
+}

@@ -1,0 +1,80 @@
+//! The revisions of the protocol, and what each of them knows.
+
+use rmcp::model::ProtocolVersion;
+
+/// A revision of MCP that we speak, the oldest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Revision {
+    /// 2024-11-05.
+    First,
+    /// 2025-03-26: audio, hints of tools, completions.
+    Hints,
+    /// 2025-06-18: titles, structured content, links.
+    Structured,
+    /// 2025-11-25: icons.
+    Icons,
+    /// 2026-07-28: stateless.
+    Stateless,
+}
+
+impl Revision {
+    /// All of them.
+    pub(crate) const ALL: [Self; 5] = [Self::First, Self::Hints, Self::Structured, Self::Icons, Self::Stateless];
+
+    /// The revision of a request. A request without one belongs to a session whose handshake is not
+    /// done: the newest revision that has a handshake answers it.
+    pub(crate) fn of(version: Option<&ProtocolVersion>) -> Self {
+        let Some(version) = version else { return Self::Icons };
+        Self::ALL.into_iter().rev().find(|revision| version.as_str() >= revision.name()).unwrap_or(Self::First)
+    }
+
+    /// Its name on the wire.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::First => "2024-11-05",
+            Self::Hints => "2025-03-26",
+            Self::Structured => "2025-06-18",
+            Self::Icons => "2025-11-25",
+            Self::Stateless => "2026-07-28",
+        }
+    }
+
+    /// Its place in [`Self::ALL`].
+    pub(crate) fn index(self) -> usize {
+        self as usize
+    }
+
+    /// Hints of tools, audio, completions, the message of a progress.
+    pub(crate) fn has_hints(self) -> bool {
+        self >= Self::Hints
+    }
+
+    /// Titles, structured content, output schemas, links to resources, `_meta` on what is listed.
+    pub(crate) fn has_structured(self) -> bool {
+        self >= Self::Structured
+    }
+
+    /// Icons, and where a server lives.
+    pub(crate) fn has_icons(self) -> bool {
+        self >= Self::Icons
+    }
+
+    /// Requests that stand alone, any JSON as structured content, hints for caches.
+    pub(crate) fn is_stateless(self) -> bool {
+        self == Self::Stateless
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_the_newest_revision_that_it_reaches() {
+        for revision in Revision::ALL {
+            assert_eq!(Revision::of(Some(&ProtocolVersion::KNOWN_VERSIONS[revision.index()])), revision);
+            assert_eq!(Revision::ALL[revision.index()], revision);
+        }
+        assert_eq!(Revision::of(None), Revision::Icons);
+    }
+}

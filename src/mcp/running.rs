@@ -1,0 +1,220 @@
+//! One request on its way through the host: progress and log lines go to the client while it runs.
+#![allow(deprecated, reason = "logging is deprecated in the newest revision and alive in all of them")]
+
+use super::handler::Connection;
+use super::revision::Revision;
+use crate::call::{Answer, Caller, Request};
+use crate::guard::Cancel;
+use crate::primitive::{LogLevel, Notice};
+use rmcp::RoleServer;
+use rmcp::model::{ErrorData, LoggingLevel, LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken};
+use rmcp::service::RequestContext;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+use tokio::sync::{mpsc, oneshot};
+
+/// So many notices wait for the client; those of a script that says more are dropped.
+const WAITING: usize = 1024;
+/// So much progress is told at once, and so much in a second after that; the last value is always told.
+const BURST: f64 = 20.0;
+
+/// What a script says while it runs, on its way to the handler.
+struct Voice {
+    sender: mpsc::Sender<Notice>,
+    /// Whether the client wants progress.
+    progress: bool,
+    /// Which log lines it wants.
+    level: Option<LogLevel>,
+    pace: Mutex<Pace>,
+}
+
+struct Pace {
+    last: f64,
+    budget: f64,
+    at: Instant,
+    /// The newest value that was not told.
+    held: Option<Notice>,
+}
+
+impl Voice {
+    fn new(sender: mpsc::Sender<Notice>, progress: bool, level: Option<LogLevel>) -> Self {
+        let pace = Pace { last: f64::NEG_INFINITY, budget: BURST, at: Instant::now(), held: None };
+        Self { sender, progress, level, pace: Mutex::new(pace) }
+    }
+
+    /// Called by the script's thread: it never waits for the client.
+    fn say(&self, notice: Notice) {
+        let told = match &notice {
+            Notice::Log { level, .. } => self.level.is_some_and(|wanted| *level >= wanted),
+            Notice::Progress { done, .. } => self.progress && self.keep_pace(*done, &notice),
+        };
+        if told && self.sender.try_send(notice).is_err() {
+            tracing::debug!("dropped a notice: the client does not keep up");
+        }
+    }
+
+    fn keep_pace(&self, done: f64, notice: &Notice) -> bool {
+        let mut pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
+        if done.is_nan() || done <= pace.last {
+            return false;
+        }
+        let now = Instant::now();
+        pace.last = done;
+        pace.budget = (pace.budget + now.duration_since(pace.at).as_secs_f64() * BURST).min(BURST);
+        pace.at = now;
+        if pace.budget < 1.0 {
+            pace.held = Some(notice.clone());
+            return false;
+        }
+        pace.budget -= 1.0;
+        pace.held = None;
+        true
+    }
+
+    fn held(&self) -> Option<Notice> {
+        self.pace.lock().unwrap_or_else(PoisonError::into_inner).held.take()
+    }
+}
+
+/// Ends the call when the request is forgotten.
+struct EndOnDrop(Cancel);
+
+impl Drop for EndOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+impl Connection {
+    /// Has the host answer a request.
+    ///
+    /// # Errors
+    /// The request was taken back, or the connection ends: nobody reads that answer.
+    pub(crate) async fn answer(
+        &self,
+        request: Request,
+        context: &RequestContext<RoleServer>,
+        revision: Revision,
+    ) -> Result<Answer, ErrorData> {
+        let token = context.meta.get_progress_token();
+        let level = if revision.is_stateless() { context.meta.log_level().map(level_of) } else { Some(self.level()) };
+        let (notices, mut heard) = mpsc::channel(if token.is_some() || level.is_some() { WAITING } else { 1 });
+        let voice = Arc::new(Voice::new(notices, token.is_some(), level));
+        let cancel = Cancel::default();
+        let (done, answered) = oneshot::channel();
+        let speaker = Arc::clone(&voice);
+        let caller = Caller {
+            cancel: cancel.clone(),
+            notices: Box::new(move |notice| speaker.say(notice)),
+            capabilities: self.capabilities(context),
+        };
+        let ended = EndOnDrop(cancel);
+        Arc::clone(&self.host.service).submit(request, caller, Box::new(move |answer| drop(done.send(answer))));
+        let mut answered = answered;
+        let answer = loop {
+            tokio::select! {
+                biased;
+                () = context.ct.cancelled() => return Err(gone()),
+                () = self.ends.all.cancelled() => return Err(gone()),
+                Some(notice) = heard.recv() => self.tell(notice, token.as_ref(), context, revision).await,
+                answer = &mut answered => break answer,
+            }
+        };
+        // What was said before the end is told before the answer.
+        while let Ok(notice) = heard.try_recv() {
+            self.tell(notice, token.as_ref(), context, revision).await;
+        }
+        if let Some(notice) = voice.held() {
+            self.tell(notice, token.as_ref(), context, revision).await;
+        }
+        drop(ended);
+        answer.map_err(|_| ErrorData::internal_error("the call ended without an answer", None))
+    }
+
+    async fn tell(
+        &self,
+        notice: Notice,
+        token: Option<&ProgressToken>,
+        context: &RequestContext<RoleServer>,
+        revision: Revision,
+    ) {
+        let told = async {
+            match notice {
+                Notice::Progress { done, total, message } => {
+                    let Some(token) = token else { return Ok(()) };
+                    let mut progress = ProgressNotificationParam::new(token.clone(), done);
+                    progress.total = total;
+                    progress.message = message.filter(|_| revision.has_hints());
+                    context.peer.notify_progress(progress).await
+                }
+                Notice::Log { level, data } => {
+                    let line = LoggingMessageNotificationParam::new(logging_level(level), data);
+                    context.peer.notify_logging_message(line).await
+                }
+            }
+        };
+        tokio::select! {
+            () = context.ct.cancelled() => {}
+            () = self.ends.all.cancelled() => {}
+            told = told => if let Err(error) = told {
+                tracing::debug!(%error, "a notice did not reach the client");
+            },
+        }
+    }
+}
+
+fn gone() -> ErrorData {
+    ErrorData::internal_error("the server ends, or the request was taken back", None)
+}
+
+/// The protocol's word for a level.
+pub(crate) fn logging_level(level: LogLevel) -> LoggingLevel {
+    match level {
+        LogLevel::Debug => LoggingLevel::Debug,
+        LogLevel::Info => LoggingLevel::Info,
+        LogLevel::Notice => LoggingLevel::Notice,
+        LogLevel::Warning => LoggingLevel::Warning,
+        LogLevel::Error => LoggingLevel::Error,
+        LogLevel::Critical => LoggingLevel::Critical,
+        LogLevel::Alert => LoggingLevel::Alert,
+        LogLevel::Emergency => LoggingLevel::Emergency,
+    }
+}
+
+/// Our word for a level.
+pub(crate) fn level_of(level: LoggingLevel) -> LogLevel {
+    LogLevel::ALL.into_iter().find(|ours| logging_level(*ours) == level).unwrap_or(LogLevel::Info)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_rises_and_its_last_value_is_kept() {
+        let (sender, mut heard) = mpsc::channel(WAITING);
+        let voice = Voice::new(sender, true, None);
+        let progress = |done: f64| Notice::Progress { done, total: None, message: None };
+        voice.say(progress(2.0));
+        voice.say(progress(1.0));
+        voice.say(progress(2.0));
+        assert_eq!(heard.try_recv().ok(), Some(progress(2.0)));
+        assert!(heard.try_recv().is_err());
+        for step in 3..1000 {
+            voice.say(progress(f64::from(step)));
+        }
+        let mut told = 0;
+        while heard.try_recv().is_ok() {
+            told += 1;
+        }
+        assert!(told < 40, "{told}");
+        assert_eq!(voice.held(), Some(progress(999.0)));
+    }
+
+    #[test]
+    fn levels_are_the_same_eight() {
+        for level in LogLevel::ALL {
+            assert_eq!(level_of(logging_level(level)), level);
+        }
+    }
+}

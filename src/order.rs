@@ -1,0 +1,180 @@
+//! A total order over values of all kinds, and the sets that it makes possible.
+
+use crate::value::{Json, Kind, Object, Value};
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+/// Compares two values. The kinds come in this order: `()`, bool, number, text, list, map, native things, functions.
+///
+/// Whole numbers and floats compare by what they are worth, exactly; NaN comes after all numbers. Texts compare by
+/// their characters' code points, lists item by item, maps pair by pair. Native things of one kind compare as
+/// what they look like in a result; all functions are equal.
+pub fn compare(left: &Value, right: &Value) -> Ordering {
+    match (left, right) {
+        (Value::Bool(a), Value::Bool(b)) => a.cmp(b),
+        (Value::Integer(a), Value::Integer(b)) => a.cmp(b),
+        (Value::Float(a), Value::Float(b)) => compare_floats(*a, *b),
+        (Value::Integer(a), Value::Float(b)) => compare_mixed(*a, *b),
+        (Value::Float(a), Value::Integer(b)) => compare_mixed(*b, *a).reverse(),
+        (Value::Text(a), Value::Text(b)) => a.cmp(b),
+        (Value::List(a), Value::List(b)) => {
+            let differing = a.iter().zip(b).map(|(a, b)| compare(a, b)).find(|order| order.is_ne());
+            differing.unwrap_or_else(|| a.len().cmp(&b.len()))
+        }
+        (Value::Map(a), Value::Map(b)) => {
+            let pairs = a.iter().zip(b).map(|((a, x), (b, y))| a.cmp(b).then_with(|| compare(x, y)));
+            let differing = pairs.into_iter().find(|order| order.is_ne());
+            differing.unwrap_or_else(|| a.len().cmp(&b.len()))
+        }
+        (Value::Handle(a), Value::Handle(b)) if Arc::ptr_eq(a, b) => Ordering::Equal,
+        (Value::Handle(_), _) | (_, Value::Handle(_)) => compare_native(left, right),
+        _ => rank(left).cmp(&rank(right)),
+    }
+}
+
+/// Whether two values are equal in this order: `1` and `1.0` are.
+pub fn same(left: &Value, right: &Value) -> bool {
+    compare(left, right).is_eq()
+}
+
+fn rank(value: &Value) -> u8 {
+    match value {
+        Value::Null => 0,
+        Value::Bool(_) => 1,
+        Value::Integer(_) | Value::Float(_) => 2,
+        Value::Text(_) => 3,
+        Value::List(_) => 4,
+        Value::Map(_) => 5,
+        Value::Handle(_) => 6,
+        Value::Function(_) => 7,
+    }
+}
+
+fn compare_floats(left: f64, right: f64) -> Ordering {
+    left.partial_cmp(&right).unwrap_or_else(|| left.is_nan().cmp(&right.is_nan()))
+}
+
+/// Exact, where a cast of the whole number would round: equality must carry over from pair to pair.
+#[allow(clippy::cast_possible_truncation, reason = "the range was checked")]
+fn compare_mixed(whole: i64, float: f64) -> Ordering {
+    const BEYOND: f64 = 9_223_372_036_854_775_808.0;
+    if float.is_nan() || float >= BEYOND {
+        return Ordering::Less;
+    }
+    if float < -BEYOND {
+        return Ordering::Greater;
+    }
+    whole.cmp(&(float.trunc() as i64)).then_with(|| compare_floats(0.0, float.fract()))
+}
+
+/// Frozen data compares as the list or map that it is.
+fn compare_native(left: &Value, right: &Value) -> Ordering {
+    let (left, right) = (thawed(left), thawed(right));
+    match (&*left, &*right) {
+        (Value::Handle(a), Value::Handle(b)) => {
+            let seen = |json: Json| Value::from_json(&json);
+            a.kind().cmp(&b.kind()).then_with(|| compare(&seen(a.to_json()), &seen(b.to_json())))
+        }
+        (Value::Handle(_), _) | (_, Value::Handle(_)) => rank(&left).cmp(&rank(&right)),
+        _ => compare(&left, &right),
+    }
+}
+
+fn thawed(value: &Value) -> Cow<'_, Value> {
+    match value {
+        Value::Handle(handle) if handle.kind() == Kind::Frozen => Cow::Owned(Value::from_json(&handle.to_json())),
+        other => Cow::Borrowed(other),
+    }
+}
+
+/// A set of values: sorted, each once, found by binary search.
+pub struct Set {
+    items: Vec<Value>,
+}
+
+impl Set {
+    /// The set of these items.
+    pub fn new(mut items: Vec<Value>) -> Self {
+        items.sort_by(compare);
+        items.dedup_by(|later, earlier| same(later, earlier));
+        Self { items }
+    }
+
+    /// Whether it has an item equal to `value`.
+    pub fn contains(&self, value: &Value) -> bool {
+        self.items.binary_search_by(|item| compare(item, value)).is_ok()
+    }
+}
+
+impl Object for Set {
+    fn kind(&self) -> Kind {
+        Kind::Set
+    }
+
+    fn to_json(&self) -> Json {
+        Json::Array(self.items.iter().map(Value::to_json).collect())
+    }
+
+    fn length(&self) -> Option<usize> {
+        Some(self.items.len())
+    }
+
+    fn item(&self, index: usize) -> Option<Value> {
+        self.items.get(index).cloned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::Frozen;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn any_value() -> impl Strategy<Value = Value> {
+        let scalar = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::Bool),
+            any::<i64>().prop_map(Value::Integer),
+            (-2_i64..3).prop_map(Value::Integer),
+            any::<f64>().prop_map(Value::Float),
+            (-4_i32..5).prop_map(|half| Value::Float(f64::from(half) / 2.0)),
+            "[ab]{0,2}".prop_map(Value::from),
+        ];
+        scalar.prop_recursive(2, 8, 3, |inner| prop::collection::vec(inner, 0..3).prop_map(Value::List))
+    }
+
+    proptest! {
+        #[test]
+        fn the_order_is_total(a in any_value(), b in any_value(), c in any_value()) {
+            prop_assert_eq!(compare(&a, &b), compare(&b, &a).reverse());
+            prop_assert!(same(&a, &a));
+            if compare(&a, &b).is_le() && compare(&b, &c).is_le() {
+                prop_assert!(compare(&a, &c).is_le());
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_compare_exactly() {
+        let large = 9_007_199_254_740_993; // 2^53 + 1, which no float holds
+        assert!(compare(&Value::Integer(large), &Value::Float(9_007_199_254_740_992.0)).is_gt());
+        assert!(same(&Value::Integer(1), &Value::Float(1.0)));
+        assert!(compare(&Value::Integer(-1), &Value::Float(-1.5)).is_gt());
+        assert!(compare(&Value::Integer(i64::MAX), &Value::Float(f64::NAN)).is_lt());
+    }
+
+    #[test]
+    fn frozen_data_compares_as_what_it_holds() {
+        let json = json!({ "a": [1, 2] });
+        assert!(same(&Value::from_json(&json), &Frozen::value(Arc::new(json.clone()))));
+    }
+
+    #[test]
+    fn a_set_is_sorted_and_holds_each_once() {
+        let set = Set::new(vec!["b".into(), 2_i64.into(), "a".into(), Value::Float(2.0)]);
+        assert_eq!(set.to_json(), json!([2, "a", "b"]));
+        assert!(set.contains(&"a".into()) && !set.contains(&"c".into()));
+    }
+}

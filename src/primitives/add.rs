@@ -1,0 +1,42 @@
+//! `add`: a node.
+
+use crate::diagnostic::Result;
+use crate::graph::record_in;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, optional, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "add",
+    family: Family::Graph,
+    summary: "Adds a node and gives its id; an id that is taken becomes one of `faults`, and the first node stays.",
+    params: &[
+        required("f", &[Kind::Fragment, Kind::Builder], "The fragment of a file, or the builder."),
+        required("kind", &[Kind::Text], "The kind of the node."),
+        required("id", &[Kind::Text, Kind::Integer], "Its id, unique in its kind."),
+        required("fields", &[Kind::Map, Kind::Null], "Its fields."),
+        optional("parent", &[Kind::Text, Kind::Integer, Kind::Map, Kind::Node], "The id of the node it lies in."),
+    ],
+    returns: Kind::Text,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(
+            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.add("tea", "assam", #{ price: 5 })"##,
+            r##""assam""##,
+        ),
+        Example::gives(
+            r##"let g = new_graph(); g.add("shelf", "top", #{}); g.add("box", "green", #{}, "top"); g.add("tea", "sencha", #{}, "green"); g.get("tea", "sencha").parent()"##,
+            r##"{"kind": "box", "key": "green"}"##,
+        ),
+        Example::fails(
+            r##"new_graph().add("tea", "assam", #{ kind: "black" })"##,
+            r##"cannot be a field of its own"##,
+        ),
+    ],
+    run,
+};
+
+fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
+    let (kind, id) = (args.text("kind"), args.value("id"));
+    record_in(args.value("f"), |recording| recording.add(kind, id, args.value("fields"), args.value("parent")))
+}

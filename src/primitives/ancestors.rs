@@ -1,0 +1,29 @@
+//! `ancestors`: all that nodes lie in.
+
+use crate::diagnostic::Result;
+use crate::graph::Nodes;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "ancestors",
+    family: Family::Graph,
+    summary: "The nodes that these lie in, the nearest first.",
+    params: &[
+        required("nodes", &[Kind::Nodes, Kind::Node], "The nodes, or one."),
+    ],
+    returns: Kind::Nodes,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(
+            r##"let g = new_graph(); g.add("shelf", "top", #{}); g.add("box", "green", #{}, "top"); g.add("tea", "sencha", #{}, "green"); g.get("tea", "sencha").ancestors().column("key")"##,
+            r##"["green", "top"]"##,
+        ),
+    ],
+    run,
+};
+
+fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
+    Ok(Value::handle(Nodes::given(args.value("nodes"))?.ancestors()))
+}

@@ -1,0 +1,31 @@
+//! `any_of`: nodes of which some field meets a test.
+
+use crate::diagnostic::Result;
+use crate::graph::Nodes;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "any_of",
+    family: Family::Graph,
+    summary: "The nodes of which at least one of these fields meets the test.",
+    params: &[
+        required("nodes", &[Kind::Nodes, Kind::Node], "The nodes, or one."),
+        required("fields", &[Kind::Text, Kind::List], "The fields."),
+        required("test", &[Kind::Any], "A value or a map of tests, as for `where`."),
+    ],
+    returns: Kind::Nodes,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(
+            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.nodes("tea").any_of(["key", "price"], #{ one_of: [9, "sencha"] }).column("key")"##,
+            r##"["oolong", "sencha"]"##,
+        ),
+    ],
+    run,
+};
+
+fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
+    Ok(Value::handle(Nodes::given(args.value("nodes"))?.any_of(&args.texts("fields")?, args.value("test"))?))
+}

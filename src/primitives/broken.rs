@@ -1,0 +1,29 @@
+//! `broken`: edges that lead nowhere.
+
+use crate::diagnostic::Result;
+use crate::graph::Graph;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "broken",
+    family: Family::Graph,
+    summary: "The edges of which an end, or something they need, is missing.",
+    params: &[
+        required("g", &[Kind::Graph, Kind::Builder], "The graph, or the builder."),
+    ],
+    returns: Kind::Edges,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(
+            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.refer("oolong", "pot", "brewed_in"); g.broken().column("to_key")"##,
+            r##"["pot"]"##,
+        ),
+    ],
+    run,
+};
+
+fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
+    Ok(Value::handle(Graph::given(args.value("g"), &[])?.broken()))
+}

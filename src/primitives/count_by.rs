@@ -1,0 +1,40 @@
+//! `count_by`: How many items of `list` have each `key`, as a map; items without one are counted under `()`.
+
+use crate::primitive::*;
+use crate::diagnostic::Result;
+use crate::guard;
+use crate::sequence;
+use crate::value::{Kind, Map, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "count_by",
+    family: Family::List,
+    summary: "How many items of `list` have each `key`, as a map; items without one are counted under `()`.",
+    params: &[
+        required("list", sequence::KINDS, "The list, or what has items like one."),
+        required("key", &[Kind::Text, Kind::Function], "The name of a field, or a function that returns a text, number or bool."),
+    ],
+    returns: Kind::Map,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#"[#{ s: "open" }, #{ s: "done" }, #{ s: "open" }].count_by("s")"#, r#"{"done": 1, "open": 2}"#),
+        Example::gives(r#"[1, 2, 3].count_by(|n| n % 2 == 0)"#, r#"{"false": 2, "true": 1}"#),
+        Example::fails(r#"["a"].count_by("s")"#, "text has no field `s`"),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
+    if let Some(answer) = sequence::own_answer(&args, "count_by", "list", &["key"]) {
+        return answer;
+    }
+    let mut counts = Map::new();
+    for item in sequence::items(&mut args, "list") {
+        guard::check()?;
+        let label = sequence::label(&sequence::key(&item, args.value("key"))?)?;
+        let count = counts.get(&label).and_then(Value::as_integer).unwrap_or(0);
+        counts.insert(label, Value::Integer(count + 1));
+    }
+    Ok(Value::Map(counts))
+}

@@ -1,0 +1,35 @@
+//! `cycles`: chains that bite their tail.
+
+use crate::diagnostic::Result;
+use crate::graph::Nodes;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, optional, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "cycles",
+    family: Family::Graph,
+    summary: "One shortest cycle for each group of nodes that lead to each other, as a list of sets in the order of the chain.",
+    params: &[
+        required("nodes", &[Kind::Nodes, Kind::Node, Kind::Graph, Kind::Builder], "The nodes, or one, or all of a graph."),
+        optional("kinds", &[Kind::Text, Kind::List], "The kinds of edges to follow, all if left out; `parent` stands for containment, out from a node to what it lies in, and is not among all."),
+    ],
+    returns: Kind::List,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(
+            r##"let g = new_graph(); g.add("step", "fill", #{}); g.add("step", "boil", #{}); g.add("step", "pour", #{}); g.refer("pour", "boil", "needs"); g.refer("boil", "fill", "needs"); g.cycles()"##,
+            r##"[]"##,
+        ),
+        Example::gives(
+            r##"let g = new_graph(); g.add("step", "fill", #{}); g.add("step", "boil", #{}); g.add("step", "pour", #{}); g.refer("pour", "boil", "needs"); g.refer("boil", "fill", "needs"); g.refer("fill", "pour", "needs"); g.cycles("needs").map(|c| c.column("key"))"##,
+            r##"[["fill", "pour", "boil"]]"##,
+        ),
+    ],
+    run,
+};
+
+fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
+    let cycles = Nodes::given(args.value("nodes"))?.cycles(args.texts_or("kinds")?.as_deref())?;
+    Ok(Value::list(cycles.into_iter().map(Value::handle)))
+}

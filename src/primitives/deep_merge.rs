@@ -1,0 +1,48 @@
+//! `deep_merge`: The fields of `a` and `b`; where both have a map they are merged the same way, else that of `b` counts.
+
+use crate::primitive::*;
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::sequence;
+use crate::value::{Kind, Map, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "deep_merge",
+    family: Family::List,
+    summary: "The fields of `a` and `b`; where both have a map they are merged the same way, else that of `b` counts.",
+    params: &[
+        required("a", &[Kind::Map], "The first map."),
+        required("b", &[Kind::Map], "The second map."),
+    ],
+    returns: Kind::Map,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#"deep_merge(#{ a: #{ x: 1, y: 1 } }, #{ a: #{ y: 2 } })"#, r#"{"a": {"x": 1, "y": 2}}"#),
+        Example::gives(r#"deep_merge(#{ a: [1] }, #{ a: [2] })"#, r#"{"a": [2]}"#),
+    ],
+    run,
+};
+
+/// Maps within maps beyond this are refused.
+const DEPTH: usize = 64;
+
+fn run(_: &Context<'_>, args: Args) -> Result<Value> {
+    merged(args.value("a"), args.value("b"), DEPTH).map(Value::Map)
+}
+
+fn merged(a: &Value, b: &Value, depth: usize) -> Result<Map> {
+    if depth == 0 {
+        let message = format!("`deep_merge` merges {DEPTH} maps within maps at most");
+        return Err(Diagnostic::new(Code::LIMIT, message));
+    }
+    let mut fields: Map = sequence::fields(a).into_iter().collect();
+    for (key, value) in sequence::fields(b) {
+        let both = fields.get(&key).filter(|known| sequence::is_map(known) && sequence::is_map(&value));
+        let value = match both {
+            Some(known) => Value::Map(merged(known, &value, depth - 1)?),
+            None => value,
+        };
+        fields.insert(key, value);
+    }
+    Ok(fields)
+}

@@ -1,0 +1,39 @@
+//! `derive`: fields computed on first read.
+
+use crate::diagnostic::Result;
+use crate::graph::Builder;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "derive",
+    family: Family::Graph,
+    summary: "Declares fields of a kind that `function(g, node)` computes, as a map, when one of them is first read; they are kept for the snapshot.",
+    params: &[
+        required("g", &[Kind::Builder], "The builder."),
+        required("kind", &[Kind::Text], "The kind."),
+        required("fields", &[Kind::Text, Kind::List], "The names of the fields."),
+        required("function", &[Kind::Text], "The name of the function."),
+    ],
+    returns: Kind::Null,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(
+            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.derive("tea", ["rank"], "rank_of"); g.nodes("tea").column("price")"##,
+            r##"[9, 7]"##,
+        ),
+        Example::fails(
+            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.derive("tea", ["price"], "rank_of"); g.nodes()"##,
+            r##"stored or derived already"##,
+        ),
+    ],
+    run,
+};
+
+fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
+    if let Some(builder) = args.object::<Builder>("g") {
+        builder.derive(args.text("kind"), &args.texts("fields")?, args.text("function"))?;
+    }
+    Ok(Value::Null)
+}

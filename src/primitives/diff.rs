@@ -1,0 +1,59 @@
+//! `diff`: What changed from text `a` to text `b`, line by line, in the unified format; empty if nothing did.
+
+use crate::primitive::*;
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard;
+use crate::value::{Kind, Value};
+use similar::TextDiff;
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "diff",
+    family: Family::Text,
+    summary: "What changed from text `a` to text `b`, line by line, in the unified format; empty if nothing did.",
+    params: &[
+        required("a", &[Kind::Text], "The text before."),
+        required("b", &[Kind::Text], "The text after."),
+        option("from", &[Kind::Text], "What the first header line calls `a`; `a` if left out."),
+        option("to", &[Kind::Text], "What the second header line calls `b`; `b` if left out."),
+        option("context", &[Kind::Integer], "How many unchanged lines to show around a change; 3 if left out."),
+    ],
+    returns: Kind::Text,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#"diff("one\ntwo\n", "one\n2\n")"#, r#""--- a\n+++ b\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n""#),
+        Example::gives(r#"diff("a\nb\n", "a\n", #{ from: "old", to: "new", context: 0 })"#, r#""--- old\n+++ new\n@@ -2 +1,0 @@\n-b\n""#),
+        Example::gives(r#"diff("same", "same")"#, r#""""#),
+    ],
+    run,
+};
+
+/// More lines than this, of both texts together, are refused: the comparison cannot be interrupted.
+const MOST_LINES: usize = 200_000;
+
+fn run(_: &Context<'_>, args: Args) -> Result<Value> {
+    let (a, b) = (args.text("a"), args.text("b"));
+    guard::check()?;
+    let lines = memchr::memchr_iter(b'\n', a.as_bytes()).count() + memchr::memchr_iter(b'\n', b.as_bytes()).count();
+    if lines > MOST_LINES {
+        let message = format!("`diff` compares {MOST_LINES} lines at most, got {lines}");
+        return Err(Diagnostic::new(Code::LIMIT, message).help("compare parts of the texts"));
+    }
+    let context = args.integer_or("context").map_or(3, |context| usize::try_from(context).unwrap_or(0)).min(MOST_LINES);
+    let names = (args.text_or("from").unwrap_or("a"), args.text_or("to").unwrap_or("b"));
+    Ok(TextDiff::from_lines(a, b).unified_diff().context_radius(context).header(names.0, names.1).to_string().into())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use similar::TextDiff;
+
+    proptest! {
+        #[test]
+        fn it_never_panics_and_is_empty_for_equal_texts(a in "([ab]\r?\n?){0,9}", b in "([ab]\r?\n?){0,9}") {
+            let unified = TextDiff::from_lines(&a, &b).unified_diff().header("a", "b").to_string();
+            prop_assert_eq!(unified.is_empty(), a == b);
+        }
+    }
+}

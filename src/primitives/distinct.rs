@@ -1,0 +1,30 @@
+//! `distinct`: the values of a field, each once.
+
+use crate::diagnostic::Result;
+use crate::graph::Nodes;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "distinct",
+    family: Family::Graph,
+    summary: "The values of a field, each once, sorted, without ().",
+    params: &[
+        required("nodes", &[Kind::Nodes, Kind::Node], "The nodes, or one."),
+        required("field", &[Kind::Text], "The field, or a dotted way as `parent.key`."),
+    ],
+    returns: Kind::List,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(
+            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.add("tea", "mate", #{ price: 7 }); g.nodes("tea").distinct("price")"##,
+            r##"[7, 9]"##,
+        ),
+    ],
+    run,
+};
+
+fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
+    Ok(Value::List(Nodes::given(args.value("nodes"))?.distinct(args.text("field"))?))
+}

@@ -1,0 +1,30 @@
+//! `edges_out`: the edges that leave nodes.
+
+use crate::diagnostic::Result;
+use crate::graph::Nodes;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, optional, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "edges_out",
+    family: Family::Graph,
+    summary: "The edges that leave these nodes, without broken ones, in the order of appearance.",
+    params: &[
+        required("nodes", &[Kind::Nodes, Kind::Node], "The nodes, or one."),
+        optional("kinds", &[Kind::Text, Kind::List], "A kind of edges, or a list of kinds; all if left out."),
+    ],
+    returns: Kind::Edges,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(
+            r##"let g = new_graph(); g.add("step", "fill", #{}); g.add("step", "boil", #{}); g.add("step", "pour", #{}); g.refer("pour", "boil", "needs"); g.refer("boil", "fill", "needs"); g.get("step", "boil").edges_out().select(["kind", "from.key as from", "to.key as to"])"##,
+            r##"[{"kind": "needs", "from": "boil", "to": "fill"}]"##,
+        ),
+    ],
+    run,
+};
+
+fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
+    Ok(Value::handle(Nodes::given(args.value("nodes"))?.edges_out(args.texts_or("kinds")?.as_deref())))
+}

@@ -1,0 +1,34 @@
+//! `filter`: nodes or edges for which a function says yes.
+
+use crate::diagnostic::Result;
+use crate::graph::{Edges, Nodes};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "filter",
+    family: Family::Graph,
+    summary: "The nodes or edges for which the function gives true.",
+    params: &[
+        required("nodes", &[Kind::Nodes, Kind::Edges], "The nodes or edges."),
+        required("keep", &[Kind::Function], "Gives true for what is kept."),
+    ],
+    returns: Kind::Any,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(
+            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); filter(g.nodes("tea"), |tea| tea.price > 8).column("key")"##,
+            r##"["oolong"]"##,
+        ),
+    ],
+    run,
+};
+
+fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
+    let Some(keep) = args.function("keep") else { return Ok(Value::Null) };
+    match args.object::<Edges>("nodes") {
+        Some(edges) => edges.filter(keep).map(Value::handle),
+        None => Nodes::given(args.value("nodes"))?.filter(keep).map(Value::handle),
+    }
+}

@@ -1,0 +1,87 @@
+//! `find_all`: All matches of `regex` in `text`, none overlapping: the text, its groups by number and name, its line from 1, and its place in characters from 0.
+
+use crate::primitive::*;
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::pattern::Pattern;
+use crate::value::{Kind, Value};
+use std::ops::ControlFlow;
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "find_all",
+    family: Family::Text,
+    summary: "All matches of `regex` in `text`, none overlapping: the text, its groups by number and name, its line from 1, and its place in characters from 0.",
+    params: &[
+        required("text", &[Kind::Text], "The text."),
+        required("regex", &[Kind::Text], "The regular expression, in the syntax of the Rust crate `regex`; look-around and back references work too."),
+        option("limit", &[Kind::Integer], "At most so many."),
+    ],
+    returns: Kind::List,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#""a1\nb2".find_all("[a-z](?<digit>\\d)").map(|m| [m.text, m.groups.digit, m.line, m.at])"#, r#"[["a1", "1", 1, 0], ["b2", "2", 2, 3]]"#),
+        Example::gives(r#""aaa".find_all("a", #{ limit: 2 }).len()"#, r#"2"#),
+        Example::fails(r#""a".find_all("[z-a]")"#, "at character"),
+    ],
+    run,
+};
+
+/// More matches than this are refused: each is a map of a script.
+const MOST: usize = 250_000;
+
+fn run(_: &Context<'_>, args: Args) -> Result<Value> {
+    let limit = args.integer_or("limit").map(|limit| usize::try_from(limit).unwrap_or(0));
+    let pattern = Pattern::of(args.text("regex"))?;
+    find(&pattern, args.text("text"), limit).map(Value::List)
+}
+
+fn find(pattern: &Pattern, text: &str, limit: Option<usize>) -> Result<Vec<Value>> {
+    let mut matches = Vec::new();
+    let (mut seen, mut line, mut characters) = (0, 1_usize, 0_usize);
+    pattern.each(text, |found| {
+        if limit == Some(matches.len()) {
+            return Ok(ControlFlow::Break(()));
+        }
+        if matches.len() == MOST {
+            let message = format!("`find_all` finds more than {MOST} matches");
+            return Err(Diagnostic::new(Code::LIMIT, message).help("narrow the regular expression, or set `limit`"));
+        }
+        let span = found.span();
+        let passed = &text[seen..span.start];
+        line += memchr::memchr_iter(b'\n', passed.as_bytes()).count();
+        characters += passed.chars().count();
+        seen = span.start;
+        matches.push(Value::map([
+            ("text", text[span].into()),
+            ("groups", Value::Map(pattern.groups(text, &found))),
+            ("line", line.into()),
+            ("at", characters.into()),
+        ]));
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(matches)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn places_and_lines_are_those_of_the_text(
+            text in "[aäß\n ]{0,20}",
+            regex in prop::sample::select(vec!["a|ß", "", ".", "(?s).", "(?=ä)", r"\b", "a*"]),
+        ) {
+            let matches = find(&Pattern::of(regex).expect("valid"), &text, None).expect("it ends");
+            prop_assert!(matches.len() <= text.chars().count() + 1);
+            for found in matches.iter().map(Value::to_json) {
+                let at = found["at"].as_u64().map_or(0, |at| at as usize);
+                let rest: String = text.chars().skip(at).collect();
+                prop_assert!(rest.starts_with(found["text"].as_str().unwrap_or("?")));
+                let before: String = text.chars().take(at).collect();
+                prop_assert_eq!(found["line"].as_u64(), Some(before.matches('\n').count() as u64 + 1));
+            }
+        }
+    }
+}

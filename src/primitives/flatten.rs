@@ -1,0 +1,43 @@
+//! `flatten`: The items of `list`, those that are lists themselves replaced by their items; one level deep.
+
+use crate::primitive::*;
+use crate::diagnostic::Result;
+use crate::sequence;
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "flatten",
+    family: Family::List,
+    summary: "The items of `list`, those that are lists themselves replaced by their items; one level deep.",
+    params: &[
+        required("list", sequence::KINDS, "The list, or what has items like one."),
+    ],
+    returns: Kind::List,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#"[1, [2, [3]], []].flatten()"#, r#"[1, 2, [3]]"#),
+        Example::gives(r#"["ab", "c"].flatten()"#, r#"["ab", "c"]"#),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
+    if let Some(answer) = sequence::own_answer(&args, "flatten", "list", &[]) {
+        return answer;
+    }
+    let mut flat = Vec::new();
+    for item in sequence::items(&mut args, "list") {
+        match item {
+            Value::List(items) => flat.extend(items),
+            Value::Handle(handle) if sequence::KINDS.contains(&handle.kind()) || handle.kind() == Kind::Frozen => {
+                match handle.length() {
+                    Some(length) => flat.extend((0..length).filter_map(|at| handle.item(at))),
+                    None => flat.push(Value::Handle(handle)),
+                }
+            }
+            other => flat.push(other),
+        }
+    }
+    Ok(Value::List(flat))
+}

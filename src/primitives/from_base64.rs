@@ -1,0 +1,32 @@
+//! `from_base64`: The bytes that `text` encodes in base64 (RFC 4648 §4, with padding); white space in it is passed over.
+
+use crate::primitive::*;
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::value::{Bytes, Kind, Value};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "from_base64",
+    family: Family::Hash,
+    summary: "The bytes that `text` encodes in base64 (RFC 4648 §4, with padding); white space in it is passed over.",
+    params: &[
+        required("text", &[Kind::Text], "The encoded text."),
+    ],
+    returns: Kind::Bytes,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#"from_base64("YT/D qQ==").text_of()"#, r#""a?é""#),
+        Example::fails(r#"from_base64("a?")"#, "is no base64"),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, args: Args) -> Result<Value> {
+    let dense: Vec<u8> = args.text("text").bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    BASE64_STANDARD.decode(dense).map(Bytes::value).map_err(|error| {
+        let message = format!("the text is no base64: {}", error.to_string().to_lowercase());
+        Diagnostic::new(Code("parse.base64"), message.trim_end_matches('.'))
+    })
+}

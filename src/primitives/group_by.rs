@@ -1,0 +1,39 @@
+//! `group_by`: The items of `list` by their `key`, as a map of lists in their order; items without one are under `()`.
+
+use crate::primitive::*;
+use crate::diagnostic::Result;
+use crate::guard;
+use crate::sequence;
+use crate::value::{Kind, Text, Value};
+use std::collections::BTreeMap;
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "group_by",
+    family: Family::List,
+    summary: "The items of `list` by their `key`, as a map of lists in their order; items without one are under `()`.",
+    params: &[
+        required("list", sequence::KINDS, "The list, or what has items like one."),
+        required("key", &[Kind::Text, Kind::Function], "The name of a field, or a function that returns a text, number or bool."),
+    ],
+    returns: Kind::Map,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#"[#{ s: "a", n: 1 }, #{ s: "b", n: 2 }].group_by("s").b"#, r#"[{"n": 2, "s": "b"}]"#),
+        Example::gives(r#"["one", "two", "four"].group_by(|word| word.len)"#, r#"{"3": ["one", "two"], "4": ["four"]}"#),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
+    if let Some(answer) = sequence::own_answer(&args, "group_by", "list", &["key"]) {
+        return answer;
+    }
+    let mut groups: BTreeMap<Text, Vec<Value>> = BTreeMap::new();
+    for item in sequence::items(&mut args, "list") {
+        guard::check()?;
+        let label = sequence::label(&sequence::key(&item, args.value("key"))?)?;
+        groups.entry(label).or_default().push(item);
+    }
+    Ok(Value::map(groups.into_iter().map(|(label, items)| (label, Value::List(items)))))
+}

@@ -1,0 +1,22 @@
+//! `keys`: The keys of `map`, in its order.
+
+use crate::primitive::*;
+use crate::sequence;
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "keys",
+    family: Family::List,
+    summary: "The keys of `map`, in its order.",
+    params: &[
+        required("map", &[Kind::Map], "The map."),
+    ],
+    returns: Kind::List,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#"#{ b: 1, a: 2 }.keys()"#, r#"["a", "b"]"#),
+        Example::gives(r#"pick(#{ a: 1, b: 2 }, ["b", "a"]).keys()"#, r#"["b", "a"]"#),
+    ],
+    run: |_, args| Ok(Value::list(sequence::fields(args.value("map")).into_iter().map(|(key, _)| key.into()))),
+};

@@ -1,0 +1,30 @@
+//! `last`: The last item of `list`, or ().
+
+use crate::primitive::*;
+use crate::diagnostic::Result;
+use crate::sequence;
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "last",
+    family: Family::List,
+    summary: "The last item of `list`, or ().",
+    params: &[
+        required("list", sequence::KINDS, "The list, or what has items like one."),
+    ],
+    returns: Kind::Any,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#"[3, 1].last()"#, r#"1"#),
+        Example::gives(r#"last([])"#, r#"null"#),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
+    if let Some(answer) = sequence::own_answer(&args, "last", "list", &[]) {
+        return answer;
+    }
+    Ok(Value::from(sequence::items(&mut args, "list").pop()))
+}

@@ -1,0 +1,24 @@
+//! `matches`: Whether the regular expression `regex` occurs in `text`.
+
+use crate::primitive::*;
+use crate::pattern::Pattern;
+use crate::value::Kind;
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "matches",
+    family: Family::Text,
+    summary: "Whether the regular expression `regex` occurs in `text`.",
+    params: &[
+        required("text", &[Kind::Text], "The text."),
+        required("regex", &[Kind::Text], "The regular expression, in the syntax of the Rust crate `regex`; look-around and back references work too."),
+    ],
+    returns: Kind::Bool,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#""REQ-12".matches("^REQ-[0-9]+$")"#, r#"true"#),
+        Example::gives(r#""ab".matches("(?i)B")"#, r#"true"#),
+        Example::fails(r#""a".matches("(a")"#, "unclosed group at character 1"),
+    ],
+    run: |_, args| Ok(Pattern::of(args.text("regex"))?.is_match(args.text("text"))?.into()),
+};

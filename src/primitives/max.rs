@@ -1,0 +1,33 @@
+//! `max`: The greatest item of `list` in the order of `sort`, the first of equal ones, or ().
+
+use crate::primitive::*;
+use crate::diagnostic::Result;
+use crate::order;
+use crate::sequence;
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "max",
+    family: Family::List,
+    summary: "The greatest item of `list` in the order of `sort`, the first of equal ones, or ().",
+    params: &[
+        required("list", sequence::KINDS, "The list, or what has items like one."),
+    ],
+    returns: Kind::Any,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#"["a", "c", "b"].max()"#, r#""c""#),
+        Example::gives(r#"max([])"#, r#"null"#),
+        Example::gives(r#"[2, 2.5, 1].max()"#, r#"2.5"#),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
+    if let Some(answer) = sequence::own_answer(&args, "max", "list", &[]) {
+        return answer;
+    }
+    let items = sequence::items(&mut args, "list");
+    Ok(Value::from(items.into_iter().reduce(|best, item| if order::compare(&item, &best).is_gt() { item } else { best })))
+}

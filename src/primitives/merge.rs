@@ -1,0 +1,23 @@
+//! `merge`: The fields of `a` and `b`; where both have one, that of `b` counts. If `a` has an order of fields, as `pick` makes one, it is kept.
+
+use crate::primitive::*;
+use crate::sequence;
+use crate::value::Kind;
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "merge",
+    family: Family::List,
+    summary: "The fields of `a` and `b`; where both have one, that of `b` counts. If `a` has an order of fields, as `pick` makes one, it is kept.",
+    params: &[
+        required("a", &[Kind::Map], "The first map."),
+        required("b", &[Kind::Map], "The second map."),
+    ],
+    returns: Kind::Any,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#"merge(#{ a: 1, b: 1 }, #{ b: 2, c: 2 })"#, r#"{"a": 1, "b": 2, "c": 2}"#),
+        Example::gives(r#"merge(#{ a: #{ x: 1 } }, #{ a: #{} })"#, r#"{"a": {}}"#),
+    ],
+    run: |_, args| Ok(sequence::merged(args.value("a"), args.value("b"))),
+};

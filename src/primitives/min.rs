@@ -1,0 +1,33 @@
+//! `min`: The least item of `list` in the order of `sort`, the first of equal ones, or ().
+
+use crate::primitive::*;
+use crate::diagnostic::Result;
+use crate::order;
+use crate::sequence;
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "min",
+    family: Family::List,
+    summary: "The least item of `list` in the order of `sort`, the first of equal ones, or ().",
+    params: &[
+        required("list", sequence::KINDS, "The list, or what has items like one."),
+    ],
+    returns: Kind::Any,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#"[3, 1, 2].min()"#, r#"1"#),
+        Example::gives(r#"min([])"#, r#"null"#),
+        Example::gives(r#"[2, 2.5, 1].min()"#, r#"1"#),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
+    if let Some(answer) = sequence::own_answer(&args, "min", "list", &[]) {
+        return answer;
+    }
+    let items = sequence::items(&mut args, "list");
+    Ok(Value::from(items.into_iter().reduce(|best, item| if order::compare(&item, &best).is_lt() { item } else { best })))
+}

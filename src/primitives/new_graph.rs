@@ -1,0 +1,28 @@
+//! `new_graph`: a small graph without files.
+
+use crate::diagnostic::Result;
+use crate::graph::Builder;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive};
+use crate::value::{Kind, Value};
+use std::sync::Arc;
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "new_graph",
+    family: Family::Graph,
+    summary: "An empty graph to add to and to ask at once, in any script; `finish` makes it unchangeable.",
+    params: &[],
+    returns: Kind::Builder,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(
+            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.nodes("tea").column("key")"##,
+            r##"["oolong", "sencha"]"##,
+        ),
+    ],
+    run,
+};
+
+fn run(context: &Context<'_>, _args: Args) -> Result<Value> {
+    Ok(Value::handle(Builder::new(Arc::clone(context.functions))))
+}

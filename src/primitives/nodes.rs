@@ -1,0 +1,38 @@
+//! `nodes`: the nodes of a kind.
+
+use crate::diagnostic::Result;
+use crate::graph::Graph;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, optional, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "nodes",
+    family: Family::Graph,
+    summary: "The nodes of these kinds, or all, in the order of insertion; a kind without nodes gives none.",
+    params: &[
+        required("g", &[Kind::Graph, Kind::Builder], "The graph, or the builder."),
+        optional("kinds", &[Kind::Text, Kind::List], "A kind, or a list of kinds."),
+    ],
+    returns: Kind::Nodes,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(
+            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.nodes("tea").column("key")"##,
+            r##"["oolong", "sencha"]"##,
+        ),
+        Example::gives(
+            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.nodes(["pot", "cup"])"##,
+            r##"[]"##,
+        ),
+    ],
+    run,
+};
+
+fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
+    let kinds = args.texts_or("kinds")?.unwrap_or_default();
+    if kinds.is_empty() && args.given("kinds").is_some() {
+        return Ok(Value::handle(Graph::given(args.value("g"), &[])?.nodes(&[]).slice(0, Some(0))));
+    }
+    Ok(Value::handle(Graph::given(args.value("g"), &kinds)?.nodes(&kinds)))
+}

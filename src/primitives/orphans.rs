@@ -1,0 +1,41 @@
+//! `orphans`: nodes that nothing holds and that hold nothing.
+
+use crate::diagnostic::Result;
+use crate::graph::{Attachment, Nodes};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, optional, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "orphans",
+    family: Family::Graph,
+    summary: "The roots that hold nothing either, but for satellites: no children, and no edge of `edges` reaches them.",
+    params: &[
+        required("nodes", &[Kind::Nodes, Kind::Node, Kind::Graph, Kind::Builder], "The nodes, or one, or all of a graph."),
+        optional("kinds", &[Kind::Text, Kind::List], "Only nodes of these kinds."),
+        option("edges", &[Kind::Text, Kind::List], "Kinds of edges that lead up, out from a node to what it belongs to; none if left out."),
+        option("satellites", &[Kind::Text, Kind::List], "Kinds of nodes that do not count as held."),
+    ],
+    returns: Kind::Nodes,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(
+            r##"let g = new_graph(); g.add("shelf", "top", #{}); g.add("box", "green", #{}, "top"); g.add("tea", "sencha", #{}, "green"); g.add("tea", "mate", #{}); g.orphans().column("key")"##,
+            r##"["mate"]"##,
+        ),
+        Example::gives(
+            r##"let g = new_graph(); g.add("shelf", "top", #{}); g.add("box", "green", #{}, "top"); g.add("tea", "sencha", #{}, "green"); g.orphans((), #{ satellites: "box" }).column("key")"##,
+            r##"["top"]"##,
+        ),
+    ],
+    run,
+};
+
+fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
+    let (edges, satellites) = (args.texts("edges")?, args.texts("satellites")?);
+    let mut nodes = Nodes::given(args.value("nodes"))?;
+    if let Some(kinds) = args.texts_or("kinds")? {
+        nodes = nodes.of_kind_named(&kinds);
+    }
+    Ok(Value::handle(nodes.orphans(&Attachment { kinds: &edges, satellites: &satellites })))
+}

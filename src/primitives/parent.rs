@@ -1,0 +1,34 @@
+//! `parent`: what a node lies in.
+
+use crate::diagnostic::Result;
+use crate::graph::Node;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "parent",
+    family: Family::Graph,
+    summary: "The node that a node lies in, or ().",
+    params: &[
+        required("node", &[Kind::Node], "The node."),
+    ],
+    returns: Kind::Node,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(
+            r##"let g = new_graph(); g.add("shelf", "top", #{}); g.add("box", "green", #{}, "top"); g.add("tea", "sencha", #{}, "green"); g.get("tea", "sencha").parent().key"##,
+            r##""green""##,
+        ),
+        Example::gives(
+            r##"let g = new_graph(); g.add("shelf", "top", #{}); g.add("box", "green", #{}, "top"); g.add("tea", "sencha", #{}, "green"); g.get("shelf", "top").parent()"##,
+            r##"null"##,
+        ),
+    ],
+    run,
+};
+
+fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
+    let parent = args.object::<Node>("node").and_then(Node::parent);
+    Ok(parent.map_or(Value::Null, Value::handle))
+}

@@ -1,0 +1,42 @@
+//! `replace`: `text` with each `what` in it replaced by `by`.
+
+use crate::primitive::*;
+use crate::bounded::BoundedText;
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "replace",
+    family: Family::Text,
+    summary: "`text` with each `what` in it replaced by `by`.",
+    params: &[
+        required("text", &[Kind::Text], "The text."),
+        required("what", &[Kind::Text], "What to look for; not empty."),
+        required("by", &[Kind::Text], "What to put in its place."),
+    ],
+    returns: Kind::Text,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#""a-b-c".replace("-", "+")"#, r#""a+b+c""#),
+        Example::gives(r#""aaa".replace("aa", "b")"#, r#""ba""#),
+        Example::fails(r#""a".replace("", "b")"#, "is empty"),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, args: Args) -> Result<Value> {
+    let (text, what) = (args.text("text"), args.text("what"));
+    if what.is_empty() {
+        return Err(Diagnostic::new(Code::ARGUMENTS, "`what` of `replace` is empty").help("say what to replace"));
+    }
+    let mut replaced = BoundedText::default();
+    let mut done = 0;
+    for at in memchr::memmem::find_iter(text.as_bytes(), what) {
+        replaced.push(&text[done..at])?;
+        replaced.push(args.text("by"))?;
+        done = at + what.len();
+    }
+    replaced.push(&text[done..])?;
+    Ok(replaced.into_value())
+}

@@ -1,0 +1,32 @@
+//! `reverse`: The items of `list`, the last one first.
+
+use crate::primitive::*;
+use crate::diagnostic::Result;
+use crate::sequence;
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "reverse",
+    family: Family::List,
+    summary: "The items of `list`, the last one first.",
+    params: &[
+        required("list", sequence::KINDS, "The list, or what has items like one."),
+    ],
+    returns: Kind::List,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#"[1, 2, 3].reverse()"#, r#"[3, 2, 1]"#),
+        Example::gives(r#"let a = [1, 2]; reverse(a); a"#, r#"[1, 2]"#),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
+    if let Some(answer) = sequence::own_answer(&args, "reverse", "list", &[]) {
+        return answer;
+    }
+    let mut items = sequence::items(&mut args, "list");
+    items.reverse();
+    Ok(Value::List(items))
+}

@@ -1,0 +1,40 @@
+//! `roots`: nodes that hang on nothing.
+
+use crate::diagnostic::Result;
+use crate::graph::{Attachment, Nodes};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, optional, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "roots",
+    family: Family::Graph,
+    summary: "The nodes that lie in nothing and, if `edges` are named, from which none of them leads up.",
+    params: &[
+        required("nodes", &[Kind::Nodes, Kind::Node, Kind::Graph, Kind::Builder], "The nodes, or one, or all of a graph."),
+        optional("kinds", &[Kind::Text, Kind::List], "Only nodes of these kinds."),
+        option("edges", &[Kind::Text, Kind::List], "Kinds of edges that lead up, out from a node to what it belongs to; none if left out."),
+    ],
+    returns: Kind::Nodes,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(
+            r##"let g = new_graph(); g.add("shelf", "top", #{}); g.add("box", "green", #{}, "top"); g.add("tea", "sencha", #{}, "green"); g.roots().column("key")"##,
+            r##"["top"]"##,
+        ),
+        Example::gives(
+            r##"let g = new_graph(); g.add("step", "fill", #{}); g.add("step", "boil", #{}); g.add("step", "pour", #{}); g.refer("pour", "boil", "needs"); g.refer("boil", "fill", "needs"); g.roots("step", #{ edges: "needs" }).column("key")"##,
+            r##"["fill"]"##,
+        ),
+    ],
+    run,
+};
+
+fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
+    let edges = args.texts("edges")?;
+    let mut nodes = Nodes::given(args.value("nodes"))?;
+    if let Some(kinds) = args.texts_or("kinds")? {
+        nodes = nodes.of_kind_named(&kinds);
+    }
+    Ok(Value::handle(nodes.roots(&Attachment { kinds: &edges, satellites: &[] })))
+}

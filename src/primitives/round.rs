@@ -1,0 +1,43 @@
+//! `round`: `number` with at most `digits` digits after the point, half away from zero; a whole number stays whole.
+
+use crate::primitive::*;
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "round",
+    family: Family::List,
+    summary: "`number` with at most `digits` digits after the point, half away from zero; a whole number stays whole.",
+    params: &[
+        required("number", &[Kind::Integer, Kind::Float], "The number."),
+        optional("digits", &[Kind::Integer], "How many digits, 0 to 15; 0 if left out."),
+    ],
+    returns: Kind::Any,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#"round(66.6667, 1)"#, r#"66.7"#),
+        Example::gives(r#"round(-2.5)"#, r#"-3.0"#),
+        Example::gives(r#"round(7, 2)"#, r#"7"#),
+        Example::fails(r#"round(1.5, 99)"#, "0 to 15"),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, args: Args) -> Result<Value> {
+    let digits = match i32::try_from(args.integer_or("digits").unwrap_or(0)) {
+        Ok(digits @ 0..=15) => digits,
+        _ => return Err(Diagnostic::new(Code::ARGUMENTS, "`digits` of `round` is 0 to 15")),
+    };
+    Ok(match args.value("number") {
+        Value::Float(number) => Value::Float(rounded(*number, digits)),
+        whole => whole.clone(),
+    })
+}
+
+/// A number too large to have digits after the point stays as it is.
+fn rounded(number: f64, digits: i32) -> f64 {
+    let scale = 10_f64.powi(digits);
+    let scaled = (number * scale).round() / scale;
+    if scaled.is_finite() { scaled } else { number }
+}

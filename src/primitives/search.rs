@@ -1,0 +1,158 @@
+//! `search`: the items that fit a query, the best first.
+
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard;
+use crate::primitive::*;
+use crate::sequence;
+use crate::value::{Kind, Value};
+use std::cmp::Reverse;
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "search",
+    family: Family::Text,
+    summary: "The items of `list` that fit `query`, upper and lower case being equal: first those with the whole \
+              phrase, then those with all its words, each in the order of the list.",
+    params: &[
+        required("list", sequence::KINDS, "Texts, maps, nodes or rows."),
+        required("query", &[Kind::Text], "Words, or a \"phrase\" in double quotes, which finds the phrase only."),
+        option("fields", &[Kind::List], "The names of the fields to look in; all texts of an item if left out."),
+        option("limit", &[Kind::Integer], "At most so many."),
+        option("any", &[Kind::Bool], "Whether items with some of the words follow, those with more of them first."),
+    ],
+    returns: Kind::List,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(
+            r#"["Tea and pot", "A pot MUST brew", "brew the pot"].search("pot must")"#,
+            r#"["A pot MUST brew"]"#,
+        ),
+        Example::gives(r#"["brew a pot", "x", "pot  brew"].search("pot brew")"#, r#"["pot  brew", "brew a pot"]"#),
+        Example::gives(
+            r#"[#{ id: "pot", t: "x" }, #{ id: "b", t: "pot" }].search("pot", #{ fields: ["t"] }).map(|x| x.id)"#,
+            r#"["b"]"#,
+        ),
+        Example::gives(r#"["brew a pot", "pot"].search("\"a pot\"")"#, r#"["brew a pot"]"#),
+        Example::gives(r#"["tea", "pot", "pot tea"].search("pot tea", #{ any: true, limit: 2 })"#, r#"["pot tea", "tea"]"#),
+        Example::fails(r#"["a"].search(" ")"#, "the query is empty"),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
+    if let Some(answer) = sequence::own_answer(&args, "search", "list", &["query", "fields", "limit", "any"]) {
+        return answer;
+    }
+    let query = Query::read(args.text("query"), args.flag("any"))?;
+    let fields = args.given("fields").map(|_| args.texts("fields")).transpose()?;
+    let mut ranked = Vec::new();
+    for (place, item) in sequence::items(&mut args, "list").into_iter().enumerate() {
+        guard::check()?;
+        if let Some(rank) = query.rank(&read(&item, fields.as_deref())?) {
+            ranked.push((rank, place, item));
+        }
+    }
+    ranked.sort_by_key(|(rank, place, _)| (*rank, *place));
+    if let Some(limit) = args.integer_or("limit") {
+        ranked.truncate(usize::try_from(limit).unwrap_or(0));
+    }
+    Ok(Value::list(ranked.into_iter().map(|(_, _, item)| item)))
+}
+
+/// What to look for, in lower case.
+struct Query {
+    phrase: String,
+    /// Each word once; none if only the phrase counts.
+    words: Vec<String>,
+    /// Whether some of the words are enough.
+    any: bool,
+}
+
+/// How well an item fits: the least comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Phrase,
+    AllWords,
+    SomeWords(Reverse<usize>),
+}
+
+impl Query {
+    fn read(query: &str, any: bool) -> Result<Self> {
+        let query = query.trim().to_lowercase();
+        let quoted = query.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+        let phrase = collapsed(quoted.unwrap_or(&query));
+        if phrase.is_empty() {
+            return Err(Diagnostic::new(Code::ARGUMENTS, "the query is empty").help("give a word, or a \"phrase\""));
+        }
+        let mut words: Vec<String> = Vec::new();
+        if quoted.is_none() {
+            for word in phrase.split(' ') {
+                if !words.iter().any(|known| known == word) {
+                    words.push(word.to_owned());
+                }
+            }
+        }
+        Ok(Self { phrase, words, any })
+    }
+
+    fn rank(&self, texts: &[String]) -> Option<Rank> {
+        let has = |part: &str| texts.iter().any(|text| text.contains(part));
+        if has(&self.phrase) {
+            return Some(Rank::Phrase);
+        }
+        let hits = self.words.iter().filter(|word| has(word)).count();
+        match hits {
+            0 => None,
+            _ if hits == self.words.len() => Some(Rank::AllWords),
+            _ => self.any.then_some(Rank::SomeWords(Reverse(hits))),
+        }
+    }
+}
+
+/// The texts of an item to look in: in lower case, white space collapsed, so that a line break hides nothing.
+fn read(item: &Value, fields: Option<&[String]>) -> Result<Vec<String>> {
+    let mut texts = Vec::new();
+    match (item, fields) {
+        (Value::Text(_), _) | (_, None) => gather(item, &mut texts),
+        (_, Some(fields)) => {
+            for name in fields {
+                gather(&sequence::field(item, name)?, &mut texts);
+            }
+        }
+    }
+    Ok(texts)
+}
+
+fn gather(value: &Value, texts: &mut Vec<String>) {
+    match value {
+        Value::List(items) => items.iter().for_each(|item| gather(item, texts)),
+        Value::Map(map) => map.values().for_each(|value| gather(value, texts)),
+        Value::Handle(handle) => gather(&Value::from_json(&handle.to_json()), texts),
+        plain => texts.extend(sequence::word(plain).map(|word| collapsed(&word.to_lowercase()))),
+    }
+}
+
+fn collapsed(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rank(query: &str, any: bool, text: &str) -> Option<Rank> {
+        let query = Query::read(query, any).expect("not empty");
+        query.rank(&read(&text.into(), None).expect("a text can be read"))
+    }
+
+    #[test]
+    fn the_phrase_comes_before_the_words() {
+        assert_eq!(rank("Pot must", false, "a POT\n MUST"), Some(Rank::Phrase));
+        assert_eq!(rank("must pot", false, "a POT MUST"), Some(Rank::AllWords));
+        assert_eq!(rank("must x", false, "a POT MUST"), None);
+        assert_eq!(rank("must x", true, "a POT MUST"), Some(Rank::SomeWords(Reverse(1))));
+        assert_eq!(rank("\"must pot\"", true, "a POT MUST"), None);
+        assert!(Rank::SomeWords(Reverse(2)) < Rank::SomeWords(Reverse(1)));
+        assert!(Query::read("\"\"", false).is_err());
+    }
+}

@@ -1,0 +1,51 @@
+//! `split`: The parts of `text` between the separators; an empty separator gives the characters.
+
+use crate::primitive::*;
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "split",
+    family: Family::Text,
+    summary: "The parts of `text` between the separators; an empty separator gives the characters.",
+    params: &[
+        required("text", &[Kind::Text], "The text."),
+        required("separator", &[Kind::Text], "What stands between the parts."),
+        optional("most", &[Kind::Integer], "At most so many parts, at least 1; the last keeps the rest."),
+    ],
+    returns: Kind::List,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#""a, b, c".split(", ")"#, r#"["a", "b", "c"]"#),
+        Example::gives(r#""key: a: b".split(": ", 2)"#, r#"["key", "a: b"]"#),
+        Example::gives(r#""Öl".split("")"#, r#"["Ö", "l"]"#),
+        Example::fails(r#""a".split(",", 0)"#, "at least 1"),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, args: Args) -> Result<Value> {
+    let (text, separator) = (args.text("text"), args.text("separator"));
+    let most = match args.integer_or("most").map(usize::try_from) {
+        None => usize::MAX,
+        Some(Ok(most)) if most > 0 => most,
+        Some(_) => return Err(Diagnostic::new(Code::ARGUMENTS, "`most` of `split` is at least 1")),
+    };
+    if separator.is_empty() {
+        return Ok(Value::List(characters(text, most)));
+    }
+    Ok(Value::list(text.splitn(most, separator).map(Value::from)))
+}
+
+fn characters(text: &str, most: usize) -> Vec<Value> {
+    let mut parts: Vec<Value> = Vec::new();
+    for (at, character) in text.char_indices() {
+        if parts.len() + 1 == most {
+            parts.push(text[at..].into());
+            break;
+        }
+        parts.push((&*character.encode_utf8(&mut [0; 4])).into());
+    }
+    parts
+}

@@ -1,0 +1,21 @@
+//! `split_lines`: The lines of `text` without their ends (LF or CRLF); an end at the very end opens no further line.
+
+use crate::primitive::*;
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "split_lines",
+    family: Family::Text,
+    summary: "The lines of `text` without their ends (LF or CRLF); an end at the very end opens no further line.",
+    params: &[
+        required("text", &[Kind::Text], "The text."),
+    ],
+    returns: Kind::List,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#""a\r\n\nb\n".split_lines()"#, r#"["a", "", "b"]"#),
+        Example::gives(r#"split_lines("")"#, r#"[]"#),
+    ],
+    run: |_, args| Ok(Value::list(args.text("text").lines().map(Value::from))),
+};

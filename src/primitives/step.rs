@@ -1,0 +1,36 @@
+//! `step`: one step along edges.
+
+use crate::diagnostic::Result;
+use crate::graph::{Direction, Nodes};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, optional, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "step",
+    family: Family::Graph,
+    summary: "The nodes that one step along edges leads to, each once, in the order of the edges.",
+    params: &[
+        required("nodes", &[Kind::Nodes, Kind::Node], "The nodes, or one."),
+        required("direction", &[Kind::Text], "`in`, `out` or `both`."),
+        optional("kinds", &[Kind::Text, Kind::List], "The kinds of edges to follow, all if left out; `parent` stands for containment, out from a node to what it lies in, and is not among all."),
+    ],
+    returns: Kind::Nodes,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(
+            r##"let g = new_graph(); g.add("step", "fill", #{}); g.add("step", "boil", #{}); g.add("step", "pour", #{}); g.refer("pour", "boil", "needs"); g.refer("boil", "fill", "needs"); g.get("step", "boil").step("in").column("key")"##,
+            r##"["pour"]"##,
+        ),
+        Example::gives(
+            r##"let g = new_graph(); g.add("step", "fill", #{}); g.add("step", "boil", #{}); g.add("step", "pour", #{}); g.refer("pour", "boil", "needs"); g.refer("boil", "fill", "needs"); g.get("step", "boil").step("out", "knows")"##,
+            r##"[]"##,
+        ),
+    ],
+    run,
+};
+
+fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
+    let direction = Direction::read(args.text("direction"))?;
+    Ok(Value::handle(Nodes::given(args.value("nodes"))?.step(direction, args.texts_or("kinds")?.as_deref())))
+}

@@ -1,0 +1,48 @@
+//! `sub_string`: The `count` characters of `text` that begin at `from`, as far as there are so many.
+
+use crate::primitive::*;
+use crate::value::Kind;
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "sub_string",
+    family: Family::Text,
+    summary: "The `count` characters of `text` that begin at `from`, as far as there are so many.",
+    params: &[
+        required("text", &[Kind::Text], "The text."),
+        required("from", &[Kind::Integer], "The first character, from 0; below 0 it counts from the end."),
+        optional("count", &[Kind::Integer], "How many characters; all the rest if left out."),
+    ],
+    returns: Kind::Text,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#""Größe".sub_string(2, 2)"#, r#""öß""#),
+        Example::gives(r#""abc".sub_string(-2)"#, r#""bc""#),
+        Example::gives(r#""abc".sub_string(9, 1)"#, r#""""#),
+    ],
+    run: |_, args| Ok(part(args.text("text"), args.integer("from"), args.integer_or("count")).into()),
+};
+
+fn part(text: &str, from: i64, count: Option<i64>) -> &str {
+    let size = |number: i64| usize::try_from(number).unwrap_or(0);
+    let skipped = if from < 0 { text.chars().count().saturating_sub(size(from.saturating_neg())) } else { size(from) };
+    let byte = |text: &str, at: usize| text.char_indices().nth(at).map_or(text.len(), |(byte, _)| byte);
+    let rest = &text[byte(text, skipped)..];
+    count.map_or(rest, |count| &rest[..byte(rest, size(count))])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn any_part_is_cut_at_characters(text in "\\PC{0,8}", from in -9_i64..9, count in -2_i64..9) {
+            let whole: Vec<char> = text.chars().collect();
+            let start = if from < 0 { (whole.len() as i64 + from).max(0) } else { from.min(whole.len() as i64) };
+            let wanted: String = whole.into_iter().skip(start as usize).take(count.max(0) as usize).collect();
+            prop_assert_eq!(part(&text, from, Some(count)), wanted);
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! `title_case`: `text` with the first letter of each word in upper case; the others stay.
+
+use crate::primitive::*;
+use crate::value::Kind;
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "title_case",
+    family: Family::Text,
+    summary: "`text` with the first letter of each word in upper case; the others stay.",
+    params: &[
+        required("text", &[Kind::Text], "The text."),
+    ],
+    returns: Kind::Text,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#""status of this API".title_case()"#, r#""Status Of This API""#),
+        Example::gives(r#""élan".title_case()"#, r#""Élan""#),
+    ],
+    run: |_, args| Ok(raised(args.text("text")).into()),
+};
+
+fn raised(text: &str) -> String {
+    let mut raised = String::with_capacity(text.len());
+    let mut inside = false;
+    for character in text.chars() {
+        if inside {
+            raised.push(character);
+        } else {
+            raised.extend(character.to_uppercase());
+        }
+        inside = !character.is_whitespace();
+    }
+    raised
+}

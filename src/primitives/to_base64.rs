@@ -1,0 +1,31 @@
+//! `to_base64`: `data`, a text being its UTF-8, in base64 (RFC 4648 §4, with padding).
+
+use crate::primitive::*;
+use crate::bounded;
+use crate::diagnostic::Result;
+use crate::value::{Kind, Value};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "to_base64",
+    family: Family::Hash,
+    summary: "`data`, a text being its UTF-8, in base64 (RFC 4648 §4, with padding).",
+    params: &[
+        required("data", &[Kind::Text, Kind::Bytes], "What to encode."),
+    ],
+    returns: Kind::Text,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#""a?é".to_base64()"#, r#""YT/DqQ==""#),
+        Example::gives(r#"to_base64(from_base64("AP8="))"#, r#""AP8=""#),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, args: Args) -> Result<Value> {
+    let data = args.bytes("data");
+    bounded::refuse_above(data.len().div_ceil(3).saturating_mul(4))?;
+    Ok(BASE64_STANDARD.encode(data).into())
+}

@@ -1,0 +1,21 @@
+//! `to_lower`: `text` in lower case.
+
+use crate::primitive::*;
+use crate::value::Kind;
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "to_lower",
+    family: Family::Text,
+    summary: "`text` in lower case.",
+    params: &[
+        required("text", &[Kind::Text], "The text."),
+    ],
+    returns: Kind::Text,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#""MUST Ä".to_lower()"#, r#""must ä""#),
+        Example::gives(r#"to_lower("a1")"#, r#""a1""#),
+    ],
+    run: |_, args| Ok(args.text("text").to_lowercase().into()),
+};

@@ -1,0 +1,21 @@
+//! `to_upper`: `text` in upper case.
+
+use crate::primitive::*;
+use crate::value::Kind;
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "to_upper",
+    family: Family::Text,
+    summary: "`text` in upper case.",
+    params: &[
+        required("text", &[Kind::Text], "The text."),
+    ],
+    returns: Kind::Text,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#""Straße".to_upper()"#, r#""STRASSE""#),
+        Example::gives(r#"to_upper("a1")"#, r#""A1""#),
+    ],
+    run: |_, args| Ok(args.text("text").to_uppercase().into()),
+};

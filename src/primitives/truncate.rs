@@ -1,0 +1,60 @@
+//! `truncate`: `text` with at most `length` characters; where it is cut, its end is `mark`, which counts.
+
+use crate::primitive::*;
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "truncate",
+    family: Family::Text,
+    summary: "`text` with at most `length` characters; where it is cut, its end is `mark`, which counts.",
+    params: &[
+        required("text", &[Kind::Text], "The text."),
+        required("length", &[Kind::Integer], "How many characters at most, from 0."),
+        optional("mark", &[Kind::Text], "What shows the cut; `…` if left out."),
+    ],
+    returns: Kind::Text,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#""a long story".truncate(7)"#, r#""a long…""#),
+        Example::gives(r#""short".truncate(5)"#, r#""short""#),
+        Example::gives(r#""a long story".truncate(4, "")"#, r#""a lo""#),
+        Example::fails(r#""a".truncate(-1)"#, "below 0"),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, args: Args) -> Result<Value> {
+    let Ok(length) = usize::try_from(args.integer("length")) else {
+        return Err(Diagnostic::new(Code::ARGUMENTS, "`length` of `truncate` is below 0"));
+    };
+    Ok(truncated(args.text("text"), length, args.text_or("mark").unwrap_or("…")).into())
+}
+
+/// White space before the mark goes: `a …` reads as if a word were left out.
+fn truncated(text: &str, length: usize, mark: &str) -> String {
+    if text.char_indices().nth(length).is_none() {
+        return text.to_owned();
+    }
+    let mark: String = mark.chars().take(length).collect();
+    let kept: String = text.chars().take(length - mark.chars().count()).collect();
+    if mark.is_empty() { kept } else { kept.trim_end().to_owned() + &mark }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn it_is_never_too_long(text in "\\PC{0,12}", length in 0_usize..14, mark in "[.…]{0,3}") {
+            let cut = truncated(&text, length, &mark);
+            prop_assert!(cut.chars().count() <= length.max(text.chars().count().min(length)));
+            if text.chars().count() <= length {
+                prop_assert_eq!(cut, text);
+            }
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! `unique`: The items of `list`, each once, where it stands first; `1` and `1.0` are equal.
+
+use crate::primitive::*;
+use crate::diagnostic::Result;
+use crate::order;
+use crate::sequence;
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "unique",
+    family: Family::List,
+    summary: "The items of `list`, each once, where it stands first; `1` and `1.0` are equal.",
+    params: &[
+        required("list", sequence::KINDS, "The list, or what has items like one."),
+    ],
+    returns: Kind::List,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#"["b", "a", "b"].unique()"#, r#"["b", "a"]"#),
+        Example::gives(r#"[#{ a: 1 }, #{ a: 1 }].unique().len()"#, r#"1"#),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
+    if let Some(answer) = sequence::own_answer(&args, "unique", "list", &[]) {
+        return answer;
+    }
+    let items = sequence::items(&mut args, "list");
+    let mut places: Vec<usize> = (0..items.len()).collect();
+    places.sort_by(|a, b| order::compare(&items[*a], &items[*b]));
+    places.dedup_by(|later, earlier| order::same(&items[*later], &items[*earlier]));
+    let mut first = vec![false; items.len()];
+    places.into_iter().for_each(|place| first[place] = true);
+    Ok(Value::list(items.into_iter().zip(first).filter(|(_, first)| *first).map(|(item, _)| item)))
+}

@@ -1,0 +1,52 @@
+//! `walk`: all that edges lead to.
+
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::graph::{Direction, Nodes, Walking};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "walk",
+    family: Family::Graph,
+    summary: "The nodes that steps along edges lead to, each once, without those it began with; cycles end.",
+    params: &[
+        required("nodes", &[Kind::Nodes, Kind::Node], "The nodes, or one."),
+        required("direction", &[Kind::Text], "`in`, `out` or `both`."),
+        option("kinds", &[Kind::Text, Kind::List], "The kinds of edges to follow, all if left out; `parent` stands for containment, out from a node to what it lies in, and is not among all."),
+        option("depth", &[Kind::Integer], "How many steps at most."),
+        option("order", &[Kind::Text], "`breadth`, the near ones first, as usual, or `depth`."),
+    ],
+    returns: Kind::Nodes,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(
+            r##"let g = new_graph(); g.add("step", "fill", #{}); g.add("step", "boil", #{}); g.add("step", "pour", #{}); g.refer("pour", "boil", "needs"); g.refer("boil", "fill", "needs"); g.get("step", "pour").walk("out").column("key")"##,
+            r##"["boil", "fill"]"##,
+        ),
+        Example::gives(
+            r##"let g = new_graph(); g.add("step", "fill", #{}); g.add("step", "boil", #{}); g.add("step", "pour", #{}); g.refer("pour", "boil", "needs"); g.refer("boil", "fill", "needs"); g.get("step", "pour").walk("out", #{ depth: 1 }).column("key")"##,
+            r##"["boil"]"##,
+        ),
+    ],
+    run,
+};
+
+fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
+    let kinds = args.texts_or("kinds")?;
+    let depth_first = match args.text_or("order") {
+        None | Some("breadth") => false,
+        Some("depth") => true,
+        Some(other) => {
+            let fault = Diagnostic::new(Code::ARGUMENTS, format!("`{other}` is no order of a walk"));
+            return Err(fault.help("known: `breadth`, `depth`"));
+        }
+    };
+    let walking = Walking {
+        direction: Direction::read(args.text("direction"))?,
+        kinds: kinds.as_deref(),
+        depth: args.integer_or("depth").map(|depth| usize::try_from(depth).unwrap_or(0)),
+        depth_first,
+    };
+    Ok(Value::handle(Nodes::given(args.value("nodes"))?.walk(&walking)?))
+}

@@ -1,0 +1,38 @@
+//! `where`: nodes whose fields meet tests.
+
+use crate::diagnostic::Result;
+use crate::graph::Nodes;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "where",
+    family: Family::Graph,
+    summary: "The nodes whose fields meet all these tests; equality over a whole kind is found by an index.",
+    params: &[
+        required("nodes", &[Kind::Nodes, Kind::Node], "The nodes, or one."),
+        required("tests", &[Kind::Map], "Per field a value, or a map of tests: `equals one_of starts_with ends_with contains words regex empty above below any not`, with `fold: true` without regard to case."),
+    ],
+    returns: Kind::Nodes,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(
+            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.nodes("tea").where(#{ price: 7 }).column("key")"##,
+            r##"["sencha"]"##,
+        ),
+        Example::gives(
+            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.nodes("tea").where(#{ price: #{ above: 7 }, key: #{ contains: "LONG", fold: true } }).column("key")"##,
+            r##"["oolong"]"##,
+        ),
+        Example::fails(
+            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.nodes("tea").where(#{ prise: 7 })"##,
+            r##"no field `prise`"##,
+        ),
+    ],
+    run,
+};
+
+fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
+    Ok(Value::handle(Nodes::given(args.value("nodes"))?.where_(&args.map("tests"))?))
+}

@@ -1,0 +1,110 @@
+//! What the list primitives share: reading items of any sequence, keys, and words made of values.
+
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::primitive::Args;
+use crate::value::{Frozen, Kind, Object, Record, Text, Value};
+use std::borrow::Cow;
+
+/// The kinds that the list primitives take: lists, and what has items as they do.
+pub const KINDS: &[Kind] = &[Kind::List, Kind::Set, Kind::Lines, Kind::Nodes, Kind::Edges, Kind::Rows];
+
+/// The items of the sequence in argument `name`, moved out of the arguments where they are a plain list.
+pub fn items(args: &mut Args, name: &str) -> Vec<Value> {
+    match args.take(name) {
+        Value::List(items) => items,
+        Value::Handle(handle) => (0..handle.length().unwrap_or(0)).filter_map(|at| handle.item(at)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// What the receiver answers itself, if it has its own way to do `verb`: see `Object::perform`.
+pub fn own_answer(args: &Args, verb: &str, receiver: &str, others: &[&str]) -> Option<Result<Value>> {
+    match args.value(receiver) {
+        Value::Handle(handle) => {
+            let others: Vec<Value> = others.iter().map(|name| args.value(name).clone()).collect();
+            handle.perform(verb, &others)
+        }
+        _ => None,
+    }
+}
+
+/// The key of an item: the field that `by` names, or what the function `by` returns.
+///
+/// A map that lacks the field has the key `()`; a value that can have no such field is a fault.
+pub fn key(item: &Value, by: &Value) -> Result<Value> {
+    match by {
+        Value::Function(function) => function.call(vec![item.clone()]),
+        Value::Text(name) => field(item, name),
+        other => {
+            let message = format!("a key is the name of a field or a function, got {}", other.kind().name());
+            Err(Diagnostic::new(Code::ARGUMENTS, message))
+        }
+    }
+}
+
+/// The field of a map or of a native thing.
+pub fn field(item: &Value, name: &str) -> Result<Value> {
+    match item {
+        Value::Map(map) => Ok(map.get(name).cloned().unwrap_or(Value::Null)),
+        Value::Handle(handle) => handle.field(name),
+        other => {
+            let message = format!("{} has no field `{name}`", other.kind().name());
+            Err(Diagnostic::new(Code::ARGUMENTS, message).help("items with fields are maps, nodes or rows"))
+        }
+    }
+}
+
+/// A plain value as a word of a text: texts as they are, numbers and bools as in JSON; nothing else has one.
+pub fn word(value: &Value) -> Option<Cow<'_, str>> {
+    match value {
+        Value::Text(text) => Some(Cow::Borrowed(text)),
+        Value::Integer(_) | Value::Float(_) | Value::Bool(_) => Some(Cow::Owned(value.to_json().to_string())),
+        _ => None,
+    }
+}
+
+/// A key of a map made of a value: its word, or `()` for nothing.
+pub fn label(value: &Value) -> Result<Text> {
+    if value.is_null() {
+        return Ok(Text::from(Kind::Null.name()));
+    }
+    word(value).map(|word| Text::from(&*word)).ok_or_else(|| {
+        let message = format!("a key of a map is made of a text, a number or a bool, got {}", value.kind().name());
+        Diagnostic::new(Code::ARGUMENTS, message).help("give a function that returns one")
+    })
+}
+
+/// Whether a value is a map, plain or frozen.
+pub fn is_map(value: &Value) -> bool {
+    match value {
+        Value::Map(_) => true,
+        Value::Handle(handle) => handle.kind() == Kind::Frozen && handle.length().is_none(),
+        _ => false,
+    }
+}
+
+/// The fields of a map in its order: plain ones are sorted by key, frozen ones stand as they were written.
+pub fn fields(map: &Value) -> Vec<(Text, Value)> {
+    match map {
+        Value::Map(map) => map.iter().map(|(key, value)| (Text::clone(key), value.clone())).collect(),
+        Value::Handle(handle) => match (handle.downcast::<Record>(), handle.downcast::<Frozen>()) {
+            (Some(record), _) => record.fields().to_vec(),
+            (None, Some(frozen)) => {
+                let keys = frozen.keys();
+                let keys = keys.iter().filter_map(Value::as_text);
+                keys.filter_map(|key| Some((Text::from(key), frozen.field(key).ok()?))).collect()
+            }
+            (None, None) => match Value::from_json(&handle.to_json()) {
+                Value::Map(map) => map.into_iter().collect(),
+                _ => Vec::new(),
+            },
+        },
+        _ => Vec::new(),
+    }
+}
+
+/// The fields of both maps, those of `over` winning: in the order of `under` if that has one of its own.
+pub fn merged(under: &Value, over: &Value) -> Value {
+    let fields = fields(under).into_iter().chain(fields(over));
+    if matches!(under, Value::Map(_)) { Value::Map(fields.collect()) } else { Record::value(fields) }
+}

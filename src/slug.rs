@@ -1,0 +1,108 @@
+//! Slugs: the part of an address that is made from a title.
+
+use std::collections::HashSet;
+
+/// A slug of ASCII letters and digits: other scripts are transliterated, letters lowered, and every other run
+/// becomes one `separator`, none of them at the ends. `4.1 A & B` gives `4-1-a-b`.
+pub fn ascii_slug(text: &str, separator: &str) -> String {
+    let mut slug = String::with_capacity(text.len());
+    let mut gap = false;
+    let mut push = |character: char| {
+        if !character.is_ascii_alphanumeric() {
+            gap = true;
+            return;
+        }
+        if gap && !slug.is_empty() {
+            slug.push_str(separator);
+        }
+        gap = false;
+        slug.push(character.to_ascii_lowercase());
+    };
+    for character in text.chars() {
+        if character.is_ascii() {
+            push(character);
+        } else {
+            deunicode::deunicode_char(character).unwrap_or(" ").chars().for_each(&mut push);
+        }
+    }
+    slug
+}
+
+/// The slug that GitHub gives a heading: lowered, blanks become one `separator` each, `-` and `_` stay, other
+/// punctuation goes, letters of all scripts stay. `4.1 A & B` gives `41-a--b`.
+pub fn github_slug(text: &str, separator: &str) -> String {
+    let mut slug = String::with_capacity(text.len());
+    for character in text.trim().chars().flat_map(char::to_lowercase) {
+        match character {
+            ' ' => slug.push_str(separator),
+            '-' | '_' => slug.push(character),
+            _ if character.is_alphanumeric() || is_mark(character) => slug.push(character),
+            _ => {}
+        }
+    }
+    slug
+}
+
+/// Slugs that are unique within one document: the second `setup` becomes `setup-1`, the third `setup-2`;
+/// a number that is taken is passed over.
+#[derive(Debug, Default)]
+pub struct Slugs {
+    taken: HashSet<String>,
+}
+
+impl Slugs {
+    /// The first free one of `slug`, `slug-1`, `slug-2`, …, which is then taken.
+    pub fn unique(&mut self, slug: String) -> String {
+        if self.taken.insert(slug.clone()) {
+            return slug;
+        }
+        let free = (1_u64..).map(|number| format!("{slug}-{number}")).find(|name| !self.taken.contains(name));
+        let free = free.unwrap_or(slug);
+        self.taken.insert(free.clone());
+        free
+    }
+}
+
+/// Combining marks, which belong to the letter before them.
+fn is_mark(character: char) -> bool {
+    unicode_normalization::char::is_combining_mark(character)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn an_ascii_slug_is_letters_digits_and_single_separators() {
+        assert_eq!(ascii_slug("4.1 A & B", "-"), "4-1-a-b");
+        assert_eq!(ascii_slug("  snake_case  ", "-"), "snake-case");
+        assert_eq!(ascii_slug("Über die Größe", "-"), "uber-die-grosse");
+        assert_eq!(ascii_slug("北京", "_"), "bei_jing");
+        assert_eq!(ascii_slug("…", "-"), "");
+    }
+
+    #[test]
+    fn a_github_slug_keeps_letters_of_all_scripts() {
+        assert_eq!(github_slug("4.1 A & B", "-"), "41-a--b");
+        assert_eq!(github_slug("Über `die` Größe_1", "-"), "über-die-größe_1");
+    }
+
+    #[test]
+    fn repeated_slugs_get_the_first_free_number() {
+        let mut slugs = Slugs::default();
+        let made: Vec<String> =
+            ["a", "a-1", "a", "a", "b"].iter().map(|slug| slugs.unique((*slug).to_owned())).collect();
+        assert_eq!(made, ["a", "a-1", "a-2", "a-3", "b"]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_gives_a_clean_slug(text in "\\PC*") {
+            let slug = ascii_slug(&text, "-");
+            prop_assert!(!slug.starts_with('-') && !slug.ends_with('-') && !slug.contains("--"));
+            prop_assert!(slug.bytes().all(|byte| byte == b'-' || byte.is_ascii_lowercase() || byte.is_ascii_digit()));
+            prop_assert!(!github_slug(&text, "-").contains(' '));
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! One walk for every world: what is hidden, what `.gitignore` leaves out, how loops end, in which order.
+
+use super::{EntryKind, Walk, Walked, path};
+use crate::diagnostic::{Code, Diagnostic, Result};
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use std::sync::Arc;
+
+/// The files that say what a walk leaves out, the stronger one first. Only those between the root of the
+/// world and the entry count: a user's own excludes and those above the root would make results differ
+/// from one machine to the next.
+pub(super) const IGNORE_FILES: [&str; 2] = [".ignore", ".gitignore"];
+
+/// A walk that looks into more folders than this is a mistake, or a trap.
+const MOST_FOLDERS: usize = 500_000;
+
+/// What a walk needs to know of a world.
+pub(super) trait Folders {
+    /// The entries of a folder, sorted by name; nothing if it cannot be looked into.
+    fn entries(&self, folder: &str) -> Result<Option<Vec<Found>>>;
+
+    /// The text of an ignore file, if it is there.
+    fn ignore_file(&self, path: &str) -> Option<String>;
+
+    /// What tells a folder from every other one: two paths to one folder give the same.
+    fn identity(&self, folder: &str) -> Option<(u64, u64)>;
+}
+
+/// An entry of a folder.
+pub(super) struct Found {
+    /// Its name.
+    pub(super) name: String,
+    /// What it is, or what the symlink leads to.
+    pub(super) entry: EntryKind,
+    /// Whether it is a symlink.
+    pub(super) link: bool,
+}
+
+/// A folder still to be looked into.
+struct Open {
+    path: String,
+    /// How many folders deep it lies; the first one is 0.
+    depth: usize,
+    rules: Option<Arc<Rules>>,
+    /// The folders above it that were entered, kept only where links are followed.
+    above: Option<Arc<Above>>,
+}
+
+struct Above {
+    identity: Option<(u64, u64)>,
+    next: Option<Arc<Above>>,
+}
+
+/// The ignore files of one folder, and of those above it.
+struct Rules {
+    folder: String,
+    files: [Gitignore; 2],
+    above: Option<Arc<Rules>>,
+}
+
+/// Walks. A folder that is not there, or lies in an ignored one, gives nothing.
+pub(super) fn walk(folders: &dyn Folders, walk: &Walk) -> Result<Walked> {
+    let from = path::clean(&walk.from);
+    let mut walked = Walked::default();
+    let rules = match walk.ignore {
+        true => match rules_above(folders, &from) {
+            Some(rules) => rules,
+            None => return Ok(walked),
+        },
+        false => None,
+    };
+    let mut open = vec![Open { path: from, depth: 0, rules, above: None }];
+    while let Some(folder) = open.pop() {
+        enter(folders, walk, folder, &mut open, &mut walked)?;
+        if walked.folders.len() > MOST_FOLDERS {
+            let message = format!("the walk from `{}` looked into {MOST_FOLDERS} folders", walk.from);
+            return Err(Diagnostic::new(Code::LIMIT, message).help("begin further down, or give a `depth`"));
+        }
+    }
+    walked.files.sort_unstable();
+    walked.folders.sort_unstable();
+    Ok(walked)
+}
+
+fn enter(folders: &dyn Folders, walk: &Walk, folder: Open, open: &mut Vec<Open>, walked: &mut Walked) -> Result<()> {
+    let identity = if walk.follow { folders.identity(&folder.path) } else { None };
+    if identity.is_some() && is_above(folder.above.as_deref(), identity) {
+        return Ok(());
+    }
+    let Some(entries) = folders.entries(&folder.path)? else { return Ok(()) };
+    let rules = if walk.ignore { rules_of(folders, &folder, &entries) } else { None };
+    let above = walk.follow.then(|| Arc::new(Above { identity, next: folder.above.clone() }));
+    for found in entries {
+        if (found.link && !walk.follow) || (!walk.hidden && found.name.starts_with('.')) {
+            continue;
+        }
+        let path = child(&folder.path, &found.name);
+        let is_folder = found.entry == EntryKind::Folder;
+        if is_ignored(rules.as_deref(), &path, is_folder) || (walk.ignore && found.name == ".git") {
+            continue;
+        }
+        match found.entry {
+            EntryKind::File => walked.files.push(path),
+            EntryKind::Folder if walk.depth.is_none_or(|depth| folder.depth + 1 < depth) => {
+                open.push(Open { path, depth: folder.depth + 1, rules: rules.clone(), above: above.clone() });
+            }
+            _ => {}
+        }
+    }
+    walked.folders.push(folder.path);
+    Ok(())
+}
+
+/// The path of an entry, as results show it: without a leading `./`.
+pub(super) fn child(folder: &str, name: &str) -> String {
+    match folder {
+        "." => name.to_owned(),
+        "/" => format!("/{name}"),
+        _ => format!("{folder}/{name}"),
+    }
+}
+
+fn is_above(mut above: Option<&Above>, identity: Option<(u64, u64)>) -> bool {
+    while let Some(one) = above {
+        if one.identity == identity {
+            return true;
+        }
+        above = one.next.as_deref();
+    }
+    false
+}
+
+/// The folders above `from`, the outermost first; `from` itself is not among them.
+pub(super) fn folders_above(from: &str) -> Vec<String> {
+    if from == "." || path::is_absolute(from) || from.starts_with('~') {
+        return Vec::new();
+    }
+    let mut above = vec![".".to_owned()];
+    above.extend(from.match_indices('/').map(|(at, _)| from[..at].to_owned()));
+    above
+}
+
+/// The rules that hold where the walk begins; nothing if they leave that folder out.
+fn rules_above(folders: &dyn Folders, from: &str) -> Option<Option<Arc<Rules>>> {
+    let mut rules: Option<Arc<Rules>> = None;
+    let above = folders_above(from);
+    for (at, folder) in above.iter().enumerate() {
+        rules = read_rules(folder, rules, |name| folders.ignore_file(&child(folder, name)));
+        let next = above.get(at + 1).map_or(from, String::as_str);
+        if is_ignored(rules.as_deref(), next, true) {
+            return None;
+        }
+    }
+    Some(rules)
+}
+
+fn rules_of(folders: &dyn Folders, folder: &Open, entries: &[Found]) -> Option<Arc<Rules>> {
+    read_rules(&folder.path, folder.rules.clone(), |name| {
+        let there = entries.binary_search_by(|found| found.name.as_str().cmp(name)).is_ok();
+        there.then(|| folders.ignore_file(&child(&folder.path, name))).flatten()
+    })
+}
+
+/// The rules of one folder on top of those above; lines that are no patterns are passed over, as git does.
+fn read_rules(folder: &str, above: Option<Arc<Rules>>, text: impl Fn(&str) -> Option<String>) -> Option<Arc<Rules>> {
+    let texts = IGNORE_FILES.map(text);
+    if texts.iter().all(Option::is_none) {
+        return above;
+    }
+    let files = texts.map(|text| {
+        let mut builder = GitignoreBuilder::new(".");
+        for line in text.iter().flat_map(|text| text.lines()) {
+            let _not_a_pattern = builder.add_line(None, line);
+        }
+        builder.build().unwrap_or_else(|_| Gitignore::empty())
+    });
+    Some(Arc::new(Rules { folder: folder.to_owned(), files, above }))
+}
+
+/// The nearest rule that speaks of the path decides; `.ignore` files are asked before `.gitignore` files.
+fn is_ignored(rules: Option<&Rules>, path: &str, is_folder: bool) -> bool {
+    for file in 0..IGNORE_FILES.len() {
+        let mut at = rules;
+        while let Some(rules) = at {
+            let within = match rules.folder.as_str() {
+                "." => path,
+                folder => path.strip_prefix(folder).map_or(path, |rest| rest.trim_start_matches('/')),
+            };
+            let decided = rules.files[file].matched(within, is_folder);
+            if !decided.is_none() {
+                return decided.is_ignore();
+            }
+            at = rules.above.as_deref();
+        }
+    }
+    false
+}

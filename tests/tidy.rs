@@ -1,0 +1,183 @@
+//! The house rules that a machine can see: layers, purposes, sizes, fences.
+#![allow(clippy::unwrap_used, reason = "a test that cannot read its own checkout has nothing to say")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Words that stand for a third-party crate or an effect, and the rooms that may say them.
+const FENCES: &[(&str, &[&str])] = &[
+    ("rhai::", &["script"]),
+    ("handlebars::", &["template"]),
+    ("jsonschema::", &["definition"]),
+    ("rmcp::", &["mcp"]),
+    ("notify::", &["watch"]),
+    ("std::fs", &["world/disk"]),
+    ("std::process", &["world/disk", "main.rs"]),
+    ("std::env", &["world/disk"]),
+    ("SystemTime", &["world/disk"]),
+];
+
+const FILE_LINES: usize = 400;
+const FUNCTION_LINES: usize = 60;
+
+fn sources() -> Vec<(String, String)> {
+    fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                collect(&path, found);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                found.push(path);
+            }
+        }
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut found = Vec::new();
+    collect(&root, &mut found);
+    found.sort();
+    found
+        .into_iter()
+        .map(|path| {
+            (path.strip_prefix(&root).unwrap().to_string_lossy().into_owned(), fs::read_to_string(&path).unwrap())
+        })
+        .collect()
+}
+
+/// The code of a line: without comments and string literals, roughly.
+fn code(line: &str) -> &str {
+    let trimmed = line.trim_start();
+    if trimmed.starts_with("//") { "" } else { line.split(" // ").next().unwrap_or(line) }
+}
+
+fn room(file: &str) -> &str {
+    file.split(['/', '.']).next().unwrap()
+}
+
+#[test]
+fn a_module_names_only_modules_above_it() {
+    let list = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs")).unwrap();
+    let order: BTreeMap<&str, usize> = list
+        .lines()
+        .filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';'))
+        .enumerate()
+        .map(|(at, name)| (name, at))
+        .collect();
+    let mut faults = Vec::new();
+    for (file, text) in sources() {
+        let Some(own) = order.get(room(&file)) else { continue };
+        for (number, line) in text.lines().enumerate() {
+            for named in code(line).split("crate::").skip(1) {
+                let name: String = named.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+                if order.get(name.as_str()).is_some_and(|other| other > own) {
+                    faults.push(format!("src/{file}:{}: names `{name}`, which stands below it in lib.rs", number + 1));
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn every_file_says_its_purpose_and_stays_small() {
+    let mut faults = Vec::new();
+    for (file, text) in sources() {
+        if !text.starts_with("//! ") {
+            faults.push(format!("src/{file}:1: begins without `//! ` and one sentence of purpose"));
+        }
+        let lines = text.lines().count();
+        if lines > FILE_LINES {
+            faults.push(format!("src/{file}: has {lines} lines, of {FILE_LINES} at most"));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn functions_stay_small() {
+    let mut faults = Vec::new();
+    for (file, text) in sources() {
+        let mut open: Option<(usize, String, String)> = None;
+        for (number, line) in text.lines().enumerate() {
+            let indent: String = line.chars().take_while(|c| *c == ' ').collect();
+            let rest = line.trim_start();
+            let begins = [
+                "fn ",
+                "pub fn ",
+                "async fn ",
+                "pub async fn ",
+                "pub(crate) fn ",
+                "pub(super) fn ",
+                "const fn ",
+                "pub const fn ",
+            ];
+            if open.is_none() && begins.iter().any(|word| rest.starts_with(word)) && !rest.ends_with('}') {
+                open = Some((number, indent, rest.to_owned()));
+            } else if let Some((start, outer, head)) = &open
+                && rest == "}"
+                && indent == *outer
+            {
+                let lines = number - start + 1;
+                let limit = if file == "main.rs" && head.starts_with("fn main") { 15 } else { FUNCTION_LINES };
+                if lines > limit {
+                    faults.push(format!("src/{file}:{}: `{head}` has {lines} lines, of {limit} at most", start + 1));
+                }
+                open = None;
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn third_parties_and_effects_stay_in_their_rooms() {
+    let mut faults = Vec::new();
+    for (file, text) in sources() {
+        let body = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+        for (word, rooms) in FENCES {
+            if rooms.iter().any(|allowed| file.starts_with(allowed)) {
+                continue;
+            }
+            for (number, line) in body.lines().enumerate() {
+                if code(line).contains(word) {
+                    faults.push(format!("src/{file}:{}: names `{word}`; only {} may", number + 1, rooms.join(", ")));
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn the_host_never_names_a_pack() {
+    let packs: Vec<String> = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tools.d"))
+        .map(|entries| {
+            entries.filter_map(|entry| entry.unwrap().path().file_stem()?.to_str().map(str::to_owned)).collect()
+        })
+        .unwrap_or_default();
+    let mut faults = Vec::new();
+    for (file, text) in sources() {
+        for (number, line) in text.lines().enumerate() {
+            let line = line.to_lowercase();
+            for pack in packs.iter().filter(|pack| line.contains(pack.as_str())) {
+                faults.push(format!("src/{file}:{}: names the pack `{pack}`", number + 1));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn every_dependency_says_why_it_is_here() {
+    let manifest = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml")).unwrap();
+    let mut inside = false;
+    let mut faults = Vec::new();
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            inside = line.contains("dependencies]");
+        } else if inside && line.contains('=') && !line.starts_with('#') && !line.contains(" # ") {
+            faults.push(line.to_owned());
+        }
+    }
+    assert!(faults.is_empty(), "dependencies without a reason:\n{}", faults.join("\n"));
+}
