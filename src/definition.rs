@@ -1,10 +1,28 @@
 //! What a pack's TOML files say, lowered: every required thing is there, and every part knows its place.
 
+pub mod code;
+mod fields;
+mod grammar;
+mod inline;
+mod json;
 mod pack;
+mod read;
 mod schema;
+mod tree;
+mod uri;
+mod workspace;
 
+pub use grammar::{Grammar, Key, Shape, reference};
 pub use pack::{Git, Grants, GraphDefinition, LimitsOverride, PackDefinition, Refresh};
-pub use schema::Schema;
+pub use read::read;
+pub use schema::{Checker, Problem, Role, Schema, lint, missing_references, published, resolved};
+pub use uri::variables as uri_variables;
+pub use workspace::{Server, Workspace, Written, read_workspace};
+
+use fields::Fields;
+use grammar::{FILE, WORKSPACE};
+use read::{icons, limits};
+use tree::{Entry, Item, Node, escape, parse};
 
 use crate::primitive::Effect;
 use crate::source::Place;

@@ -138,6 +138,8 @@ impl Guard {
     pub fn stop(&self, fault: Box<Diagnostic>) -> Box<Diagnostic> {
         let stop = self.stop.get_or_init(|| fault).clone();
         self.stopped.store(true, Ordering::Release);
+        // This thread asks at its very next step; the others within a period.
+        LOCAL.with(|local| local.ceiling.set(isize::MIN));
         stop
     }
 

@@ -57,17 +57,18 @@ pub fn nearest(text: &str, candidates: &[&str], limit: usize) -> Result<Vec<usiz
             guard::check()?;
         }
         let Some(edits) = meant(&text, &folded(candidate), bound) else { continue };
-        near.push((edits, place));
-        if limit == 1 {
-            bound = edits.saturating_sub(1);
-            near = vec![(edits, place)];
-            if edits == 0 {
-                break;
-            }
+        // Kept sorted; a later one must be nearer than the last of them to get in.
+        let at = near.partition_point(|(known, _)| *known <= edits);
+        near.insert(at, (edits, place));
+        near.truncate(limit);
+        if near.len() < limit {
+            continue;
+        }
+        match near.last() {
+            Some((worst, _)) if *worst > 0 => bound = worst - 1,
+            _ => break,
         }
     }
-    near.sort_unstable();
-    near.truncate(limit);
     Ok(near.into_iter().map(|(_, place)| place).collect())
 }
 

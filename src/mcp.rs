@@ -6,6 +6,7 @@
 
 mod about;
 mod bus;
+mod connection;
 mod faults;
 mod handler;
 mod lists;
@@ -23,12 +24,15 @@ pub use wire::Bounds;
 
 use crate::call::Answering;
 use crate::value::Json;
-use bus::Bus;
-use handler::{Connection, Host};
-use lists::Shelf;
+use bus::{Bus, Event, STATUS, read_resource};
+use connection::{Connection, Host};
+use lists::{Lists, Shelf, page, typed};
+use message::{Incoming, read_message};
 use outlet::Outlet;
+use revision::Revision;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
+use running::{level_of, logging_level};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,1 +1,31 @@
-//! Stub.
+//! Scripts: rhai compiled once per pack and run under a guard, with the primitives as its functions.
+
+mod adapt;
+mod convert;
+mod diagnose;
+mod effects;
+mod engine;
+mod function;
+mod language;
+mod parallel;
+mod pool;
+mod program;
+mod running;
+pub mod documentation;
+pub mod survey;
+#[cfg(test)]
+mod tests;
+
+pub use engine::{known_arities, known_names};
+pub use pool::Pool;
+pub use program::{FunctionName, Program};
+
+use adapt::register as register_primitive;
+use convert::{HandleBox, Origin, from_value, to_value};
+use diagnose::{kind_of_type, parse_fault, raise};
+use engine::{MOST_LEVELS, empty_engine};
+use function::Closure;
+use language::sequence_verb;
+use parallel::{STACK, parallel};
+use program::Inner;
+use running::{Running, at_level, current, enter, level};

@@ -1,1 +1,281 @@
-//! Stub.
+//! Templates: compiled once, checked when they are compiled, strict when they are filled.
+//!
+//! A file is named by its path from the root; as a partial it is named so without its ending:
+//! `{{> templates/shared/row}}` is `templates/shared/row.hbs`. Pure primitives are helpers:
+//! `{{truncate text 80}}`, options as `name=value`. A helper's name alone, `{{text}}`, is the variable.
+
+mod blocks;
+mod fault;
+mod pure;
+mod syntax;
+mod walk;
+
+use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::source::{Place, Source};
+use crate::value::Json;
+use handlebars::{Context, Handlebars, no_escape};
+use std::collections::HashMap;
+use std::sync::Arc;
+use walk::{Fact, Facts, From, Reference, facts_of};
+
+/// A template that cannot be read.
+pub const SYNTAX: Code = Code("template-syntax");
+/// A helper that does not exist, or is used as something it is not.
+pub const HELPER: Code = Code("template-helper");
+/// A partial that does not exist, or that leads back to itself.
+pub const PARTIAL: Code = Code("template-partial");
+
+/// The templates of a pack and those shared by all.
+pub struct Templates {
+    engine: Handlebars<'static>,
+    facts: HashMap<String, Facts>,
+    origins: HashMap<String, Origin>,
+}
+
+/// Where the text of a template stands, so that a line and a column of it become a place.
+struct Origin {
+    /// The text itself.
+    source: Arc<Source>,
+    /// The place of the value that holds it, if it is written in a definition.
+    within: Option<Place>,
+}
+
+impl Origin {
+    /// The place of a span of the template's text.
+    fn place(&self, start: usize, end: usize) -> Place {
+        let Some(within) = &self.within else { return self.source.place(start..end) };
+        let written = &within.source.text[within.span.clone()];
+        match written.find(self.source.text.as_str()) {
+            Some(offset) => {
+                let offset = within.span.start + offset;
+                within.source.place(offset + start..offset + end)
+            }
+            None => within.clone(),
+        }
+    }
+
+    /// The place of a one-based line and column, to the end of its tag or line.
+    fn at(&self, line: usize, column: usize) -> Place {
+        let start = self.source.offset(line, column);
+        let rest = &self.source.text[start..];
+        let line_end = rest.find('\n').unwrap_or(rest.len());
+        let end = rest[..line_end].find("}}").map_or(line_end, |end| end + 2);
+        self.place(start, start + end)
+    }
+}
+
+impl Default for Templates {
+    fn default() -> Self {
+        let mut engine = Handlebars::new();
+        engine.set_strict_mode(true);
+        engine.register_escape_fn(no_escape);
+        engine.set_prevent_indent(true);
+        engine.unregister_helper("log");
+        blocks::register(&mut engine);
+        pure::register(&mut engine);
+        Self { engine, facts: HashMap::new(), origins: HashMap::new() }
+    }
+}
+
+impl Templates {
+    /// Compiles files. Each file's faults are told; the others can be used.
+    pub fn compile(files: &[Arc<Source>]) -> (Self, Vec<Diagnostic>) {
+        let mut templates = Self::default();
+        let mut faults = Vec::new();
+        for file in files {
+            let origin = Origin { source: Arc::clone(file), within: None };
+            faults.extend(templates.add(&file.path, origin).err().map(|fault| *fault));
+        }
+        for file in files {
+            faults.extend(templates.lint(&file.path));
+        }
+        (templates, faults)
+    }
+
+    /// Compiles a template that is written in a definition, at `place`; [`Self::render_text`] fills it.
+    pub fn add_inline(&mut self, text: &str, place: &Place) -> Vec<Diagnostic> {
+        let name = inline(text);
+        let origin = Origin { source: Source::new(place.source.path.as_str(), text), within: Some(place.clone()) };
+        match self.add(&name, origin) {
+            Ok(()) => self.lint(&name),
+            Err(fault) => vec![*fault],
+        }
+    }
+
+    fn add(&mut self, name: &str, origin: Origin) -> Result<()> {
+        let text = &origin.source.text;
+        syntax::check_depth(text).map_err(|(start, end, fault)| fault.at(origin.place(start, end)))?;
+        if let Err(error) = self.engine.register_template_string(name, text) {
+            return Err(syntax::fault(&error, &origin));
+        }
+        if let Some(template) = self.engine.get_template(name) {
+            let template = template.clone();
+            self.facts.insert(name.to_owned(), facts_of(&template, &origin));
+            if origin.within.is_none() {
+                self.engine.register_template(partial_name(name), template);
+            }
+        }
+        self.origins.insert(name.to_owned(), origin);
+        Ok(())
+    }
+
+    /// Helpers and partials that do not exist.
+    fn lint(&self, name: &str) -> Vec<Diagnostic> {
+        let Some(facts) = self.facts.get(name) else { return Vec::new() };
+        let mut faults: Vec<Diagnostic> = facts.faults.clone();
+        for fact in &facts.list {
+            match fact {
+                Fact::Helper { name, block, arguments, place } => {
+                    faults.extend(blocks::misuse(name, *block, *arguments).map(|fault| *fault.at(place.clone())));
+                }
+                Fact::Partial { name: partial, place, .. } => match self.file_of(partial) {
+                    None => {
+                        let fault = Diagnostic::new(PARTIAL, format!("there is no partial `{partial}`"));
+                        let known: Vec<&str> = self.files().map(partial_name).collect();
+                        let help = did_you_mean(partial, known.iter().copied()).unwrap_or_else(|| {
+                            "a partial is named by its path without the ending: `templates/shared/row`".to_owned()
+                        });
+                        faults.push(*fault.at(place.clone()).help(help));
+                    }
+                    Some(file) if self.leads_to(file, name, 0) => {
+                        let message = format!("the partial `{partial}` leads back to this template");
+                        let fault = Diagnostic::new(PARTIAL, message).at(place.clone());
+                        faults.push(*fault.help("a template that contains itself has no end"));
+                    }
+                    Some(_) => {}
+                },
+                Fact::Variable { .. } => {}
+            }
+        }
+        faults
+    }
+
+    /// Whether a template uses another, also through others.
+    fn leads_to(&self, from: &str, to: &str, depth: usize) -> bool {
+        from == to || (depth < 32 && self.partials(from).any(|file| self.leads_to(file, to, depth + 1)))
+    }
+
+    fn file_of(&self, partial: &str) -> Option<&str> {
+        self.files().find(|file| partial_name(file) == partial)
+    }
+
+    /// The paths of the files that were compiled, in no order.
+    pub fn files(&self) -> impl Iterator<Item = &str> {
+        self.origins.iter().filter(|(_, origin)| origin.within.is_none()).map(|(name, _)| name.as_str())
+    }
+
+    /// Whether there is a file of that path.
+    pub fn has(&self, path: &str) -> bool {
+        self.origins.get(path).is_some_and(|origin| origin.within.is_none())
+    }
+
+    /// The files that a template uses as partials.
+    pub fn partials(&self, path: &str) -> impl Iterator<Item = &str> {
+        let list = self.facts.get(path).map(|facts| facts.list.as_slice()).unwrap_or_default();
+        list.iter().filter_map(|fact| match fact {
+            Fact::Partial { name, .. } => self.file_of(name),
+            _ => None,
+        })
+    }
+
+    /// The same, of a template that is written in a definition.
+    pub fn partials_of_text(&self, text: &str) -> Vec<&str> {
+        self.partials(&inline(text)).collect()
+    }
+
+    /// Fills a file with `context`. What is missing is a fault at its place, in the template that asks for it.
+    pub fn render(&self, path: &str, context: &Json) -> Result<String> {
+        if !self.has(path) {
+            let files: Vec<&str> = self.files().collect();
+            let fault = Diagnostic::new(Code::TEMPLATE, format!("there is no template `{path}`"));
+            return Err(match did_you_mean(path, files.iter().copied()) {
+                Some(help) => fault.help(help),
+                None => fault.help("templates are named by their path from the root"),
+            });
+        }
+        self.fill(path, context)
+    }
+
+    /// Fills a template that is written in a definition.
+    pub fn render_text(&self, text: &str, context: &Json) -> Result<String> {
+        let name = inline(text);
+        if self.origins.contains_key(&name) {
+            return self.fill(&name, context);
+        }
+        let (mut own, source) = (Self::default(), Source::new("text", text));
+        let place = source.place(0..text.len());
+        if let Some(fault) = own.add_inline(text, &place).into_iter().next() {
+            return Err(Box::new(fault));
+        }
+        own.fill(&name, context)
+    }
+
+    fn fill(&self, name: &str, context: &Json) -> Result<String> {
+        crate::guard::check()?;
+        let wrapped = Context::wraps(context)
+            .map_err(|error| Diagnostic::new(Code::TEMPLATE, format!("the context cannot be used: {error}")))?;
+        self.engine.render_with_context(name, &wrapped).map_err(|error| {
+            let origin = error.template_name.as_ref().and_then(|name| self.origins.get(name));
+            fault::of(&error, origin.or_else(|| self.origins.get(name)), context)
+        })
+    }
+
+    /// The variables that a file needs, also those of its partials: the path from the root of the context (`*` stands
+    /// for any item of a list) and the place that asks for it.
+    pub fn variables(&self, path: &str) -> Vec<(Vec<String>, Place)> {
+        let mut found = Vec::new();
+        self.collect(path, &Reference::own(), &[], None, 0, &mut found);
+        found
+    }
+
+    /// The same, of a template that is written in a definition.
+    pub fn variables_of_text(&self, text: &str) -> Vec<(Vec<String>, Place)> {
+        self.variables(&inline(text))
+    }
+
+    /// Variables of a template whose own context is `base`; those in `given` are filled by whoever includes it.
+    fn collect(
+        &self,
+        name: &str,
+        base: &Reference,
+        given: &[String],
+        caller: Option<&Place>,
+        depth: usize,
+        found: &mut Vec<(Vec<String>, Place)>,
+    ) {
+        let Some(facts) = self.facts.get(name).filter(|_| depth < 16) else { return };
+        for fact in &facts.list {
+            match fact {
+                Fact::Variable { reference, place } => {
+                    let is_given = reference.from == From::Own
+                        && reference.path.first().is_some_and(|first| given.contains(first));
+                    if let Some(path) = reference.within(base).root_path().filter(|path| !path.is_empty() && !is_given)
+                    {
+                        found.push((path, caller.unwrap_or(place).clone()));
+                    }
+                }
+                Fact::Partial { name, context, given, place } => {
+                    let Some(file) = self.file_of(name) else { continue };
+                    let context = context.within(base);
+                    self.collect(file, &context, given, Some(caller.unwrap_or(place)), depth + 1, found);
+                }
+                Fact::Helper { .. } => {}
+            }
+        }
+    }
+}
+
+/// The name of a partial: the path without its ending.
+fn partial_name(path: &str) -> &str {
+    let name = path.rfind('/').map_or(0, |at| at + 1);
+    path[name..].rfind('.').filter(|at| *at > 0).map_or(path, |at| &path[..name + at])
+}
+
+/// The name under which a template of a definition is kept; no path contains the sign.
+fn inline(text: &str) -> String {
+    format!("\u{1}{text}")
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

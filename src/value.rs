@@ -9,6 +9,7 @@ mod record;
 pub use bytes::Bytes;
 pub use fault::Fault;
 pub use frozen::Frozen;
+pub use json::ordered;
 pub use record::Record;
 
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -87,7 +88,6 @@ pub trait Object: Any + Send + Sync {
     /// Its own way to do a verb that lists or maps do too (`sort`, `first`, `pick`, …), with the arguments after
     /// the receiver, `()` for one left out: sorted nodes stay nodes. Without one the verb works on its items, or on
     /// its fields.
-    /// the receiver: sorted nodes stay nodes. Without one the verb works on its items, or on its fields.
     fn perform(&self, _verb: &str, _arguments: &[Value]) -> Option<Result<Value>> {
         None
     }

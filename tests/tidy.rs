@@ -111,7 +111,7 @@ fn functions_stay_small() {
                 "const fn ",
                 "pub const fn ",
             ];
-            if open.is_none() && begins.iter().any(|word| rest.starts_with(word)) && !rest.ends_with('}') {
+            if open.is_none() && begins.iter().any(|word| rest.starts_with(word)) && !rest.ends_with(['}', ';']) {
                 open = Some((number, indent, rest.to_owned()));
             } else if let Some((start, outer, head)) = &open
                 && rest == "}"

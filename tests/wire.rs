@@ -13,6 +13,8 @@ mod fixture;
 mod rough;
 #[path = "wire/schemas.rs"]
 mod schemas;
+#[path = "wire/streams.rs"]
+mod streams;
 
 use client::Client;
 use serde_json::Value as Json;

@@ -51,16 +51,8 @@ impl<'a> Reader<'a> {
 
     /// Whether one of these kinds has the field.
     pub fn known_to(&self, nodes: &[u32]) -> bool {
-        let mut seen = 0_u128;
-        nodes.iter().any(|node| {
-            let kind = self.graph.parts.kind_of[*node as usize];
-            let bit = 1_u128.checked_shl(u32::from(kind)).unwrap_or(0);
-            if seen & bit != 0 {
-                return false;
-            }
-            seen |= bit;
-            self.access[usize::from(kind)] != Access::Unknown
-        })
+        let mut kinds = nodes.iter().map(|node| self.graph.parts.kind_of[*node as usize]);
+        kinds.any(|kind| self.access[usize::from(kind)] != Access::Unknown)
     }
 
     /// Gets ready to read the field of these nodes: what is derived is computed, in parallel if they are many.
@@ -110,7 +102,10 @@ impl<'a> Reader<'a> {
             }
             Access::Parent => match parts.parents[node as usize] {
                 NONE => Cow::Owned(Value::Null),
-                parent => Cow::Owned(Value::handle(Node::new(Arc::clone(self.graph), parent))),
+                parent => {
+                    self.graph.permit_node(parent)?;
+                    Cow::Owned(Value::handle(Node::new(Arc::clone(self.graph), parent)))
+                }
             },
             Access::Stored(field) => parts.stored(node, field).map_or(Cow::Owned(Value::Null), Cow::Borrowed),
             Access::Derived { group, place } => Cow::Borrowed(&self.graph.derive(group, node)?[usize::from(place)]),

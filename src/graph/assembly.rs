@@ -1,11 +1,12 @@
 //! Fragments to a snapshot: numbers the nodes, merges, resolves references. Copies no value but merged ones.
 
 use super::{
-    Adjacency, EdgeRow, Fault, Fragment, Functions, Graph, Group, How, KindTable, NONE, Parts, Shape, Slot, Target,
-    compare,
+    Adjacency, EdgeRow, Fault, Fragment, Functions, Graph, Group, How, Keeping, KindTable, NONE, Parts, Shape, Slot,
+    Target,
 };
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
+use crate::order::compare;
 use crate::value::{Map, Text, Value};
 use std::sync::{Arc, OnceLock};
 
@@ -17,6 +18,7 @@ pub(super) fn assemble(
     groups: Vec<Group>,
     values: Map,
     functions: Arc<dyn Functions>,
+    keeping: Option<Keeping>,
 ) -> Result<Arc<Graph>> {
     let mut assembly = Assembly::default();
     assembly.parts.fragments = fragments.to_vec();
@@ -29,7 +31,7 @@ pub(super) fn assemble(
     assembly.edges()?;
     assembly.lists();
     assembly.derived(&groups)?;
-    Ok(Graph::new(assembly.parts, groups, values, functions))
+    Ok(Graph::new(assembly.parts, groups, values, functions, keeping))
 }
 
 #[derive(Default)]
@@ -44,7 +46,7 @@ struct Assembly {
 impl Assembly {
     fn shapes(&mut self, fragment: &Fragment) {
         self.parts.first_shape.push(u32::try_from(self.parts.shapes.len()).unwrap_or(NONE));
-        for table in &fragment.tables {
+        for (table, at) in fragment.tables.iter().zip(0..) {
             let kind = self.kind(&table.kind);
             let known = &mut self.parts.kinds[usize::from(kind)];
             let mut columns = vec![u16::MAX; known.fields.len() + table.fields.len()];
@@ -52,7 +54,7 @@ impl Assembly {
                 columns[usize::from(known.field(name))] = column;
             }
             columns.truncate(known.fields.len());
-            self.parts.shapes.push(Shape { kind, columns: columns.into() });
+            self.parts.shapes.push(Shape { kind, table: at, columns: columns.into() });
         }
     }
 
@@ -69,21 +71,23 @@ impl Assembly {
     fn number(&mut self, number: u32, fragment: &Fragment) {
         self.first_head.push(self.node_of.len());
         self.parts.faults.extend(fragment.fault.clone());
-        let first_shape = self.parts.first_shape[number as usize] as usize;
+        let first_shape = self.parts.first_shape[number as usize];
         for (head, at) in fragment.heads.iter().zip(0..) {
-            let kind = self.parts.shapes[first_shape + usize::from(head.table)].kind;
+            let shape = first_shape + u32::from(head.table);
+            let kind = self.parts.shapes[shape as usize].kind;
+            let slot = Slot { fragment: number, head: at, shape, row: head.row };
             if let Some(taken) = self.parts.find(Some(kind), &head.id, head.hash) {
                 self.node_of.push(taken);
                 match head.how {
                     How::New => self.taken(taken, kind, fragment),
                     How::Once => {}
-                    How::Merge(maxima) => self.merge(taken, kind, Slot { fragment: number, head: at }, maxima),
+                    How::Merge(maxima) => self.merge(taken, kind, slot, maxima),
                 }
                 continue;
             }
             let node = u32::try_from(self.parts.slots.len()).unwrap_or(NONE);
             self.node_of.push(node);
-            self.parts.slots.push(Slot { fragment: number, head: at });
+            self.parts.slots.push(slot);
             self.parts.kind_of.push(kind);
             self.parts.next_same.push(NONE);
             let first = *self.parts.by_hash.entry(head.hash).or_insert(node);
@@ -110,11 +114,11 @@ impl Assembly {
 
     fn merge(&mut self, node: u32, kind: u16, other: Slot, maxima: u32) {
         let fragment = Arc::clone(&self.parts.fragments[other.fragment as usize]);
-        let head = &fragment.heads[other.head as usize];
+        let table = &fragment.tables[usize::from(self.parts.shapes[other.shape as usize].table)];
         let maxima = &fragment.maxima[maxima as usize];
-        for name in &fragment.tables[usize::from(head.table)].fields {
+        for (name, column) in table.fields.iter().zip(&table.columns) {
             let Some(field) = self.parts.kinds[usize::from(kind)].field_at.get(name).copied() else { continue };
-            let Some(new) = self.parts.cell(other.fragment, head, &fragment, field) else { continue };
+            let new = &column[other.row as usize];
             let old = self.parts.stored(node, field).unwrap_or(&Value::Null);
             let wins = match maxima.iter().find(|(of, _)| of == name) {
                 Some((_, order)) => {
@@ -233,7 +237,8 @@ impl KindTable {
     fn new(name: Text) -> Self {
         let nodes = Arc::default();
         let (fields, indexes) = (Vec::new(), Vec::new());
-        Self { name, fields, field_at: Default::default(), derived: Default::default(), nodes, indexes }
+        let (field_at, derived) = Default::default();
+        Self { name, fields, field_at, derived, nodes, indexes, identities: OnceLock::new() }
     }
 
     /// The number of a field, new or known.

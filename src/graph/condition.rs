@@ -1,14 +1,15 @@
 //! What `where` asks of a field: plain equality, or a map of tests.
 
-use super::{Graph, Key, Nodes, Reader, compare};
+use super::{Graph, Key, Nodes, Reader};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::guard;
+use crate::order::compare;
+use crate::pattern::Pattern;
 use crate::value::{Map, Value};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 /// One test of a value.
-#[derive(Debug)]
 pub struct Condition {
     tests: Vec<Test>,
     /// Whether letters are compared without regard to case.
@@ -17,7 +18,6 @@ pub struct Condition {
     equal: Option<Key>,
 }
 
-#[derive(Debug)]
 enum Test {
     Equals(Value),
     OneOf(Vec<Value>, FxHashSet<Key>),
@@ -25,18 +25,12 @@ enum Test {
     EndsWith(String),
     Contains(Value),
     Words(Vec<String>),
-    Regex(Pattern),
+    Regex(Arc<Pattern>),
     Empty(bool),
     Above(Value),
     Below(Value),
     Any(Condition),
     Not(Condition),
-}
-
-#[derive(Debug)]
-enum Pattern {
-    Linear(regex::Regex),
-    Backtracking(Box<fancy_regex::Regex>),
 }
 
 const NAMES: [&str; 13] = [
@@ -91,10 +85,7 @@ impl Test {
     fn read(name: &str, value: &Value, fold: bool) -> Result<Self> {
         let text = || match value {
             Value::Text(text) => Ok(if fold { text.to_lowercase() } else { text.to_string() }),
-            other => Err(Diagnostic::new(
-                Code::ARGUMENTS,
-                format!("the test `{name}` takes a text, got {}", other.kind().name()),
-            )),
+            other => Err(no_text(name, other)),
         };
         Ok(match name {
             "equals" => Self::Equals(folded(value, fold)),
@@ -108,9 +99,7 @@ impl Test {
             "ends_with" => Self::EndsWith(text()?),
             "contains" => Self::Contains(folded(value, fold)),
             "words" => Self::Words(words(value, fold)?),
-            "regex" => {
-                Self::Regex(Pattern::read(value.as_text().map_or_else(text, |text| Ok(text.to_owned()))?, fold)?)
-            }
+            "regex" => Self::Regex(regex(name, value, fold)?),
             "empty" => Self::Empty(!matches!(value, Value::Bool(false))),
             "above" => Self::Above(value.clone()),
             "below" => Self::Below(value.clone()),
@@ -144,7 +133,7 @@ impl Test {
                 (value, part) => sequence(value).iter().any(|item| compare(part, &folded(item, fold)).is_eq()),
             },
             Self::Words(words) => text(value).is_some_and(|text| words.iter().all(|word| has_word(&text, word))),
-            Self::Regex(pattern) => value.as_text().map_or(Ok(false), |text| pattern.matches(text))?,
+            Self::Regex(pattern) => value.as_text().map_or(Ok(false), |text| pattern.is_match(text))?,
             Self::Empty(wanted) => is_empty(value) == *wanted,
             Self::Above(bound) => comparable(value, bound) && compare(value, bound).is_gt(),
             Self::Below(bound) => comparable(value, bound) && compare(value, bound).is_lt(),
@@ -161,26 +150,16 @@ impl Test {
     }
 }
 
-impl Pattern {
-    fn read(text: String, fold: bool) -> Result<Self> {
-        let text = if fold { format!("(?i:{text})") } else { text };
-        if let Ok(pattern) = regex::Regex::new(&text) {
-            return Ok(Self::Linear(pattern));
-        }
-        match fancy_regex::RegexBuilder::new(&text).backtrack_limit(100_000).build() {
-            Ok(pattern) => Ok(Self::Backtracking(Box::new(pattern))),
-            Err(fault) => Err(Diagnostic::new(Code::ARGUMENTS, format!("`{text}` is no regular expression: {fault}"))),
-        }
+fn regex(name: &str, value: &Value, fold: bool) -> Result<Arc<Pattern>> {
+    match value {
+        Value::Text(pattern) if fold => Pattern::of(&format!("(?i:{pattern})")),
+        Value::Text(pattern) => Pattern::of(pattern),
+        other => Err(no_text(name, other)),
     }
+}
 
-    fn matches(&self, text: &str) -> Result<bool> {
-        match self {
-            Self::Linear(pattern) => Ok(pattern.is_match(text)),
-            Self::Backtracking(pattern) => pattern.is_match(text).map_err(|fault| {
-                Diagnostic::new(Code::LIMIT, format!("the regular expression took too long: {fault}"))
-            }),
-        }
-    }
+fn no_text(name: &str, value: &Value) -> Box<Diagnostic> {
+    Diagnostic::new(Code::ARGUMENTS, format!("the test `{name}` takes a text, got {}", value.kind().name()))
 }
 
 /// A test within a test inherits `fold`.
@@ -242,7 +221,7 @@ fn has_word(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(at, _)| {
         let before = part(text[..at].chars().next_back());
         let after = part(text[at + word.len()..].chars().next());
-        !(opens && before) && !(closes && after)
+        !(opens && before || closes && after)
     })
 }
 

@@ -28,6 +28,7 @@ impl Key {
             Value::Integer(number) => Self::Integer(*number),
             Value::Float(number) => match whole(*number) {
                 Some(whole) => Self::Integer(whole),
+                None if number.is_nan() => Self::Float(f64::NAN.to_bits()),
                 None => Self::Float(number.to_bits()),
             },
             Value::Text(text) => Self::Text(text.clone()),
@@ -38,8 +39,9 @@ impl Key {
 
 /// The integer that a float is exactly, if it is one.
 #[allow(clippy::cast_possible_truncation, reason = "the range is checked before")]
-pub(super) fn whole(number: f64) -> Option<i64> {
-    let fits = number.fract() == 0.0 && (-9.223_372_036_854_775_8e18..9.223_372_036_854_775_8e18).contains(&number);
+fn whole(number: f64) -> Option<i64> {
+    const BEYOND: f64 = 9_223_372_036_854_775_808.0;
+    let fits = number.fract() == 0.0 && (-BEYOND..BEYOND).contains(&number);
     fits.then_some(number as i64)
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Graph, NONE, Nodes, Reader};
 use crate::diagnostic::Result;
-use crate::value::{Json, Kind, Map, Object, Text, Value};
+use crate::value::{Json, Kind, Object, Text, Value};
 use std::sync::Arc;
 
 /// A node. As properties it has its fields, stored and derived, and besides
@@ -50,9 +50,14 @@ impl Node {
     }
 
     /// What it lies in.
-    pub fn parent(&self) -> Option<Self> {
-        let parent = self.graph.parts.parents[self.number as usize];
-        (parent != NONE).then(|| Self::new(Arc::clone(&self.graph), parent))
+    pub fn parent(&self) -> Result<Option<Self>> {
+        match self.graph.parts.parents[self.number as usize] {
+            NONE => Ok(None),
+            parent => {
+                self.graph.permit_node(parent)?;
+                Ok(Some(Self::new(Arc::clone(&self.graph), parent)))
+            }
+        }
     }
 
     /// It alone, as a set.
@@ -60,11 +65,10 @@ impl Node {
         Nodes::new(Arc::clone(&self.graph), [self.number].into())
     }
 
-    /// These fields as a map. A name may end with `?`: then it is left out if it is unknown or `()`; and
+    /// These fields, in this order. A name may end with `?`: then it is left out if it is unknown or `()`; and
     /// `"field as name"` renames.
-    pub fn pick(&self, names: &[String]) -> Result<Map> {
-        let rows = self.alone().select(names)?;
-        Ok(rows.row(0))
+    pub fn pick(&self, names: &[String]) -> Result<Value> {
+        Ok(self.alone().select(names)?.record(0))
     }
 }
 
@@ -82,7 +86,7 @@ impl Object for Node {
         match (verb, arguments.first()) {
             ("pick", Some(Value::List(names))) => {
                 let names: Vec<String> = names.iter().filter_map(Value::as_text).map(str::to_owned).collect();
-                Some(self.pick(&names).map(Value::Map))
+                Some(self.pick(&names))
             }
             _ => None,
         }

@@ -2,7 +2,7 @@
 
 use super::{Edges, Nodes, Reader};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::value::{Json, Kind, Map, Object, Text, Value, no_field};
+use crate::value::{Json, Kind, Map, Object, Record, Text, Value, no_field};
 use std::sync::Arc;
 
 /// Rows with ordered columns. In scripts a list of maps; in results objects with the keys in this order.
@@ -105,6 +105,11 @@ impl Rows {
     /// One row as a map of a script; beyond the end it is empty.
     pub fn row(&self, index: usize) -> Map {
         self.pairs(index).map(|(name, value)| (name.clone(), value.clone())).collect()
+    }
+
+    /// One row with the columns in their order.
+    pub fn record(&self, index: usize) -> Value {
+        Record::value(self.pairs(index).map(|(name, value)| (name.clone(), value.clone())))
     }
 
     /// From `offset` on, at most `limit` of them.

@@ -1,38 +1,29 @@
 //! Files to fragments: in parallel, and only those that changed.
 
-use super::{Fragment, Functions, Maker, Scanning, fingerprint};
+use super::{Fragment, Functions, Keeping, Maker, Scanning, fingerprint};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::document::Document;
 use crate::guard;
-use crate::value::{Handle, Text, Value};
-use crate::world::{EntryKind, Stat, World};
+use crate::value::{Handle, Value};
+use crate::world::recorded::{ContentHash, Reads, Recorded};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// A file changed so shortly before it was read may change again within the same tick of the file system's clock.
-const YOUNG_NS: i128 = 2_000_000_000;
-
-/// What the last build made, so that the next one need not.
+/// What the last build read and made, so that the next one need not.
 #[derive(Default)]
 pub(super) struct Memo {
+    pub reads: Reads,
     fragments: FxHashMap<[u8; 32], Arc<Fragment>>,
-    contents: FxHashMap<Text, Content>,
-}
-
-/// What is known of a file's bytes.
-#[derive(Clone, Copy)]
-struct Content {
-    stat: Stat,
-    hash: [u8; 32],
 }
 
 /// The scans of one build.
 pub(super) struct Scan {
-    world: Arc<dyn World>,
+    recorded: Arc<Recorded>,
     functions: Arc<dyn Functions>,
     before: Arc<Memo>,
-    made: Mutex<Memo>,
+    keeping: Keeping,
+    made: Mutex<FxHashMap<[u8; 32], Arc<Fragment>>>,
 }
 
 /// One call of `scan`.
@@ -48,22 +39,27 @@ struct Calling<'a> {
 /// A scanned file.
 struct Scanned {
     key: Option<[u8; 32]>,
-    content: Option<Content>,
     fragment: Arc<Fragment>,
 }
 
 impl Scan {
-    pub fn new(world: Arc<dyn World>, functions: Arc<dyn Functions>, before: Arc<Memo>) -> Self {
-        Self { world, functions, before, made: Mutex::default() }
+    pub fn new(recorded: Arc<Recorded>, functions: Arc<dyn Functions>, before: Arc<Memo>, keeping: Keeping) -> Self {
+        Self { recorded, functions, before, keeping, made: Mutex::default() }
     }
 
     pub fn functions(&self) -> &Arc<dyn Functions> {
         &self.functions
     }
 
-    /// What this build made or took over.
+    /// Where derived values are kept.
+    pub fn keeping(&self) -> &Keeping {
+        &self.keeping
+    }
+
+    /// What this build read, and made or took over.
     pub fn memo(&self) -> Memo {
-        std::mem::take(&mut *self.made.lock().unwrap_or_else(PoisonError::into_inner))
+        let fragments = std::mem::take(&mut *self.made.lock().unwrap_or_else(PoisonError::into_inner));
+        Memo { reads: self.recorded.take(), fragments }
     }
 
     /// The fragments of these files, in their order. What is wrong with one file is kept in its fragment;
@@ -85,17 +81,14 @@ impl Scan {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         let mut fragments = Vec::with_capacity(files.len());
         let mut left_out = false;
-        for (slot, path) in slots.into_iter().zip(files) {
+        for slot in slots {
             let Some(scanned) = slot.into_inner() else {
                 left_out = true;
                 continue;
             };
             let scanned = scanned?;
-            if let Some(content) = scanned.content {
-                made.contents.insert(path.as_str().into(), content);
-            }
             if let Some(key) = scanned.key {
-                made.fragments.insert(key, Arc::clone(&scanned.fragment));
+                made.insert(key, Arc::clone(&scanned.fragment));
             }
             fragments.push(scanned.fragment);
         }
@@ -118,31 +111,25 @@ impl Scan {
     }
 
     fn file(&self, path: &str, calling: &Calling<'_>) -> Result<Scanned> {
-        let stat = match self.world.stat(path) {
-            Ok(Some(stat)) if stat.entry != EntryKind::Folder => stat,
-            Ok(Some(_)) => return failed(path, Diagnostic::new(Code::WORLD, format!("`{path}` is a folder"))),
-            Ok(None) => return failed(path, Diagnostic::new(Code::WORLD, format!("`{path}` is not there"))),
-            Err(fault) => return failed(path, fault),
-        };
-        if let Some(content) = self.before.contents.get(path).filter(|content| content.stat == stat) {
-            let key = key(path, &content.hash, calling);
+        if let Some(hash) = self.recorded.known(&self.before.reads, path) {
+            let key = key(path, &hash, calling);
             if let Some(fragment) = self.before.fragments.get(&key) {
-                return Ok(Scanned { key: Some(key), content: Some(*content), fragment: Arc::clone(fragment) });
+                return Ok(Scanned { key: Some(key), fragment: Arc::clone(fragment) });
             }
         }
-        let bytes = match self.world.read(path) {
-            Ok(bytes) => bytes,
-            Err(fault) => return failed(path, fault),
+        let (bytes, hash) = match self.recorded.read_hashed(path) {
+            Ok(read) => read,
+            Err(fault) if ends_all(&fault) => return Err(fault),
+            Err(fault) => {
+                return Ok(Scanned { key: None, fragment: Arc::new(Fragment::failed(path.into(), *fault)) });
+            }
         };
-        let hash = *blake3::hash(&bytes).as_bytes();
         let key = key(path, &hash, calling);
-        let settled = stat.modified_ns + YOUNG_NS < i128::from(self.world.now_ms()) * 1_000_000;
-        let content = settled.then_some(Content { stat, hash });
         let fragment = match self.before.fragments.get(&key) {
             Some(fragment) => Arc::clone(fragment),
-            None => Arc::new(self.call(path, bytes, calling)?),
+            None => Arc::new(Fragment { identity: Some(key), ..self.call(path, bytes, calling)? }),
         };
-        Ok(Scanned { key: Some(key), content, fragment })
+        Ok(Scanned { key: Some(key), fragment })
     }
 
     fn call(&self, path: &str, bytes: Vec<u8>, calling: &Calling<'_>) -> Result<Fragment> {
@@ -172,18 +159,11 @@ impl Scan {
     }
 }
 
-fn failed(path: &str, fault: Box<Diagnostic>) -> Result<Scanned> {
-    if ends_all(&fault) {
-        return Err(fault);
-    }
-    Ok(Scanned { key: None, content: None, fragment: Arc::new(Fragment::failed(path.into(), *fault)) })
-}
-
 /// Whether a fault is none of the file but of the whole build.
 fn ends_all(fault: &Diagnostic) -> bool {
     matches!(fault.code.kind(), "limit" | "cancelled" | "internal")
 }
 
-fn key(path: &str, content: &[u8; 32], calling: &Calling<'_>) -> [u8; 32] {
+fn key(path: &str, content: &ContentHash, calling: &Calling<'_>) -> [u8; 32] {
     *blake3::Hasher::new().update(content).update(&calling.hash).update(path.as_bytes()).finalize().as_bytes()
 }

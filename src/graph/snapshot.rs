@@ -1,6 +1,6 @@
 //! The immutable snapshot: numbered nodes over the fragments' columns, adjacency in arrays, ids found in O(1).
 
-use super::{Fault, Fragment, Functions, Group, Head, Index, Node, Nodes, Table, hash_of};
+use super::{Fault, Fragment, Functions, Group, Head, Index, Keeping, Node, Nodes, Premise, hash_of};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::value::{Handle, Json, Kind, Map, Object, Text, Value};
 use rustc_hash::FxHashMap;
@@ -16,6 +16,7 @@ pub struct Graph {
     pub(super) parts: Parts,
     pub(super) groups: Vec<Group>,
     pub(super) functions: Arc<dyn Functions>,
+    pub(super) keeping: Option<Keeping>,
     all: OnceLock<Arc<[u32]>>,
     graph_values: Map,
 }
@@ -65,6 +66,8 @@ pub(super) struct Parts {
 pub(super) struct Shape {
     /// The number of its kind.
     pub kind: u16,
+    /// Its number in its fragment.
+    pub table: u16,
     /// Per field of the kind, the column, or `u16::MAX`. May end early.
     pub columns: Box<[u16]>,
 }
@@ -74,6 +77,9 @@ pub(super) struct Shape {
 pub(super) struct Slot {
     pub fragment: u32,
     pub head: u32,
+    /// The shape of its table, and its row there: what reading a field needs, without a look at the head.
+    pub shape: u32,
+    pub row: u32,
 }
 
 /// The nodes of one kind.
@@ -90,6 +96,8 @@ pub(super) struct KindTable {
     pub nodes: Arc<[u32]>,
     /// Per field, an index made on first use; the last one is for the key.
     pub indexes: Vec<OnceLock<Index>>,
+    /// What each node is, made on first use.
+    pub identities: OnceLock<Box<[Premise]>>,
 }
 
 /// An edge, resolved or broken.
@@ -171,23 +179,29 @@ impl Parts {
             return Some(value);
         }
         let slot = self.slots[node as usize];
-        let fragment = &self.fragments[slot.fragment as usize];
-        let head = &fragment.heads[slot.head as usize];
-        self.cell(slot.fragment, head, fragment, field)
-    }
-
-    /// The value that one fragment gives to a field.
-    pub fn cell<'a>(&self, number: u32, head: &Head, fragment: &'a Fragment, field: u16) -> Option<&'a Value> {
-        let shape = &self.shapes[self.first_shape[number as usize] as usize + usize::from(head.table)];
+        let shape = &self.shapes[slot.shape as usize];
         let column = *shape.columns.get(usize::from(field))?;
-        let table: &Table = &fragment.tables[usize::from(head.table)];
-        table.columns.get(usize::from(column)).map(|column| &column[head.row as usize])
+        let table = &self.fragments[slot.fragment as usize].tables[usize::from(shape.table)];
+        table.columns.get(usize::from(column)).map(|column| &column[slot.row as usize])
     }
 }
 
 impl Graph {
-    pub(super) fn new(parts: Parts, groups: Vec<Group>, values: Map, functions: Arc<dyn Functions>) -> Arc<Self> {
-        Arc::new(Self { parts, groups, functions, all: OnceLock::new(), graph_values: values })
+    pub(super) fn new(
+        parts: Parts,
+        groups: Vec<Group>,
+        values: Map,
+        functions: Arc<dyn Functions>,
+        keeping: Option<Keeping>,
+    ) -> Arc<Self> {
+        Arc::new(Self { parts, groups, functions, keeping, all: OnceLock::new(), graph_values: values })
+    }
+
+    /// How many derived values of it can outlive it.
+    pub(super) fn kept_at_most(&self) -> usize {
+        let kept = self.groups.iter().filter(|group| group.reads().is_some());
+        let kinds = kept.filter_map(|group| self.parts.kind_at.get(group.kind()));
+        kinds.map(|kind| self.parts.kinds[usize::from(*kind)].nodes.len()).sum()
     }
 
     /// The snapshot behind a handle.
@@ -210,7 +224,7 @@ impl Graph {
     /// The node with this id: O(1).
     pub fn get(self: &Arc<Self>, kind: &str, id: &str) -> Option<Node> {
         let kind = *self.parts.kind_at.get(kind)?;
-        let found = self.parts.find(Some(kind), id, hash_of(id))?;
+        let found = self.parts.find(Some(kind), id, hash_of(id)).filter(|node| self.sees(*node))?;
         Some(Node::new(Arc::clone(self), found))
     }
 
@@ -223,10 +237,18 @@ impl Graph {
                 let all = self.all.get_or_init(|| (0..count).collect());
                 Nodes::new(Arc::clone(self), Arc::clone(all))
             }
-            (_, [kind]) => Nodes::of_kind(Arc::clone(self), *kind),
+            (_, [kind]) => match self.seen_of(*kind) {
+                Some(seen) => Nodes::new(Arc::clone(self), seen),
+                None => Nodes::of_kind(Arc::clone(self), *kind),
+            },
             _ => {
                 let mut ids: Vec<u32> = Vec::new();
-                known.iter().for_each(|kind| ids.extend(&*self.parts.kinds[usize::from(*kind)].nodes));
+                for kind in &known {
+                    match self.seen_of(*kind) {
+                        Some(seen) => ids.extend(&*seen),
+                        None => ids.extend(&*self.parts.kinds[usize::from(*kind)].nodes),
+                    }
+                }
                 ids.sort_unstable();
                 ids.dedup();
                 Nodes::new(Arc::clone(self), ids.into())
@@ -258,6 +280,7 @@ impl Object for Graph {
 
     /// What `g.set(name, value)` set, and `faults`: what went wrong in single files.
     fn field(&self, name: &str) -> Result<Value> {
+        self.permit_whole("a value of the graph", "let a field of the node hold it, or leave `reads` out")?;
         match self.graph_values.get(name) {
             Some(value) => Ok(value.clone()),
             None if name == "faults" => Ok(self.faults()),
@@ -274,7 +297,8 @@ impl Object for Graph {
 
     /// How many nodes there are of each kind.
     fn to_json(&self) -> Json {
-        Json::Object(self.kinds().map(|(name, count)| (name.to_string(), Json::from(count))).collect())
+        let seen = self.kinds().filter(|(name, _)| self.permit(name).is_ok());
+        Json::Object(seen.map(|(name, count)| (name.to_string(), Json::from(count))).collect())
     }
 
     fn equals(&self, other: &dyn Object) -> bool {

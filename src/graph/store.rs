@@ -1,11 +1,11 @@
 //! The graph of a pack between calls: always fresh, built by one thread at a time, from changed files only.
 
-use super::reads::{Reads, Recorded};
-use super::{Builder, Functions, Gate, Graph, Memo, Scan, fingerprint, is_scanning};
+use super::{Builder, Functions, Gate, Graph, Keeping, Kept, Memo, Scan, fingerprint, is_limited, is_scanning};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::value::{Handle, Value};
 use crate::world::World;
+use crate::world::recorded::Recorded;
 use std::cell::Cell;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -21,13 +21,14 @@ thread_local! {
 #[derive(Default)]
 pub struct Store {
     state: Mutex<State>,
+    /// The derived values that outlive a snapshot.
+    pub(super) kept: Arc<Kept>,
     ended: Condvar,
 }
 
 #[derive(Default)]
 struct State {
     built: Option<Arc<Built>>,
-    memo: Arc<Memo>,
     /// Whether a thread builds.
     building: bool,
 }
@@ -35,7 +36,7 @@ struct State {
 /// A graph and what it was made of.
 struct Built {
     graph: Arc<Graph>,
-    reads: Reads,
+    memo: Arc<Memo>,
     /// The hash of scripts, entry and configuration.
     inputs: [u8; 32],
 }
@@ -67,6 +68,11 @@ impl Store {
             let fault = Diagnostic::new(Code::ARGUMENTS, "the graph cannot be read while it is built");
             return Err(fault.help("inside `build` read `g`"));
         }
+        if is_limited() {
+            let fault =
+                Diagnostic::new(Code::ARGUMENTS, "a derived function with `reads` has its own view of the graph");
+            return Err(fault.help("read `g`, which it gets"));
+        }
         let inputs = inputs(build)?;
         let mut checked: Option<Arc<Built>> = None;
         loop {
@@ -76,7 +82,7 @@ impl Store {
             };
             match built {
                 Some(built) => {
-                    if built.inputs == inputs && !built.reads.changed(&**build.world)? {
+                    if built.inputs == inputs && built.memo.reads.unchanged(&**build.world) {
                         return Ok(Arc::clone(&built.graph));
                     }
                     checked = Some(built);
@@ -104,7 +110,7 @@ impl Store {
             }
             _ => {
                 state.building = true;
-                Ok(Turn::Build(Arc::clone(&state.memo)))
+                Ok(Turn::Build(state.built.as_ref().map_or_else(Arc::default, |built| Arc::clone(&built.memo))))
             }
         }
     }
@@ -113,7 +119,8 @@ impl Store {
         let _ending = Ending::begin(self);
         let recorded = Arc::new(Recorded::new(Arc::clone(build.world)));
         let world: Arc<dyn World> = Arc::clone(&recorded) as _;
-        let scan = Arc::new(Scan::new(Arc::clone(&world), Arc::clone(build.functions), memo));
+        let keeping = Keeping { kept: Arc::clone(&self.kept), inputs };
+        let scan = Arc::new(Scan::new(Arc::clone(&recorded), Arc::clone(build.functions), memo, keeping));
         let builder = Arc::new(Builder::over(Arc::clone(&scan)));
         let mut graph = None;
         (build.within)(Arc::new(Gate(world)), &mut || {
@@ -125,10 +132,9 @@ impl Store {
         let Some(graph) = graph else {
             return Err(Diagnostic::new(Code::INTERNAL, "a build ended without a graph"));
         };
-        let built = Built { graph: Arc::clone(&graph), reads: recorded.reads(), inputs };
-        let mut state = self.lock();
-        state.built = Some(Arc::new(built));
-        state.memo = Arc::new(scan.memo());
+        self.kept.age(graph.kept_at_most());
+        let built = Built { graph: Arc::clone(&graph), memo: Arc::new(scan.memo()), inputs };
+        self.lock().built = Some(Arc::new(built));
         Ok(graph)
     }
 

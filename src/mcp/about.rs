@@ -1,8 +1,6 @@
 //! Who we are and what we can do, as each revision wants to hear it.
 
-use super::Host;
-use super::bus::STATUS;
-use super::revision::Revision;
+use super::{Host, Revision, STATUS};
 use crate::registry::Registry;
 use crate::value::Json;
 use rmcp::model::ServerConfig;

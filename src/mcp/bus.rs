@@ -153,7 +153,7 @@ async fn follow(bus: Weak<Bus>, service: Arc<dyn Answering>, mut changes: mpsc::
     while let Some(change) = changes.recv().await {
         let Some(uris) = bus.upgrade().map(|bus| bus.touched_by(&change)) else { return };
         for uri in uris {
-            let contents = read(&service, &uri).await;
+            let contents = read_resource(&service, &uri).await;
             let Some(bus) = bus.upgrade() else { return };
             bus.compare(&uri, contents.as_ref());
         }
@@ -161,7 +161,7 @@ async fn follow(bus: Weak<Bus>, service: Arc<dyn Answering>, mut changes: mpsc::
 }
 
 /// Reads a resource for nobody in particular; nothing if it cannot be read.
-pub(crate) async fn read(service: &Arc<dyn Answering>, uri: &str) -> Option<Contents> {
+pub(crate) async fn read_resource(service: &Arc<dyn Answering>, uri: &str) -> Option<Contents> {
     let (done, answered) = oneshot::channel();
     let caller = Caller { cancel: Cancel::default(), notices: Box::new(|_| {}), capabilities: Json::default() };
     let request = Request::Read { uri: uri.to_owned() };

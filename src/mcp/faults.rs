@@ -1,6 +1,6 @@
 //! Faults as errors of the protocol.
 
-use super::revision::Revision;
+use super::Revision;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::value::Json;
 use rmcp::model::{ErrorCode, ErrorData};

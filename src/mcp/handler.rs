@@ -1,105 +1,19 @@
-//! One connection: each request of the protocol, and what the host makes of it.
+//! Each request of the protocol, and what the host makes of it.
 #![allow(deprecated, reason = "logging and subscribe are deprecated in the newest revision and alive in the others")]
 
-use super::bus::Bus;
-use super::faults;
-use super::lists::{Lists, Shelf, page, typed};
-use super::published;
-use super::render;
-use super::revision::Revision;
-use super::running::level_of;
-use super::wire::Ends;
-use super::{Settings, about};
-use crate::call::{Answer, Answering, Completed, Request};
+use super::{Connection, Revision, STATUS, about, faults, level_of, page, published, render, typed};
+use crate::call::{Answer, Completed, Request};
 use crate::diagnostic::{Diagnostic, did_you_mean};
-use crate::primitive::LogLevel;
 use crate::value::Json;
 use rmcp::model::*;
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Map, json};
-use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// So many resources are listed at a time.
 const RESOURCES: usize = 100;
-
-/// What all connections share.
-pub(crate) struct Host {
-    pub(crate) service: Arc<dyn Answering>,
-    pub(crate) settings: Settings,
-    pub(crate) bus: Arc<Bus>,
-    pub(crate) shelf: Shelf,
-}
-
-/// A connection.
-pub(crate) struct Connection {
-    pub(crate) host: Arc<Host>,
-    pub(crate) ends: Ends,
-    /// The place in [`LogLevel::ALL`] of the level that the client asked for.
-    level: AtomicU8,
-    /// What the client subscribed to, in the era that has `resources/subscribe`.
-    subscribed: Mutex<HashSet<String>>,
-    /// What the client can do, as it said at the handshake.
-    declared: OnceLock<Json>,
-    /// How many subscriptions are open, in the era that has `subscriptions/listen`.
-    pub(crate) listening: AtomicUsize,
-    /// Whether the client is told of what happens.
-    pub(crate) told: AtomicBool,
-}
-
-impl Connection {
-    pub(crate) fn new(host: Arc<Host>, ends: Ends) -> Self {
-        Self {
-            host,
-            ends,
-            level: AtomicU8::new(LogLevel::Info as u8),
-            subscribed: Mutex::default(),
-            declared: OnceLock::new(),
-            listening: AtomicUsize::new(0),
-            told: AtomicBool::new(false),
-        }
-    }
-
-    /// The level of log lines that the client wants.
-    pub(crate) fn level(&self) -> LogLevel {
-        LogLevel::ALL.get(usize::from(self.level.load(Ordering::Relaxed))).copied().unwrap_or(LogLevel::Info)
-    }
-
-    pub(crate) fn subscribed(&self) -> MutexGuard<'_, HashSet<String>> {
-        self.subscribed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The capabilities of the client: of this request, else of the handshake.
-    pub(crate) fn capabilities(&self, context: &RequestContext<RoleServer>) -> Json {
-        if let Some(declared) = context.meta.get("io.modelcontextprotocol/clientCapabilities") {
-            return declared.clone();
-        }
-        let peer = context.peer.peer_info();
-        match peer {
-            Some(peer) => self.declared.get_or_init(|| json!(peer.capabilities)).clone(),
-            None => json!({}),
-        }
-    }
-
-    fn lists(&self, revision: Revision) -> Arc<Lists> {
-        self.host.shelf.lists(self.host.service.as_ref(), revision)
-    }
-
-    /// Who answers, in every result of the stateless era.
-    fn stamp(&self, meta: &mut Option<MetaObject>, revision: Revision) {
-        if revision.is_stateless() {
-            let info = about::implementation(&self.host, revision);
-            meta.get_or_insert_default().insert("io.modelcontextprotocol/serverInfo".to_owned(), info);
-        }
-    }
-
-    fn hints(&self, revision: Revision) -> (Option<u64>, Option<CacheScope>) {
-        let hinted = revision.is_stateless();
-        (hinted.then_some(self.host.settings.lists_ttl_ms), hinted.then_some(CacheScope::Private))
-    }
-}
 
 fn revision_of(context: &RequestContext<RoleServer>) -> Revision {
     Revision::of(context.protocol_version().as_ref())
@@ -206,7 +120,7 @@ impl ServerHandler for Connection {
             Answer::Fault(fault) => return Err(faults::error(*fault, None, revision)),
             _ => return Err(surprise()),
         };
-        if !all.iter().any(|listed| listed["uri"] == super::bus::STATUS) {
+        if !all.iter().any(|listed| listed["uri"] == STATUS) {
             all.push(about::status());
         }
         let uri = |listed: &Json| listed.get("uri").and_then(Json::as_str).unwrap_or_default().to_owned();
@@ -391,13 +305,4 @@ impl ServerHandler for Connection {
 
 fn is_not_found(fault: &Diagnostic) -> bool {
     fault.code.kind() == "not_found"
-}
-
-impl Drop for Connection {
-    fn drop(&mut self) {
-        let subscribed: Vec<String> = self.subscribed().drain().collect();
-        for uri in subscribed {
-            self.host.bus.leave(&uri);
-        }
-    }
 }

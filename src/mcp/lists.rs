@@ -1,7 +1,6 @@
 //! The lists of a generation, ready for each revision, and the pages that clients ask for.
 
-use super::published;
-use super::revision::Revision;
+use super::{Revision, published};
 use crate::call::Answering;
 use crate::registry::Registry;
 use crate::value::Json;

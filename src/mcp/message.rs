@@ -36,7 +36,7 @@ pub(crate) enum Incoming {
 }
 
 /// Reads one line, without its end.
-pub(crate) fn read(line: &[u8]) -> Incoming {
+pub(crate) fn read_message(line: &[u8]) -> Incoming {
     match serde_json::from_slice::<Json>(line) {
         Ok(Json::Object(message)) => read_object(message),
         Ok(Json::Array(_)) => refused(None, "batches are not supported, send one message a line"),

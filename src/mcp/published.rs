@@ -1,6 +1,6 @@
 //! Tools, prompts and resources as a revision of the protocol lists them.
 
-use super::revision::Revision;
+use super::Revision;
 use crate::definition::Hints;
 use crate::primitive::Effect;
 use crate::registry::{ServedPrompt, ServedResource, ServedTool};

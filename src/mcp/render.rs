@@ -1,7 +1,6 @@
 //! Results as a revision of the protocol wants them.
 
-use super::published::{annotations_of, resource};
-use super::revision::Revision;
+use super::{Revision, published};
 use crate::call::{Contents, Outcome};
 use crate::content::{Block, Content, ResourceBody};
 use crate::value::{Json, Object};
@@ -53,14 +52,14 @@ fn block(content: Content, revision: Revision) -> Option<ContentBlock> {
             json!({ "type": "text", "text": format!("[{name}]({uri})") })
         }
         Block::Link(link) => {
-            let mut json = resource(link, revision);
+            let mut json = published::resource(link, revision);
             json["type"] = json!("resource_link");
             json
         }
         _ => content.to_json(),
     };
     if let Some(annotations) = &content.annotations {
-        json["annotations"] = annotations_of(annotations, revision);
+        json["annotations"] = published::annotations_of(annotations, revision);
     }
     if let (false, Some(map)) = (revision.has_structured(), json.as_object_mut()) {
         map.shift_remove("_meta");

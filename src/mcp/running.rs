@@ -1,8 +1,7 @@
 //! One request on its way through the host: progress and log lines go to the client while it runs.
 #![allow(deprecated, reason = "logging is deprecated in the newest revision and alive in all of them")]
 
-use super::handler::Connection;
-use super::revision::Revision;
+use super::{Connection, Revision};
 use crate::call::{Answer, Caller, Request};
 use crate::guard::Cancel;
 use crate::primitive::{LogLevel, Notice};

@@ -1,9 +1,7 @@
 //! What the bus says, told to one client: through its peer up to 2025-11-25, through its subscriptions after.
 #![allow(deprecated, reason = "logging is deprecated in the newest revision and alive in the others")]
 
-use super::bus::{Event, read};
-use super::handler::Connection;
-use super::running::logging_level;
+use super::{Connection, Event, logging_level, read_resource};
 use rmcp::RoleServer;
 use rmcp::model::{LoggingMessageNotificationParam, ResourceUpdatedNotificationParam};
 use rmcp::service::{Peer, SubscriptionContext};
@@ -66,7 +64,7 @@ impl Connection {
         let mut events = self.host.bus.events();
         if self.listening.fetch_add(1, Ordering::Relaxed) < SUBSCRIPTIONS {
             for uri in &uris {
-                let contents = read(&self.host.service, uri).await;
+                let contents = read_resource(&self.host.service, uri).await;
                 self.host.bus.follow(uri, contents.as_ref());
             }
             loop {

@@ -4,8 +4,7 @@
 //! certain number of requests is worked on at a time, the rest wait as they are, so that one that is taken
 //! back, or a ping, does not wait with them; at the end of input the calls that run get a grace.
 
-use super::message::{Incoming, read};
-use super::outlet::Outlet;
+use super::{Incoming, Outlet, read_message};
 use rmcp::RoleServer;
 use rmcp::model::{
     CancelledNotification, CancelledNotificationParam, ClientJsonRpcMessage, ClientRequest, EmptyResult, ErrorData,
@@ -135,7 +134,7 @@ impl<R: AsyncRead + Unpin + Send> Wire<R> {
             } else {
                 let incoming = match self.partial[start..end].trim_ascii() {
                     [] => Incoming::Nothing,
-                    line => read(line),
+                    line => read_message(line),
                 };
                 self.accept(incoming, end - start);
             }

@@ -39,7 +39,7 @@ fn truncated(text: &str, length: usize, mark: &str) -> String {
     }
     let mark: String = mark.chars().take(length).collect();
     let kept: String = text.chars().take(length - mark.chars().count()).collect();
-    if mark.is_empty() { kept } else { kept.trim_end().to_owned() + &mark }
+    if mark.is_empty() { kept } else { kept.trim_end().to_owned() + mark.as_str() }
 }
 
 #[cfg(test)]

@@ -120,4 +120,3 @@ fn of_a_sequence(
     }
     Some(verb(context, &handle, &mut arguments[1..]))
 }
-

@@ -85,9 +85,8 @@ impl Inner {
             E::ErrorDataRace(what, _) => script(format!("{} is in use", data_race(&what)))
                 .help("a closure cannot name the variable whose method it is passed to: write `map(list, |x| …)`"),
             E::ErrorDotExpr(message, _) | E::ErrorIndexingType(message, _) => no_property(&message),
-            E::ErrorArrayBounds(length, index, _) => {
-                script(format!("there is no item {index} in a list of {length}")).help("the first item is 0, the last -1")
-            }
+            E::ErrorArrayBounds(length, index, _) => script(format!("there is no item {index} in a list of {length}"))
+                .help("the first item is 0, the last -1"),
             E::ErrorStringBounds(length, index, _) => {
                 script(format!("there is no character {index} in a text of {length}"))
             }
@@ -112,7 +111,8 @@ impl Inner {
         let types: Vec<&str> = types.trim_end_matches(')').split(", ").filter(|kind| !kind.is_empty()).collect();
         let kinds: Vec<&str> = types.iter().map(|kind| kind_of_type(kind)).collect();
         if let Some(parameters) = self.parameters_of_closure(name) {
-            let message = format!("the function given here takes {parameters} arguments, it is called with {}", kinds.len());
+            let message =
+                format!("the function given here takes {parameters} arguments, it is called with {}", kinds.len());
             return Diagnostic::new(Code::SCRIPT, message);
         }
         if !name.starts_with(|first: char| first.is_alphabetic() || first == '_') {
@@ -137,7 +137,8 @@ impl Inner {
             let arities: Vec<String> = arities.iter().map(usize::to_string).collect();
             return fault.help(format!("`{name}` takes {} arguments", arities.join(" or ")));
         }
-        let names: Vec<&str> = known_names().chain(self.function_names()).collect();
+        let mut names: Vec<&str> = known_names().collect();
+        names.extend(self.function_names());
         match did_you_mean(name, names.iter().copied()) {
             Some(help) => fault.help(help),
             None => fault.help("`toolsd docs` lists all primitives"),

@@ -118,6 +118,7 @@ impl Schemas {
     }
 }
 
+#[allow(clippy::print_stdout, reason = "who runs the tests must see that these did not run")]
 fn all_schemas() -> bool {
     let there = schema_folder().is_some();
     if !there {

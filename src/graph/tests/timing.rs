@@ -50,7 +50,7 @@ fn fragments() -> Vec<Arc<crate::graph::Fragment>> {
 fn how_fast() {
     let fragments = fragments();
     let functions = Fake::default().shared();
-    let make = || assemble(&fragments, Vec::new(), Map::new(), Arc::clone(&functions)).unwrap();
+    let make = || assemble(&fragments, Vec::new(), Map::new(), Arc::clone(&functions), None).unwrap();
     println!("assembly {:?}", best(20, || drop(make())));
     let graph = make();
     println!("{} nodes, {} references, {} broken", graph.len(), graph.edges().len(), graph.broken().len());
@@ -66,6 +66,9 @@ fn how_fast() {
         column.iter().filter_map(Value::as_integer).sum::<i64>()
     };
     println!("where, sort, sum over 1000: {:?}", best(200, || assert!(sum() > 0)));
+    println!("  where {:?}", best(200, || drop(thousand.where_(&above))));
+    println!("  sort {:?}", best(200, || drop(thousand.sort(&by))));
+    println!("  column {:?}", best(200, || drop(thousand.column("weight"))));
     let lookup = || assert!(graph.get("assertion", "REQ-033333-B").is_some());
     println!("lookup by id {:?}", best(1000, lookup));
     let by_title = By::read(&"title".into()).unwrap();

@@ -1,0 +1,56 @@
+//! The codes of faults in definitions, each with what it means.
+
+use crate::diagnostic::Code;
+
+/// Not TOML.
+pub const TOML_SYNTAX: Code = Code("toml-syntax");
+/// TOML that JSON has no form for: bare dates, `nan`, integers out of range.
+pub const TOML_VALUE: Code = Code("toml-value");
+/// Not JSON, where `KEY_json` asks for it.
+pub const JSON_SYNTAX: Code = Code("json-syntax");
+/// A key that the table does not have.
+pub const UNKNOWN_KEY: Code = Code("unknown-key");
+/// A key that will come, but is not taken yet.
+pub const LATER_KEY: Code = Code("later-key");
+/// A key that must be there.
+pub const MISSING_KEY: Code = Code("missing-key");
+/// A value of the wrong kind.
+pub const WRONG_TYPE: Code = Code("wrong-type");
+/// A value of the right kind that is not allowed.
+pub const WRONG_VALUE: Code = Code("wrong-value");
+/// Keys that exclude each other.
+pub const CONFLICTING_KEYS: Code = Code("conflicting-keys");
+/// A URI template that is none.
+pub const URI_TEMPLATE: Code = Code("uri-template");
+/// A keyword of a schema with a value it does not take.
+pub const SCHEMA_VALUE: Code = Code("schema-value");
+/// A keyword that JSON Schema does not have.
+pub const SCHEMA_KEYWORD: Code = Code("schema-keyword");
+/// A format that nothing checks.
+pub const SCHEMA_FORMAT: Code = Code("schema-format");
+/// A pattern that the linear engine does not take.
+pub const SCHEMA_PATTERN: Code = Code("schema-pattern");
+/// A reference that leads out of the pack, or nowhere.
+pub const SCHEMA_REFERENCE: Code = Code("schema-reference");
+/// A root that is no object where one is needed.
+pub const SCHEMA_ROOT: Code = Code("schema-root");
+
+/// All of them, for the documentation.
+pub const ALL: &[(Code, &str)] = &[
+    (TOML_SYNTAX, "The file is not TOML."),
+    (TOML_VALUE, "A bare date, `nan`, `inf` or an integer out of range: JSON has no form for it."),
+    (JSON_SYNTAX, "The text of a `…_json` key is not JSON."),
+    (UNKNOWN_KEY, "The table has no such key."),
+    (LATER_KEY, "The key is promised, but not taken yet."),
+    (MISSING_KEY, "A key that must be there is not."),
+    (WRONG_TYPE, "The value is of another kind than the key takes."),
+    (WRONG_VALUE, "The value is not among those the key takes."),
+    (CONFLICTING_KEYS, "Keys that exclude each other stand together."),
+    (URI_TEMPLATE, "The URI template is not of RFC 6570, levels 1 and 2, `{+rest}`, `{?query}`."),
+    (SCHEMA_VALUE, "A keyword of the schema has a value that it does not take."),
+    (SCHEMA_KEYWORD, "JSON Schema 2020-12 has no such keyword; keywords of one's own begin with `x-`."),
+    (SCHEMA_FORMAT, "No such format is checked."),
+    (SCHEMA_PATTERN, "The pattern is not a regular expression that can be matched in linear time."),
+    (SCHEMA_REFERENCE, "The `$ref` leads out of the pack, or nowhere."),
+    (SCHEMA_ROOT, "The root of an input schema is `type = \"object\"`."),
+];

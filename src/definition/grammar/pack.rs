@@ -1,0 +1,106 @@
+//! The keys of `[pack]` and `[graph]`.
+
+use super::{Grammar, Key, Shape, optional, required};
+
+/// `[pack]`.
+pub static PACK: Grammar = Grammar {
+    name: "[pack]",
+    doc: "When a pack serves, what it may touch, how it is configured.",
+    keys: &[
+        required("title", Shape::Text, "A title for people."),
+        optional("version", Shape::Text, "Its version; `0.0.0` if it is left out."),
+        optional(
+            "when",
+            Shape::Texts,
+            "Served by default only where one of these paths exists; left out = always, `[]` = only by name.",
+        ),
+        optional(
+            "root",
+            Shape::TextOrTexts,
+            "The root is the nearest ancestor holding the first entry, else the second …; `.` is the workspace itself.",
+        ),
+        optional("instructions", Shape::Text, "The path of the template that tells a model about the pack."),
+        optional("grants", Shape::Table(&GRANTS), "What it may touch; nothing if it is left out."),
+        optional("config", Shape::Schema, "JSON Schema of `[packs.NAME]` in the workspace's `toolsd.toml`."),
+        optional("limits", Shape::Table(&LIMITS), "The limits of its calls."),
+        optional(
+            "on_error",
+            Shape::Text,
+            "A function `fn(error, args)` of `lib.rhai` that sees every fault of its calls.",
+        ),
+        optional("icons", Shape::Tables(&ICON), "Icons for people."),
+    ],
+    later: &[],
+};
+
+/// `[pack.grants]`.
+static GRANTS: Grammar = Grammar {
+    name: "[pack.grants]",
+    doc: "What a pack may touch. Globs are relative to its root; `~` and `$VAR` are filled in.",
+    keys: &[
+        optional("read", Shape::Texts, "Files it may read."),
+        optional("write", Shape::Texts, "Files it may write."),
+        optional("env", Shape::Texts, "Variables of the environment; `*` at the end stands for any rest."),
+        optional("run", Shape::Texts, "Programs it may run."),
+        optional("git", Shape::OneOf(&["none", "read", "write"]), "How far git goes; `none` if it is left out."),
+    ],
+    later: &[],
+};
+
+/// `limits` of a pack, a tool, a graph or a workspace.
+pub static LIMITS: Grammar = Grammar {
+    name: "limits",
+    doc: "What a call, or a build of the graph, may use; what is left out is as above it.",
+    keys: &[
+        optional("time_ms", Shape::Integer(1), "Wall time in milliseconds."),
+        optional("ticks", Shape::Integer(1), "Steps of the scripts."),
+        optional("memory_mb", Shape::Integer(1), "Memory in MB."),
+        optional("output_kb", Shape::Integer(1), "Size of the result in kB."),
+        optional("depth", Shape::Integer(1), "Calls of functions within functions."),
+    ],
+    later: &[],
+};
+
+/// `[graph]`.
+pub static GRAPH: Grammar = Grammar {
+    name: "[graph]",
+    doc: "The graph that a pack builds from files with `fn build(g, config)`.",
+    keys: &[
+        optional(
+            "script",
+            Shape::Text,
+            "The script that has `fn build(g, config)`; the sibling `<stem>.rhai` if it is left out.",
+        ),
+        optional("refresh", Shape::OneOf(&["call"]), "When it is looked at again; `call` = before each call."),
+        optional("limits", Shape::Table(&LIMITS), "The limits of a build."),
+    ],
+    later: &[],
+};
+
+/// The keys that a tool, a resource, a prompt and a pack share for their icons.
+pub static ICON: Grammar = Grammar {
+    name: "icons",
+    doc: "A picture for people.",
+    keys: &[
+        optional("src", Shape::Text, "An `https:` or `data:` URI."),
+        optional("file", Shape::Text, "A file of the pack, from the root; it is sent as a `data:` URI."),
+        optional("mime_type", Shape::Text, "Its MIME type."),
+        optional("sizes", Shape::Texts, "Its sizes, such as `48x48` or `any`."),
+        optional("theme", Shape::OneOf(&["light", "dark"]), "The background it is made for."),
+    ],
+    later: &[],
+};
+
+/// A constant that several kinds of definitions share.
+pub const META: Key = optional("meta", Shape::Object, "`_meta`, passed through.");
+
+/// The constants of a definition.
+pub const WITH: Key =
+    optional("with", Shape::Object, "Constants merged into the arguments, so several definitions share one function.");
+
+/// The icons of a definition.
+pub const ICONS: Key = optional("icons", Shape::Tables(&ICON), "Icons for people.");
+
+/// The script of a definition.
+pub const SCRIPT: Key =
+    optional("script", Shape::Text, "The script, from the root; the sibling `<stem>.rhai` if it is left out.");

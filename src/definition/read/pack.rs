@@ -1,0 +1,52 @@
+//! Lowers `[pack]`, `[graph]` and `limits`.
+
+use super::{Reading, icons};
+use crate::definition::{Fields, Git, Grants, GraphDefinition, LimitsOverride, Located, PackDefinition, Refresh, Role};
+use crate::diagnostic::Diagnostic;
+
+/// `[pack]`.
+pub fn pack(fields: &Fields<'_>, reading: &mut Reading) -> PackDefinition {
+    let grants = fields.table("grants", &mut reading.faults).map(|grants| Grants {
+        read: grants.texts("read"),
+        write: grants.texts("write"),
+        env: grants.texts("env"),
+        run: grants.texts("run"),
+        git: match grants.text("git").as_deref() {
+            Some("read") => Git::Read,
+            Some("write") => Git::Write,
+            _ => Git::None,
+        },
+    });
+    PackDefinition {
+        title: fields.needed("title"),
+        version: fields.text("version").unwrap_or_else(|| "0.0.0".to_owned()),
+        when: fields.has("when").then(|| fields.texts("when")),
+        root: fields.texts("root"),
+        instructions: fields.located("instructions"),
+        grants: grants.unwrap_or_default(),
+        config: reading.schema(fields, "config", Role::Config),
+        limits: limits(fields, &mut reading.faults),
+        on_error: fields.located("on_error"),
+        icons: icons(fields, &mut reading.faults),
+    }
+}
+
+/// `[graph]`.
+pub fn graph(fields: &Fields<'_>, reading: &mut Reading) -> GraphDefinition {
+    let script = fields
+        .located("script")
+        .unwrap_or_else(|| Located { value: reading.script.clone(), at: fields.header.clone() });
+    GraphDefinition { script, refresh: Refresh::Call, limits: limits(fields, &mut reading.faults) }
+}
+
+/// `limits` of any table.
+pub fn limits(fields: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> LimitsOverride {
+    let table = fields.table("limits", faults);
+    table.map_or_else(LimitsOverride::default, |limits| LimitsOverride {
+        time_ms: limits.integer("time_ms"),
+        ticks: limits.integer("ticks"),
+        memory_mb: limits.integer("memory_mb"),
+        output_kb: limits.integer("output_kb"),
+        depth: limits.integer("depth"),
+    })
+}

@@ -1,0 +1,155 @@
+//! Checks values by a schema: compiled once, offline, in linear time, every violation at once.
+
+use super::defaults::Plan;
+use super::{PATH, code, problems_of};
+use crate::diagnostic::{Diagnostic, Result};
+use crate::value::Json;
+use jsonschema::{PatternOptions, Validator};
+
+/// One violation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Where in the value: a JSON pointer.
+    pub pointer: String,
+    /// What is wrong with it; never quotes a value at length.
+    pub message: String,
+    /// What is allowed, or the nearest name.
+    pub help: Option<String>,
+}
+
+/// A compiled schema.
+pub struct Checker {
+    root: Json,
+    validator: Validator,
+    plan: Plan,
+}
+
+/// More violations than this are not listed.
+const PROBLEMS: usize = 50;
+
+impl Checker {
+    /// Compiles a schema whose references are resolved (`published` or `resolved`).
+    pub fn new(schema: &Json) -> Result<Self> {
+        let built = jsonschema::draft202012::options()
+            .offline()
+            .should_validate_formats(true)
+            .should_ignore_unknown_formats(false)
+            .with_format(PATH, |_: &str| true)
+            .with_pattern_options(PatternOptions::regex())
+            .build(schema);
+        let validator = built.map_err(|error| {
+            let message = super::shorten(&error.masked().to_string(), 300);
+            let place = error.instance_path().to_string();
+            Diagnostic::new(code::SCHEMA_VALUE, format!("the schema cannot be used: {message}"))
+                .help(if place.is_empty() { "JSON Schema 2020-12".to_owned() } else { format!("at `{place}`") })
+        })?;
+        Ok(Self { root: schema.clone(), validator, plan: Plan::of(schema) })
+    }
+
+    /// Every violation, in the order of the schema, each once.
+    pub fn check(&self, value: &Json) -> Vec<Problem> {
+        if self.validator.is_valid(value) {
+            return Vec::new();
+        }
+        let mut problems: Vec<Problem> = Vec::new();
+        for error in self.validator.iter_errors(value) {
+            for problem in problems_of(&error, &self.root) {
+                if !problems.contains(&problem) {
+                    problems.push(problem);
+                }
+            }
+            if problems.len() >= PROBLEMS {
+                problems.truncate(PROBLEMS);
+                break;
+            }
+        }
+        problems
+    }
+
+    /// Fills in the defaults of the root and of nested objects that are there, behind what is there.
+    pub fn fill_defaults(&self, value: &mut Json) {
+        self.plan.fill(value);
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn said(schema: &Json, value: &Json) -> Vec<String> {
+        let problems = Checker::new(schema).unwrap().check(value);
+        problems.into_iter().map(|p| format!("{} {} ({})", p.pointer, p.message, p.help.unwrap_or_default())).collect()
+    }
+
+    #[test]
+    fn every_violation_is_told_at_once_with_the_nearest_name() {
+        let schema = json!({
+            "type": "object", "required": ["query"], "additionalProperties": false,
+            "properties": {
+                "query": { "type": "string", "description": "Word or phrase." },
+                "limit": { "type": "integer", "minimum": 1 },
+                "mode": { "enum": ["persist", "preview"] },
+            }
+        });
+        let value = json!({ "qery": "x", "limit": 0, "mode": "prevew" });
+        let mut problems = said(&schema, &value);
+        problems.sort();
+        assert_eq!(
+            problems,
+            [
+                " `query` is missing (word or phrase)",
+                "/limit `limit` must be 1 or more (got 0)",
+                "/mode `mode` must be one of \"persist\", \"preview\" (did you mean `preview`?)",
+                "/qery there is no `qery` (did you mean `query`?)",
+            ]
+        );
+    }
+
+    #[test]
+    fn names_behind_references_are_known_and_long_values_are_not_quoted() {
+        let schema = json!({
+            "type": "object", "properties": { "node": { "$ref": "#/$defs/N" } },
+            "$defs": { "N": { "type": "object", "additionalProperties": false, "properties": { "identifier": { "type": "integer" } } } }
+        });
+        let long = "x".repeat(100_000);
+        let problems = said(&schema, &json!({ "node": { "identifer": 1, "identifier": long } }));
+        assert!(problems.iter().any(|problem| problem.contains("did you mean `identifier`?")), "{problems:?}");
+        assert!(problems.iter().all(|problem| problem.len() < 400));
+    }
+
+    #[test]
+    fn defaults_fill_the_root_and_nested_objects_that_are_there() {
+        let checker = Checker::new(&json!({
+            "type": "object",
+            "properties": {
+                "limit": { "type": "integer", "default": 10 },
+                "page": { "type": "object", "properties": { "size": { "default": 5 } } },
+                "other": { "type": "object", "properties": { "size": { "default": 5 } } },
+            },
+            "anyOf": [{ "properties": { "never": { "default": 1 } } }]
+        }))
+        .unwrap();
+        let mut value = json!({ "page": {} });
+        checker.fill_defaults(&mut value);
+        assert_eq!(value, json!({ "page": { "size": 5 }, "limit": 10 }));
+    }
+
+    #[test]
+    fn nothing_is_fetched_and_patterns_are_linear() {
+        assert!(Checker::new(&json!({ "$ref": "https://example.com/s.json" })).is_err());
+        assert!(Checker::new(&json!({ "pattern": "(?=a)b" })).is_err());
+        assert!(Checker::new(&json!({ "format": "nosuch" })).is_err());
+    }
+
+    #[test]
+    fn alternatives_name_what_the_nearest_one_lacks() {
+        let schema = json!({ "oneOf": [
+            { "type": "object", "required": ["op", "title"], "properties": { "op": { "const": "set_title" } } },
+            { "type": "object", "required": ["op", "tag"], "properties": { "op": { "const": "add_tag" } } },
+        ] });
+        let problems = said(&schema, &json!({ "op": "add_tag" }));
+        assert_eq!(problems, [" the value fits none of the alternatives (nearest: `tag` is missing)"]);
+    }
+}

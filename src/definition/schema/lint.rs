@@ -1,0 +1,211 @@
+//! What is wrong with a schema as it was written: found at load, each fault at its place.
+
+use super::keyword::{FORMATS, TYPES};
+use super::{KEYWORDS, Schema, Takes, code, escape, subschemas};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::value::Json;
+
+/// What a schema is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The arguments of a tool: its root is an object.
+    Input,
+    /// The result of a tool: any root.
+    Output,
+    /// The configuration of a pack: its root is an object.
+    Config,
+    /// A part of others.
+    Shared,
+}
+
+/// Every fault of a schema: keywords, their values, formats, patterns, references that lead out of the pack.
+pub fn lint(schema: &Schema, role: Role) -> Vec<Diagnostic> {
+    let mut linter = Linter { schema, faults: Vec::new() };
+    if matches!(role, Role::Input | Role::Config) {
+        linter.root(role);
+    }
+    linter.schema(&schema.json, "", 0);
+    linter.faults
+}
+
+/// Deeper nesting than this is refused: nobody reads it, and walking it costs stack.
+const DEPTH: usize = 64;
+
+struct Linter<'a> {
+    schema: &'a Schema,
+    faults: Vec<Diagnostic>,
+}
+
+impl Linter<'_> {
+    fn fault(&mut self, code: Code, pointer: &str, message: String, help: impl Into<String>) {
+        let fault = Diagnostic::new(code, message).help(help);
+        self.faults.push(match self.schema.place(pointer) {
+            Some(place) => *fault.at(place.clone()),
+            None => *fault,
+        });
+    }
+
+    fn root(&mut self, role: Role) {
+        let what = if role == Role::Input { "the arguments of a tool" } else { "the configuration of a pack" };
+        match self.schema.json.get("type") {
+            Some(Json::String(kind)) if kind == "object" => {}
+            Some(_) => self.fault(
+                code::SCHEMA_ROOT,
+                "/type",
+                format!("{what} are no object"),
+                "`type = \"object\"` at the root",
+            ),
+            None => self.fault(
+                code::SCHEMA_ROOT,
+                "",
+                format!("the schema of {what} has no `type`"),
+                "`type = \"object\"` at the root",
+            ),
+        }
+    }
+
+    fn schema(&mut self, json: &Json, pointer: &str, depth: usize) {
+        if depth > DEPTH {
+            return self.fault(
+                code::SCHEMA_VALUE,
+                pointer,
+                "the schema is nested too deeply".into(),
+                format!("at most {DEPTH} levels"),
+            );
+        }
+        let map = match json {
+            Json::Object(map) => map,
+            Json::Bool(_) => return,
+            other => {
+                return self.fault(
+                    code::SCHEMA_VALUE,
+                    pointer,
+                    format!("a schema is a table, got {}", kind(other)),
+                    "`{ type = \"…\" }`",
+                );
+            }
+        };
+        for (keyword, value) in map {
+            let at = format!("{pointer}/{}", escape(keyword));
+            let Some((name, takes)) = KEYWORDS.iter().find(|(name, _)| name == keyword) else {
+                if !keyword.starts_with("x-") {
+                    let help = did_you_mean(keyword, KEYWORDS.iter().map(|(name, _)| *name));
+                    let help = help.unwrap_or_else(|| "keywords of one's own begin with `x-`".to_owned());
+                    self.fault(code::SCHEMA_KEYWORD, &at, format!("JSON Schema has no keyword `{keyword}`"), help);
+                }
+                continue;
+            };
+            self.value(name, *takes, value, &at);
+            for (inner, schema) in subschemas(name, *takes, value) {
+                self.schema(schema, &format!("{pointer}{inner}"), depth + 1);
+            }
+        }
+    }
+
+    fn value(&mut self, name: &str, takes: Takes, value: &Json, at: &str) {
+        let texts = |items: &Json| items.as_array().is_some_and(|items| items.iter().all(Json::is_string));
+        let fits = match takes {
+            Takes::Any | Takes::Schema => true,
+            Takes::Schemas | Takes::Values => value.as_array().is_some_and(|items| !items.is_empty()),
+            Takes::SchemaMap => value.is_object(),
+            Takes::TextsMap => value.as_object().is_some_and(|map| map.values().all(texts)),
+            Takes::Text => value.is_string(),
+            Takes::Texts => texts(value) && differ(value),
+            Takes::Number => value.is_number(),
+            Takes::Positive => value.as_f64().is_some_and(|number| number > 0.0),
+            Takes::Count => value.as_u64().is_some(),
+            Takes::Flag => value.is_boolean(),
+            Takes::Type => return self.types(value, at),
+            Takes::Pattern => return self.pattern(value, at),
+            Takes::Format => return self.format(value, at),
+            Takes::Reference => return self.reference(value, at),
+        };
+        if !fits {
+            self.wrong(name, takes, value, at);
+        }
+    }
+
+    fn wrong(&mut self, name: &str, takes: Takes, value: &Json, at: &str) {
+        self.fault(
+            code::SCHEMA_VALUE,
+            at,
+            format!("`{name}` takes {}, got {}", takes.describe(), kind(value)),
+            "JSON Schema 2020-12",
+        );
+    }
+
+    fn types(&mut self, value: &Json, at: &str) {
+        let many = value.as_array().filter(|items| !items.is_empty() && differ(value));
+        let one = value.as_str().map(|_| std::slice::from_ref(value));
+        let Some(items) = many.map(Vec::as_slice).or(one) else { return self.wrong("type", Takes::Type, value, at) };
+        for (index, item) in items.iter().enumerate() {
+            let at = if many.is_some() { format!("{at}/{index}") } else { at.to_owned() };
+            match item.as_str() {
+                Some(name) if TYPES.contains(&name) => {}
+                Some(name) => {
+                    let help = did_you_mean(name, TYPES).unwrap_or_default();
+                    self.fault(code::SCHEMA_VALUE, &at, format!("there is no type `{name}`"), help);
+                }
+                None => self.wrong("type", Takes::Type, item, &at),
+            }
+        }
+    }
+
+    fn pattern(&mut self, value: &Json, at: &str) {
+        let Some(pattern) = value.as_str() else { return self.wrong("pattern", Takes::Pattern, value, at) };
+        if let Err(error) = regex::Regex::new(pattern) {
+            let error = error.to_string();
+            let reason = error.lines().last().unwrap_or_default().trim_start_matches("error: ").trim_end_matches('.');
+            self.fault(
+                code::SCHEMA_PATTERN,
+                at,
+                format!("the pattern cannot be used: {reason}"),
+                "patterns are matched in linear time: no look-around, no back-references",
+            );
+        }
+    }
+
+    fn format(&mut self, value: &Json, at: &str) {
+        let Some(format) = value.as_str() else { return self.wrong("format", Takes::Format, value, at) };
+        if !FORMATS.contains(&format) {
+            let help = did_you_mean(format, FORMATS).unwrap_or_else(|| format!("known: {}", FORMATS.join(", ")));
+            self.fault(code::SCHEMA_FORMAT, at, format!("there is no format `{format}`"), help);
+        }
+    }
+
+    fn reference(&mut self, value: &Json, at: &str) {
+        let Some(reference) = value.as_str() else { return self.wrong("$ref", Takes::Reference, value, at) };
+        if !reference.starts_with('#') {
+            let message = format!("`{reference}` is not in this pack");
+            self.fault(
+                code::SCHEMA_REFERENCE,
+                at,
+                message,
+                "write it as `[defs.NAME]` and refer to it as `#/$defs/NAME`",
+            );
+        }
+    }
+}
+
+/// Whether all items of a list differ.
+fn differ(value: &Json) -> bool {
+    let items = value.as_array().map(Vec::as_slice).unwrap_or_default();
+    let mut texts: Vec<&str> = items.iter().filter_map(Json::as_str).collect();
+    let count = texts.len();
+    texts.sort_unstable();
+    texts.dedup();
+    texts.len() == count
+}
+
+/// The word for a JSON value.
+fn kind(value: &Json) -> &'static str {
+    match value {
+        Json::Null => "null",
+        Json::Bool(_) => "a boolean",
+        Json::Number(_) => "a number",
+        Json::String(_) => "a text",
+        Json::Array(items) if items.is_empty() => "an empty list",
+        Json::Array(_) => "a list",
+        Json::Object(_) => "a table",
+    }
+}

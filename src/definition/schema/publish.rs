@@ -1,0 +1,119 @@
+//! A schema as clients see it: verbatim and in order, with the shared schemas it refers to, its root closed.
+
+use super::{KEYWORDS, Schema, code, subschemas};
+use crate::definition::Located;
+use crate::diagnostic::{Diagnostic, Result, did_you_mean};
+use crate::value::Json;
+
+/// The schema of arguments or of a configuration: [`resolved`], and where the root says nothing of further
+/// properties it is closed: `additionalProperties = false`, or `unevaluatedProperties = false` beside keywords that
+/// bring properties of their own.
+pub fn published(schema: &Schema, defs: &[(Located<String>, Schema)]) -> Result<Json> {
+    let mut json = resolved(schema, defs)?;
+    let Some(root) = json.as_object_mut() else { return Ok(json) };
+    if !root.contains_key("additionalProperties") && !root.contains_key("unevaluatedProperties") {
+        let composed = ["allOf", "anyOf", "oneOf", "$ref", "$dynamicRef", "if", "dependentSchemas"];
+        let keyword = if composed.iter().any(|keyword| root.contains_key(*keyword)) {
+            "unevaluatedProperties"
+        } else {
+            "additionalProperties"
+        };
+        root.insert(keyword.to_owned(), Json::Bool(false));
+    }
+    Ok(json)
+}
+
+/// The schema with the shared schemas it refers to, and those they refer to, in its `$defs`; the first reference
+/// that leads nowhere is an error.
+pub fn resolved(schema: &Schema, defs: &[(Located<String>, Schema)]) -> Result<Json> {
+    if let Some(fault) = missing_references(schema, defs).into_iter().next() {
+        return Err(Box::new(fault));
+    }
+    let mut json = schema.json.clone();
+    let used = used(&json, defs);
+    if used.is_empty() {
+        return Ok(json);
+    }
+    if let Some(root) = json.as_object_mut() {
+        let own = root.entry("$defs").or_insert_with(|| Json::Object(serde_json::Map::new()));
+        for (name, schema) in defs.iter().filter(|(name, _)| used.contains(&name.value.as_str())) {
+            if let Some(own) = own.as_object_mut() {
+                own.entry(name.value.clone()).or_insert_with(|| schema.json.clone());
+            }
+        }
+    }
+    Ok(json)
+}
+
+/// The references of a schema that lead nowhere, each at its place.
+pub fn missing_references(schema: &Schema, defs: &[(Located<String>, Schema)]) -> Vec<Diagnostic> {
+    let mut faults = Vec::new();
+    references(&schema.json, "", 0, &mut |at, reference| {
+        if leads(&schema.json, reference, defs) {
+            return;
+        }
+        let fault = Diagnostic::new(code::SCHEMA_REFERENCE, format!("`{reference}` leads nowhere"));
+        let own = schema.json.get("$defs").and_then(Json::as_object);
+        let names = defs
+            .iter()
+            .map(|(name, _)| name.value.as_str())
+            .chain(own.into_iter().flatten().map(|(key, _)| key.as_str()));
+        let names: Vec<&str> = names.collect();
+        let name = reference.rsplit('/').next().unwrap_or_default();
+        let help = did_you_mean(name, names.iter().copied()).unwrap_or_else(|| "write it as `[defs.NAME]`".to_owned());
+        let fault = fault.help(help);
+        faults.push(match schema.place(at) {
+            Some(place) => *fault.at(place.clone()),
+            None => *fault,
+        });
+    });
+    faults
+}
+
+/// Whether a reference inside a schema leads somewhere. Anchors are left to whoever compiles the schema.
+fn leads(root: &Json, reference: &str, defs: &[(Located<String>, Schema)]) -> bool {
+    let Some(pointer) = reference.strip_prefix('#') else { return true };
+    if !pointer.starts_with('/') {
+        return true;
+    }
+    let pointer = percent_encoding::percent_decode_str(pointer).decode_utf8_lossy();
+    if root.pointer(&pointer).is_some() {
+        return true;
+    }
+    let Some(path) = pointer.strip_prefix("/$defs/") else { return false };
+    let (name, rest) = path.split_once('/').map_or((path, String::new()), |(name, rest)| (name, format!("/{rest}")));
+    let shared = defs.iter().find(|(known, _)| known.value == name);
+    shared.is_some_and(|(_, schema)| schema.json.pointer(&rest).is_some())
+}
+
+/// The names of the shared schemas that a schema uses, also through others.
+fn used<'a>(json: &Json, defs: &'a [(Located<String>, Schema)]) -> Vec<&'a str> {
+    let mut used: Vec<&str> = Vec::new();
+    let mut waiting: Vec<&Json> = vec![json];
+    while let Some(schema) = waiting.pop() {
+        references(schema, "", 0, &mut |_, reference| {
+            let Some(path) = reference.strip_prefix("#/$defs/") else { return };
+            let name = path.split('/').next().unwrap_or_default();
+            let own = json.get("$defs").and_then(|own| own.get(name)).is_some();
+            let shared = defs.iter().find(|(known, _)| known.value == name);
+            if let Some((known, shared)) = shared.filter(|(known, _)| !own && !used.contains(&known.value.as_str())) {
+                used.push(known.value.as_str());
+                waiting.push(&shared.json);
+            }
+        });
+    }
+    used
+}
+
+/// Calls `found` with the pointer and the text of every `$ref`.
+fn references<'a>(json: &'a Json, pointer: &str, depth: usize, found: &mut dyn FnMut(&str, &'a str)) {
+    let Some(map) = json.as_object().filter(|_| depth <= 64) else { return };
+    if let Some(reference) = map.get("$ref").and_then(Json::as_str) {
+        found(&format!("{pointer}/$ref"), reference);
+    }
+    for (keyword, takes) in KEYWORDS {
+        for (inner, schema) in map.get(*keyword).map(|value| subschemas(keyword, *takes, value)).unwrap_or_default() {
+            references(schema, &format!("{pointer}{inner}"), depth + 1, found);
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Violations in words that a model can act on.
+
+use super::defaults::property_names;
+use super::{Problem, escape};
+use crate::diagnostic::did_you_mean;
+use crate::value::Json;
+use jsonschema::ValidationError;
+use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
+
+/// The violations that one error of the validator stands for.
+pub fn problems_of(error: &ValidationError<'_>, root: &Json) -> Vec<Problem> {
+    let pointer = error.instance_path().to_string();
+    let name = name_of(&pointer);
+    match error.kind() {
+        Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
+            let parent = parent_schema(error, root);
+            let known = parent.map(|schema| property_names(schema, root)).unwrap_or_default();
+            let known: Vec<&str> =
+                known.into_iter().filter(|name| !unexpected.iter().any(|other| other == name)).collect();
+            unexpected
+                .iter()
+                .take(20)
+                .map(|key| Problem {
+                    pointer: format!("{pointer}/{}", shorten(&escape(key), 60)),
+                    message: format!("there is no `{}`", shorten(key, 60)),
+                    help: did_you_mean(&shorten(key, 60), known.iter().copied())
+                        .or_else(|| known.is_empty().then(|| "no names are taken here".to_owned())),
+                })
+                .collect()
+        }
+        Kind::Required { property } => {
+            let property = property.as_str().unwrap_or_default();
+            let about = parent_schema(error, root)
+                .and_then(|schema| schema.get("properties")?.get(property)?.get("description"));
+            let help = about.and_then(Json::as_str).map(|text| shorten(&sentence(text), 120));
+            vec![Problem { pointer, message: format!("`{property}` is missing"), help }]
+        }
+        Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
+            let nearest = context.iter().min_by_key(|errors| distance(errors));
+            let inner = nearest.and_then(|errors| errors.first()).map(|error| problems_of(error, root));
+            let help = inner.and_then(|problems| Some(format!("nearest: {}", problems.first()?.message)));
+            vec![Problem { pointer, message: format!("{name} fits none of the alternatives"), help }]
+        }
+        kind => {
+            let (message, help) = plain(kind, error);
+            vec![Problem { pointer, message: shorten(&format!("{name} {message}"), 300), help }]
+        }
+    }
+}
+
+/// How far a value is from an alternative: one that another constant rules out is further than one that lacks something.
+fn distance(errors: &[ValidationError<'_>]) -> (bool, usize) {
+    let ruled_out = errors.iter().any(|error| matches!(error.kind(), Kind::Constant { .. } | Kind::Type { .. }));
+    (ruled_out, errors.len())
+}
+
+/// What one value must be, and what it is.
+fn plain(kind: &Kind, error: &ValidationError<'_>) -> (String, Option<String>) {
+    let got = || Some(format!("got {}", brief(error.instance())));
+    match kind {
+        Kind::Type { kind } => {
+            let wanted = match kind {
+                TypeKind::Single(one) => with_article(&one.to_string()),
+                TypeKind::Multiple(many) => {
+                    many.iter().map(|one| with_article(&one.to_string())).collect::<Vec<_>>().join(" or ")
+                }
+            };
+            (format!("must be {wanted}"), got())
+        }
+        Kind::Enum { options } => {
+            let options = options.as_array().map(Vec::as_slice).unwrap_or_default();
+            let texts = options.iter().filter_map(Json::as_str);
+            let nearest =
+                error.instance().as_str().and_then(|text| crate::diagnostic::nearest(&shorten(text, 60), texts));
+            let listed: Vec<String> = options.iter().take(20).map(brief).collect();
+            let more = if options.len() > 20 { ", …" } else { "" };
+            let help = nearest.map_or_else(got, |nearest| Some(format!("did you mean `{nearest}`?")));
+            (format!("must be one of {}{more}", listed.join(", ")), help)
+        }
+        Kind::Constant { expected_value } => (format!("must be {}", brief(expected_value)), got()),
+        Kind::Minimum { limit } => (format!("must be {limit} or more"), got()),
+        Kind::Maximum { limit } => (format!("must be {limit} or less"), got()),
+        Kind::ExclusiveMinimum { limit } => (format!("must be more than {limit}"), got()),
+        Kind::ExclusiveMaximum { limit } => (format!("must be less than {limit}"), got()),
+        Kind::MultipleOf { multiple_of } => (format!("must be a multiple of {multiple_of}"), got()),
+        Kind::MinLength { limit: 1 } => ("must not be empty".to_owned(), None),
+        Kind::MinLength { limit } => (format!("must have {limit} characters or more"), None),
+        Kind::MaxLength { limit } => (format!("must have {limit} characters or less"), None),
+        Kind::MinItems { limit } => (format!("must have {limit} items or more"), None),
+        Kind::MaxItems { limit } => (format!("must have {limit} items or less"), None),
+        Kind::MinProperties { limit } => (format!("must have {limit} properties or more"), None),
+        Kind::MaxProperties { limit } => (format!("must have {limit} properties or less"), None),
+        Kind::UniqueItems => ("has an item twice".to_owned(), None),
+        Kind::Pattern { pattern } => (format!("does not match the pattern `{}`", shorten(pattern, 120)), got()),
+        Kind::Format { format } => (format!("is no {format}"), got()),
+        Kind::FalseSchema => ("is not allowed here".to_owned(), None),
+        Kind::OneOfMultipleValid { .. } => ("fits several of the alternatives, exactly one is needed".to_owned(), None),
+        Kind::Contains => ("lacks an item that it must contain".to_owned(), None),
+        Kind::PropertyNames { error } => {
+            (format!("has a name that is not allowed: {}", plain(error.kind(), error).0), None)
+        }
+        _ => (format!("is not valid: {}", shorten(&error.masked().to_string(), 200)), None),
+    }
+}
+
+/// The schema that holds the keyword an error is about.
+fn parent_schema<'a>(error: &ValidationError<'_>, root: &'a Json) -> Option<&'a Json> {
+    let path = error.schema_path().to_string();
+    let parent = &path[..path.rfind('/')?];
+    let mut schema = root;
+    for part in parent.split('/').skip(1) {
+        let part = part.replace("~1", "/").replace("~0", "~");
+        schema = match schema {
+            Json::Array(items) => items.get(part.parse::<usize>().ok()?)?,
+            _ if part == "$ref" => root.pointer(schema.get("$ref")?.as_str()?.strip_prefix('#')?)?,
+            other => other.get(part.as_str())?,
+        };
+    }
+    Some(schema)
+}
+
+fn name_of(pointer: &str) -> String {
+    let name = pointer.trim_start_matches('/').replace("~1", "/").replace("~0", "~");
+    if name.is_empty() { "the value".to_owned() } else { format!("`{}`", shorten(&name, 80)) }
+}
+
+fn with_article(kind: &str) -> String {
+    match kind {
+        "null" => "null".to_owned(),
+        "array" | "integer" | "object" => format!("an {kind}"),
+        other => format!("a {other}"),
+    }
+}
+
+/// A value, or what kind of value it is where it is long.
+fn brief(value: &Json) -> String {
+    match value {
+        Json::Array(_) => "an array".to_owned(),
+        Json::Object(_) => "an object".to_owned(),
+        Json::String(text) if text.len() > 60 => format!("a string of {} characters", text.chars().count()),
+        other => other.to_string(),
+    }
+}
+
+/// A description as a part of a sentence.
+fn sentence(text: &str) -> String {
+    let text = text.trim().trim_end_matches('.');
+    let mut letters = text.chars();
+    match (letters.next(), letters.next()) {
+        (Some(first), Some(second)) if second.is_lowercase() || second == ' ' => {
+            first.to_lowercase().chain(text.chars().skip(1)).collect()
+        }
+        _ => text.to_owned(),
+    }
+}
+
+/// At most so many characters of a text.
+pub fn shorten(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}

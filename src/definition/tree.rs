@@ -1,0 +1,220 @@
+//! TOML into a tree whose every key and value knows its place; everything that TOML allows and JSON lacks is a fault.
+
+use super::code;
+use crate::diagnostic::Diagnostic;
+use crate::source::{Place, Source};
+use crate::value::Json;
+use std::ops::Range;
+use std::sync::Arc;
+use toml::Spanned;
+use toml::de::{DeFloat, DeInteger, DeTable, DeValue};
+
+/// A value and where it was written.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// What it is.
+    pub item: Item,
+    /// Where the value is; for a table with a header, the header.
+    pub at: Place,
+}
+
+/// What a node is.
+#[derive(Clone, Debug)]
+pub enum Item {
+    /// `true`, `false`, a number or a text.
+    Scalar(Json),
+    /// `[ … ]`, or the tables of one `[[name]]`.
+    List(Vec<Node>),
+    /// `{ … }` or `[name]`: keys in the order they were written, each with its place.
+    Table(Vec<Entry>),
+}
+
+/// One key of a table.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The key.
+    pub key: String,
+    /// Where the key is.
+    pub at: Place,
+    /// Its value.
+    pub node: Node,
+}
+
+impl Node {
+    /// The word for what it is.
+    pub fn kind(&self) -> &'static str {
+        match &self.item {
+            Item::Scalar(Json::Bool(_)) => "a boolean",
+            Item::Scalar(Json::Number(number)) if number.is_f64() => "a float",
+            Item::Scalar(Json::Number(_)) => "an integer",
+            Item::Scalar(Json::Null) => "null",
+            Item::Scalar(_) => "a text",
+            Item::List(_) => "a list",
+            Item::Table(_) => "a table",
+        }
+    }
+
+    /// The keys of a table; none for anything else.
+    pub fn entries(&self) -> &[Entry] {
+        match &self.item {
+            Item::Table(entries) => entries,
+            _ => &[],
+        }
+    }
+
+    /// The items of a list; none for anything else.
+    pub fn items(&self) -> &[Node] {
+        match &self.item {
+            Item::List(items) => items,
+            _ => &[],
+        }
+    }
+
+    /// The text, if it is one.
+    pub fn text(&self) -> Option<&str> {
+        match &self.item {
+            Item::Scalar(Json::String(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The tree without its places.
+    pub fn to_json(&self) -> Json {
+        match &self.item {
+            Item::Scalar(value) => value.clone(),
+            Item::List(items) => Json::Array(items.iter().map(Self::to_json).collect()),
+            Item::Table(entries) => {
+                Json::Object(entries.iter().map(|entry| (entry.key.clone(), entry.node.to_json())).collect())
+            }
+        }
+    }
+
+    /// Calls `found` with the JSON pointer and the place of this node and of every node below it.
+    /// A table's key is its place where the table has no header of its own.
+    pub fn places(&self, pointer: &str, found: &mut dyn FnMut(String, &Place)) {
+        found(pointer.to_owned(), &self.at);
+        for (index, item) in self.items().iter().enumerate() {
+            item.places(&format!("{pointer}/{index}"), found);
+        }
+        for entry in self.entries() {
+            entry.node.places(&format!("{pointer}/{}", escape(&entry.key)), found);
+        }
+    }
+}
+
+/// A key as a part of a JSON pointer (RFC 6901).
+pub fn escape(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
+}
+
+/// Reads a TOML text to its end. The tree holds what could be read.
+pub fn parse(source: &Arc<Source>, faults: &mut Vec<Diagnostic>) -> Node {
+    let (table, errors) = DeTable::parse_recoverable(&source.text);
+    for error in errors {
+        let span = error.span().unwrap_or(0..0);
+        faults.push(*syntax(source, error.message(), span));
+    }
+    let mut reader = Reader { source, faults };
+    let entries = reader.table(table.get_ref());
+    Node { item: Item::Table(entries), at: source.place(0..0) }
+}
+
+/// A syntax fault in our words where the parser's are hard to read.
+fn syntax(source: &Arc<Source>, message: &str, span: Range<usize>) -> Box<Diagnostic> {
+    let message = message.lines().next().unwrap_or_default().trim_end_matches('.');
+    let help = if message.contains("duplicate key") {
+        "a key stands once in its table; a table that was written inline or with dots cannot be opened again"
+    } else if message.contains("string") || message.contains("quot") {
+        "texts stand in \"…\" or '…'; those of several lines in \"\"\"…\"\"\" or '''…'''"
+    } else {
+        "TOML 1.1: `key = value`, `[table]`, `[[list of tables]]`"
+    };
+    Diagnostic::new(code::TOML_SYNTAX, message).at(source.place(span)).help(help)
+}
+
+struct Reader<'a> {
+    source: &'a Arc<Source>,
+    faults: &'a mut Vec<Diagnostic>,
+}
+
+impl Reader<'_> {
+    fn table(&mut self, table: &DeTable<'_>) -> Vec<Entry> {
+        table
+            .iter()
+            .map(|(key, value)| Entry {
+                key: key.get_ref().to_string(),
+                at: self.source.place(key.span()),
+                node: self.value(value),
+            })
+            .collect()
+    }
+
+    fn value(&mut self, value: &Spanned<DeValue<'_>>) -> Node {
+        let at = self.source.place(value.span());
+        let item = match value.get_ref() {
+            DeValue::String(text) => Item::Scalar(Json::String(text.to_string())),
+            DeValue::Boolean(flag) => Item::Scalar(Json::Bool(*flag)),
+            DeValue::Integer(number) => Item::Scalar(self.integer(number, &at)),
+            DeValue::Float(number) => Item::Scalar(self.float(number, &at)),
+            DeValue::Datetime(date) => {
+                let fault = Diagnostic::new(code::TOML_VALUE, format!("a bare date: `{date}`"));
+                self.faults.push(*fault.at(at.clone()).help(format!("put it in quotes: \"{date}\"")));
+                Item::Scalar(Json::String(date.to_string()))
+            }
+            DeValue::Array(items) => Item::List(items.iter().map(|item| self.value(item)).collect()),
+            DeValue::Table(table) => Item::Table(self.table(table)),
+        };
+        Node { item, at }
+    }
+
+    fn integer(&mut self, number: &DeInteger<'_>, at: &Place) -> Json {
+        i64::from_str_radix(number.as_str(), number.radix()).map_or_else(
+            |_| {
+                let fault = Diagnostic::new(code::TOML_VALUE, format!("the integer `{number}` is out of range"));
+                let range = format!("integers go from {} to {}", i64::MIN, i64::MAX);
+                self.faults.push(*fault.at(at.clone()).help(range));
+                Json::from(0)
+            },
+            Json::from,
+        )
+    }
+
+    fn float(&mut self, number: &DeFloat<'_>, at: &Place) -> Json {
+        let value = number.as_str().parse::<f64>().ok().and_then(serde_json::Number::from_f64);
+        value.map_or_else(
+            || {
+                let fault = Diagnostic::new(code::TOML_VALUE, format!("the number `{number}` has no form in JSON"));
+                self.faults.push(*fault.at(at.clone()).help("`nan`, `inf` and numbers beyond 1.8e308 cannot be sent"));
+                Json::from(0.0)
+            },
+            Json::Number,
+        )
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> (Node, Vec<Diagnostic>) {
+        let mut faults = Vec::new();
+        let node = parse(&Source::new("a.toml", text), &mut faults);
+        (node, faults)
+    }
+
+    #[test]
+    fn what_json_cannot_hold_is_told_all_at_once() {
+        let (node, faults) = read("a = 2026-11-21\nb = nan\nc = 9223372036854775808\nd = 1\n");
+        let lines: Vec<String> = faults.iter().map(|fault| fault.at.as_ref().unwrap().to_string()).collect();
+        assert_eq!(lines, ["a.toml:1:5", "a.toml:2:5", "a.toml:3:5"]);
+        assert_eq!(node.entries().len(), 4);
+    }
+
+    #[test]
+    fn several_syntax_faults_come_at_once_and_the_rest_is_read() {
+        let (node, faults) = read("a = \nb = 1\nc = 'x\nd = 2\n");
+        assert!(faults.len() >= 2, "{faults:?}");
+        assert!(node.entries().iter().any(|entry| entry.key == "b"));
+    }
+}

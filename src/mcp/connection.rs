@@ -1,0 +1,98 @@
+//! A connection and what it remembers: the level of its log, its subscriptions, what its client can do.
+
+use super::{Bus, Ends, Lists, Revision, Settings, Shelf, about};
+use crate::call::Answering;
+use crate::primitive::LogLevel;
+use crate::value::Json;
+use rmcp::RoleServer;
+use rmcp::model::{CacheScope, MetaObject};
+use rmcp::service::RequestContext;
+use serde_json::json;
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// What all connections share.
+pub(crate) struct Host {
+    pub(crate) service: Arc<dyn Answering>,
+    pub(crate) settings: Settings,
+    pub(crate) bus: Arc<Bus>,
+    pub(crate) shelf: Shelf,
+}
+
+/// A connection.
+pub(crate) struct Connection {
+    pub(crate) host: Arc<Host>,
+    pub(crate) ends: Ends,
+    /// The place in [`LogLevel::ALL`] of the level that the client asked for.
+    pub(crate) level: AtomicU8,
+    /// What the client subscribed to, in the era that has `resources/subscribe`.
+    subscribed: Mutex<HashSet<String>>,
+    /// What the client can do, as it said at the handshake.
+    declared: OnceLock<Json>,
+    /// How many subscriptions are open, in the era that has `subscriptions/listen`.
+    pub(crate) listening: AtomicUsize,
+    /// Whether the client is told of what happens.
+    pub(crate) told: AtomicBool,
+}
+
+impl Connection {
+    pub(crate) fn new(host: Arc<Host>, ends: Ends) -> Self {
+        Self {
+            host,
+            ends,
+            level: AtomicU8::new(LogLevel::Info as u8),
+            subscribed: Mutex::default(),
+            declared: OnceLock::new(),
+            listening: AtomicUsize::new(0),
+            told: AtomicBool::new(false),
+        }
+    }
+
+    /// The level of log lines that the client wants.
+    pub(crate) fn level(&self) -> LogLevel {
+        LogLevel::ALL.get(usize::from(self.level.load(Ordering::Relaxed))).copied().unwrap_or(LogLevel::Info)
+    }
+
+    pub(crate) fn subscribed(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.subscribed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The capabilities of the client: of this request, else of the handshake.
+    pub(crate) fn capabilities(&self, context: &RequestContext<RoleServer>) -> Json {
+        if let Some(declared) = context.meta.get("io.modelcontextprotocol/clientCapabilities") {
+            return declared.clone();
+        }
+        let peer = context.peer.peer_info();
+        match peer {
+            Some(peer) => self.declared.get_or_init(|| json!(peer.capabilities)).clone(),
+            None => json!({}),
+        }
+    }
+
+    pub(crate) fn lists(&self, revision: Revision) -> Arc<Lists> {
+        self.host.shelf.lists(self.host.service.as_ref(), revision)
+    }
+
+    /// Who answers, in every result of the stateless era.
+    pub(crate) fn stamp(&self, meta: &mut Option<MetaObject>, revision: Revision) {
+        if revision.is_stateless() {
+            let info = about::implementation(&self.host, revision);
+            meta.get_or_insert_default().insert("io.modelcontextprotocol/serverInfo".to_owned(), info);
+        }
+    }
+
+    pub(crate) fn hints(&self, revision: Revision) -> (Option<u64>, Option<CacheScope>) {
+        let hinted = revision.is_stateless();
+        (hinted.then_some(self.host.settings.lists_ttl_ms), hinted.then_some(CacheScope::Private))
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        let subscribed: Vec<String> = self.subscribed().drain().collect();
+        for uri in subscribed {
+            self.host.bus.leave(&uri);
+        }
+    }
+}

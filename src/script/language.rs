@@ -1,0 +1,87 @@
+//! The verbs of the language itself, for lists, maps, texts and handles. rhai's own ones are not registered:
+//! many change their receiver and return nothing, some swallow errors, some allocate without bound.
+
+mod lists;
+mod maps;
+mod sequences;
+mod texts;
+mod verbs;
+
+pub(super) use verbs::sequence_verb;
+
+use super::{Closure, HandleBox, Origin, current, from_value, kind_of_type, raise, to_value};
+use rhai::{Dynamic, Module};
+
+type Outcome<T = Dynamic> = Result<T, Box<rhai::EvalAltResult>>;
+
+/// Adds them all.
+pub(super) fn register(module: &mut Module) {
+    texts::register(module);
+    lists::register(module);
+    maps::register(module);
+    sequences::register(module);
+    verbs::register(module);
+}
+
+/// Whether two values are equal: numbers by value, lists and maps by their parts.
+fn same(a: &Dynamic, b: &Dynamic) -> bool {
+    if let (Ok(a), Ok(b)) = (a.as_immutable_string_ref(), b.as_immutable_string_ref()) {
+        return *a == *b;
+    }
+    if let (Some(a), Some(b)) = (number(a), number(b)) {
+        return a == b;
+    }
+    if let (Ok(a), Ok(b)) = (a.as_array_ref(), b.as_array_ref()) {
+        return a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| same(a, b));
+    }
+    if let (Ok(a), Ok(b)) = (a.as_map_ref(), b.as_map_ref()) {
+        let pairs = || a.iter().zip(b.iter());
+        return a.len() == b.len() && pairs().all(|((name, a), (other, b))| name == other && same(a, b));
+    }
+    match (to_value(a, None), to_value(b, None)) {
+        (Ok(a), Ok(b)) => a == b || (one_is_a_handle(&a, &b) && a.to_json() == b.to_json()),
+        _ => false,
+    }
+}
+
+/// Whole numbers keep all their digits as long as both sides are whole.
+fn number(value: &Dynamic) -> Option<Number> {
+    match (value.as_int(), value.as_float()) {
+        (Ok(whole), _) => Some(Number::Whole(whole)),
+        (_, Ok(float)) => Some(Number::Float(float)),
+        _ => None,
+    }
+}
+
+enum Number {
+    Whole(i64),
+    Float(f64),
+}
+
+impl PartialEq for Number {
+    #[allow(clippy::cast_precision_loss, clippy::float_cmp, reason = "a whole number beside a float is a float")]
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Whole(a), Self::Whole(b)) => a == b,
+            (Self::Float(a), Self::Float(b)) => a == b,
+            (Self::Whole(a), Self::Float(b)) | (Self::Float(b), Self::Whole(a)) => *a as f64 == *b,
+        }
+    }
+}
+
+fn one_is_a_handle(a: &crate::value::Value, b: &crate::value::Value) -> bool {
+    use crate::value::Value::{Handle, List, Map};
+    matches!((a, b), (Handle(_), List(_) | Map(_)) | (List(_) | Map(_), Handle(_)))
+}
+
+/// A value as a part of a text: lists, maps and handles as JSON, `()` as nothing.
+fn show(value: &Dynamic) -> String {
+    if value.is_unit() {
+        return String::new();
+    }
+    let compound = value.is_array() || value.is_map() || value.is::<HandleBox>();
+    match (compound, to_value(value, None as Origin<'_, '_>)) {
+        (true, Ok(value)) => value.to_json().to_string(),
+        _ => value.to_string(),
+    }
+}

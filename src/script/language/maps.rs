@@ -1,0 +1,30 @@
+//! Maps: what builds them. What reads them as a whole is a primitive.
+
+use super::same;
+use rhai::{Dynamic, FuncRegistration, INT, Map, Module};
+
+/// A pure verb: it works on constants.
+fn pure(name: &str) -> FuncRegistration {
+    FuncRegistration::new(name).with_purity(true).with_volatility(false)
+}
+
+pub(super) fn register(module: &mut Module) {
+    pure("len").set_into_module(module, |map: &mut Map| map.len() as INT);
+    pure("is_empty").set_into_module(module, |map: &mut Map| map.is_empty());
+    pure("contains").set_into_module(module, |map: &mut Map, key: &str| map.contains_key(key));
+    pure("==").set_into_module(module, |a: &mut Map, b: Map| equal(a, &b));
+    pure("!=").set_into_module(module, |a: &mut Map, b: Map| !equal(a, &b));
+    pure("+").set_into_module(module, |a: &mut Map, b: Map| {
+        let mut both = a.clone();
+        both.extend(b);
+        both
+    });
+    FuncRegistration::new("+=").set_into_module(module, |map: &mut Map, more: Map| map.extend(more));
+    FuncRegistration::new("clear").set_into_module(module, |map: &mut Map| map.clear());
+    FuncRegistration::new("remove")
+        .set_into_module(module, |map: &mut Map, key: &str| map.remove(key).unwrap_or(Dynamic::UNIT));
+}
+
+fn equal(a: &Map, b: &Map) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|((name, a), (other, b))| name == other && same(a, b))
+}

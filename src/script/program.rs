@@ -1,0 +1,325 @@
+//! The scripts of one pack, compiled: functions by script and name, run for a host under a guard.
+
+use super::{
+    MOST_LEVELS, Running, at_level, current, empty_engine, enter, from_value, level, parallel, parse_fault, to_value,
+};
+use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::graph::Functions;
+use crate::guard::{self, Cancel, Guard, Limits};
+use crate::primitive::Host;
+use crate::source::{Place, Source};
+use crate::value::Value;
+use rhai::{AST, Dynamic, Engine, FnPtr, Module, NativeCallContext, Position, Scope, Shared};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The compiled scripts of one pack. Cloning it copies a pointer.
+#[derive(Clone)]
+pub struct Program(pub(super) Arc<Inner>);
+
+/// A function of a script.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FunctionName {
+    /// Its name.
+    pub name: String,
+    /// The number of its parameters.
+    pub arity: usize,
+    /// Where its body begins.
+    pub at: Place,
+}
+
+/// What a program shares with everything that runs it.
+pub(super) struct Inner {
+    pub(super) engine: Engine,
+    /// Sorted by path.
+    pub(super) scripts: Vec<Script>,
+    /// Which script a closure stands in, and how many parameters it has besides the captured ones.
+    closures: HashMap<String, (usize, usize)>,
+    fingerprint: [u8; 32],
+}
+
+/// One script.
+pub(super) struct Script {
+    pub(super) source: Arc<Source>,
+    pub(super) ast: AST,
+    /// Its functions as a module: with the constants of its top level, where it has any.
+    module: Shared<Module>,
+    /// Whether its functions are seen by the other scripts: `lib.rhai` and `graph.rhai`.
+    pub(super) shared: bool,
+}
+
+impl Default for Program {
+    /// A program without scripts.
+    fn default() -> Self {
+        Self::compile_sources(&[]).0
+    }
+}
+
+impl Program {
+    /// Compiles the scripts of a pack: path and text of each. The faults of all files are reported; a file that
+    /// has one is left out.
+    pub fn compile<P: AsRef<str>, T: AsRef<str>>(files: &[(P, T)]) -> (Self, Vec<Diagnostic>) {
+        let sources: Vec<Arc<Source>> =
+            files.iter().map(|(path, text)| Source::new(path.as_ref(), text.as_ref())).collect();
+        Self::compile_sources(&sources)
+    }
+
+    /// The same, of texts that are shared already.
+    pub fn compile_sources(sources: &[Arc<Source>]) -> (Self, Vec<Diagnostic>) {
+        let mut engine = empty_engine();
+        let mut faults = Vec::new();
+        let mut scripts: Vec<Script> = sources
+            .iter()
+            .filter_map(|source| read(&engine, source).map_err(|fault| faults.push(*fault)).ok())
+            .collect();
+        scripts.sort_by(|a, b| a.source.path.cmp(&b.source.path));
+        // The library comes first, so that the top level of the others may use it.
+        for shared in [true, false] {
+            for script in scripts.iter_mut().filter(|script| script.shared == shared) {
+                if let Err(fault) = evaluate(&engine, script) {
+                    faults.push(*fault);
+                }
+                if shared {
+                    engine.register_global_module(Shared::clone(&script.module));
+                }
+            }
+        }
+        let inner = Inner { closures: closures(&scripts), fingerprint: fingerprint(sources), engine, scripts };
+        (Self(Arc::new(inner)), faults)
+    }
+
+    /// Runs `job` as if a function of `script` were running for `host`: what it calls by name runs so.
+    pub fn within<T>(
+        &self,
+        script: &str,
+        host: Arc<dyn Host>,
+        guard: Arc<Guard>,
+        job: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        let _guarded = guard.enter();
+        let depth = guard.limits().depth.min(MOST_LEVELS);
+        let running = Arc::new(Running { program: Arc::clone(&self.0), host, functions: self.functions_of(script) });
+        let _entered = enter(running);
+        let result = at_level(MOST_LEVELS - depth, job);
+        match (guard::room(0), result) {
+            (Err(stop), Err(fault)) if fault.code == stop.code => Err(fault),
+            (Err(stop), _) => Err(stop),
+            (Ok(()), result) => result,
+        }
+    }
+
+    /// The paths of its scripts, sorted.
+    pub fn scripts(&self) -> impl Iterator<Item = &str> {
+        self.0.scripts.iter().map(|script| script.source.path.as_str())
+    }
+
+    /// The functions of a script, in the order they are written.
+    pub fn functions(&self, script: &str) -> Vec<FunctionName> {
+        let Some(script) = self.0.script(script) else { return Vec::new() };
+        let mut functions: Vec<FunctionName> =
+            script.definitions().map(|(name, arity, at)| FunctionName { name: name.to_owned(), arity, at }).collect();
+        functions.sort_by_key(|function| function.at.span.start);
+        functions
+    }
+
+    /// The functions as `script` sees them: its own, then those of the library.
+    pub fn functions_of(&self, script: &str) -> Arc<dyn Functions> {
+        Arc::new(Bound { program: Arc::clone(&self.0), script: script.to_owned() })
+    }
+
+    /// Runs a function of a script for a host. What the guard raised is the outcome, whatever the script
+    /// returned.
+    pub fn run(
+        &self,
+        script: &str,
+        function: &str,
+        arguments: Vec<Value>,
+        host: Arc<dyn Host>,
+        guard: Arc<Guard>,
+    ) -> Result<Value> {
+        self.within(script, host, guard, || self.0.call(script, function, arguments))
+    }
+}
+
+/// As seen by no script in particular: the library first, then whatever script has the function.
+impl Functions for Program {
+    fn call(&self, name: &str, arguments: Vec<Value>) -> Result<Value> {
+        Bound { program: Arc::clone(&self.0), script: String::new() }.call(name, arguments)
+    }
+
+    fn fingerprint(&self) -> [u8; 32] {
+        self.0.fingerprint
+    }
+
+    fn parallel(&self, jobs: usize, job: &(dyn Fn(usize) + Sync)) {
+        parallel(jobs, job);
+    }
+}
+
+/// The functions as one script sees them.
+struct Bound {
+    program: Arc<Inner>,
+    script: String,
+}
+
+impl Functions for Bound {
+    fn call(&self, name: &str, arguments: Vec<Value>) -> Result<Value> {
+        let outer = current()?;
+        let functions = Arc::new(Self { program: Arc::clone(&self.program), script: self.script.clone() });
+        let running = Running { program: Arc::clone(&self.program), host: Arc::clone(&outer.host), functions };
+        let _entered = enter(Arc::new(running));
+        self.program.call(&self.script, name, arguments)
+    }
+
+    fn fingerprint(&self) -> [u8; 32] {
+        self.program.fingerprint
+    }
+
+    fn parallel(&self, jobs: usize, job: &(dyn Fn(usize) + Sync)) {
+        parallel(jobs, job);
+    }
+}
+
+impl Inner {
+    pub(super) fn script(&self, path: &str) -> Option<&Script> {
+        let at = self.scripts.binary_search_by(|script| script.source.path.as_str().cmp(path)).ok()?;
+        self.scripts.get(at)
+    }
+
+    /// The scripts in which a name used in `path` is looked for, in that order.
+    fn seen_from<'a>(&'a self, path: &'a str) -> impl Iterator<Item = &'a Script> {
+        let others = self.scripts.iter().filter(move |script| script.source.path != path);
+        self.script(path).into_iter().chain(others.filter(move |script| script.shared || path.is_empty()))
+    }
+
+    fn call(&self, path: &str, name: &str, arguments: Vec<Value>) -> Result<Value> {
+        guard::check()?;
+        let arity = arguments.len();
+        let has = |script: &&Script| script.module.get_script_fn(name, arity).is_some();
+        let script = self.seen_from(path).find(has).ok_or_else(|| self.missing(path, name, arity))?;
+        let mut state = self.engine.new_global_runtime_state();
+        state.lib.push(Shared::clone(&script.module));
+        state.source = Some(script.source.path.as_str().into());
+        state.level = level();
+        let context = NativeCallContext::new_with_all_fields(&self.engine, name, None, &state, Position::NONE);
+        let mut arguments: Vec<Dynamic> = arguments.into_iter().map(from_value).collect();
+        let pointer = FnPtr::new(name).map_err(|fault| self.diagnose(fault, Some(path)))?;
+        let result = pointer.call_raw(&context, None, &mut arguments[..]).map_err(|fault| {
+            let fault = self.diagnose(fault, Some(&script.source.path));
+            // A stop has lost its position on the way out: the function that was entered is all that is known.
+            match script.definitions().find(|it| it.0 == name && it.1 == arity) {
+                Some((_, _, at)) if fault.at.is_none() => fault.at(at),
+                _ => fault,
+            }
+        })?;
+        to_value(&result, None)
+    }
+
+    fn missing(&self, path: &str, name: &str, arity: usize) -> Box<Diagnostic> {
+        let plural = if arity == 1 { "" } else { "s" };
+        let fault =
+            Diagnostic::new(Code::SCRIPT, format!("`{path}` has no function `{name}` with {arity} argument{plural}"));
+        let names: Vec<&str> = self.seen_from(path).flat_map(|script| script.definitions().map(|it| it.0)).collect();
+        let own = self.seen_from(path).flat_map(Script::definitions).find(|it| it.0 == name);
+        match own {
+            Some((_, parameters, at)) => fault.help(format!("it has {parameters} parameters, at {at}")),
+            None => match did_you_mean(name, names.iter().copied()) {
+                Some(help) => fault.help(help),
+                None => fault,
+            },
+        }
+    }
+
+    pub(super) fn path_of_closure(&self, name: &str) -> Option<&str> {
+        self.closures.get(name).map(|(script, _)| self.scripts[*script].source.path.as_str())
+    }
+
+    pub(super) fn parameters_of_closure(&self, name: &str) -> Option<usize> {
+        self.closures.get(name).map(|(_, parameters)| *parameters)
+    }
+
+    pub(super) fn arities(&self, name: &str) -> impl Iterator<Item = usize> {
+        self.scripts.iter().flat_map(Script::definitions).filter(move |it| it.0 == name).map(|it| it.1)
+    }
+
+    pub(super) fn function_names(&self) -> impl Iterator<Item = &str> {
+        self.scripts.iter().flat_map(|script| script.definitions().map(|it| it.0))
+    }
+}
+
+impl Script {
+    /// Its named functions: name, number of parameters, where the body begins.
+    pub(super) fn definitions(&self) -> impl Iterator<Item = (&str, usize, Place)> {
+        self.ast.iter_functions().filter(|function| !is_closure(function.name)).map(|function| {
+            let start = self.ast.shared_lib().get_script_fn(function.name, function.params.len());
+            let start = start.map_or(Position::NONE, |definition| definition.body.start_position());
+            let offset = self.source.offset(start.line().unwrap_or(1), start.position().unwrap_or(1));
+            (function.name, function.params.len(), self.source.place(offset..offset + 1))
+        })
+    }
+}
+
+/// rhai names its closures so.
+pub(super) fn is_closure(name: &str) -> bool {
+    name.starts_with("anon$")
+}
+
+fn read(engine: &Engine, source: &Arc<Source>) -> Result<Script> {
+    let mut ast = engine.compile(&source.text).map_err(|fault| {
+        let (line, column) = (fault.1.line().unwrap_or(usize::MAX), fault.1.position().unwrap_or(1));
+        let start = source.offset(line, column);
+        parse_fault(&fault.0).at(source.place(start..start + 1))
+    })?;
+    ast.set_source(source.path.as_str());
+    let name = source.path.rsplit('/').next().unwrap_or_default();
+    let module = ast.shared_lib().clone();
+    Ok(Script { source: Arc::clone(source), module, ast, shared: matches!(name, "lib.rhai" | "graph.rhai") })
+}
+
+/// Runs the top level, which may hold constants, and makes a module of the functions.
+fn evaluate(engine: &Engine, script: &mut Script) -> Result<()> {
+    if script.ast.statements().is_empty() && !script.shared {
+        return Ok(());
+    }
+    let limits = Limits { time: Duration::from_secs(1), memory: 64 << 20, ..Limits::default() };
+    let guard = Guard::new(limits, Cancel::default());
+    let _entered = guard.enter();
+    match Module::eval_ast_as_new(Scope::new(), &script.ast, engine) {
+        Ok(module) => {
+            script.module = module.into();
+            Ok(())
+        }
+        Err(fault) => {
+            let position = fault.position();
+            let start = script.source.offset(position.line().unwrap_or(1), position.position().unwrap_or(1));
+            let mut fault = fault;
+            fault.clear_position();
+            let message = guard.verdict().map_or_else(|| fault.to_string(), |stop| stop.message);
+            Err(Diagnostic::new(Code::SCRIPT, format!("the top level of the script fails: {message}"))
+                .help("the top level may hold constants and functions only")
+                .at(script.source.place(start..start + 1)))
+        }
+    }
+}
+
+fn closures(scripts: &[Script]) -> HashMap<String, (usize, usize)> {
+    let closures_of = |(at, script): (usize, &Script)| {
+        let closures = script.ast.iter_functions().filter(|function| is_closure(function.name));
+        closures.map(|function| (function.name.to_owned(), (at, function.params.len()))).collect::<Vec<_>>()
+    };
+    scripts.iter().enumerate().flat_map(closures_of).collect()
+}
+
+fn fingerprint(sources: &[Arc<Source>]) -> [u8; 32] {
+    let mut sorted: Vec<&Arc<Source>> = sources.iter().collect();
+    sorted.sort_by(|a, b| a.path.cmp(&b.path));
+    let mut hash = blake3::Hasher::new();
+    for source in sorted {
+        for part in [&source.path, &source.text] {
+            hash.update(&(part.len() as u64).to_le_bytes());
+            hash.update(part.as_bytes());
+        }
+    }
+    hash.finalize().into()
+}

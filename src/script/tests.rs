@@ -1,0 +1,53 @@
+//! Tests of scripts as a whole.
+
+mod edges;
+mod examples;
+mod faults;
+mod host;
+mod stops;
+
+use super::{Pool, Program};
+use crate::diagnostic::Result;
+use crate::guard::{Cancel, Guard, Limits};
+use crate::value::{Json, Value};
+use host::TestHost;
+use std::sync::Arc;
+
+/// Runs `main` of one script on a script thread.
+fn run(text: &str) -> Result<Json> {
+    run_files(&[("a.rhai", text)], Limits::default())
+}
+
+/// Runs `main` of the first file on a script thread.
+fn run_files(files: &[(&str, &str)], limits: Limits) -> Result<Json> {
+    let (program, faults) = Program::compile(files);
+    assert!(faults.is_empty(), "{faults:#?}");
+    let script = files[0].0.to_owned();
+    Pool::new().run(move || {
+        let guard = Guard::new(limits, Cancel::default());
+        let result = program.run(&script, "main", Vec::new(), Arc::new(TestHost::new(&[])), guard);
+        result.map(|value| value.to_json())
+    })?
+}
+
+/// The message of the fault that `main` ends with.
+fn fault(text: &str) -> String {
+    match run(text) {
+        Ok(value) => panic!("no fault, but {value}: {text}"),
+        Err(fault) => fault.to_string(),
+    }
+}
+
+/// The value of one expression.
+fn value(expression: &str) -> Json {
+    run(&format!("fn main() {{ {expression} }}")).unwrap_or_else(|fault| panic!("{expression}: {fault}"))
+}
+
+#[test]
+fn a_function_runs() {
+    let (program, _) = Program::compile(&[("a.rhai", "fn add(a, b) { a + b }")]);
+    let guard = Guard::new(Limits::default(), Cancel::default());
+    let host = Arc::new(TestHost::new(&[]));
+    let result = program.run("a.rhai", "add", vec![1_i64.into(), 2_i64.into()], host, guard);
+    assert_eq!(result, Ok(Value::Integer(3)));
+}

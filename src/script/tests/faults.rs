@@ -1,0 +1,111 @@
+//! Faults: in our words, at the right place, with the calls that led there; caught and thrown again.
+
+use super::super::Program;
+use super::{fault, run, run_files};
+use crate::diagnostic::Code;
+use crate::guard::Limits;
+use serde_json::json;
+
+#[test]
+fn unknown_names_are_told_with_the_nearest_one() {
+    let text = "fn total(a) { a } fn main() { let ab = totl(1); }";
+    assert_eq!(fault(text), "a.rhai:1:40: there is no function `totl` with 1 argument (did you mean `total`?)");
+    assert_eq!(
+        fault("fn main() { [1].pusch(2) }"),
+        "a.rhai:1:17: there is no function `pusch` with 2 arguments (did you mean `push`?)"
+    );
+    assert_eq!(
+        fault("fn total(a) { a } fn main() { total() }"),
+        "a.rhai:1:31: there is no function `total` with 0 arguments (`total` takes 1 arguments)"
+    );
+    assert_eq!(fault("fn main() { 1.push(2) }"), "a.rhai:1:15: `push` does not take integer, integer");
+    assert_eq!(fault("fn main() { let a = #{} * 2; }"), "a.rhai:1:25: `*` does not take map and integer");
+    assert_eq!(fault("fn main() { let a = 1; a.b }"), "a.rhai:1:26: a integer has no property `b`");
+    assert_eq!(
+        fault("fn main() { [1][3] }"),
+        "a.rhai:1:17: there is no item 3 in a list of 1 (the first item is 0, the last -1)"
+    );
+}
+
+#[test]
+fn all_files_that_cannot_be_read_are_told() {
+    let files = [
+        ("b.rhai", "fn main() { let x = ; }"),
+        ("a.rhai", "// ö\nfn f() { oox }"),
+        ("c.rhai", "fn main() { 1 }"),
+        ("d.rhai", "fn f() { #{ default: 1 } }"),
+        ("e.rhai", "fn f() {} fn f() {}"),
+        ("lib.rhai", "throw \"x\";"),
+    ];
+    let (program, faults) = Program::compile(&files);
+    let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        faults,
+        [
+            "b.rhai:1:21: unexpected `;`",
+            "a.rhai:2:10: there is no variable `oox` (declare it by `let`; a constant of the top level is read as `global::NAME`)",
+            "d.rhai:1:13: `default` is a reserved word (as a key of a map write it in quotes: `#{ \"default\": … }`, `map[\"default\"]`)",
+            "e.rhai:1:11: `f` with 0 parameters is defined twice",
+            "lib.rhai:1:1: the top level of the script fails: Runtime error: x (the top level may hold constants and functions only)",
+        ]
+    );
+    assert_eq!(program.functions("c.rhai").len(), 1);
+}
+
+#[test]
+fn each_fault_names_its_own_file_and_the_calls() {
+    let files = [
+        (
+            "tool.rhai",
+            "fn main() {\n    let x = 1;\n    outer(x)\n}\nfn bad(x) { throw `at ${x}` }\nfn own() { apply(|x| x.nope) }",
+        ),
+        (
+            "p/lib.rhai",
+            "fn outer(x) {\n    [x].map(|y| inner(y))\n}\nfn inner(y) { y + #{} }\nfn apply(f) { f.call(1) }",
+        ),
+    ];
+    let fault = run_files(&files, Limits::default()).expect_err("it fails");
+    assert_eq!(fault.to_string(), "p/lib.rhai:4:17: `+` does not take integer and map");
+    let trace: Vec<String> = fault.trace.iter().map(ToString::to_string).collect();
+    assert_eq!(trace, ["p/lib.rhai:2:17", "p/lib.rhai:2:9", "tool.rhai:3:5"]);
+    let renamed =
+        [(files[0].0, &*files[0].1.replace("fn own", "fn other").replace("outer(x)", "apply(|x| x.nope)")), files[1]];
+    let fault = run_files(&renamed, Limits::default()).expect_err("it fails");
+    assert_eq!(fault.to_string(), "tool.rhai:3:17: a integer has no property `nope`");
+}
+
+#[test]
+fn scripts_of_a_pack_do_not_disturb_each_other() {
+    let files = [
+        ("p/a.rhai", "const X = 1; fn main() { [helper(), helping(), global::X, of_graph()] } fn helper() { \"a\" }"),
+        ("p/b.rhai", "const X = 2; fn main() { helper() } fn helper() { \"b\" } fn helping() { \"not seen\" }"),
+        ("p/graph.rhai", "fn of_graph() { helper_of_lib() } fn helper() { \"of the graph\" }"),
+        ("p/lib.rhai", "const X = 3; fn helping() { [global::X, helper_of_lib()] } fn helper_of_lib() { \"lib\" }"),
+    ];
+    let result = run_files(&files, Limits::default());
+    assert_eq!(result, Ok(json!(["a", [3, "lib"], 1, "lib"])));
+}
+
+#[test]
+fn what_is_thrown_is_caught_with_its_fields() {
+    assert_eq!(
+        run("fn main() { try { throw \"no\" } catch (error) { return [error.kind, error.message]; } }"),
+        Ok(json!(["script", "no"]))
+    );
+    let text = "fn main() { try { throw #{ message: \"no\", line: 3 } } catch (error) { return error.line; } }";
+    assert_eq!(run(text), Ok(json!(3)));
+    let thrown = run("fn main() { throw #{ message: \"no\", help: \"try\", line: 3 } }").expect_err("it throws");
+    assert_eq!(thrown.code, Code::SCRIPT);
+    assert_eq!(thrown.to_string(), "a.rhai:1:13: no (try)");
+    assert_eq!(thrown.data.as_deref(), Some(&json!({ "message": "no", "help": "try", "line": 3 })));
+    assert_eq!(fault("fn main() { try { throw \"no\" } catch (error) { throw; } }"), "a.rhai:1:48: no");
+}
+
+#[test]
+fn a_closure_cannot_use_the_list_whose_verb_it_is_given_to() {
+    assert_eq!(
+        fault("fn main() { let a = [1]; a.map(|x| a.len()) }"),
+        "a.rhai:1:11: argument 1 of `map` is in use (a closure cannot name the variable whose method it is passed to: write `map(list, |x| …)`)"
+    );
+    assert_eq!(run("fn main() { let a = [1]; map(a, |x| a.len()) }"), Ok(json!([1])));
+}

@@ -1,0 +1,67 @@
+//! A host that knows a few files.
+
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::graph::Graph;
+use crate::primitive::{Host, Notice, PackFile};
+use crate::value::{Json, Value};
+use crate::world::World;
+use crate::world::memory::Memory;
+use std::sync::{Arc, Mutex};
+
+pub(super) struct TestHost {
+    world: Arc<dyn World>,
+    pub(super) notices: Mutex<Vec<Notice>>,
+}
+
+impl TestHost {
+    pub(super) fn new(files: &[(&str, &str)]) -> Self {
+        let world = Memory::with(files.iter().copied()).expect("the paths are good");
+        Self { world: Arc::new(world), notices: Mutex::new(Vec::new()) }
+    }
+}
+
+impl Host for TestHost {
+    fn world(&self) -> &Arc<dyn World> {
+        &self.world
+    }
+
+    fn graph(&self) -> Result<Arc<Graph>> {
+        Err(Diagnostic::new(Code::INTERNAL, "no graph here"))
+    }
+
+    fn config(&self) -> Value {
+        Value::map([("greeting", Value::from("hello"))])
+    }
+
+    fn data(&self, name: &str) -> Option<Value> {
+        let table = Json::from_iter([("b", Json::from(2)), ("a", Json::from(vec![1, 2, 3]))]);
+        (name == "table").then(|| crate::value::Frozen::value(Arc::new(table)))
+    }
+
+    fn data_names(&self) -> Vec<String> {
+        vec!["table".to_owned()]
+    }
+
+    fn render(&self, template: &str, context: &Json) -> Result<String> {
+        if template.contains("no-such") {
+            return Err(Diagnostic::new(Code::TEMPLATE, format!("there is no template `{template}`")));
+        }
+        Ok(format!("{template}: {context}"))
+    }
+
+    fn pack_file(&self, path: &str) -> Result<PackFile> {
+        Ok(PackFile { text: String::new(), origin: "embedded".to_owned(), path: path.to_owned() })
+    }
+
+    fn now_ms(&self) -> i64 {
+        0
+    }
+
+    fn uuid(&self) -> String {
+        "00000000-0000-4000-8000-000000000001".to_owned()
+    }
+
+    fn notify(&self, notice: Notice) {
+        self.notices.lock().expect("no thread panicked").push(notice);
+    }
+}

@@ -1,0 +1,130 @@
+//! What must not run for ever, or take all memory, does not; and no `catch` hides it.
+
+use super::super::{Pool, Program};
+use super::host::TestHost;
+use super::{run_files, value};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::guard::{Cancel, Guard, Limits};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+fn stopped(text: &str, limits: Limits) -> Box<Diagnostic> {
+    run_files(&[("a.rhai", text)], limits).expect_err(text)
+}
+
+fn few_ticks() -> Limits {
+    Limits { ticks: 200_000, ..Limits::default() }
+}
+
+fn little_memory() -> Limits {
+    Limits { memory: 16 << 20, ..Limits::default() }
+}
+
+#[test]
+fn what_never_ends_is_ended() {
+    for text in [
+        "fn main() { loop { } }",
+        "fn main() { let n = 0; while true { n += 1; } }",
+        "fn main() { let list = []; for i in 0..1000 { list.push(i); } loop { list.map(|x| x + 1); } }",
+        "fn main() { let f = |x| { loop { } }; [1].map(f) }",
+        "fn main() { [1].filter(|x| { loop { } true }) }",
+        "fn main() { [1, 2].reduce(|a, b| { loop { } }) }",
+        "fn twice(n) { if n > 0 { twice(n - 1); twice(n - 1); } } fn main() { twice(60) }",
+    ] {
+        let fault = stopped(text, few_ticks());
+        assert_eq!(
+            (fault.code, fault.message.as_str()),
+            (Code::LIMIT, "the script took more than 200000 steps"),
+            "{text}"
+        );
+        assert!(fault.at.is_some(), "{text}");
+    }
+}
+
+#[test]
+fn a_stop_cannot_be_caught() {
+    for text in [
+        "fn main() { try { loop { } } catch { 7 } }",
+        "fn main() { try { [1].map(|x| { loop { } }) } catch (error) { 7 } }",
+        "fn main() { loop { try { loop { } } catch { } } }",
+        "fn endless() { loop { } } fn main() { try { endless() } catch { } 7 }",
+    ] {
+        assert_eq!(stopped(text, few_ticks()).code, Code::LIMIT, "{text}");
+    }
+}
+
+#[test]
+fn what_takes_all_memory_is_stopped() {
+    for text in [
+        r#"fn main() { let s = "x"; loop { s += s; } }"#,
+        r#"fn main() { let s = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"; loop { s = s + s; } }"#,
+        r#"fn main() { let s = "x"; loop { s = `${s}${s}`; } }"#,
+        "fn main() { let list = [1]; loop { list += list; } }",
+        "fn main() { let list = [1]; loop { list.append(list); } }",
+        "fn main() { let list = [1]; loop { list = [list, list]; } }",
+        "fn main() { let list = []; loop { list.push(1); } }",
+        "fn main() { let map = #{}; let n = 0; loop { map[`k${n}`] = n; n += 1; } }",
+        r#"fn main() { try { let s = "x"; loop { s += s; } } catch { 7 } }"#,
+    ] {
+        let fault = stopped(text, little_memory());
+        assert_eq!(
+            (fault.code, fault.message.as_str()),
+            (Code::LIMIT, "the call used more than 16 MB of memory"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn recursion_has_a_depth_and_the_pack_may_set_it() {
+    let down = "fn down(n) { if n == 0 { 0 } else { 1 + down(n - 1) } } fn main() { down(50) }";
+    assert_eq!(run_files(&[("a.rhai", down)], Limits::default()), Ok(50.into()));
+    let limits = Limits { depth: 20, ..Limits::default() };
+    let message = "functions call each other more than 20 levels deep";
+    assert_eq!(stopped(down, limits).message, message);
+    let limits = Limits { depth: 200, ..Limits::default() };
+    assert_eq!(run_files(&[("a.rhai", &down.replace("50", "190"))], limits), Ok(190.into()));
+    for endless in [
+        "fn down() { down() } fn main() { down() }",
+        "fn down() { [1].map(|x| down()) } fn main() { down() }",
+        "fn a() { b() } fn b() { let f = || a(); f.call() } fn main() { try { a() } catch { 7 } }",
+    ] {
+        let fault = stopped(endless, Limits::default());
+        assert_eq!((fault.code, fault.message.as_str()), (Code::LIMIT, &*message.replace("20", "64")), "{endless}");
+    }
+}
+
+#[test]
+fn time_is_over_in_the_middle_of_a_verb() {
+    let limits = Limits { time: Duration::from_millis(50), ..Limits::default() };
+    let started = Instant::now();
+    let fault = stopped("fn main() { let list = [1, 2, 3]; loop { list.filter(|x| x > 1); } }", limits);
+    assert_eq!(fault.message, "the call took longer than 50 ms");
+    assert!(started.elapsed() < Duration::from_millis(500), "{:?}", started.elapsed());
+}
+
+#[test]
+fn a_call_is_cancelled_from_another_thread() {
+    let (program, _) = Program::compile(&[("a.rhai", "fn main() { loop { } }")]);
+    let cancel = Cancel::default();
+    let guard = Guard::new(Limits::default(), cancel.clone());
+    let pool = Pool::new();
+    let (sender, receiver) = std::sync::mpsc::channel();
+    pool.submit(
+        move || program.run("a.rhai", "main", Vec::new(), Arc::new(TestHost::new(&[])), guard),
+        move |result| sender.send((result, Instant::now())).expect("someone waits"),
+    );
+    std::thread::sleep(Duration::from_millis(30));
+    let cancelled = Instant::now();
+    cancel.cancel();
+    let (result, ended) = receiver.recv().expect("it ends");
+    let fault = result.expect("no panic").expect_err("it was cancelled");
+    assert_eq!((fault.code, fault.message.as_str()), (Code::CANCELLED, "the call was cancelled"));
+    let took = ended.saturating_duration_since(cancelled);
+    assert!(took < Duration::from_millis(5 * if cfg!(debug_assertions) { 20 } else { 1 }), "{took:?}");
+}
+
+#[test]
+fn what_is_within_the_limits_is_not_disturbed() {
+    assert_eq!(value("let n = 0; for i in 0..20000 { n += 1; } n"), 20_000);
+}

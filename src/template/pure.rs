@@ -1,0 +1,162 @@
+//! Pure primitives as helpers: positional arguments as they stand, `name=value` as options.
+
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::graph::{Functions, Graph};
+use crate::primitive::{self, Effect, Family, Host, Notice, PackFile, Primitive};
+use crate::value::{Json, Map, Value};
+use crate::world::World;
+use crate::world::memory::Memory;
+use handlebars::{Context, Handlebars, Helper, HelperDef, RenderContext, RenderError, RenderErrorReason, ScopedJson};
+use std::sync::{Arc, LazyLock};
+
+/// Registers every primitive that [`find`] finds.
+pub fn register(engine: &mut Handlebars<'static>) {
+    for primitive in all() {
+        engine.register_helper(primitive.name, Box::new(Pure { primitive }));
+    }
+}
+
+/// The primitive of that name, if it is a helper.
+pub fn find(name: &str) -> Option<&'static Primitive> {
+    all().find(|primitive| primitive.name == name)
+}
+
+/// The names of the primitives that are helpers.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    all().map(|primitive| primitive.name)
+}
+
+/// What makes texts and values out of values, and nothing else.
+fn all() -> impl Iterator<Item = &'static Primitive> {
+    crate::primitives::ALL.iter().copied().filter(|primitive| {
+        let family = matches!(
+            primitive.family,
+            Family::Text | Family::List | Family::Hash | Family::Path | Family::Host | Family::Render
+        );
+        family && primitive.effect == Effect::Pure
+    })
+}
+
+struct Pure {
+    primitive: &'static Primitive,
+}
+
+impl HelperDef for Pure {
+    fn call_inner<'reg: 'rc, 'rc>(
+        &self,
+        helper: &Helper<'rc>,
+        _: &'reg Handlebars<'reg>,
+        context: &'rc Context,
+        render: &mut RenderContext<'reg, 'rc>,
+    ) -> std::result::Result<ScopedJson<'rc>, RenderError> {
+        if helper.params().is_empty() && helper.hash().is_empty() {
+            return variable(self.primitive.name, context, render);
+        }
+        let mut values = Vec::with_capacity(helper.params().len() + 1);
+        for parameter in helper.params() {
+            if parameter.is_value_missing() {
+                return Err(RenderError::strict_error(parameter.relative_path()));
+            }
+            values.push(Value::from_json(parameter.value()));
+        }
+        let mut options = Map::new();
+        for (name, parameter) in helper.hash() {
+            options.insert((*name).into(), Value::from_json(parameter.value()));
+        }
+        if !options.is_empty() {
+            values.push(Value::Map(options));
+        }
+        let context = primitive::Context { host: &Nowhere, functions: &NO_FUNCTIONS };
+        let result = self.primitive.accept(values).and_then(|arguments| (self.primitive.run)(&context, arguments));
+        match result {
+            Ok(value) => Ok(ScopedJson::Derived(value.to_json())),
+            Err(fault) => Err(RenderErrorReason::NestedError(fault).into()),
+        }
+    }
+}
+
+/// A name alone is the variable of that name, although a primitive is called so too.
+fn variable<'rc>(
+    name: &str,
+    context: &'rc Context,
+    render: &mut RenderContext<'_, 'rc>,
+) -> std::result::Result<ScopedJson<'rc>, RenderError> {
+    let found = match render.context() {
+        Some(own) => render.evaluate(&own, name)?.as_json().clone(),
+        None => {
+            let found = render.evaluate(context, name)?;
+            if found.is_missing() {
+                return Err(RenderError::strict_error(Some(&name.to_owned())));
+            }
+            found.as_json().clone()
+        }
+    };
+    Ok(ScopedJson::Derived(found))
+}
+
+/// A pure primitive reaches nothing; should one try, it is told so.
+struct Nowhere;
+
+static WORLD: LazyLock<Arc<dyn World>> = LazyLock::new(|| Arc::new(Memory::new()));
+static NO_FUNCTIONS: LazyLock<Arc<dyn Functions>> = LazyLock::new(|| Arc::new(NoFunctions));
+
+fn nothing<T>(what: &str) -> Result<T> {
+    let fault = Diagnostic::new(Code::TEMPLATE, format!("a template cannot reach {what}"));
+    Err(fault.help("do it in the `context` function"))
+}
+
+impl Host for Nowhere {
+    fn world(&self) -> &Arc<dyn World> {
+        &WORLD
+    }
+
+    fn graph(&self) -> Result<Arc<Graph>> {
+        nothing("the graph")
+    }
+
+    fn config(&self) -> Value {
+        Value::Null
+    }
+
+    fn data(&self, _: &str) -> Option<Value> {
+        None
+    }
+
+    fn data_names(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn render(&self, _: &str, _: &Json) -> Result<String> {
+        nothing("other templates but by `{{> …}}`")
+    }
+
+    fn pack_file(&self, _: &str) -> Result<PackFile> {
+        nothing("files")
+    }
+
+    fn now_ms(&self) -> i64 {
+        0
+    }
+
+    fn uuid(&self) -> String {
+        String::new()
+    }
+
+    fn notify(&self, _: Notice) {}
+}
+
+struct NoFunctions;
+
+impl Functions for NoFunctions {
+    fn call(&self, _: &str, _: Vec<Value>) -> Result<Value> {
+        nothing("the functions of scripts")
+    }
+
+    fn fingerprint(&self) -> [u8; 32] {
+        [0; 32]
+    }
+
+    fn parallel(&self, jobs: usize, job: &(dyn Fn(usize) + Sync)) {
+        (0..jobs).for_each(job);
+    }
+}

@@ -1,0 +1,148 @@
+//! Templates: strict about what is missing, lenient about what is null, checked when they are compiled.
+
+use super::*;
+use serde_json::json;
+
+fn compile(files: &[(&str, &str)]) -> (Templates, Vec<String>) {
+    let files: Vec<Arc<Source>> = files.iter().map(|(path, text)| Source::new(*path, *text)).collect();
+    let (templates, faults) = Templates::compile(&files);
+    (templates, faults.iter().map(|fault| format!("{} {fault}", fault.code)).collect())
+}
+
+fn filled(text: &str, context: &Json) -> String {
+    Templates::default().render_text(text, context).unwrap_or_else(|fault| format!("! {fault}"))
+}
+
+#[test]
+fn what_is_missing_is_told_and_null_is_nothing() {
+    let context = json!({ "here": 1, "none": null, "list": [] });
+    assert_eq!(filled("{{#if here}}a{{/if}}{{#if none}}b{{else}}c{{/if}}{{none}}", &context), "ac");
+    assert_eq!(
+        filled("{{#each none}}x{{/each}}{{#each list}}x{{else}}e{{/each}}{{#with none}}x{{/with}}", &context),
+        "e"
+    );
+    for block in ["if", "unless", "each", "with"] {
+        let text = format!("a\n{{{{#{block} her}}}}x{{{{else}}}}y{{{{/{block}}}}}");
+        assert_eq!(filled(&text, &context), "! text:2:1: nothing fills `her` (did you mean `here`?)");
+    }
+    assert_eq!(filled("é {{her}}", &context), "! text:1:3: nothing fills `her` (did you mean `here`?)");
+}
+
+#[test]
+fn loops_know_where_they_are() {
+    let context = json!({ "items": [{ "n": 1 }, { "n": 2 }], "map": { "z": 1, "a": 2 }, "t": "x" });
+    let text = "{{#each items}}{{@index}}{{n}}{{../t}}{{#unless @last}},{{/unless}}{{/each}} {{#each map}}{{@key}}={{this}};{{/each}}";
+    assert_eq!(filled(text, &context), "01x,12x z=1;a=2;");
+    assert_eq!(
+        filled(
+            "{{#each items as |item at|}}{{at}}{{item.n}}{{/each}}{{#with items.[1] as |i|}}{{i.n}}{{n}}{{/with}}",
+            &context
+        ),
+        "011222"
+    );
+    assert_eq!(
+        filled("{{#each t}}{{/each}}", &context),
+        "! text:1:1: `each` takes a list or a map (`if` tests a single value)"
+    );
+}
+
+#[test]
+fn pure_primitives_are_helpers_and_names_alone_are_variables() {
+    let context = json!({ "text": "a b", "sort": "s", "words": ["x"] });
+    assert_eq!(
+        filled("{{text}} {{sort}} {{to_upper text}} {{#each (sort words)}}{{this}}{{/each}}", &context),
+        "a b s A B x"
+    );
+    let fault = filled("{{to_upper words}}", &context);
+    assert!(fault.starts_with("! text:1:1: `text` of `to_upper` takes text, got list"), "{fault}");
+}
+
+#[test]
+fn helpers_partials_and_syntax_are_checked_at_load() {
+    let (templates, faults) = compile(&[
+        (
+            "templates/a/x.hbs",
+            "{{to_uper text}}\n{{> templates/shared/rwo}}\n{{#citations}}{{/citations}}\n{{> templates/shared/row kind=\"k\"}}",
+        ),
+        ("templates/shared/row.hbs", "- {{name}} {{kind}}\n"),
+        ("templates/a/bad.hbs", "a\n{{#if x}}\nb\n"),
+        ("templates/a/cycle.hbs", "{{> templates/a/cycle}}"),
+        ("templates/a/open.hbs", "a {{name"),
+    ]);
+    assert_eq!(
+        faults,
+        [
+            "template-syntax templates/a/bad.hbs:2:1: the block `if` is not closed (close it with `{{/if}}`)",
+            "template-syntax templates/a/open.hbs:1:3: the tag is not closed (close it with `}}`; braces as text are `\\{{`)",
+            "template-helper templates/a/x.hbs:1:3: there is no helper `to_uper` (did you mean `to_upper`?)",
+            "template-partial templates/a/x.hbs:2:5: there is no partial `templates/shared/rwo` (did you mean `templates/shared/row`?)",
+            "template-helper templates/a/x.hbs:3:4: there is no block `citations` (over a list: `{{#each citations}}`; where it is there: `{{#if citations}}`)",
+            "template-partial templates/a/cycle.hbs:1:5: the partial `templates/a/cycle` leads back to this template (a template that contains itself has no end)",
+        ]
+    );
+    assert_eq!(templates.render("templates/shared/row.hbs", &json!({ "name": "n", "kind": "k" })).unwrap(), "- n k\n");
+    let fault = templates.render("templates/shared/rows.hbs", &json!({})).unwrap_err();
+    assert_eq!(fault.help.as_deref(), Some("did you mean `templates/shared/row.hbs`?"));
+}
+
+#[test]
+fn faults_inside_partials_name_the_partial() {
+    let (templates, faults) =
+        compile(&[("templates/x.hbs", "{{> templates/row}}"), ("templates/row.hbs", "a\n{{nam}}")]);
+    assert!(faults.is_empty(), "{faults:?}");
+    let fault = templates.render("templates/x.hbs", &json!({ "name": 1 })).unwrap_err();
+    assert_eq!(fault.to_string(), "templates/row.hbs:2:1: nothing fills `nam` (did you mean `name`?)");
+}
+
+#[test]
+fn the_variables_of_a_template_are_known() {
+    let (templates, _) = compile(&[
+        (
+            "t/x.hbs",
+            "{{a.b}}{{#each items as |item|}}{{id}}{{item.x}}{{../c}}{{@index}}{{@root.d}}{{/each}}{{> t/row e k=f}}{{#with g}}{{h}}{{this}}{{/with}}{{truncate i 3}}",
+        ),
+        ("t/row.hbs", "{{k}}{{z}}"),
+    ]);
+    let found: Vec<String> = templates
+        .variables("t/x.hbs")
+        .iter()
+        .map(|(path, place)| format!("{} {}", path.join("."), place.line_column().1))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            "a.b 3",
+            "items 16",
+            "items.*.id 35",
+            "items.*.x 41",
+            "c 51",
+            "d 69",
+            "e 97",
+            "f 101",
+            "e.z 91",
+            "g 112",
+            "g.h 117",
+            "g 122",
+            "i 148"
+        ]
+    );
+}
+
+#[test]
+fn a_template_in_a_definition_is_placed_there() {
+    let source = Source::new("tools.d/a.toml", "text = '''Hi {{#if}}x{{/if}}'''");
+    let place = source.place(7..source.text.len());
+    let mut templates = Templates::default();
+    let faults = templates.add_inline("Hi {{#if}}x{{/if}}", &place);
+    assert!(faults.is_empty() || faults[0].at.as_ref().unwrap().line_column() == (1, 17), "{faults:?}");
+    let faults = templates.add_inline("Hi {{#if a}}x", &place);
+    assert_eq!(faults[0].at.as_ref().unwrap().line_column().0, 1);
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+    #[test]
+    fn nothing_makes_it_panic(text in "([{}#/>(\\[\"|a-c .=~!\\\\]|\\{\\{|\\}\\}|\\{\\{#if |else|\\PC){0,40}") {
+        let _ = Templates::default().render_text(&text, &json!({ "a": 1 }));
+    }
+}
