@@ -8,17 +8,15 @@ mod markers;
 mod passage;
 mod section;
 mod sentences;
-mod slug;
 mod spans;
 
 pub use ietf::parse_ietf;
 pub use lines::{Line, Lines};
-pub use markdown::{Markdown, parse_markdown};
+pub use markdown::{Anchor, Markdown, parse_markdown};
 pub use markers::{Block, Part, marker_blocks};
 pub use passage::{Found, Passage, Way};
 pub use section::{Section, Sections};
 pub use sentences::{Keywords, Sentence, keyword_sentences};
-pub use slug::{Slug, slug};
 pub use spans::Spans;
 
 use crate::diagnostic::Result;
@@ -47,6 +45,14 @@ impl Document {
     /// A document over a source that something else holds too.
     pub fn of(source: Arc<Source>) -> Self {
         Self(Arc::new(Parts { source, text: OnceLock::new(), lines: OnceLock::new() }))
+    }
+
+    /// The document behind a value, or one named `text` over a text.
+    pub fn of_value(value: &Value) -> Self {
+        match value.as_object::<Self>() {
+            Some(document) => document.clone(),
+            None => Self::new("text", value.as_text().unwrap_or_default()),
+        }
     }
 
     /// The name and the text, as diagnostics want them.

@@ -3,7 +3,6 @@
 mod adapt;
 mod convert;
 mod diagnose;
-mod effects;
 mod engine;
 mod function;
 mod language;
@@ -20,12 +19,13 @@ pub use engine::{known_arities, known_names};
 pub use pool::Pool;
 pub use program::{FunctionName, Program};
 
-use adapt::register as register_primitive;
+use adapt::{register as register_primitive, register_operators};
 use convert::{HandleBox, Origin, from_value, to_value};
 use diagnose::{kind_of_type, parse_fault, raise};
 use engine::{MOST_LEVELS, empty_engine};
 use function::Closure;
 use language::sequence_verb;
 use parallel::{STACK, parallel};
-use program::Inner;
+use program::{Inner, Script, is_closure};
 use running::{Running, at_level, current, enter, level};
+use survey::Survey;

@@ -4,9 +4,10 @@ mod number;
 mod pages;
 mod title;
 
-use super::{Document, Line, Lines, Section, Sections, Slug, slug};
+use super::{Document, Line, Lines, Section, Sections};
 use crate::diagnostic::Result;
 use crate::guard;
+use crate::slug::ascii_slug;
 use number::Numbered;
 use std::collections::HashMap;
 
@@ -125,7 +126,7 @@ fn name_headings(document: &Document, items: &mut [Item]) {
         }
         let text = &document.text()[items[at].line.span.clone()];
         if NAMED.contains(&text) {
-            let id = format!("name-{}", slug(text, Slug::Ascii));
+            let id = format!("name-{}", ascii_slug(text, "-"));
             items[at].token = Token::Heading { id, title: text.to_owned(), level: 1 };
             used = Some(at + 1);
         }

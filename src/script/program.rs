@@ -1,7 +1,8 @@
 //! The scripts of one pack, compiled: functions by script and name, run for a host under a guard.
 
 use super::{
-    MOST_LEVELS, Running, at_level, current, empty_engine, enter, from_value, level, parallel, parse_fault, to_value,
+    MOST_LEVELS, Running, Survey, at_level, current, empty_engine, enter, from_value, level, parallel, parse_fault,
+    to_value,
 };
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::Functions;
@@ -11,7 +12,7 @@ use crate::source::{Place, Source};
 use crate::value::Value;
 use rhai::{AST, Dynamic, Engine, FnPtr, Module, NativeCallContext, Position, Scope, Shared};
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// The compiled scripts of one pack. Cloning it copies a pointer.
@@ -37,6 +38,8 @@ pub(super) struct Inner {
     /// Which script a closure stands in, and how many parameters it has besides the captured ones.
     closures: HashMap<String, (usize, usize)>,
     fingerprint: [u8; 32],
+    /// Made when first asked for.
+    pub(super) surveys: OnceLock<Vec<Survey>>,
 }
 
 /// One script.
@@ -47,13 +50,6 @@ pub(super) struct Script {
     module: Shared<Module>,
     /// Whether its functions are seen by the other scripts: `lib.rhai` and `graph.rhai`.
     pub(super) shared: bool,
-}
-
-impl Default for Program {
-    /// A program without scripts.
-    fn default() -> Self {
-        Self::compile_sources(&[]).0
-    }
 }
 
 impl Program {
@@ -85,11 +81,18 @@ impl Program {
                 }
             }
         }
-        let inner = Inner { closures: closures(&scripts), fingerprint: fingerprint(sources), engine, scripts };
+        let inner = Inner {
+            closures: closures(&scripts),
+            fingerprint: fingerprint(sources),
+            engine,
+            scripts,
+            surveys: OnceLock::new(),
+        };
         (Self(Arc::new(inner)), faults)
     }
 
-    /// Runs `job` as if a function of `script` were running for `host`: what it calls by name runs so.
+    /// Runs a native job as if `script` had called it: primitives in it, and functions it calls, reach `host`
+    /// and pay to `guard`. The build of a graph is such a job. What the guard raised is the outcome.
     pub fn within<T>(
         &self,
         script: &str,
@@ -139,6 +142,13 @@ impl Program {
         guard: Arc<Guard>,
     ) -> Result<Value> {
         self.within(script, host, guard, || self.0.call(script, function, arguments))
+    }
+}
+
+/// Without scripts.
+impl Default for Program {
+    fn default() -> Self {
+        Self::compile_sources(&[]).0
     }
 }
 
@@ -204,9 +214,9 @@ impl Inner {
         state.level = level();
         let context = NativeCallContext::new_with_all_fields(&self.engine, name, None, &state, Position::NONE);
         let mut arguments: Vec<Dynamic> = arguments.into_iter().map(from_value).collect();
-        let pointer = FnPtr::new(name).map_err(|fault| self.diagnose(fault, Some(path)))?;
+        let pointer = FnPtr::new(name).map_err(|fault| self.diagnose(*fault, Some(path)))?;
         let result = pointer.call_raw(&context, None, &mut arguments[..]).map_err(|fault| {
-            let fault = self.diagnose(fault, Some(&script.source.path));
+            let fault = self.diagnose(*fault, Some(&script.source.path));
             // A stop has lost its position on the way out: the function that was entered is all that is known.
             match script.definitions().find(|it| it.0 == name && it.1 == arity) {
                 Some((_, _, at)) if fault.at.is_none() => fault.at(at),

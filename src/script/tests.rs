@@ -4,7 +4,10 @@ mod edges;
 mod examples;
 mod faults;
 mod host;
+mod speed;
 mod stops;
+mod surveys;
+mod threads;
 
 use super::{Pool, Program};
 use crate::diagnostic::Result;

@@ -1,7 +1,7 @@
 //! Queries: tests of fields, order, columns.
 
 use super::*;
-use crate::graph::Ordering;
+use crate::order::SortKey;
 use std::sync::LazyLock;
 
 static SHOP: LazyLock<Arc<Graph>> = LazyLock::new(|| {
@@ -115,16 +115,16 @@ fn sort_is_total() {
         ("[]", "oolong sencha assam kyusu small large"),
     ];
     for (by, wanted) in cases {
-        let orderings = Ordering::read(&json(by)).unwrap();
+        let orderings = SortKey::read(&json(by)).unwrap();
         assert_eq!(keys(&all().sort(&orderings).unwrap()).join(" "), wanted, "{by}");
-        let backwards = all().sort(&Ordering::read(&"-key".into()).unwrap()).unwrap();
+        let backwards = all().sort(&SortKey::read(&"-key".into()).unwrap()).unwrap();
         assert_eq!(keys(&backwards.sort(&orderings).unwrap()).join(" "), wanted, "{by}, whatever the order before");
     }
     let length = closure(|node| match node {
         Value::Handle(node) => node.field("key").unwrap().as_text().map_or(0, str::len).into(),
         _ => Value::Null,
     });
-    let sorted = all().sort(&Ordering::read(&Value::Function(length)).unwrap()).unwrap();
+    let sorted = all().sort(&SortKey::read(&Value::Function(length)).unwrap()).unwrap();
     assert_eq!(keys(&sorted).join(" "), "assam kyusu small large oolong sencha");
 }
 

@@ -1,7 +1,8 @@
 //! Derived fields with `reads`: kept while nothing that they read changed, and always as a fresh build has them.
 
 use super::*;
-use crate::graph::{Build, Node, Ordering as By, Store};
+use crate::graph::{Build, Node, Store};
+use crate::order::SortKey as By;
 use crate::value::Kind;
 use proptest::prelude::*;
 
