@@ -32,6 +32,7 @@ primitives! {
     children,
     collapse,
     column,
+    compact,
     config,
     contains,
     count_by,

@@ -162,7 +162,11 @@ impl Nodes {
     /// The values of a field, one a node, `()` included. A dotted way leads into maps and handles, `parent.key` up.
     pub fn column(&self, field: &str) -> Result<Vec<Value>> {
         let reader = self.reader(field)?;
-        self.ids().iter().map(|id| reader.read(*id).map(std::borrow::Cow::into_owned)).collect()
+        let mut values = Vec::with_capacity(self.len());
+        for id in self.ids() {
+            values.push(reader.read(*id)?.into_owned());
+        }
+        Ok(values)
     }
 
     /// The values of a field, each once, sorted, without `()`.

@@ -15,28 +15,34 @@ impl Nodes {
         {
             return Ok(self.with(sorted));
         }
-        let mut rows: Vec<(Vec<Cow<'_, Value>>, u32)> =
-            self.ids().iter().map(|node| (Vec::with_capacity(keys.len()), *node)).collect();
-        for key in keys {
-            match &key.by {
-                By::Field(name) => {
-                    let reader = self.reader(name)?;
-                    for (values, node) in &mut rows {
-                        values.push(reader.read(*node)?);
-                    }
+        let columns: Vec<Vec<Cow<'_, Value>>> = keys.iter().map(|key| self.keys_of(key)).collect::<Result<_>>()?;
+        let ids = self.ids();
+        let mut order: Vec<usize> = (0..ids.len()).collect();
+        // Stable, because nodes often stand in order already.
+        order.sort_by(|left, right| {
+            let mut by_keys = keys.iter().zip(&columns).map(|(key, of)| key.compare(&of[*left], &of[*right]));
+            by_keys.find(|order| order.is_ne()).unwrap_or_else(|| ids[*left].cmp(&ids[*right]))
+        });
+        Ok(self.with(order.into_iter().map(|at| ids[at]).collect()))
+    }
+
+    fn keys_of<'a>(&'a self, key: &'a SortKey) -> Result<Vec<Cow<'a, Value>>> {
+        let mut values = Vec::with_capacity(self.len());
+        match &key.by {
+            By::Field(name) => {
+                let reader = self.reader(name)?;
+                for node in self.ids() {
+                    values.push(reader.read(*node)?);
                 }
-                By::Function(function) => {
-                    for ((values, _), node) in rows.iter_mut().zip(self.iter()) {
-                        guard::check()?;
-                        values.push(Cow::Owned(function.call(vec![Value::handle(node)])?));
-                    }
+            }
+            By::Function(function) => {
+                for node in self.iter() {
+                    guard::check()?;
+                    values.push(Cow::Owned(function.call(vec![Value::handle(node)])?));
                 }
             }
         }
-        rows.sort_unstable_by(|(left, first), (right, second)| {
-            SortKey::compare_all(keys, left, right).then(first.cmp(second))
-        });
-        Ok(self.with(rows.into_iter().map(|(_, node)| node).collect()))
+        Ok(values)
     }
 
     /// One field of whole numbers is the common case, and the fast one.

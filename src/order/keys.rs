@@ -3,7 +3,6 @@
 use super::compare;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::{Function, Map, Value};
-use std::borrow::Borrow;
 use std::cmp::Ordering;
 
 /// One thing to sort by.
@@ -83,10 +82,10 @@ impl SortKey {
         if self.descending { order.reverse() } else { order }
     }
 
-    /// Compares the keys of two items, one for each key.
-    pub fn compare_all<V: Borrow<Value>>(keys: &[Self], left: &[V], right: &[V]) -> Ordering {
+    /// Compares the keys of two items, one for each of `keys`.
+    pub fn compare_all(keys: &[Self], left: &[Value], right: &[Value]) -> Ordering {
         let pairs = keys.iter().zip(left.iter().zip(right));
-        let mut orders = pairs.map(|(key, (left, right))| key.compare(left.borrow(), right.borrow()));
+        let mut orders = pairs.map(|(key, (left, right))| key.compare(left, right));
         orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
     }
 }

@@ -171,3 +171,30 @@ fn sets_are_ordered_and_lazy() {
     let other = graph(&[("tea", "mate", "", "{}")], &[]);
     assert!(all().then(&other.nodes(&[])).is_err());
 }
+
+#[test]
+fn lists_are_asked_and_spread() {
+    let graph = graph(
+        &[
+            ("r", "1", "", r#"{ "by": ["a", "b"], "n": 1 }"#),
+            ("r", "2", "", r#"{ "by": [], "n": 2 }"#),
+            ("r", "3", "", r#"{ "by": ["C"], "n": 3 }"#),
+        ],
+        &[],
+    );
+    let all = graph.nodes(&[]);
+    let found = |test: &str| keys(&all.where_(&map(test)).unwrap());
+    assert_eq!(found(r#"{ "by": { "one_of": ["b", "c"] } }"#), ["1"]);
+    assert_eq!(found(r#"{ "by": { "one_of": ["b", "c"], "fold": true } }"#), ["1", "3"]);
+    assert_eq!(found(r#"{ "by": { "none_of": ["b"] } }"#), ["2", "3"]);
+    assert_eq!(found(r#"{ "n": { "none_of": [1, 2.0] } }"#), ["3"]);
+    let rows = |columns: &[&str]| all.select(&names(columns)).map(|rows| rows.to_json());
+    let spread = serde_json::json!([
+        { "key": "1", "who": "a" }, { "key": "1", "who": "b" }, { "key": "2" }, { "key": "3", "who": "C" }
+    ]);
+    assert_eq!(rows(&["key", "by[]? as who"]).unwrap(), spread);
+    assert_eq!(all.select(&names(&["by[]", "key"])).unwrap().len(), 3);
+    assert!(rows(&["by[]", "n[] as m"]).is_err());
+    let ids = ["3", "x", "1", "3"].map(Value::from);
+    assert_eq!(keys(&all.among(&ids).unwrap()), ["3", "1"]);
+}
