@@ -128,7 +128,9 @@ impl Running {
         let _guarded = self.guard.enter();
         let functions: Arc<dyn Functions> = self.pack().made.program.functions_of("");
         let context = Context { host: self.host.as_ref(), functions: &functions };
-        (primitive.run)(&context, primitive.accept(positional(primitive, arguments))?)
+        let value = (primitive.run)(&context, primitive.accept(positional(primitive, arguments))?)?;
+        crate::guard::room(0)?;
+        Ok(value)
     }
 }
 
