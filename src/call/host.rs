@@ -3,10 +3,12 @@
 use super::building;
 use super::running::Beginning;
 use crate::content::ResourceBody;
+use crate::definition::{Checker, Problem};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::{Graph, Store};
 use crate::guard::Cancel;
 use crate::primitive::{Effect, Host, Notice, PackFile};
+use crate::primitive::{Host, Notice, PackFile, Violation};
 use crate::registry::Pack;
 use crate::value::{Json, Value};
 use crate::world::recorded::Recorded;
@@ -188,6 +190,14 @@ impl Host for CallHost {
             return Err(Diagnostic::new(Code::UTF8, format!("`{path}` is no UTF-8")));
         };
         Ok(PackFile { text: source.text.clone(), origin: file.origin.clone(), path: path.to_owned() })
+    }
+
+    fn validate(&self, value: &Json, schema: &Json) -> Result<Vec<Violation>> {
+        let problems = Checker::new(schema)?.check(value);
+        Ok(problems
+            .into_iter()
+            .map(|Problem { pointer, message, help }| Violation { pointer, message, help })
+            .collect())
     }
 
     fn now_ms(&self) -> i64 {
