@@ -134,6 +134,11 @@ impl Running {
     }
 }
 
+/// Whether a body is a template that is filled with the arguments themselves.
+pub fn fills(body: &Body) -> bool {
+    matches!(body, Body::Template { context: None, .. } | Body::Inline { context: None, .. })
+}
+
 /// Named arguments in the order of the declaration; those of the options map as a map at the end.
 fn positional(primitive: &Primitive, arguments: &Json) -> Vec<Value> {
     let value = |name: &str| arguments.get(name).map_or(Value::Null, Value::from_json);
