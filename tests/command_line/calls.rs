@@ -111,6 +111,7 @@ fn the_primitives_are_explained() {
     let home = Home::with(&[]);
     assert!(home.run(&["docs"]).ended(0).out.contains("slug("));
     assert!(home.run(&["docs", "slug"]).ended(0).out.contains("=>"));
+    assert!(home.run(&["docs", "tool"]).ended(0).out.contains("name (required)"));
     assert!(home.run(&["docs", "slag"]).ended(2).err.contains("did you mean `slug`?"));
     assert!(home.run(&["docs", "--format", "json"]).ended(0).json().as_array().unwrap().len() > 50);
 }
