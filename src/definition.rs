@@ -22,7 +22,8 @@ pub use workspace::{Server, Workspace, Written, read_workspace};
 use fields::Fields;
 use grammar::{FILE, WORKSPACE};
 use read::{icons, limits};
-use tree::{Entry, Item, Node, escape, parse};
+pub use tree::escape;
+use tree::{Entry, Item, Node, parse};
 
 use crate::primitive::Effect;
 use crate::source::Place;
