@@ -1,16 +1,34 @@
 //! Runs one call: arguments, graph, script, result. Knows neither MCP nor the command line.
 
 mod answering;
+mod building;
 mod changes;
+mod coerce;
+mod complete;
+mod host;
+mod loading;
+mod order;
+mod outcome;
+mod prompt;
+mod reload;
+mod resource;
+mod running;
+mod service;
+mod status;
+mod tool;
 
 pub use answering::Answering;
 pub use changes::{Change, Changes};
+pub use host::Staging;
+pub use loading::{Site, clashes, load, parts};
+pub use reload::log_fault;
+pub use service::Service;
+pub use status::{STATUS, fault as fault_json, status};
 
 use crate::content::{Content, ResourceBody};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::Diagnostic;
 use crate::guard::Cancel;
 use crate::primitive::Notice;
-use crate::registry::Registry;
 use crate::value::Json;
 use std::sync::Arc;
 
@@ -98,6 +116,8 @@ pub struct Outcome {
     pub failed: bool,
     /// `_meta`.
     pub meta: Option<Json>,
+    /// What the failure came from.
+    pub fault: Option<Box<Diagnostic>>,
 }
 
 /// What a resource holds.
@@ -121,37 +141,4 @@ pub struct Caller {
     pub notices: Box<dyn Fn(Notice) + Send + Sync>,
     /// The capabilities of the client.
     pub capabilities: Json,
-}
-
-/// The host: the registry in use, the script threads, the graphs.
-pub struct Service {
-    registry: arc_swap::ArcSwap<Registry>,
-    changes: Changes,
-}
-
-impl Service {
-    /// Serves a registry.
-    pub fn new(registry: Registry) -> Arc<Self> {
-        Arc::new(Self { registry: arc_swap::ArcSwap::from_pointee(registry), changes: Changes::default() })
-    }
-
-    /// The registry in use.
-    pub fn registry(&self) -> Arc<Registry> {
-        self.registry.load_full()
-    }
-
-    /// What changed outside of calls: lists, files, log lines.
-    pub fn changes(&self) -> &Changes {
-        &self.changes
-    }
-
-    /// Answers a request on this thread.
-    pub fn run(&self, _request: &Request, _caller: &Caller) -> Answer {
-        Answer::Fault(Diagnostic::new(Code::INTERNAL, "not connected"))
-    }
-
-    /// Answers a request on a script thread; `done` is called there. A panic becomes a fault.
-    pub fn submit(self: &Arc<Self>, request: Request, caller: Caller, done: impl FnOnce(Answer) + Send + 'static) {
-        done(self.run(&request, &caller));
-    }
 }

@@ -1,1 +1,176 @@
-//! Stub.
+//! Runs cases and examples in worlds of memory, and tells how the result differs from what was expected.
+
+mod compare;
+mod expectation;
+mod keeping;
+mod stage;
+
+use crate::call::{Answer, Caller, Contents, Outcome, Request, Service, Staging};
+use crate::content::{Block, ResourceBody};
+use crate::definition::{Act, Case, Step};
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard::Cancel;
+use crate::primitive::Notice;
+use crate::registry::{Pack, Registry};
+use crate::source::Place;
+use crate::value::{Json, Object};
+use crate::world::World;
+use compare::{diff, gives, matches, same};
+use expectation::{Happened, unmet};
+use keeping::Kept;
+use serde_json::json;
+use stage::Stage;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// An expectation of a case that was not met, or a step that could not be done.
+pub const UNMET: Code = Code("case");
+
+/// Runs one case of a served pack. `folders` are where `files_from` is looked for, in this order. Gives what went wrong.
+pub fn run(service: &Arc<Service>, pack: &Arc<Pack>, case: &Case, folders: &[Arc<dyn World>]) -> Vec<Diagnostic> {
+    match Playing::begin(service, pack, case, folders) {
+        Ok(mut playing) => {
+            let mut faults = Vec::new();
+            for step in &case.steps {
+                let wrong = playing.step(step);
+                let stops = !wrong.is_empty();
+                faults.extend(wrong);
+                // What comes later rests on what was kept before.
+                if stops {
+                    break;
+                }
+            }
+            faults
+        }
+        Err(fault) => vec![*fault.at(case.title.at.clone())],
+    }
+}
+
+struct Playing<'a> {
+    stage: Stage,
+    service: Arc<Service>,
+    registry: Arc<Registry>,
+    pack: &'a Pack,
+    client: Json,
+    kept: Kept,
+}
+
+impl<'a> Playing<'a> {
+    fn begin(service: &Arc<Service>, pack: &'a Arc<Pack>, case: &Case, folders: &[Arc<dyn World>]) -> Result<Self> {
+        let stage = Stage::set(case, pack, folders)?;
+        let staging = Staging { world: Some(stage.world()), config: stage.config.clone() };
+        let service = service.staged(staging);
+        let registry = service.registry();
+        Ok(Self { stage, service, registry, pack, client: case.client.clone(), kept: Kept::default() })
+    }
+
+    fn step(&mut self, step: &Step) -> Vec<Diagnostic> {
+        let at = &step.act.at;
+        let before = self.stage.snapshot();
+        let notices = Arc::new(Mutex::new(Vec::new()));
+        let answer = match self.act(&step.act.value, &notices) {
+            Ok(answer) => answer,
+            Err(fault) => return vec![*fault.at(at.clone())],
+        };
+        let happened = Happened {
+            answer: answer.as_ref(),
+            before,
+            after: self.stage.snapshot(),
+            notices: notices.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+        };
+        let mut faults = unmet(&happened, step);
+        if let (Some(answer), true) = (&answer, faults.is_empty()) {
+            let result = result_of(answer);
+            for (name, pointer) in &step.keep {
+                match result.pointer(pointer) {
+                    Some(value) => self.kept.keep(name, value.clone()),
+                    None => faults.push(wrong(at, format!("nothing to keep as `{name}`: the result has no `{pointer}`"))),
+                }
+            }
+        }
+        faults
+    }
+
+    fn act(&self, act: &Act, notices: &Arc<Mutex<Vec<Notice>>>) -> Result<Option<Answer>> {
+        let request = match act {
+            Act::Call { tool, arguments } => {
+                let served = self.registry.tools.iter();
+                let own = served.filter(|one| one.pack.name == self.pack.name);
+                let named = own.clone().find(|one| one.tool.name.value == *tool || one.name == *tool);
+                let tool = named.map_or_else(|| tool.clone(), |one| one.name.clone());
+                Request::Call { tool, arguments: self.kept.fill(arguments)? }
+            }
+            Act::Read { uri } => Request::Read { uri: self.kept.fill_text(uri)? },
+            Act::Prompt { name, arguments } => {
+                let mut own = self.registry.prompts.iter().filter(|one| one.pack.name == self.pack.name);
+                let named = own.find(|one| one.prompt.name.value == *name || one.name == *name);
+                let name = named.map_or_else(|| name.clone(), |one| one.name.clone());
+                Request::Prompt { name, arguments: self.kept.fill(arguments)? }
+            }
+            Act::Write { files } => {
+                for (path, text) in files {
+                    self.stage.write(path, &self.kept.fill_text(text)?)?;
+                }
+                return Ok(None);
+            }
+            Act::Advance { ms } => {
+                self.stage.advance(*ms);
+                return Ok(None);
+            }
+            Act::Restart => {
+                self.service.forget();
+                return Ok(None);
+            }
+        };
+        let told = Arc::clone(notices);
+        let caller = Caller {
+            cancel: Cancel::default(),
+            notices: Box::new(move |notice| told.lock().unwrap_or_else(PoisonError::into_inner).push(notice)),
+            capabilities: self.client.clone(),
+        };
+        Ok(Some(self.service.wait(request, caller)))
+    }
+}
+
+fn wrong(at: &Place, message: String) -> Diagnostic {
+    *Diagnostic::new(UNMET, message).at(at.clone())
+}
+
+/// What an answer holds, as `gives`, `matches` and `keep` see it: data as it is, a single text as a text (as JSON, if
+/// a resource says that it is), several blocks as MCP writes them.
+pub fn result_of(answer: &Answer) -> Json {
+    match answer {
+        Answer::Tool(outcome) => result_of_tool(outcome),
+        Answer::Contents(contents) => result_of_read(contents),
+        Answer::Messages { messages, .. } => {
+            messages.iter().map(|(role, content)| json!({ "role": role, "content": content.to_json() })).collect()
+        }
+        Answer::Completion { values, .. } => json!(values),
+        Answer::Resources(resources) => json!(**resources),
+        Answer::Fault(fault) => crate::call::fault_json(fault),
+    }
+}
+
+fn result_of_tool(outcome: &Outcome) -> Json {
+    if let Some(data) = &outcome.structured {
+        return data.clone();
+    }
+    match outcome.content.as_slice() {
+        [one] if let (Block::Text(text), None, None) = (&one.block, &one.annotations, &one.meta) => json!(text),
+        blocks => blocks.iter().map(Object::to_json).collect(),
+    }
+}
+
+fn result_of_read(contents: &Contents) -> Json {
+    let shown = |(uri, mime_type, body): &(String, Option<String>, ResourceBody)| match body {
+        ResourceBody::Text(text) if mime_type.as_deref().is_some_and(|kind| kind.contains("json")) => {
+            serde_json::from_str(text).unwrap_or_else(|_| json!(text))
+        }
+        ResourceBody::Text(text) => json!(text),
+        ResourceBody::Blob(blob) => json!({ "uri": uri, "mimeType": mime_type, "blob": blob }),
+    };
+    let parts: Vec<Json> = contents.parts.iter().map(shown).collect();
+    match parts.len() {
+        1 => parts.into_iter().next().unwrap_or_default(),
+        _ => Json::Array(parts),
+    }
+}

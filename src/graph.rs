@@ -8,6 +8,7 @@
 mod access;
 mod assembly;
 mod builder;
+mod computing;
 mod condition;
 mod cycles;
 mod derived;
@@ -17,9 +18,11 @@ mod fields;
 mod fragment;
 mod gate;
 mod index;
+mod kept;
 mod node;
 mod nodes;
 mod ordering;
+mod reads;
 mod recording;
 mod roots;
 mod rows;
@@ -31,6 +34,7 @@ mod tests;
 mod walk;
 
 pub use builder::Builder;
+pub use computing::is_limited;
 pub use condition::Condition;
 pub use drawing::Drawing;
 pub use edges::{Edge, Edges};
@@ -46,11 +50,14 @@ pub use walk::{Direction, Walking};
 
 use access::Reader;
 use assembly::assemble;
+use computing::{Doing, Limited, Progress, Related};
 use derived::Group;
 use fields::{fingerprint, plain, record};
 use fragment::{Fault, Fragment, Head, How, Reference, Table, Target, hash_of};
 use gate::{Gate, Scanning, is_scanning};
 use index::{Index, Key};
+use kept::{Keeping, Kept, Premise};
+use reads::{Basis, Reads};
 use scan::{Memo, Scan};
 use snapshot::{Adjacency, EdgeRow, KindTable, NONE, Parts, Shape, Slot};
 

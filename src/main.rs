@@ -1,2 +1,5 @@
 //! The program: parses the command line, runs one command, exits with its code.
-fn main() {}
+
+fn main() -> std::process::ExitCode {
+    std::process::ExitCode::from(toolsd::cli::run())
+}

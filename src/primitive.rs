@@ -1,9 +1,11 @@
 //! What a primitive is: declared once, as data, with examples that cannot be left out.
 
 mod args;
+mod blocks;
 mod host;
 
 pub use args::Args;
+pub use blocks::base64_of;
 pub use host::{Context, Host, LogLevel, Notice, PackFile};
 
 use crate::diagnostic::Result;

@@ -1,7 +1,33 @@
 //! Everything that is served, immutable: the pack is the unit of reload.
 
-use crate::definition::{Case, PackDefinition, Prompt, Resource, Tool};
-use crate::diagnostic::Diagnostic;
+mod assemble;
+mod config;
+mod embedded;
+mod layers;
+mod merge;
+mod pack;
+mod serving;
+mod settings;
+mod trust;
+mod uri;
+
+pub use assemble::{Assembly, assemble};
+pub use embedded::embedded_files;
+pub use layers::{EJECTED, FOLDERS, Files, Layer, LayerFile, WORKSPACE_FOLDER, ejected, list_layer};
+pub use merge::merge;
+pub use pack::{Made, Pack, PackParts, compile};
+pub use config::no_pack;
+pub use serving::{Choice, Served, Worlds, outer_roots, root_of, serves};
+pub use settings::{SETTINGS, Settings};
+pub use trust::{TRUST_RECORD, Trust};
+pub use uri::{UriTemplate, Variables};
+
+use config::configure;
+
+
+use crate::definition::{Checker, Prompt, Resource, Tool};
+use crate::diagnostic::{Diagnostic, Result};
+use crate::guard::Limits;
 use crate::value::Json;
 use std::sync::Arc;
 
@@ -18,22 +44,25 @@ pub struct Registry {
     pub resources: Vec<Arc<ServedResource>>,
     /// Their prompts.
     pub prompts: Vec<Arc<ServedPrompt>>,
+    /// Every spelling of every resource, the more specific first.
+    pub routes: Vec<(UriTemplate, Arc<ServedResource>)>,
     /// The packs that do not serve here, and the markers each looked for.
     pub dormant: Vec<(String, Vec<String>)>,
+    /// The packs whose last good state serves, since their files are broken now.
+    pub stale: Vec<String>,
     /// What is wrong at present: shown by `toolsd://status`.
     pub faults: Vec<Diagnostic>,
+    /// `toolsd.toml`.
+    pub settings: Settings,
 }
 
-/// A pack.
-pub struct Pack {
-    /// Its name: the stem of its file.
-    pub name: String,
-    /// `[pack]`.
-    pub definition: PackDefinition,
-    /// Its instructions, rendered.
-    pub instructions: Option<String>,
-    /// Its cases and examples.
-    pub cases: Vec<Case>,
+impl Registry {
+    /// The resource that answers a URI, and the variables in it; a fault if its query is wrong.
+    pub fn route(&self, uri: &str) -> Option<Result<(&Arc<ServedResource>, Variables)>> {
+        self.routes.iter().find_map(|(template, resource)| {
+            Some(template.matches(uri)?.map(|variables| (resource, variables)))
+        })
+    }
 }
 
 /// A tool as it is published.
@@ -50,6 +79,8 @@ pub struct ServedTool {
     pub input: Json,
     /// The schema of its result, as written; any root.
     pub output: Option<Json>,
+    /// What a call is held to.
+    pub checks: Checks,
 }
 
 /// A resource or resource template as it is published.
@@ -60,6 +91,8 @@ pub struct ServedResource {
     pub name: String,
     /// Its definition.
     pub resource: Resource,
+    /// What a read is held to.
+    pub checks: Checks,
 }
 
 /// A prompt as it is published.
@@ -70,4 +103,19 @@ pub struct ServedPrompt {
     pub name: String,
     /// Its definition.
     pub prompt: Prompt,
+    /// What getting it is held to.
+    pub checks: Checks,
+}
+
+/// What a call of a tool, a read or a prompt is held to.
+#[derive(Clone, Default)]
+pub struct Checks {
+    /// The schema of its arguments, or variables: an object.
+    pub schema: Json,
+    /// Checks its arguments, or variables.
+    pub arguments: Option<Arc<Checker>>,
+    /// Checks its result.
+    pub result: Option<Arc<Checker>>,
+    /// The limits of a call.
+    pub limits: Limits,
 }

@@ -9,6 +9,7 @@ mod record;
 pub use bytes::Bytes;
 pub use fault::Fault;
 pub use frozen::Frozen;
+pub use json::ordered;
 pub use record::Record;
 
 use crate::diagnostic::{Code, Diagnostic, Result};

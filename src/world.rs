@@ -1,11 +1,14 @@
 //! Every effect goes through this trait: files, the clock, random ids, the environment.
 
 pub mod disk;
+pub mod find;
 pub mod glob;
 pub mod granted;
 pub mod memory;
 pub mod path;
 pub mod recorded;
+#[cfg(test)]
+mod tests;
 mod walk;
 
 use crate::diagnostic::{Code, Diagnostic, Result};

@@ -1,12 +1,11 @@
 //! A text joined from lines, which remembers where it came from, and quotes found in it.
 
 mod edit;
-mod letters;
 
+use super::letters::Letters;
 use super::{Lines, Spans};
 use crate::diagnostic::Result;
 use crate::value::{Json, Kind, Object, Text, Value, no_field};
-use letters::Letters;
 use std::sync::{Arc, OnceLock};
 
 /// Lines that are not blank, trimmed, joined by one blank.

@@ -102,7 +102,10 @@ impl<'a> Reader<'a> {
             }
             Access::Parent => match parts.parents[node as usize] {
                 NONE => Cow::Owned(Value::Null),
-                parent => Cow::Owned(Value::handle(Node::new(Arc::clone(self.graph), parent))),
+                parent => {
+                    self.graph.permit_node(parent)?;
+                    Cow::Owned(Value::handle(Node::new(Arc::clone(self.graph), parent)))
+                }
             },
             Access::Stored(field) => parts.stored(node, field).map_or(Cow::Owned(Value::Null), Cow::Borrowed),
             Access::Derived { group, place } => Cow::Borrowed(&self.graph.derive(group, node)?[usize::from(place)]),

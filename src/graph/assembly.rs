@@ -1,7 +1,7 @@
 //! Fragments to a snapshot: numbers the nodes, merges, resolves references. Copies no value but merged ones.
 
 use super::{
-    Adjacency, EdgeRow, Fault, Fragment, Functions, Graph, Group, How, KindTable, NONE, Parts, Shape, Slot, Target,
+    Adjacency, EdgeRow, Fault, Fragment, Functions, Graph, Group, How, Keeping, KindTable, NONE, Parts, Shape, Slot, Target,
 };
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
@@ -17,6 +17,7 @@ pub(super) fn assemble(
     groups: Vec<Group>,
     values: Map,
     functions: Arc<dyn Functions>,
+    keeping: Option<Keeping>,
 ) -> Result<Arc<Graph>> {
     let mut assembly = Assembly::default();
     assembly.parts.fragments = fragments.to_vec();
@@ -29,7 +30,7 @@ pub(super) fn assemble(
     assembly.edges()?;
     assembly.lists();
     assembly.derived(&groups)?;
-    Ok(Graph::new(assembly.parts, groups, values, functions))
+    Ok(Graph::new(assembly.parts, groups, values, functions, keeping))
 }
 
 #[derive(Default)]
@@ -235,7 +236,8 @@ impl KindTable {
     fn new(name: Text) -> Self {
         let nodes = Arc::default();
         let (fields, indexes) = (Vec::new(), Vec::new());
-        Self { name, fields, field_at: Default::default(), derived: Default::default(), nodes, indexes }
+        let (field_at, derived) = Default::default();
+        Self { name, fields, field_at, derived, nodes, indexes, identities: OnceLock::new() }
     }
 
     /// The number of a field, new or known.

@@ -1,6 +1,6 @@
 //! The builder: what `build` fills, and what `new_graph` gives.
 
-use super::{Fragment, Functions, Graph, Group, Recording, Scan, assemble, plain};
+use super::{Fragment, Functions, Graph, Group, Reads, Recording, Scan, assemble, plain};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::{Json, Kind, Map, Object, Text, Value};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -68,10 +68,15 @@ impl Builder {
     }
 
     /// `derive(kind, [fields], "function")`: fields that `function(g, node)` computes when they are first read.
-    pub fn derive(&self, kind: &str, fields: &[String], function: &str) -> Result<()> {
+    ///
+    /// With `reads` it sees nothing but its own node and the nodes of these kinds: `"kind"`, or `"kind by field"`, which
+    /// are those whose field equals the node's own field of that name (its id, if it has no such field). Then its
+    /// values outlive the snapshot for as long as none of these nodes changed. Without, they are kept for the snapshot.
+    pub fn derive(&self, kind: &str, fields: &[String], function: &str, reads: Option<&[String]>) -> Result<()> {
         if let Some(name) = fields.iter().find(|name| matches!(name.as_str(), "kind" | "key" | "id")) {
             return Err(Diagnostic::new(Code::ARGUMENTS, format!("`{name}` cannot be derived")));
         }
+        let reads = reads.map(Reads::read).transpose()?.map(Arc::new);
         let fields: Vec<Text> = fields.iter().map(|field| field.as_str().into()).collect();
         let mut state = self.lock();
         let taken =
@@ -79,7 +84,7 @@ impl Builder {
         if let Some(field) = fields.iter().find(taken) {
             return Err(Diagnostic::new(Code::ARGUMENTS, format!("`{field}` of {kind} is derived already")));
         }
-        state.groups.push(Group::new(kind.into(), fields.into(), function.into()));
+        state.groups.push(Group::new(kind.into(), fields.into(), function.into(), reads));
         state.snapshot = None;
         Ok(())
     }
@@ -99,7 +104,8 @@ impl Builder {
         }
         state.close();
         let groups = state.groups.iter().map(Group::renewed).collect();
-        let graph = assemble(&state.fragments, groups, state.values.clone(), Arc::clone(&self.functions))?;
+        let keeping = self.scan.as_ref().map(|scan| scan.keeping().clone());
+        let graph = assemble(&state.fragments, groups, state.values.clone(), Arc::clone(&self.functions), keeping)?;
         state.snapshot = Some(Arc::clone(&graph));
         Ok(graph)
     }
@@ -161,8 +167,13 @@ impl Graph {
         if let Some(builder) = value.as_object::<Builder>() {
             return builder.read(kinds);
         }
-        Self::of(value).ok_or_else(|| {
+        let graph = Self::of(value).ok_or_else(|| {
             Diagnostic::new(Code::ARGUMENTS, format!("a graph is asked for, got {}", value.kind().name()))
-        })
+        })?;
+        if kinds.is_empty() {
+            graph.permit_whole("the whole graph", "name the kind: `g.nodes(\"section\")`")?;
+        }
+        kinds.iter().try_for_each(|kind| graph.permit(kind))?;
+        Ok(graph)
     }
 }

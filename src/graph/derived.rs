@@ -1,10 +1,9 @@
-//! Fields computed from other nodes when they are first read, and kept for the snapshot.
+//! Fields computed from other nodes when they are first read, and kept for the snapshot, or for longer.
 
-use super::{Graph, Node, plain};
+use super::{Basis, Doing, Graph, Limited, Node, Premise, Progress, Reads, Related, plain};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::guard;
 use crate::value::{Handle, Text, Value};
-use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -20,28 +19,25 @@ pub(super) struct Group {
     kind: Text,
     fields: Arc<[Text]>,
     function: Text,
+    reads: Option<Arc<Reads>>,
     results: OnceLock<Box<[Slot]>>,
+    /// What all of its values are made of in this snapshot.
+    pub basis: OnceLock<Basis>,
+    /// The kinds of which all nodes count for those who read its fields of some node.
+    pub needs: OnceLock<Vec<Text>>,
 }
 
 /// The values of a node's derived fields. Two threads may compute one at once; the first one stays.
-type Slot = OnceLock<Box<[Value]>>;
-
-/// What is being computed on this thread, outermost first: group and node.
-#[derive(Clone, Default)]
-pub(super) struct Progress(Vec<(u32, u32)>);
-
-thread_local! {
-    static PROGRESS: RefCell<Progress> = RefCell::default();
-}
+type Slot = OnceLock<Arc<[Value]>>;
 
 impl Group {
-    pub fn new(kind: Text, fields: Arc<[Text]>, function: Text) -> Self {
-        Self { kind, fields, function, results: OnceLock::new() }
+    pub fn new(kind: Text, fields: Arc<[Text]>, function: Text, reads: Option<Arc<Reads>>) -> Self {
+        Self { kind, fields, function, reads, results: OnceLock::new(), basis: OnceLock::new(), needs: OnceLock::new() }
     }
 
     /// The same group, without results: for another snapshot.
     pub fn renewed(&self) -> Self {
-        Self::new(self.kind.clone(), Arc::clone(&self.fields), self.function.clone())
+        Self::new(self.kind.clone(), Arc::clone(&self.fields), self.function.clone(), self.reads.clone())
     }
 
     pub fn kind(&self) -> &Text {
@@ -51,52 +47,68 @@ impl Group {
     pub fn fields(&self) -> &[Text] {
         &self.fields
     }
-}
 
-impl Progress {
-    /// Runs `act` as if what is in progress here were in progress there too; then restores what was.
-    fn within<T>(self, act: impl FnOnce() -> T) -> T {
-        struct Restore(Progress);
-        impl Drop for Restore {
-            fn drop(&mut self) {
-                PROGRESS.with(|progress| progress.borrow_mut().0 = std::mem::take(&mut self.0.0));
-            }
-        }
-        let _restore = Restore(PROGRESS.with(|progress| std::mem::replace(&mut *progress.borrow_mut(), self)));
-        act()
+    pub fn function(&self) -> &Text {
+        &self.function
     }
 
-    fn current() -> Self {
-        PROGRESS.with(|progress| progress.borrow().clone())
+    /// What it may read besides its own node; all of the graph if nothing was said.
+    pub fn reads(&self) -> Option<&Reads> {
+        self.reads.as_deref()
     }
 }
 
 impl Graph {
     /// The values of a node's derived fields.
     pub(super) fn derive(self: &Arc<Self>, group: u32, node: u32) -> Result<&[Value]> {
+        self.permit_group(group)?;
         let slot = self.slot(group, node);
         if let Some(values) = slot.get() {
             return Ok(values);
         }
-        let mut progress = Progress::current();
-        if let Some(at) = progress.0.iter().position(|entry| *entry == (group, node)) {
-            return Err(self.cycle(&progress.0[at..]));
+        let progress = Progress::current();
+        if let Some(chain) = progress.since(self, group, |other| other == node) {
+            return Err(self.cycle(&chain));
         }
-        if progress.0.len() >= DEEPEST {
+        if progress.depth() >= DEEPEST {
             let message = format!("derived fields lie {DEEPEST} deep within each other");
             return Err(Diagnostic::new(Code::LIMIT, message).help("let `walk` collect what a chain of nodes says"));
         }
-        progress.0.push((group, node));
-        let values = progress.within(|| self.compute(group, node))?;
-        Ok(slot.get_or_init(|| values))
+        let mut doing = Doing::new(self, group, node);
+        let mut premise = None;
+        if self.groups[group as usize].reads.is_some() {
+            let (related, made_of) = progress.clone().and(doing.clone()).within(|| self.made_of(group, node))?;
+            if let Some(values) = self.keeping.as_ref().and_then(|keeping| keeping.kept.get(made_of)) {
+                return Ok(slot.get_or_init(|| values));
+            }
+            doing.related = Some(related);
+            premise = Some(made_of);
+        }
+        let values = progress.and(doing).within(|| self.compute(group, node))?;
+        let values = slot.get_or_init(|| values.into());
+        if let (Some(keeping), Some(premise)) = (&self.keeping, premise) {
+            keeping.kept.put(premise, values);
+        }
+        Ok(values)
+    }
+
+    /// What a node's derived fields are made of: the nodes that they see some of, and the hash of it all.
+    fn made_of(self: &Arc<Self>, group: u32, node: u32) -> Result<(Arc<[Related]>, Premise)> {
+        let related = self.related(group, node)?;
+        let premise = self.premise(group, node, &related)?;
+        Ok((related, premise))
     }
 
     /// Computes the derived fields of all these nodes. The fault of the first one is told.
     pub(super) fn derive_all(self: &Arc<Self>, group: u32, nodes: impl Iterator<Item = u32>) -> Result<()> {
-        let missing: Vec<u32> = nodes.filter(|node| self.slot(group, *node).get().is_none()).collect();
+        self.permit_group(group)?;
+        let mut missing: Vec<u32> = nodes.filter(|node| self.slot(group, *node).get().is_none()).collect();
         let progress = Progress::current();
-        if let Some(at) = progress.0.iter().position(|(of, node)| *of == group && missing.contains(node)) {
-            return Err(self.cycle(&progress.0[at..]));
+        if let Some(chain) = progress.since(self, group, |node| missing.contains(&node)) {
+            return Err(self.cycle(&chain));
+        }
+        if missing.len() > FEW {
+            self.recall(group, &mut missing, &progress)?;
         }
         if missing.len() <= FEW {
             return missing.iter().try_for_each(|node| self.derive(group, *node).map(|_| ()));
@@ -122,6 +134,27 @@ impl Graph {
         faults.into_iter().find_map(OnceLock::into_inner).map_or(Ok(()), Err)
     }
 
+    /// Leaves only those of the missing nodes whose values were not kept: after an edit they are few, and asking
+    /// costs less than another thread.
+    fn recall(self: &Arc<Self>, group: u32, missing: &mut Vec<u32>, progress: &Progress) -> Result<()> {
+        let (Some(keeping), Some(_)) = (&self.keeping, &self.groups[group as usize].reads) else { return Ok(()) };
+        let Some(first) = missing.first().copied() else { return Ok(()) };
+        progress.clone().and(Doing::new(self, group, first)).within(|| {
+            let mut left = Vec::new();
+            for (at, node) in missing.iter().enumerate() {
+                if at % 256 == 0 {
+                    guard::check()?;
+                }
+                match keeping.kept.get(self.made_of(group, *node)?.1) {
+                    Some(values) => _ = self.slot(group, *node).set(values),
+                    None => left.push(*node),
+                }
+            }
+            *missing = left;
+            Ok(())
+        })
+    }
+
     fn slot(&self, group: u32, node: u32) -> &Slot {
         let group = &self.groups[group as usize];
         let slots = group.results.get_or_init(|| {
@@ -131,8 +164,9 @@ impl Graph {
         &slots[self.parts.rank[node as usize] as usize]
     }
 
-    fn compute(self: &Arc<Self>, group: u32, node: u32) -> Result<Box<[Value]>> {
+    fn compute(self: &Arc<Self>, group: u32, node: u32) -> Result<Vec<Value>> {
         let group = &self.groups[group as usize];
+        let _limited = group.reads.as_ref().map(|_| Limited::begin());
         let graph = Value::Handle(Arc::clone(self) as Handle);
         let node = Value::handle(Node::new(Arc::clone(self), node));
         let map = match self.functions.call(&group.function, vec![graph, node])? {
@@ -153,7 +187,7 @@ impl Graph {
             };
             values[place] = plain(value)?;
         }
-        Ok(values.into())
+        Ok(values)
     }
 
     fn cycle(&self, chain: &[(u32, u32)]) -> Box<Diagnostic> {

@@ -2,7 +2,8 @@
 
 use super::{Node, Nodes};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::value::{Frozen, Kind, Map, Value};
+use crate::order::Set;
+use crate::value::{Kind, Map, Record, Value};
 
 /// The fields of a node, given as a map or as a part of frozen data; `()` is no fields.
 pub(super) fn record(fields: &Value) -> Result<Map> {
@@ -35,12 +36,20 @@ pub(super) fn plain(value: Value) -> Result<Value> {
         }
         Value::Function(_) => return Err(unstorable(Kind::Function)),
         Value::Handle(handle) => match handle.kind() {
-            Kind::Frozen => handle.downcast::<Frozen>().map_or(Value::Null, |frozen| Value::from_json(frozen.json())),
+            Kind::Frozen => match handle.downcast::<Record>() {
+                Some(record) => plain(Value::Map(record.fields().iter().cloned().collect()))?,
+                None => Value::from_json(&handle.to_json()),
+            },
+            Kind::Rows | Kind::Set | Kind::Edges => {
+                let items = (0..handle.length().unwrap_or(0)).filter_map(|at| handle.item(at));
+                let items = items.map(plain).collect::<Result<Vec<_>>>()?;
+                if handle.kind() == Kind::Set { Value::handle(Set::new(items)) } else { Value::List(items) }
+            }
             Kind::Node => handle.downcast::<Node>().map_or(Value::Null, |node| Value::Text(node.key())),
             Kind::Nodes => handle
                 .downcast::<Nodes>()
                 .map_or(Value::Null, |nodes| Value::list(nodes.iter().map(|node| Value::Text(node.key())))),
-            kind @ (Kind::Builder | Kind::Fragment | Kind::Graph | Kind::Edge | Kind::Edges) => {
+            kind @ (Kind::Builder | Kind::Fragment | Kind::Graph | Kind::Edge) => {
                 return Err(unstorable(kind));
             }
             _ => Value::Handle(handle),

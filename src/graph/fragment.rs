@@ -10,6 +10,8 @@ use std::sync::Arc;
 pub(super) struct Fragment {
     /// The file; empty for what `build` added itself.
     pub path: Text,
+    /// The hash of all that it was made of: the file, the scripts, the arguments; none if `build` added it.
+    pub identity: Option<[u8; 32]>,
     /// The nodes, in the order they were added.
     pub heads: Vec<Head>,
     /// Their fields: one table a kind.

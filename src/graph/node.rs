@@ -50,9 +50,14 @@ impl Node {
     }
 
     /// What it lies in.
-    pub fn parent(&self) -> Option<Self> {
-        let parent = self.graph.parts.parents[self.number as usize];
-        (parent != NONE).then(|| Self::new(Arc::clone(&self.graph), parent))
+    pub fn parent(&self) -> Result<Option<Self>> {
+        match self.graph.parts.parents[self.number as usize] {
+            NONE => Ok(None),
+            parent => {
+                self.graph.permit_node(parent)?;
+                Ok(Some(Self::new(Arc::clone(&self.graph), parent)))
+            }
+        }
     }
 
     /// It alone, as a set.

@@ -1,7 +1,7 @@
 //! An ordered set of nodes: numbers and the snapshot, no copies.
 
 use super::condition::same;
-use super::{Graph, Key, NONE, Node, Ordering, Rows};
+use super::{Graph, Key, Node, Ordering, Rows};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::order::compare;
@@ -174,12 +174,6 @@ impl Nodes {
     /// Columns as rows: `"field"`, `"field as name"`, `"field?"` (left out where unknown or `()`).
     pub fn select(&self, columns: &[String]) -> Result<Rows> {
         Rows::of_nodes(self, columns)
-    }
-
-    /// What each node lies in, each once.
-    pub fn parents(&self) -> Self {
-        let parents = self.ids().iter().map(|id| self.graph.parts.parents[*id as usize]);
-        self.with(once(parents.filter(|parent| *parent != NONE)))
     }
 }
 

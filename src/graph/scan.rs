@@ -1,6 +1,6 @@
 //! Files to fragments: in parallel, and only those that changed.
 
-use super::{Fragment, Functions, Maker, Scanning, fingerprint};
+use super::{Fragment, Functions, Keeping, Maker, Scanning, fingerprint};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::document::Document;
 use crate::guard;
@@ -22,6 +22,7 @@ pub(super) struct Scan {
     recorded: Arc<Recorded>,
     functions: Arc<dyn Functions>,
     before: Arc<Memo>,
+    keeping: Keeping,
     made: Mutex<FxHashMap<[u8; 32], Arc<Fragment>>>,
 }
 
@@ -42,12 +43,17 @@ struct Scanned {
 }
 
 impl Scan {
-    pub fn new(recorded: Arc<Recorded>, functions: Arc<dyn Functions>, before: Arc<Memo>) -> Self {
-        Self { recorded, functions, before, made: Mutex::default() }
+    pub fn new(recorded: Arc<Recorded>, functions: Arc<dyn Functions>, before: Arc<Memo>, keeping: Keeping) -> Self {
+        Self { recorded, functions, before, keeping, made: Mutex::default() }
     }
 
     pub fn functions(&self) -> &Arc<dyn Functions> {
         &self.functions
+    }
+
+    /// Where derived values are kept.
+    pub fn keeping(&self) -> &Keeping {
+        &self.keeping
     }
 
     /// What this build read, and made or took over.
@@ -121,7 +127,7 @@ impl Scan {
         let key = key(path, &hash, calling);
         let fragment = match self.before.fragments.get(&key) {
             Some(fragment) => Arc::clone(fragment),
-            None => Arc::new(self.call(path, bytes, calling)?),
+            None => Arc::new(Fragment { identity: Some(key), ..self.call(path, bytes, calling)? }),
         };
         Ok(Scanned { key: Some(key), fragment })
     }

@@ -1,6 +1,6 @@
 //! The immutable snapshot: numbered nodes over the fragments' columns, adjacency in arrays, ids found in O(1).
 
-use super::{Fault, Fragment, Functions, Group, Head, Index, Node, Nodes, hash_of};
+use super::{Fault, Fragment, Functions, Group, Head, Index, Keeping, Node, Premise, Nodes, hash_of};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::value::{Handle, Json, Kind, Map, Object, Text, Value};
 use rustc_hash::FxHashMap;
@@ -16,6 +16,7 @@ pub struct Graph {
     pub(super) parts: Parts,
     pub(super) groups: Vec<Group>,
     pub(super) functions: Arc<dyn Functions>,
+    pub(super) keeping: Option<Keeping>,
     all: OnceLock<Arc<[u32]>>,
     graph_values: Map,
 }
@@ -95,6 +96,8 @@ pub(super) struct KindTable {
     pub nodes: Arc<[u32]>,
     /// Per field, an index made on first use; the last one is for the key.
     pub indexes: Vec<OnceLock<Index>>,
+    /// What each node is, made on first use.
+    pub identities: OnceLock<Box<[Premise]>>,
 }
 
 /// An edge, resolved or broken.
@@ -184,8 +187,21 @@ impl Parts {
 }
 
 impl Graph {
-    pub(super) fn new(parts: Parts, groups: Vec<Group>, values: Map, functions: Arc<dyn Functions>) -> Arc<Self> {
-        Arc::new(Self { parts, groups, functions, all: OnceLock::new(), graph_values: values })
+    pub(super) fn new(
+        parts: Parts,
+        groups: Vec<Group>,
+        values: Map,
+        functions: Arc<dyn Functions>,
+        keeping: Option<Keeping>,
+    ) -> Arc<Self> {
+        Arc::new(Self { parts, groups, functions, keeping, all: OnceLock::new(), graph_values: values })
+    }
+
+    /// How many derived values of it can outlive it.
+    pub(super) fn kept_at_most(&self) -> usize {
+        let kept = self.groups.iter().filter(|group| group.reads().is_some());
+        let kinds = kept.filter_map(|group| self.parts.kind_at.get(group.kind()));
+        kinds.map(|kind| self.parts.kinds[usize::from(*kind)].nodes.len()).sum()
     }
 
     /// The snapshot behind a handle.
@@ -208,7 +224,7 @@ impl Graph {
     /// The node with this id: O(1).
     pub fn get(self: &Arc<Self>, kind: &str, id: &str) -> Option<Node> {
         let kind = *self.parts.kind_at.get(kind)?;
-        let found = self.parts.find(Some(kind), id, hash_of(id))?;
+        let found = self.parts.find(Some(kind), id, hash_of(id)).filter(|node| self.sees(*node))?;
         Some(Node::new(Arc::clone(self), found))
     }
 
@@ -221,10 +237,18 @@ impl Graph {
                 let all = self.all.get_or_init(|| (0..count).collect());
                 Nodes::new(Arc::clone(self), Arc::clone(all))
             }
-            (_, [kind]) => Nodes::of_kind(Arc::clone(self), *kind),
+            (_, [kind]) => match self.seen_of(*kind) {
+                Some(seen) => Nodes::new(Arc::clone(self), seen),
+                None => Nodes::of_kind(Arc::clone(self), *kind),
+            },
             _ => {
                 let mut ids: Vec<u32> = Vec::new();
-                known.iter().for_each(|kind| ids.extend(&*self.parts.kinds[usize::from(*kind)].nodes));
+                for kind in &known {
+                    match self.seen_of(*kind) {
+                        Some(seen) => ids.extend(&*seen),
+                        None => ids.extend(&*self.parts.kinds[usize::from(*kind)].nodes),
+                    }
+                }
                 ids.sort_unstable();
                 ids.dedup();
                 Nodes::new(Arc::clone(self), ids.into())
@@ -256,6 +280,7 @@ impl Object for Graph {
 
     /// What `g.set(name, value)` set, and `faults`: what went wrong in single files.
     fn field(&self, name: &str) -> Result<Value> {
+        self.permit_whole("a value of the graph", "let a field of the node hold it, or leave `reads` out")?;
         match self.graph_values.get(name) {
             Some(value) => Ok(value.clone()),
             None if name == "faults" => Ok(self.faults()),
@@ -272,7 +297,8 @@ impl Object for Graph {
 
     /// How many nodes there are of each kind.
     fn to_json(&self) -> Json {
-        Json::Object(self.kinds().map(|(name, count)| (name.to_string(), Json::from(count))).collect())
+        let seen = self.kinds().filter(|(name, _)| self.permit(name).is_ok());
+        Json::Object(seen.map(|(name, count)| (name.to_string(), Json::from(count))).collect())
     }
 
     fn equals(&self, other: &dyn Object) -> bool {

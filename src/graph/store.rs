@@ -1,6 +1,6 @@
 //! The graph of a pack between calls: always fresh, built by one thread at a time, from changed files only.
 
-use super::{Builder, Functions, Gate, Graph, Memo, Scan, fingerprint, is_scanning};
+use super::{Builder, Functions, Gate, Graph, Keeping, Kept, Memo, Scan, fingerprint, is_limited, is_scanning};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::value::{Handle, Value};
@@ -21,6 +21,8 @@ thread_local! {
 #[derive(Default)]
 pub struct Store {
     state: Mutex<State>,
+    /// The derived values that outlive a snapshot.
+    pub(super) kept: Arc<Kept>,
     ended: Condvar,
 }
 
@@ -65,6 +67,10 @@ impl Store {
         if BUILDING.get() || is_scanning() {
             let fault = Diagnostic::new(Code::ARGUMENTS, "the graph cannot be read while it is built");
             return Err(fault.help("inside `build` read `g`"));
+        }
+        if is_limited() {
+            let fault = Diagnostic::new(Code::ARGUMENTS, "a derived function with `reads` has its own view of the graph");
+            return Err(fault.help("read `g`, which it gets"));
         }
         let inputs = inputs(build)?;
         let mut checked: Option<Arc<Built>> = None;
@@ -112,7 +118,8 @@ impl Store {
         let _ending = Ending::begin(self);
         let recorded = Arc::new(Recorded::new(Arc::clone(build.world)));
         let world: Arc<dyn World> = Arc::clone(&recorded) as _;
-        let scan = Arc::new(Scan::new(Arc::clone(&recorded), Arc::clone(build.functions), memo));
+        let keeping = Keeping { kept: Arc::clone(&self.kept), inputs };
+        let scan = Arc::new(Scan::new(Arc::clone(&recorded), Arc::clone(build.functions), memo, keeping));
         let builder = Arc::new(Builder::over(Arc::clone(&scan)));
         let mut graph = None;
         (build.within)(Arc::new(Gate(world)), &mut || {
@@ -124,6 +131,7 @@ impl Store {
         let Some(graph) = graph else {
             return Err(Diagnostic::new(Code::INTERNAL, "a build ended without a graph"));
         };
+        self.kept.age(graph.kept_at_most());
         let built = Built { graph: Arc::clone(&graph), memo: Arc::new(scan.memo()), inputs };
         self.lock().built = Some(Arc::new(built));
         Ok(graph)

@@ -130,14 +130,19 @@ impl Nodes {
     }
 
     /// What lies directly in these nodes, node after node; of one of these kinds, if any are named.
-    pub fn children(&self, kinds: Option<&[String]>) -> Self {
+    pub fn children(&self, kinds: Option<&[String]>) -> Result<Self> {
+        match kinds {
+            None => self.graph().permit_whole("what lies in a node", "name the kind: `children(\"requirement\")`")?,
+            Some(kinds) => kinds.iter().try_for_each(|kind| self.graph().permit(kind))?,
+        }
         let parts = &self.graph().parts;
         let all = self.ids().iter().flat_map(|node| parts.children.of(*node).iter().copied());
-        self.of_kinds(once(all), kinds)
+        let all = self.of_kinds(once(all), kinds);
+        Ok(all.with(all.ids().iter().copied().filter(|node| self.graph().sees(*node)).collect()))
     }
 
     /// What these nodes lie in, the nearest first, each node once.
-    pub fn ancestors(&self) -> Self {
+    pub fn ancestors(&self) -> Result<Self> {
         let parts = &self.graph().parts;
         let mut seen = FxHashSet::default();
         let mut found = Vec::new();
@@ -145,13 +150,14 @@ impl Nodes {
             let mut at = parts.parents[*node as usize];
             let mut way = FxHashSet::from_iter([*node]);
             while at != NONE && way.insert(at) {
+                self.graph().permit_node(at)?;
                 if seen.insert(at) {
                     found.push(at);
                 }
                 at = parts.parents[at as usize];
             }
         }
-        self.with(found)
+        Ok(self.with(found))
     }
 
     /// What lies in these nodes, however deep, each before what lies in it.

@@ -1,7 +1,8 @@
 //! The arguments of a primitive: counted and typed at the door, read by name inside.
 
-use super::{Need, Param, Primitive};
+use super::{Effect, Need, Param, Primitive};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::graph;
 use crate::value::{Bytes, Function, Json, Kind, Map, Object, Value};
 
 static NULL: Value = Value::Null;
@@ -16,6 +17,11 @@ pub struct Args {
 impl Primitive {
     /// Checks number and kinds of the arguments.
     pub fn accept(&'static self, mut values: Vec<Value>) -> Result<Args> {
+        if self.effect >= Effect::Reads && graph::is_limited() {
+            let message = format!("a derived function with `reads` cannot call `{}`", self.name);
+            return Err(Diagnostic::new(Code::SCRIPT, message)
+                .help("it sees nothing but its node and the kinds that `reads` names: let `build` put into fields what it needs"));
+        }
         let positional: Vec<&'static Param> = self.positional().collect();
         let options = self.take_options(&mut values, positional.len())?;
         let needed = positional.iter().filter(|param| param.need == Need::Required).count();
@@ -143,6 +149,16 @@ impl Args {
             }
         }
         unreachable!("`{}` declares no parameter `{name}`", self.primitive.name)
+    }
+
+    /// The name of the primitive that was called.
+    pub fn primitive_name(&self) -> &'static str {
+        self.primitive.name
+    }
+
+    /// Whether the primitive declares an option of that name.
+    pub fn has_option(&self, name: &str) -> bool {
+        self.primitive.options().any(|param| param.name == name)
     }
 
     /// The argument, moved out; `()` stays in its place.

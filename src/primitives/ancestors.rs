@@ -25,5 +25,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    Ok(Value::handle(Nodes::given(args.value("nodes"))?.ancestors()))
+    Ok(Value::handle(Nodes::given(args.value("nodes"))?.ancestors()?))
 }

@@ -30,6 +30,6 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    let cycles = Nodes::given(args.value("nodes"))?.cycles(args.texts_or("kinds")?.as_deref())?;
+    let cycles = Nodes::given_whole(args.value("nodes"))?.cycles(args.texts_or("kinds")?.as_deref())?;
     Ok(Value::list(cycles.into_iter().map(Value::handle)))
 }

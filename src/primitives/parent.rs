@@ -29,6 +29,6 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    let parent = args.object::<Node>("node").and_then(Node::parent);
-    Ok(parent.map_or(Value::Null, Value::handle))
+    let parent = args.object::<Node>("node").map(Node::parent).transpose()?;
+    Ok(parent.flatten().map_or(Value::Null, Value::handle))
 }

@@ -32,5 +32,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let direction = Direction::read(args.text("direction"))?;
-    Ok(Value::handle(Nodes::given(args.value("nodes"))?.step(direction, args.texts_or("kinds")?.as_deref())))
+    Ok(Value::handle(Nodes::given_whole(args.value("nodes"))?.step(direction, args.texts_or("kinds")?.as_deref())))
 }

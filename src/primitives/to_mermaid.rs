@@ -36,5 +36,5 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
         class: args.text_or("class"),
         kinds: kinds.as_deref(),
     };
-    Ok(Nodes::given(args.value("nodes"))?.to_mermaid(&drawing)?.into())
+    Ok(Nodes::given_whole(args.value("nodes"))?.to_mermaid(&drawing)?.into())
 }

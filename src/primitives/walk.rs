@@ -48,5 +48,5 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
         depth: args.integer_or("depth").map(|depth| usize::try_from(depth).unwrap_or(0)),
         depth_first,
     };
-    Ok(Value::handle(Nodes::given(args.value("nodes"))?.walk(&walking)?))
+    Ok(Value::handle(Nodes::given_whole(args.value("nodes"))?.walk(&walking)?))
 }

@@ -1,1 +1,108 @@
-//! Stub.
+//! What is generated from the table of primitives: signatures for editors, pages for people.
+
+use crate::primitive::{Gives, Need, Param, Primitive};
+use crate::primitives::ALL;
+use std::fmt::Write;
+
+/// The text of `toolsd.d.rhai`: a definition file that editors for rhai read. Sorted by name; one entry for each
+/// number of arguments.
+pub fn definitions() -> String {
+    let mut text = String::from("// Generated from the table of primitives: do not edit.\nmodule static;\n");
+    for primitive in ALL {
+        for arity in primitive.arities() {
+            text.push('\n');
+            comments(&mut text, primitive);
+            let positional: Vec<&Param> = primitive.positional().take(arity).collect();
+            let mut params: Vec<String> =
+                positional.iter().map(|param| format!("{}: {}", param.name, kinds(param, "|"))).collect();
+            if params.len() < arity {
+                params.push("options: map".to_owned());
+            }
+            line(&mut text, &format!("fn {}({}) -> {};", primitive.name, params.join(", "), primitive.returns.name()));
+        }
+    }
+    text
+}
+
+/// One primitive for people: signature, summary, parameters, effect, examples.
+pub fn page(primitive: &Primitive) -> String {
+    let mut text = String::new();
+    line(&mut text, &format!("{}\n\n{}\n", primitive.signature(), primitive.summary));
+    for param in primitive.params {
+        line(&mut text, &format!("  {}", parameter(param)));
+    }
+    line(&mut text, &format!("\nEffect: {}. Chapter: {}.\n", primitive.effect.name(), primitive.family.title()));
+    for example in primitive.examples {
+        for (path, _) in example.files {
+            line(&mut text, &format!("  // in a workspace with {path}"));
+        }
+        for row in example.script.lines() {
+            line(&mut text, &format!("  {row}"));
+        }
+        line(&mut text, &format!("    {}", outcome(&example.gives)));
+    }
+    text
+}
+
+fn comments(text: &mut String, primitive: &Primitive) {
+    line(text, &format!("/// {}\n///", primitive.summary));
+    for param in primitive.params {
+        line(text, &format!("/// * {}", parameter(param)));
+    }
+    line(text, &format!("///\n/// Effect: {}.\n///\n/// ```rhai", primitive.effect.name()));
+    for example in primitive.examples {
+        for row in example.script.lines() {
+            line(text, &format!("/// {row}"));
+        }
+        line(text, &format!("/// // {}", outcome(&example.gives)));
+    }
+    line(text, "/// ```");
+}
+
+fn parameter(param: &Param) -> String {
+    let need = match param.need {
+        Need::Required => "",
+        Need::Optional => ", may be left out",
+        Need::Option => ", option",
+    };
+    format!("`{}` ({}{need}): {}", param.name, kinds(param, " or "), param.doc)
+}
+
+fn kinds(param: &Param, between: &str) -> String {
+    let names: Vec<&str> = param.kinds.iter().map(|kind| kind.name()).collect();
+    names.join(between)
+}
+
+fn outcome(gives: &Gives) -> String {
+    match gives {
+        Gives::Json(json) => format!("gives {}", json.split_whitespace().collect::<Vec<_>>().join(" ")),
+        Gives::Fault(message) => format!("fails: {message}"),
+    }
+}
+
+fn line(text: &mut String, line: &str) {
+    // Writing to a text does not fail.
+    let _ = writeln!(text, "{line}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_primitive_is_in_the_definitions() {
+        let text = definitions();
+        for primitive in ALL {
+            assert!(text.contains(&format!("\nfn {}(", primitive.name)), "{}", primitive.name);
+        }
+    }
+
+    #[test]
+    fn a_page_says_all_that_is_declared() {
+        let page = page(crate::primitives::find("log").expect("it is there"));
+        assert!(page.starts_with("log(level, data) -> ()\n\nWrites to the client's log"), "{page}");
+        assert!(page.contains("  `level` (text): How much it matters"), "{page}");
+        assert!(page.contains("Effect: pure."), "{page}");
+        assert!(page.contains("  log(\"warn\", \"the pot is full\")\n    fails: there is no level `warn`"), "{page}");
+    }
+}

@@ -49,6 +49,13 @@ pub(super) struct Script {
     pub(super) shared: bool,
 }
 
+impl Default for Program {
+    /// A program without scripts.
+    fn default() -> Self {
+        Self::compile_sources(&[]).0
+    }
+}
+
 impl Program {
     /// Compiles the scripts of a pack: path and text of each. The faults of all files are reported; a file that
     /// has one is left out.
@@ -82,6 +89,26 @@ impl Program {
         (Self(Arc::new(inner)), faults)
     }
 
+    /// Runs `job` as if a function of `script` were running for `host`: what it calls by name runs so.
+    pub fn within<T>(
+        &self,
+        script: &str,
+        host: Arc<dyn Host>,
+        guard: Arc<Guard>,
+        job: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        let _guarded = guard.enter();
+        let depth = guard.limits().depth.min(MOST_LEVELS);
+        let running = Arc::new(Running { program: Arc::clone(&self.0), host, functions: self.functions_of(script) });
+        let _entered = enter(running);
+        let result = at_level(MOST_LEVELS - depth, job);
+        match (guard::room(0), result) {
+            (Err(stop), Err(fault)) if fault.code == stop.code => Err(fault),
+            (Err(stop), _) => Err(stop),
+            (Ok(()), result) => result,
+        }
+    }
+
     /// The paths of its scripts, sorted.
     pub fn scripts(&self) -> impl Iterator<Item = &str> {
         self.0.scripts.iter().map(|script| script.source.path.as_str())
@@ -111,16 +138,7 @@ impl Program {
         host: Arc<dyn Host>,
         guard: Arc<Guard>,
     ) -> Result<Value> {
-        let _guarded = guard.enter();
-        let depth = guard.limits().depth.min(MOST_LEVELS);
-        let running = Arc::new(Running { program: Arc::clone(&self.0), host, functions: self.functions_of(script) });
-        let _entered = enter(running);
-        let result = at_level(MOST_LEVELS - depth, || self.0.call(script, function, arguments));
-        guard::room(0).and(Ok(())).map_err(|stop| match &result {
-            Err(fault) if fault.code == stop.code => fault.clone(),
-            _ => stop,
-        })?;
-        result
+        self.within(script, host, guard, || self.0.call(script, function, arguments))
     }
 }
 

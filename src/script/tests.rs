@@ -1,6 +1,7 @@
 //! Tests of scripts as a whole.
 
 mod edges;
+mod examples;
 mod faults;
 mod host;
 mod stops;

@@ -35,6 +35,20 @@ impl Value {
     }
 }
 
+/// The same JSON, with the keys of `first` in front in every object, in that order; the others follow as they are.
+pub fn ordered(json: Json, first: &[String]) -> Json {
+    match json {
+        Json::Array(items) => Json::Array(items.into_iter().map(|item| ordered(item, first)).collect()),
+        Json::Object(mut map) if !first.is_empty() => {
+            let leading: Vec<(String, Json)> = first.iter().filter_map(|key| map.shift_remove_entry(key)).collect();
+            let pairs = leading.into_iter().chain(map);
+            Json::Object(pairs.map(|(key, value)| (key, ordered(value, first))).collect())
+        }
+        Json::Object(map) => Json::Object(map.into_iter().map(|(key, value)| (key, ordered(value, first))).collect()),
+        scalar => scalar,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

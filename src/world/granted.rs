@@ -1,1 +1,322 @@
-//! Stub.
+//! A view that shows no more of a world than a pack was granted and its definition declared.
+
+use super::glob::Globs;
+use super::{Entry, EntryKind, Stat, Walk, Walked, World, path};
+use crate::diagnostic::{Code, Diagnostic, Result};
+use std::sync::Arc;
+
+/// Names that no grant to write covers, at any depth: history, what is trusted, and the settings of the host.
+const PROTECTED: [&str; 3] = [".git", ".toolsd", "toolsd.toml"];
+
+/// What may be touched. Globs begin at the root; `~`, `$VAR` and `${VAR}` are filled in; one without wildcards
+/// covers what it names and everything below: `.` is all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Allowed {
+    /// Files that may be read.
+    pub read: Vec<String>,
+    /// Files that may be written.
+    pub write: Vec<String>,
+    /// Variables of the environment; `*` at the end stands for any rest.
+    pub env: Vec<String>,
+    /// Whether the declared effect lets a call read at all.
+    pub may_read: bool,
+    /// Whether the declared effect lets a call write at all.
+    pub may_write: bool,
+}
+
+/// A world within its grants.
+pub struct Granted {
+    world: Arc<dyn World>,
+    allowed: Allowed,
+    read: Globs,
+    write: Globs,
+    home: Option<String>,
+}
+
+impl Granted {
+    /// Limits `world`. A grant that is no glob is a fault; one that names a variable which is not set grants nothing.
+    pub fn new(world: Arc<dyn World>, allowed: Allowed) -> Result<Self> {
+        let read = compile(world.as_ref(), &allowed.read)?;
+        let write = compile(world.as_ref(), &allowed.write)?;
+        let home = world.env("HOME");
+        Ok(Self { world, allowed, read, write, home })
+    }
+
+    /// The path as grants see it: clean, `~` filled in, relative if it lies below the root.
+    fn normal(&self, path: &str) -> String {
+        let clean = path::clean(path);
+        let clean = match (clean.strip_prefix("~/"), &self.home) {
+            (Some(rest), Some(home)) => path::join(home, rest),
+            _ => clean,
+        };
+        below_root(self.world.root(), clean)
+    }
+
+    fn check_effect(&self, path: &str) -> Result<()> {
+        match self.allowed.may_read {
+            true => Ok(()),
+            false => Err(undeclared(path, "read", "reads")),
+        }
+    }
+
+    fn check_read(&self, path: &str) -> Result<()> {
+        self.check_effect(path)?;
+        match self.read.matches(&self.normal(path)) {
+            true => Ok(()),
+            false => Err(self.refused(path, "read", &self.allowed.read)),
+        }
+    }
+
+    /// Folders on the way to something granted may be looked into; what they show is filtered.
+    fn check_look(&self, path: &str) -> Result<()> {
+        self.check_effect(path)?;
+        match self.read.may_match_below(&self.normal(path)) {
+            true => Ok(()),
+            false => Err(self.refused(path, "read", &self.allowed.read)),
+        }
+    }
+
+    fn check_write(&self, path: &str) -> Result<()> {
+        if !self.allowed.may_write {
+            return Err(undeclared(path, "written", "writes"));
+        }
+        let normal = self.normal(path);
+        // A disk may not tell upper case from lower case.
+        let protected = |part: &&str| PROTECTED.iter().any(|name| name.eq_ignore_ascii_case(part));
+        if let Some(part) = normal.split('/').find(protected) {
+            let message = format!("`{path}` may not be written: no grant covers `{part}`");
+            return Err(Diagnostic::new(Code::WORLD, message).help("it is for people and for the host to change"));
+        }
+        match self.write.matches(&normal) {
+            true => Ok(()),
+            false => Err(self.refused(path, "write", &self.allowed.write)),
+        }
+    }
+
+    fn refused(&self, path: &str, verb: &str, granted: &[String]) -> Box<Diagnostic> {
+        let normal = self.normal(path);
+        let outside = path::is_absolute(&normal) || normal.starts_with("..");
+        let mut list: Vec<String> = granted.iter().map(|glob| format!("{glob:?}")).collect();
+        list.push(format!("{path:?}"));
+        let root = if outside { ", and start with `--root` of its folder" } else { "" };
+        Diagnostic::new(Code::WORLD, format!("the pack may not {verb} `{path}`"))
+            .help(format!("allow it in `[pack]` by `grants = {{ {verb} = [{}] }}`{root}", list.join(", ")))
+    }
+}
+
+fn undeclared(path: &str, done: &str, effect: &str) -> Box<Diagnostic> {
+    Diagnostic::new(Code::WORLD, format!("`{path}` may not be {done}: the definition does not declare it"))
+        .help(format!("declare `effect = \"{effect}\"`"))
+}
+
+fn below_root(root: &str, path: String) -> String {
+    match path.strip_prefix(root) {
+        Some("") => ".".to_owned(),
+        Some(rest) if rest.starts_with('/') && path::is_absolute(&path) => rest[1..].to_owned(),
+        _ => path,
+    }
+}
+
+/// The globs of grants; one without wildcards covers what lies below, too.
+fn compile(world: &dyn World, grants: &[String]) -> Result<Globs> {
+    let mut globs = Vec::new();
+    for grant in grants {
+        let Some(filled) = fill(world, grant) else { continue };
+        let clean = below_root(world.root(), path::clean(&filled));
+        if grant.contains(['*', '?', '[', '{', '\\']) {
+            globs.push(clean);
+            continue;
+        }
+        globs.push(format!("{clean}/**"));
+        globs.push(clean);
+    }
+    Globs::new(&globs, ".")
+}
+
+/// The grant with `~` and variables filled in; nothing if a variable is not set.
+fn fill(world: &dyn World, grant: &str) -> Option<String> {
+    let mut filled = String::new();
+    let mut rest = grant;
+    if let (Some(below), Some(home)) = (grant.strip_prefix('~'), world.env("HOME"))
+        && (below.is_empty() || below.starts_with('/'))
+    {
+        filled = globset::escape(&home);
+        rest = below;
+    }
+    while let Some(at) = rest.find('$') {
+        filled.push_str(&rest[..at]);
+        let after = &rest[at + 1..];
+        let (name, next) = match after.strip_prefix('{').and_then(|inner| inner.split_once('}')) {
+            Some(braced) => braced,
+            None => {
+                let end = after.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(after.len());
+                after.split_at(end)
+            }
+        };
+        filled.push_str(&globset::escape(&world.env(name)?));
+        rest = next;
+    }
+    filled.push_str(rest);
+    Some(filled)
+}
+
+impl World for Granted {
+    fn root(&self) -> &str {
+        self.world.root()
+    }
+
+    fn stat(&self, path: &str) -> Result<Option<Stat>> {
+        if self.check_read(path).is_ok() {
+            return self.world.stat(path);
+        }
+        self.check_look(path)?;
+        match self.world.stat(path)? {
+            Some(stat) if stat.entry == EntryKind::Folder => Ok(Some(stat)),
+            _ => Err(self.refused(path, "read", &self.allowed.read)),
+        }
+    }
+
+    fn read(&self, path: &str) -> Result<Vec<u8>> {
+        self.check_read(path)?;
+        self.world.read(path)
+    }
+
+    fn list(&self, path: &str) -> Result<Vec<Entry>> {
+        self.check_look(path)?;
+        let mut entries = self.world.list(path)?;
+        entries.retain(|entry| {
+            let below = self.normal(&format!("{path}/{}", entry.name));
+            self.read.matches(&below) || (entry.entry == EntryKind::Folder && self.read.may_match_below(&below))
+        });
+        Ok(entries)
+    }
+
+    fn walk(&self, walk: &Walk) -> Result<Walked> {
+        self.check_look(&walk.from)?;
+        let mut walked = self.world.walk(walk)?;
+        walked.files.retain(|path| self.read.matches(&self.normal(path)));
+        walked.folders.retain(|path| self.read.may_match_below(&self.normal(path)));
+        Ok(walked)
+    }
+
+    fn write(&self, path: &str, bytes: &[u8]) -> Result<()> {
+        self.check_write(path)?;
+        self.world.write(path, bytes)
+    }
+
+    fn remove(&self, path: &str) -> Result<()> {
+        self.check_write(path)?;
+        self.world.remove(path)
+    }
+
+    fn now_ms(&self) -> i64 {
+        self.world.now_ms()
+    }
+
+    fn uuid(&self) -> [u8; 16] {
+        self.world.uuid()
+    }
+
+    fn env(&self, name: &str) -> Option<String> {
+        self.may_env(name).ok()?;
+        self.world.env(name)
+    }
+
+    fn may_env(&self, name: &str) -> Result<()> {
+        let fits = |grant: &String| match grant.strip_suffix('*') {
+            Some(start) => name.starts_with(start),
+            None => grant == name,
+        };
+        match self.allowed.may_read {
+            false => Err(undeclared(&format!("${name}"), "read", "reads")),
+            true if self.allowed.env.iter().any(fits) => Ok(()),
+            true => Err(Diagnostic::new(Code::WORLD, format!("the pack may not read the variable `{name}`"))
+                .help(format!("allow it in `[pack]` by `grants = {{ env = [{name:?}] }}`"))),
+        }
+    }
+
+    fn env_names(&self) -> Vec<String> {
+        let mut names = self.world.env_names();
+        names.retain(|name| self.may_env(name).is_ok());
+        names
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::world::memory::Memory;
+
+    fn granted(read: &[&str], write: &[&str], flags: (bool, bool)) -> Granted {
+        let files = ["a.md", "docs/b.md", "docs/c.txt", "docs/deep/d.md", "src/x.rs", "~/notes/n.md", "~/key"];
+        let memory = Memory::with(files.map(|path| (path, "x"))).unwrap();
+        memory.set_env("NOTES", "~/notes");
+        memory.set_env("APP_A", "1");
+        let texts = |globs: &[&str]| globs.iter().map(|glob| (*glob).to_owned()).collect();
+        let allowed = Allowed {
+            read: texts(read),
+            write: texts(write),
+            env: vec!["APP_*".into()],
+            may_read: flags.0,
+            may_write: flags.1,
+        };
+        Granted::new(Arc::new(memory), allowed).unwrap()
+    }
+
+    fn found(world: &Granted, from: &str) -> String {
+        let walk = Walk { from: from.into(), hidden: true, ignore: false, follow: false, depth: None };
+        world.walk(&walk).map_or_else(|fault| fault.message.clone(), |walked| walked.files.join(" "))
+    }
+
+    #[test]
+    fn reading_stays_within_the_grants() {
+        let all = granted(&["."], &[], (true, false));
+        assert_eq!(found(&all, "."), "a.md docs/b.md docs/c.txt docs/deep/d.md src/x.rs");
+        assert!(all.read("/workspace/docs/../a.md").is_ok() && all.read("~/key").is_err() && all.read("../x").is_err());
+        let some = granted(&["docs/*.md", "src", "$NOTES/**", "$UNSET/**"], &[], (true, false));
+        assert_eq!(found(&some, "."), "docs/b.md src/x.rs");
+        assert_eq!(found(&some, "~/notes"), "~/notes/n.md");
+        assert_eq!(found(&some, "other"), "the pack may not read `other`");
+        assert!(some.read("docs/b.md").is_ok() && some.read("src/x.rs").is_ok() && some.read("~/notes/n.md").is_ok());
+        assert!(some.read("docs/deep/d.md").is_err() && some.read("docs/c.txt").is_err() && some.read("a.md").is_err());
+        assert!(some.stat("docs").unwrap().is_some() && some.stat("docs/c.txt").is_err());
+        let names = |path: &str| some.list(path).unwrap().into_iter().map(|entry| entry.name).collect::<Vec<_>>();
+        assert_eq!(
+            (names("."), names("docs")),
+            (vec!["docs".into(), "src".into()], vec!["b.md".into(), "deep".into()])
+        );
+    }
+
+    #[test]
+    fn writing_stays_within_the_grants() {
+        let world = granted(&["."], &["**", "~/notes"], (true, true));
+        assert!(world.write("docs/new.md", b"").is_ok() && world.write("~/notes/new.md", b"").is_ok());
+        for path in [".git/config", "sub/.git/hooks/x", ".GIT/x", ".toolsd/x", "toolsd.toml", "a/../.git/x", ".git"] {
+            let fault = world.write(path, b"").unwrap_err();
+            assert!(fault.message.contains("no grant covers") && world.remove(path).is_err(), "{fault}");
+        }
+        assert!(world.write("~/key", b"").is_err() && world.remove("~/key").is_err());
+        let fault = granted(&["."], &["out"], (true, true)).write("a.md", b"").unwrap_err();
+        assert_eq!(fault.message, "the pack may not write `a.md`");
+        assert_eq!(fault.help.as_deref(), Some("allow it in `[pack]` by `grants = { write = [\"out\", \"a.md\"] }`"));
+    }
+
+    #[test]
+    fn the_declared_effect_holds_at_run_time() {
+        let pure = granted(&["."], &["**"], (false, false));
+        assert!(pure.read("a.md").unwrap_err().help.unwrap().contains("effect = \"reads\""));
+        assert!(pure.stat("a.md").is_err() && pure.list(".").is_err() && pure.env("APP_A").is_none());
+        let reads = granted(&["."], &["**"], (true, false));
+        assert!(reads.write("x", b"").unwrap_err().help.unwrap().contains("effect = \"writes\""));
+    }
+
+    #[test]
+    fn variables_are_granted_by_name() {
+        let world = granted(&[], &[], (true, false));
+        assert_eq!((world.env("APP_A").as_deref(), world.env("NOTES")), (Some("1"), None));
+        assert_eq!(world.env_names(), ["APP_A"]);
+        assert_eq!(world.may_env("NOTES").unwrap_err().message, "the pack may not read the variable `NOTES`");
+        assert_eq!(world.read("a.md").unwrap_err().message, "the pack may not read `a.md`");
+    }
+}

@@ -18,7 +18,8 @@ pub type ContentHash = [u8; 32];
 /// How the graph uses it: build through a `Recorded`, [`take`](Self::take) the [`Reads`] and keep them with
 /// the snapshot; before a call ask [`Reads::first_change`]. If something changed, build again through a new
 /// `Recorded`, and ask [`known`](Self::known) for the hash of each file before reading it: a file that is as
-/// it was costs one `stat`.
+/// it was costs one `stat`. A view that limits reading belongs on top of a `Recorded`, not beneath it: what it
+/// leaves out of a walk may still decide what the walk finds.
 pub struct Recorded {
     world: Arc<dyn World>,
     reads: Mutex<Reads>,

@@ -122,7 +122,7 @@ proptest! {
                 }
             }
         }
-        all.ancestors();
+        all.ancestors().unwrap();
         all.descendants(None).unwrap();
     }
 }

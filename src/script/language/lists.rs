@@ -9,9 +9,15 @@ fn pure(name: &str) -> FuncRegistration {
     FuncRegistration::new(name).with_purity(true).with_volatility(false)
 }
 
+fn getter(name: &str) -> FuncRegistration {
+    FuncRegistration::new_getter(name).with_purity(true).with_volatility(false)
+}
+
 pub(super) fn register(module: &mut Module) {
     pure("len").set_into_module(module, |list: &mut Array| list.len() as INT);
     pure("is_empty").set_into_module(module, |list: &mut Array| list.is_empty());
+    getter("len").set_into_module(module, |list: &mut Array| list.len() as INT);
+    getter("is_empty").set_into_module(module, |list: &mut Array| list.is_empty());
     pure("contains").set_into_module(module, |list: &mut Array, item: Dynamic| list.iter().any(|it| same(it, &item)));
     pure("==").set_into_module(module, |a: &mut Array, b: Array| equal(a, &b));
     pure("!=").set_into_module(module, |a: &mut Array, b: Array| !equal(a, &b));

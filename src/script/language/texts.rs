@@ -9,6 +9,9 @@ pub(super) fn register(module: &mut Module) {
     set(module, "is_empty").set_into_module(module, |text: &str| text.is_empty());
     set(module, "contains").set_into_module(module, |text: &str, part: &str| text.contains(part));
     set(module, "contains").set_into_module(module, |text: &str, letter: char| text.contains(letter));
+    let getter = |name: &str| FuncRegistration::new_getter(name).with_purity(true).with_volatility(false);
+    getter("len").set_into_module(module, |text: &mut ImmutableString| text.chars().count() as INT);
+    getter("is_empty").set_into_module(module, |text: &mut ImmutableString| text.is_empty());
     join(module);
     for name in ["to_string", "print"] {
         set(module, name).set_into_module(module, |list: Array| show(&Dynamic::from_array(list)));

@@ -4,7 +4,8 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::Graph;
 use crate::primitive::{Host, Notice, PackFile};
 use crate::value::{Json, Value};
-use crate::world::{Entry, Stat, Walk, Walked, World};
+use crate::world::World;
+use crate::world::memory::Memory;
 use std::sync::{Arc, Mutex};
 
 pub(super) struct TestHost {
@@ -13,8 +14,9 @@ pub(super) struct TestHost {
 }
 
 impl TestHost {
-    pub(super) fn new(_files: &[(&str, &str)]) -> Self {
-        Self { world: Arc::new(Nowhere), notices: Mutex::new(Vec::new()) }
+    pub(super) fn new(files: &[(&str, &str)]) -> Self {
+        let world = Memory::with(files.iter().copied()).expect("the paths are good");
+        Self { world: Arc::new(world), notices: Mutex::new(Vec::new()) }
     }
 }
 
@@ -41,6 +43,9 @@ impl Host for TestHost {
     }
 
     fn render(&self, template: &str, context: &Json) -> Result<String> {
+        if template.contains("no-such") {
+            return Err(Diagnostic::new(Code::TEMPLATE, format!("there is no template `{template}`")));
+        }
         Ok(format!("{template}: {context}"))
     }
 
@@ -58,43 +63,5 @@ impl Host for TestHost {
 
     fn notify(&self, notice: Notice) {
         self.notices.lock().expect("no thread panicked").push(notice);
-    }
-}
-
-struct Nowhere;
-
-impl World for Nowhere {
-    fn root(&self) -> &str {
-        "/"
-    }
-    fn stat(&self, _: &str) -> Result<Option<Stat>> {
-        Ok(None)
-    }
-    fn read(&self, path: &str) -> Result<Vec<u8>> {
-        Err(Diagnostic::new(Code::WORLD, format!("there is no file `{path}`")))
-    }
-    fn list(&self, _: &str) -> Result<Vec<Entry>> {
-        Ok(Vec::new())
-    }
-    fn walk(&self, _: &Walk) -> Result<Walked> {
-        Ok(Walked::default())
-    }
-    fn write(&self, _: &str, _: &[u8]) -> Result<()> {
-        Ok(())
-    }
-    fn remove(&self, _: &str) -> Result<()> {
-        Ok(())
-    }
-    fn now_ms(&self) -> i64 {
-        0
-    }
-    fn uuid(&self) -> [u8; 16] {
-        [0; 16]
-    }
-    fn env(&self, _: &str) -> Option<String> {
-        None
-    }
-    fn env_names(&self) -> Vec<String> {
-        Vec::new()
     }
 }

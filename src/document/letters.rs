@@ -38,6 +38,11 @@ impl Letters {
         self.origins.resize(self.text.len(), at);
     }
 
+    /// The reduced text.
+    pub(super) fn into_text(self) -> String {
+        self.text
+    }
+
     /// Its bytes.
     pub(super) fn bytes(&self) -> &[u8] {
         self.text.as_bytes()

@@ -1,0 +1,197 @@
+//! What the scripts of one call can reach: the pack's workspace within its grants, its graph, data and files.
+
+use super::building;
+use super::running::Beginning;
+use crate::content::ResourceBody;
+use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::graph::{Graph, Store};
+use crate::guard::Cancel;
+use crate::primitive::{Host, Notice, PackFile};
+use crate::registry::Pack;
+use crate::value::{Json, Value};
+use crate::world::World;
+use crate::world::recorded::Recorded;
+use base64::Engine;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+
+/// Takes the notices of a call.
+pub type Notices = Arc<dyn Fn(Notice) + Send + Sync>;
+
+/// Another stage than a pack's own: for cases.
+#[derive(Clone, Default)]
+pub struct Staging {
+    /// The world in place of the pack's root.
+    pub world: Option<Arc<dyn World>>,
+    /// The configuration in place of the workspace's.
+    pub config: Option<Value>,
+}
+
+/// The host of one call.
+pub struct CallHost {
+    /// The pack.
+    pub pack: Arc<Pack>,
+    /// Ends the call from outside.
+    pub cancel: Cancel,
+    /// The configuration of the pack.
+    config: Value,
+    /// The workspace within the grants: what a build of the graph reads.
+    granted: Arc<dyn World>,
+    /// The same, recorded if somebody wants to know what was read.
+    world: Arc<dyn World>,
+    recorded: Option<Arc<Recorded>>,
+    store: Arc<Store>,
+    notices: Notices,
+    now_ms: i64,
+    graph: OnceLock<Result<Arc<Graph>>>,
+    building: Mutex<()>,
+    /// Whether it is the host of a build, in which there is no graph yet.
+    builds: bool,
+    itself: Weak<Self>,
+}
+
+impl CallHost {
+    /// The host of a call that begins.
+    pub fn begin(beginning: Beginning<'_>) -> Result<Arc<Self>> {
+        let Beginning { pack, effect, store, staging, cancel, notices, records, .. } = beginning;
+        let Some(root) = staging.world.as_ref().or(pack.made.root.as_ref()) else {
+            return Err(Diagnostic::new(Code::INTERNAL, format!("the pack `{}` has no root", pack.name)));
+        };
+        let granted = building::granted(root, pack, effect)?;
+        let recorded = records.then(|| Arc::new(Recorded::new(Arc::clone(&granted))));
+        let world = recorded.clone().map_or_else(|| Arc::clone(&granted), |recorded| recorded as Arc<dyn World>);
+        let now_ms = root.now_ms();
+        Ok(Arc::new_cyclic(|itself| Self {
+            pack: Arc::clone(pack),
+            cancel,
+            config: staging.config.clone().unwrap_or_else(|| pack.made.config.clone()),
+            granted,
+            world,
+            recorded,
+            store: Arc::clone(store),
+            notices,
+            now_ms,
+            graph: OnceLock::new(),
+            building: Mutex::new(()),
+            builds: false,
+            itself: itself.clone(),
+        }))
+    }
+
+    /// The host of the build of the graph: the same pack in the world that records what the build reads.
+    pub fn for_build(&self, world: Arc<dyn World>) -> Arc<Self> {
+        Arc::new_cyclic(|itself| Self {
+            pack: Arc::clone(&self.pack),
+            cancel: self.cancel.clone(),
+            config: self.config.clone(),
+            granted: Arc::clone(&self.granted),
+            world,
+            recorded: None,
+            store: Arc::clone(&self.store),
+            notices: Arc::clone(&self.notices),
+            now_ms: self.now_ms,
+            graph: OnceLock::new(),
+            building: Mutex::new(()),
+            builds: true,
+            itself: itself.clone(),
+        })
+    }
+
+    /// The workspace within the grants, unrecorded.
+    pub fn granted(&self) -> &Arc<dyn World> {
+        &self.granted
+    }
+
+    /// The paths of the workspace that the call has read, those of the graph included.
+    pub fn touched(&self) -> Vec<String> {
+        let Some(recorded) = &self.recorded else { return Vec::new() };
+        let mut paths = recorded.take().paths();
+        if self.graph.get().is_some() {
+            paths.extend(building::touched(&self.store));
+        }
+        paths.into_iter().collect()
+    }
+
+    /// A file of the pack as a resource holds it: text, or base64.
+    pub fn pack_bytes(&self, path: &str) -> Result<ResourceBody> {
+        let file = self.pack.made.files.by_path.get(path).ok_or_else(|| self.no_file(path))?;
+        Ok(match &file.source {
+            Some(source) => ResourceBody::Text(source.text.clone()),
+            None => ResourceBody::Blob(base64::engine::general_purpose::STANDARD.encode(&file.bytes)),
+        })
+    }
+
+    fn no_file(&self, path: &str) -> Box<Diagnostic> {
+        let fault = Diagnostic::new(Code::WORLD, format!("the pack `{}` has no file `{path}`", self.pack.name));
+        let known: Vec<&str> = self.pack.made.files.by_path.keys().map(String::as_str).collect();
+        match did_you_mean(path, known) {
+            Some(help) => fault.help(help),
+            None => fault.help("write the path from the root, such as `templates/pack/file.md`"),
+        }
+    }
+
+    fn build(&self) -> Result<Arc<Graph>> {
+        let Some(graph) = &self.pack.made.graph else {
+            let fault = Diagnostic::new(Code::SCRIPT, format!("the pack `{}` has no graph", self.pack.name));
+            return Err(fault.help("declare one: `[graph]` with `script`"));
+        };
+        let Some(host) = self.itself.upgrade() else {
+            return Err(Diagnostic::new(Code::INTERNAL, "the call has ended"));
+        };
+        building::fresh(&host, &self.store, graph)
+    }
+}
+
+impl Host for CallHost {
+    fn world(&self) -> &Arc<dyn World> {
+        &self.world
+    }
+
+    /// Looked at once in a call: an edit made before the call is seen, one made while it runs is not.
+    fn graph(&self) -> Result<Arc<Graph>> {
+        if self.builds {
+            let fault = Diagnostic::new(Code::SCRIPT, "the graph is being built");
+            return Err(fault.help("in `build` use `g`, in a scan use what the file says"));
+        }
+        if let Some(graph) = self.graph.get() {
+            return graph.clone();
+        }
+        let _building = self.building.lock().unwrap_or_else(PoisonError::into_inner);
+        self.graph.get_or_init(|| self.build()).clone()
+    }
+
+    fn config(&self) -> Value {
+        self.config.clone()
+    }
+
+    fn data(&self, name: &str) -> Option<Value> {
+        self.pack.made.data.get(name).cloned()
+    }
+
+    fn data_names(&self) -> Vec<String> {
+        self.pack.made.data.keys().cloned().collect()
+    }
+
+    fn render(&self, template: &str, context: &Json) -> Result<String> {
+        self.pack.made.templates.render(template, context)
+    }
+
+    fn pack_file(&self, path: &str) -> Result<PackFile> {
+        let file = self.pack.made.files.by_path.get(path).ok_or_else(|| self.no_file(path))?;
+        let Some(source) = &file.source else {
+            return Err(Diagnostic::new(Code::UTF8, format!("`{path}` is no UTF-8")));
+        };
+        Ok(PackFile { text: source.text.clone(), origin: file.origin.clone(), path: path.to_owned() })
+    }
+
+    fn now_ms(&self) -> i64 {
+        self.now_ms
+    }
+
+    fn uuid(&self) -> String {
+        uuid::Uuid::from_bytes(self.world.uuid()).to_string()
+    }
+
+    fn notify(&self, notice: Notice) {
+        (self.notices)(notice);
+    }
+}

@@ -1,0 +1,70 @@
+//! Prompts: typed arguments, then messages of templates, functions, resources and pictures.
+
+use super::running::Running;
+use super::{coerce, outcome, tool};
+use crate::content::{Block, Content, ResourceBody};
+use crate::definition::MessagePart;
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::registry::ServedPrompt;
+use crate::value::{Json, Value};
+
+/// Reads a resource for a message that embeds it.
+pub type Reading<'a> = &'a dyn Fn(&str) -> Result<Vec<(String, Option<String>, ResourceBody)>>;
+
+/// The messages of a prompt: role and content.
+pub fn messages(served: &ServedPrompt, running: &Running, given: &Json, read: Reading<'_>) -> Result<Vec<(String, Content)>> {
+    let prompt = &served.prompt;
+    let mut typed = serde_json::Map::new();
+    let properties = served.checks.schema.get("properties");
+    for (name, value) in given.as_object().into_iter().flatten() {
+        let schema = properties.and_then(|properties| properties.get(name));
+        let value = value.as_str().map_or_else(|| value.clone(), |text| coerce::typed(text, schema));
+        typed.insert(name.clone(), value);
+    }
+    let what = format!("`{}`", served.name);
+    let accepted = tool::accept(&what, &served.checks, &prompt.with, &Json::Object(typed))?;
+    let declared = tool::declared(&served.checks.schema);
+    let context = running.context(prompt.context.as_ref(), &accepted, &declared)?;
+    let mut messages = Vec::new();
+    for message in &prompt.messages {
+        let blocks = match &message.part.value {
+            MessagePart::Template(path) => vec![Content::text(running.template(path, &context)?)],
+            MessagePart::Text(text) => vec![Content::text(running.inline(text, &context)?)],
+            MessagePart::Function(function) => {
+                said(&running.function(&prompt.script, function, vec![Value::from_json(&accepted)])?)
+            }
+            MessagePart::Resource(uri) => {
+                let parts = read(&running.inline(uri, &context)?)?;
+                let block = |(uri, mime_type, body)| Content::new(Block::Resource { uri, mime_type, body });
+                parts.into_iter().map(block).collect()
+            }
+            MessagePart::Image { file, mime_type } => vec![image(running, file, mime_type)?],
+        };
+        messages.extend(blocks.into_iter().map(|block| (message.role.clone(), block)));
+    }
+    Ok(messages)
+}
+
+/// What a function says: content, a text, or anything else as JSON.
+fn said(value: &Value) -> Vec<Content> {
+    match (outcome::contents(value), value) {
+        (Some(content), _) => content,
+        (None, Value::Text(text)) => vec![Content::text(&**text)],
+        (None, Value::List(items)) if items.iter().all(|item| item.as_text().is_some()) => {
+            items.iter().filter_map(Value::as_text).map(Content::text).collect()
+        }
+        (None, other) => vec![Content::text(other.to_json().to_string())],
+    }
+}
+
+fn image(running: &Running, file: &str, mime_type: &str) -> Result<Content> {
+    use base64::Engine;
+    let data = match running.host.pack_bytes(file)? {
+        ResourceBody::Blob(data) => data,
+        ResourceBody::Text(text) => base64::engine::general_purpose::STANDARD.encode(text),
+    };
+    if data.is_empty() {
+        return Err(Diagnostic::new(Code::WORLD, format!("`{file}` is empty")));
+    }
+    Ok(Content::new(Block::Image { data, mime_type: mime_type.to_owned() }))
+}

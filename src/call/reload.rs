@@ -1,0 +1,159 @@
+//! A new generation: made aside, swapped in, and what it changes for clients announced.
+
+use super::loading::load;
+use super::service::{Calling, Service};
+use super::{Change, fault_json};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::guard::Cancel;
+use crate::primitive::{Effect, LogLevel};
+use crate::registry::{Checks, Registry, ServedTool};
+use crate::value::Json;
+use serde_json::json;
+use std::sync::{Arc, PoisonError};
+
+impl Service {
+    /// Looks at the site again and serves what it holds now. A pack that is broken stays as it was. Announces which
+    /// lists differ and what is newly wrong. Without a site nothing happens.
+    pub fn reload(&self) {
+        let Some(site) = &self.site else { return };
+        let _one_at_a_time = self.making.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = self.registry();
+        let mut after = load(site.as_ref(), &before);
+        self.compute_descriptions(&mut after);
+        let after = Arc::new(after);
+        self.registry.store(Arc::clone(&after));
+        self.announce(&before, &after);
+    }
+
+    /// Computes the descriptions of tools with `describe` again, as the workspace is now.
+    pub fn describe(&self) {
+        let before = self.registry();
+        if !before.tools.iter().any(|tool| tool.tool.describe.is_some()) {
+            return;
+        }
+        let _one_at_a_time = self.making.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = self.registry();
+        let mut after = before.copy();
+        if self.compute_descriptions(&mut after) {
+            let after = Arc::new(after);
+            self.registry.store(Arc::clone(&after));
+            self.announce(&before, &after);
+        }
+    }
+
+    /// Whether a description is another one now.
+    fn compute_descriptions(&self, registry: &mut Registry) -> bool {
+        let mut tools = registry.tools.clone();
+        let mut differs = false;
+        for served in &mut tools {
+            let Some(describe) = &served.tool.describe else { continue };
+            let text = self.description(registry, served, &describe.value);
+            let Some(text) = text.filter(|text| *text != served.description) else { continue };
+            differs = true;
+            *served = Arc::new(ServedTool {
+                pack: Arc::clone(&served.pack),
+                name: served.name.clone(),
+                description: text,
+                tool: served.tool.clone(),
+                input: served.input.clone(),
+                output: served.output.clone(),
+                checks: served.checks.clone(),
+            });
+        }
+        registry.tools = tools;
+        differs
+    }
+
+    fn description(&self, registry: &Registry, served: &ServedTool, function: &str) -> Option<String> {
+        let calling = Calling { service: self, registry, cancel: Cancel::default(), notices: Arc::new(|_| {}) };
+        let script = match &served.tool.body.value {
+            crate::definition::Body::Script { script, .. } => script.clone(),
+            _ => format!("tools.d/{}.rhai", served.pack.name),
+        };
+        let Checks { limits, .. } = served.checks;
+        let running = calling.begin(&served.pack, Effect::Reads, limits, false);
+        let text = running.and_then(|running| running.function(&script, function, Vec::new()));
+        match text {
+            Ok(text) => text.as_text().map(str::to_owned),
+            Err(fault) => {
+                tracing::warn!("`{function}`, which describes `{}`, fails: {fault}", served.name);
+                None
+            }
+        }
+    }
+
+    fn announce(&self, before: &Registry, after: &Registry) {
+        let differs = |list: fn(&Registry) -> Vec<Json>| list(before) != list(after);
+        let (tools, prompts, resources) = (differs(tools), differs(prompts), differs(resources));
+        if tools || prompts || resources {
+            self.changes.announce(&Change::Lists { tools, prompts, resources });
+        }
+        if before.faults != after.faults {
+            self.changes.announce(&Change::Resource { uri: super::STATUS.to_owned() });
+        }
+        for fault in after.faults.iter().filter(|fault| !before.faults.contains(fault)) {
+            log_fault(fault);
+            let level = if fault.is_error() { LogLevel::Error } else { LogLevel::Warning };
+            self.changes.announce(&Change::Log { level, data: fault_json(fault) });
+        }
+        if after.faults.is_empty() && !before.faults.is_empty() {
+            tracing::info!("everything is well again");
+        }
+    }
+}
+
+/// Writes a fault to the log.
+pub fn log_fault(fault: &Diagnostic) {
+    match fault.severity {
+        Severity::Error => tracing::error!("{fault}"),
+        Severity::Warning => tracing::warn!("{fault}"),
+    }
+}
+
+impl Registry {
+    fn copy(&self) -> Self {
+        Self {
+            generation: self.generation + 1,
+            packs: self.packs.clone(),
+            tools: self.tools.clone(),
+            resources: self.resources.clone(),
+            prompts: self.prompts.clone(),
+            routes: self.routes.clone(),
+            dormant: self.dormant.clone(),
+            stale: self.stale.clone(),
+            faults: self.faults.clone(),
+            settings: self.settings.clone(),
+        }
+    }
+}
+
+fn tools(registry: &Registry) -> Vec<Json> {
+    let published = |one: &Arc<ServedTool>| {
+        let tool = &one.tool;
+        let hints = (tool.effect.value.name(), tool.hints.destructive, tool.hints.idempotent, tool.hints.open_world);
+        json!([one.name, tool.title, one.description, one.input, one.output, tool.icons, tool.meta, format!("{hints:?}")])
+    };
+    registry.tools.iter().map(published).collect()
+}
+
+fn prompts(registry: &Registry) -> Vec<Json> {
+    let published = |one: &Arc<crate::registry::ServedPrompt>| {
+        let prompt = &one.prompt;
+        let arguments: Vec<Json> = prompt
+            .arguments
+            .iter()
+            .map(|argument| json!([argument.name.value, argument.title, argument.description, argument.required]))
+            .collect();
+        json!([one.name, prompt.title, prompt.description, arguments, prompt.icons, prompt.meta])
+    };
+    registry.prompts.iter().map(published).collect()
+}
+
+fn resources(registry: &Registry) -> Vec<Json> {
+    let published = |one: &Arc<crate::registry::ServedResource>| {
+        let mut json = super::resource::fixed(one);
+        json["is_template"] = Json::from(one.resource.is_template);
+        json
+    };
+    registry.resources.iter().map(published).collect()
+}

@@ -1,0 +1,143 @@
+//! Reads of resources, and the list of all of them.
+
+use super::running::Running;
+use super::{Contents, coerce, outcome, tool};
+use crate::content::{Block, Content, ResourceBody};
+use crate::definition::Body;
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::registry::{ServedResource, Variables};
+use crate::value::{Bytes, Json, Value};
+use base64::Engine;
+use serde_json::json;
+
+/// Reads a resource with the variables of its URI.
+pub fn read(served: &ServedResource, running: &Running, uri: &str, variables: Variables) -> Result<Contents> {
+    let resource = &served.resource;
+    let properties = served.checks.schema.get("properties");
+    let mut typed = serde_json::Map::new();
+    for (name, text) in variables {
+        let schema = properties.and_then(|properties| properties.get(&name));
+        let value = coerce::typed(&text, schema);
+        typed.insert(name, value);
+    }
+    let accepted = tool::accept(&format!("`{}`", resource.uri.value), &served.checks, &resource.with, &Json::Object(typed))?;
+    let mime_type = resource.mime_type.as_deref();
+    let parts = if let Body::File(path) = &resource.body.value {
+        vec![(uri.to_owned(), mime_type.map(str::to_owned), running.host.pack_bytes(path)?)]
+    } else {
+        let mut declared = tool::declared(&served.checks.schema);
+        let template = crate::registry::UriTemplate::parse(&resource.uri.value)?;
+        declared.extend(template.variables());
+        let value = running.body(&resource.body.value, &accepted, &declared)?;
+        parts(&value, uri, mime_type)?
+    };
+    let size: usize = parts.iter().map(|(_, _, body)| length(body)).sum();
+    let most = served.checks.limits.output;
+    if size > most {
+        let message = format!("`{uri}` has {} kB, more than the {} kB that it may have", size >> 10, most >> 10);
+        return Err(Diagnostic::new(Code::LIMIT, message).help("read a part of it; its author may raise `output_kb`"));
+    }
+    Ok(Contents {
+        parts,
+        ttl_ms: resource.ttl_ms,
+        cache_scope: resource.cache_scope.clone(),
+        touched: running.host.touched(),
+    })
+}
+
+type Parts = Vec<(String, Option<String>, ResourceBody)>;
+
+fn length(body: &ResourceBody) -> usize {
+    match body {
+        ResourceBody::Text(text) | ResourceBody::Blob(text) => text.len(),
+    }
+}
+
+/// What a script returned as the parts of a resource: a text as it is, content by its kind, bytes as base64,
+/// anything else as JSON. `()` means that there is no such resource.
+fn parts(value: &Value, uri: &str, mime_type: Option<&str>) -> Result<Parts> {
+    if value.is_null() {
+        return Err(Diagnostic::new(Code::NOT_FOUND, format!("there is no `{uri}`")).data(json!({ "uri": uri })));
+    }
+    let one = |kind: Option<&str>, body| {
+        let kind = mime_type.or(kind).map(str::to_owned);
+        Ok(vec![(uri.to_owned(), kind, body)])
+    };
+    if let Some(content) = outcome::contents(value) {
+        return Ok(content.into_iter().map(|content| part(content, uri, mime_type)).collect());
+    }
+    match value {
+        Value::Text(text) => one(Some("text/plain"), ResourceBody::Text(text.to_string())),
+        Value::Handle(handle) if let Some(bytes) = handle.downcast::<Bytes>() => {
+            let blob = base64::engine::general_purpose::STANDARD.encode(&bytes.0);
+            one(Some("application/octet-stream"), ResourceBody::Blob(blob))
+        }
+        other => one(Some("application/json"), ResourceBody::Text(other.to_json().to_string())),
+    }
+}
+
+fn part(content: Content, uri: &str, mime_type: Option<&str>) -> (String, Option<String>, ResourceBody) {
+    let kind = mime_type.map(str::to_owned);
+    match content.block {
+        Block::Text(text) => (uri.to_owned(), kind, ResourceBody::Text(text)),
+        Block::Image { data, mime_type } | Block::Audio { data, mime_type } => {
+            (uri.to_owned(), kind.or(Some(mime_type)), ResourceBody::Blob(data))
+        }
+        Block::Resource { uri: own, mime_type, body } => {
+            (if own.is_empty() { uri.to_owned() } else { own }, mime_type.or(kind), body)
+        }
+        Block::Link(link) => {
+            (uri.to_owned(), Some("application/json".to_owned()), ResourceBody::Text(link.to_string()))
+        }
+    }
+}
+
+/// A resource without variables as MCP lists it.
+pub fn fixed(served: &ServedResource) -> Json {
+    let resource = &served.resource;
+    let mut json = json!({ "uri": resource.uri.value, "name": served.name });
+    let optional = [
+        ("title", resource.title.clone().map(Json::from)),
+        ("description", resource.description.clone().map(Json::from)),
+        ("mimeType", resource.mime_type.clone().map(Json::from)),
+        ("icons", (!resource.icons.is_empty()).then(|| Json::from(resource.icons.clone()))),
+        ("annotations", resource.annotations.clone()),
+        ("_meta", resource.meta.clone()),
+    ];
+    for (key, value) in optional {
+        if let Some(value) = value {
+            json[key] = value;
+        }
+    }
+    json
+}
+
+/// What a template stands for, as its `list` function names it: each with `uri` and `name` at least.
+pub fn listed(served: &ServedResource, running: &Running) -> Result<Vec<Json>> {
+    let resource = &served.resource;
+    let Some(list) = &resource.list else { return Ok(Vec::new()) };
+    let value = running.function(&resource.script, &list.value, vec![Value::from_json(&resource.with)])?;
+    let Json::Array(items) = value.to_json() else {
+        let fault = Diagnostic::new(Code::SCRIPT, format!("`{}` gives {}, not a list", list.value, value.kind().name()));
+        return Err(fault.at(list.at.clone()).help("return a list of `#{ uri, name }`"));
+    };
+    let complete = |item: Json| {
+        let mut item = if item.is_string() { json!({ "uri": item }) } else { item };
+        let Some(uri) = item.get("uri").and_then(Json::as_str).map(str::to_owned) else {
+            let fault = Diagnostic::new(Code::SCRIPT, format!("an item of `{}` has no `uri`", list.value));
+            return Err(fault.at(list.at.clone()).help("return a list of `#{ uri, name }`"));
+        };
+        let map = item.as_object_mut();
+        if let Some(map) = map {
+            if let Some(mime_type) = map.shift_remove("mime_type") {
+                map.insert("mimeType".to_owned(), mime_type);
+            }
+            map.entry("name").or_insert_with(|| Json::from(uri));
+            if let Some(mime_type) = &resource.mime_type {
+                map.entry("mimeType").or_insert_with(|| Json::from(mime_type.as_str()));
+            }
+        }
+        Ok(item)
+    };
+    items.into_iter().map(complete).collect()
+}

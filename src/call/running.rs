@@ -1,0 +1,153 @@
+//! One call at work: its host, its guard, and the body that answers it.
+
+use super::host::{CallHost, Notices, Staging};
+use crate::definition::Body;
+use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::graph::{Functions, Store};
+use crate::guard::{Cancel, Guard, Limits};
+use crate::primitive::{Context, Effect, Host, Need, Primitive};
+use crate::primitives::ALL;
+use crate::registry::Pack;
+use crate::value::{Json, Map, Value};
+use std::sync::Arc;
+
+/// One call at work.
+pub struct Running {
+    /// What its scripts can reach.
+    pub host: Arc<CallHost>,
+    /// What it may use.
+    pub guard: Arc<Guard>,
+}
+
+/// What a call is begun with.
+pub struct Beginning<'a> {
+    /// The pack.
+    pub pack: &'a Arc<Pack>,
+    /// What it does at most.
+    pub effect: Effect,
+    /// What it may use.
+    pub limits: Limits,
+    /// The pack's graph.
+    pub store: &'a Arc<Store>,
+    /// Another stage than the pack's own.
+    pub staging: &'a Staging,
+    /// Ends it from outside.
+    pub cancel: Cancel,
+    /// Takes what it tells the client.
+    pub notices: Notices,
+    /// Whether somebody wants to know what it read.
+    pub records: bool,
+}
+
+impl Running {
+    /// Begins a call.
+    pub fn begin(beginning: Beginning<'_>) -> Result<Self> {
+        let guard = Guard::new(beginning.limits, beginning.cancel.clone());
+        Ok(Self { host: CallHost::begin(beginning)?, guard })
+    }
+
+    /// The same call with its limits unused: for `on_error`.
+    pub fn anew(&self) -> Self {
+        let guard = Guard::new(*self.guard.limits(), self.host.cancel.clone());
+        Self { host: Arc::clone(&self.host), guard }
+    }
+
+    /// The pack.
+    pub fn pack(&self) -> &Arc<Pack> {
+        &self.host.pack
+    }
+
+    /// Calls a function of a script with as many of the arguments as it takes.
+    pub fn function(&self, script: &str, function: &str, mut arguments: Vec<Value>) -> Result<Value> {
+        let program = &self.pack().made.program;
+        let known = program.functions(script).into_iter().find(|known| known.name == function);
+        if let Some(known) = known {
+            arguments.truncate(known.arity);
+        }
+        self.call(script, function, arguments)
+    }
+
+    /// Calls a function of a script with exactly these arguments.
+    fn call(&self, script: &str, function: &str, arguments: Vec<Value>) -> Result<Value> {
+        let host = Arc::clone(&self.host) as Arc<dyn Host>;
+        self.pack().made.program.run(script, function, arguments, host, Arc::clone(&self.guard))
+    }
+
+    /// Runs a body. `declared` are the names of the arguments: those that were left out are null in a template.
+    pub fn body(&self, body: &Body, arguments: &Json, declared: &[&str]) -> Result<Value> {
+        match body {
+            Body::Script { script, function } => self.call(script, function, vec![Value::from_json(arguments)]),
+            Body::Template { template, context } => {
+                let context = self.context(context.as_ref(), arguments, declared)?;
+                self.template(template, &context).map(Value::from)
+            }
+            Body::Inline { text, context } => {
+                let context = self.context(context.as_ref(), arguments, declared)?;
+                self.inline(text, &context).map(Value::from)
+            }
+            Body::Primitive(name) => self.primitive(name, arguments),
+            Body::Text(text) => Ok(text.as_str().into()),
+            Body::File(path) => self.host.pack_file(path).map(|file| file.text.into()),
+        }
+    }
+
+    /// What templates are filled with: what the function gives, else the arguments.
+    pub fn context(&self, function: Option<&(String, String)>, arguments: &Json, declared: &[&str]) -> Result<Json> {
+        if let Some((function, script)) = function {
+            return Ok(self.function(script, function, vec![Value::from_json(arguments)])?.to_json());
+        }
+        let mut context = arguments.clone();
+        if let Some(map) = context.as_object_mut() {
+            for name in declared {
+                map.entry(*name).or_insert(Json::Null);
+            }
+        }
+        Ok(context)
+    }
+
+    /// Fills a template, named by its path from the root.
+    pub fn template(&self, path: &str, context: &Json) -> Result<String> {
+        let _guarded = self.guard.enter();
+        let filled = self.pack().made.templates.render(path, context)?;
+        crate::guard::check()?;
+        Ok(filled)
+    }
+
+    /// Fills a template written in a definition.
+    pub fn inline(&self, text: &str, context: &Json) -> Result<String> {
+        let _guarded = self.guard.enter();
+        self.pack().made.templates.render_text(text, context)
+    }
+
+    fn primitive(&self, name: &str, arguments: &Json) -> Result<Value> {
+        let Some(primitive) = ALL.iter().find(|primitive| primitive.name == name) else {
+            let fault = Diagnostic::new(Code::SCRIPT, format!("there is no primitive `{name}`"));
+            let known = ALL.iter().map(|primitive| primitive.name);
+            return Err(fault.help(did_you_mean(name, known).unwrap_or_else(|| "run `toolsd docs`".to_owned())));
+        };
+        let _guarded = self.guard.enter();
+        let functions: Arc<dyn Functions> = self.pack().made.program.functions_of("");
+        let context = Context { host: self.host.as_ref(), functions: &functions };
+        (primitive.run)(&context, primitive.accept(positional(primitive, arguments))?)
+    }
+}
+
+/// Named arguments in the order of the declaration; those of the options map as a map at the end.
+fn positional(primitive: &Primitive, arguments: &Json) -> Vec<Value> {
+    let value = |name: &str| arguments.get(name).map_or(Value::Null, Value::from_json);
+    let mut values: Vec<Value> = primitive.positional().map(|param| value(param.name)).collect();
+    let options: Map = primitive
+        .options()
+        .filter(|param| arguments.get(param.name).is_some())
+        .map(|param| (param.name.into(), value(param.name)))
+        .collect();
+    if options.is_empty() {
+        let needed = primitive.positional().filter(|param| param.need == Need::Required).count();
+        while values.len() > needed && values.last().is_some_and(Value::is_null) {
+            values.pop();
+        }
+    } else {
+        values.push(Value::Map(options));
+    }
+    values
+}

@@ -1,0 +1,246 @@
+//! The host: the registry in use, the script threads, the graphs.
+
+use super::host::{Notices, Staging};
+use super::loading::{Site, load};
+use super::running::{Beginning, Running};
+use super::{Answer, Caller, Changes, Completed, Contents, Request, STATUS};
+use super::{complete, prompt, resource, status, tool};
+use crate::content::ResourceBody;
+use crate::definition::Completion;
+use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::graph::Store;
+use crate::guard::Limits;
+use crate::primitive::Effect;
+use crate::registry::{Pack, Registry, ServedPrompt, ServedResource};
+use crate::script::Pool;
+use crate::value::Json;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The host: the registry in use, the script threads, the graphs.
+pub struct Service {
+    pub(super) registry: arc_swap::ArcSwap<Registry>,
+    pub(super) changes: Changes,
+    pub(super) site: Option<Arc<dyn Site>>,
+    /// Held while a generation is made, so that there is one at a time.
+    pub(super) making: Mutex<()>,
+    pool: Arc<Pool>,
+    stores: Mutex<HashMap<String, Arc<Store>>>,
+    staging: Staging,
+}
+
+impl Service {
+    /// Serves a registry that never changes.
+    pub fn new(registry: Registry) -> Arc<Self> {
+        Arc::new(Self::of(Arc::new(registry), None, Arc::new(Pool::new()), Staging::default()))
+    }
+
+    /// Serves what a site holds; [`reload`](Self::reload) looks at it again.
+    pub fn open(site: Arc<dyn Site>) -> Arc<Self> {
+        let registry = load(site.as_ref(), &Registry::default());
+        let service = Self::of(Arc::new(registry), Some(site), Arc::new(Pool::new()), Staging::default());
+        service.describe();
+        Arc::new(service)
+    }
+
+    /// The same packs on another stage, with graphs of their own: for cases.
+    pub fn staged(&self, staging: Staging) -> Arc<Self> {
+        Arc::new(Self::of(self.registry(), None, Arc::clone(&self.pool), staging))
+    }
+
+    fn of(registry: Arc<Registry>, site: Option<Arc<dyn Site>>, pool: Arc<Pool>, staging: Staging) -> Self {
+        Self {
+            registry: arc_swap::ArcSwap::new(registry),
+            changes: Changes::default(),
+            site,
+            making: Mutex::new(()),
+            pool,
+            stores: Mutex::default(),
+            staging,
+        }
+    }
+
+    /// The registry in use.
+    pub fn registry(&self) -> Arc<Registry> {
+        self.registry.load_full()
+    }
+
+    /// What changed outside of calls: lists, files, log lines.
+    pub fn changes(&self) -> &Changes {
+        &self.changes
+    }
+
+    /// Answers a request on a script thread; `done` is called there. A panic becomes a fault.
+    pub fn submit(self: &Arc<Self>, request: Request, caller: Caller, done: impl FnOnce(Answer) + Send + 'static) {
+        let service = Arc::clone(self);
+        self.pool.submit(move || service.run(&request, caller), |answer| done(answer.unwrap_or_else(Answer::Fault)));
+    }
+
+    /// Answers a request on a script thread and waits for the answer.
+    pub fn wait(self: &Arc<Self>, request: Request, caller: Caller) -> Answer {
+        let service = Arc::clone(self);
+        self.pool.run(move || service.run(&request, caller)).unwrap_or_else(Answer::Fault)
+    }
+
+    /// Answers a request on this thread, whose stack must be as large as that of a script thread.
+    pub fn run(&self, request: &Request, caller: Caller) -> Answer {
+        let registry = self.registry();
+        let calling = Calling { service: self, registry: &registry, cancel: caller.cancel, notices: caller.notices.into() };
+        calling.answer(request).unwrap_or_else(Answer::Fault)
+    }
+
+    /// The graph of a pack; it survives reloads.
+    pub(super) fn store(&self, pack: &str) -> Arc<Store> {
+        let mut stores = self.stores.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(stores.entry(pack.to_owned()).or_default())
+    }
+
+    /// Forgets every graph.
+    pub fn forget(&self) {
+        self.stores.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
+/// One request being answered.
+pub(super) struct Calling<'a> {
+    pub(super) service: &'a Service,
+    pub(super) registry: &'a Registry,
+    pub(super) cancel: crate::guard::Cancel,
+    pub(super) notices: Notices,
+}
+
+impl Calling<'_> {
+    fn answer(&self, request: &Request) -> Result<Answer> {
+        match request {
+            Request::Call { tool, arguments } => self.call(tool, arguments),
+            Request::Read { uri } => self.read(uri).map(Answer::Contents),
+            Request::Prompt { name, arguments } => self.prompt(name, arguments),
+            Request::Complete { of, argument, value, context } => self.complete(of, argument, value, context),
+            Request::ListResources => self.list(),
+        }
+    }
+
+    pub(super) fn begin(&self, pack: &Arc<Pack>, effect: Effect, limits: Limits, records: bool) -> Result<Running> {
+        Running::begin(Beginning {
+            pack,
+            effect,
+            limits,
+            store: &self.service.store(&pack.name),
+            staging: &self.service.staging,
+            cancel: self.cancel.clone(),
+            notices: Arc::clone(&self.notices),
+            records,
+        })
+    }
+
+    fn call(&self, name: &str, arguments: &Json) -> Result<Answer> {
+        let Some(served) = self.registry.tools.iter().find(|tool| tool.name == name) else {
+            let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no tool `{name}`"));
+            return Err(with_nearest(fault, name, self.registry.tools.iter().map(|tool| tool.name.as_str())));
+        };
+        let running = self.begin(&served.pack, served.tool.effect.value, served.checks.limits, false)?;
+        tool::call(served, &running, arguments).map(Answer::Tool)
+    }
+
+    fn read(&self, uri: &str) -> Result<Contents> {
+        if uri == STATUS {
+            let text = serde_json::to_string_pretty(&status::status(self.registry)).unwrap_or_default();
+            let parts = vec![(uri.to_owned(), Some("application/json".to_owned()), ResourceBody::Text(text))];
+            return Ok(Contents { parts, ttl_ms: Some(0), cache_scope: None, touched: Vec::new() });
+        }
+        let Some(routed) = self.registry.route(uri) else {
+            let fault = Diagnostic::new(Code::NOT_FOUND, format!("there is no resource `{uri}`"));
+            let known = self.registry.resources.iter().map(|one| one.resource.uri.value.as_str());
+            return Err(with_nearest(fault, uri, known).data(serde_json::json!({ "uri": uri })));
+        };
+        let (served, variables) = routed?;
+        let running = self.begin(&served.pack, Effect::Reads, served.checks.limits, true)?;
+        resource::read(served, &running, uri, variables)
+    }
+
+    fn prompt(&self, name: &str, arguments: &Json) -> Result<Answer> {
+        let served = self.find_prompt(name)?;
+        let running = self.begin(&served.pack, Effect::Reads, served.checks.limits, false)?;
+        let read = |uri: &str| self.read(uri).map(|contents| contents.parts);
+        let messages = prompt::messages(served, &running, arguments, &read)?;
+        Ok(Answer::Messages { description: served.prompt.description.clone(), messages })
+    }
+
+    fn find_prompt(&self, name: &str) -> Result<&Arc<ServedPrompt>> {
+        self.registry.prompts.iter().find(|prompt| prompt.name == name).ok_or_else(|| {
+            let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no prompt `{name}`"));
+            with_nearest(fault, name, self.registry.prompts.iter().map(|prompt| prompt.name.as_str()))
+        })
+    }
+
+    fn complete(&self, of: &Completed, argument: &str, typed: &str, known: &Json) -> Result<Answer> {
+        let nothing = || Answer::Completion { values: Vec::new(), total: 0 };
+        let (pack, limits, script, completion) = match of {
+            Completed::Prompt(name) => {
+                let served = self.find_prompt(name)?;
+                let found = served.prompt.arguments.iter().find(|known| known.name.value == argument);
+                let Some(found) = found else {
+                    let names = served.prompt.arguments.iter().map(|known| known.name.value.as_str());
+                    return Err(no_argument(argument, name, names));
+                };
+                (&served.pack, served.checks.limits, &served.prompt.script, found.complete.as_ref())
+            }
+            Completed::Resource(template) => {
+                let served = self.find_template(template)?;
+                let found = served.resource.complete.iter().find(|(known, _)| known == argument);
+                let completion: Option<&Completion> = found.map(|(_, completion)| completion);
+                (&served.pack, served.checks.limits, &served.resource.script, completion)
+            }
+        };
+        let Some(completion) = completion else { return Ok(nothing()) };
+        let running = self.begin(pack, Effect::Reads, limits, false)?;
+        complete::complete(completion, script, &running, typed, known)
+    }
+
+    fn find_template(&self, template: &str) -> Result<&Arc<ServedResource>> {
+        let spelled = |one: &&Arc<ServedResource>| {
+            one.resource.uri.value == template || one.resource.aliases.iter().any(|alias| alias.value == template)
+        };
+        self.registry.resources.iter().find(spelled).ok_or_else(|| {
+            let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no resource template `{template}`"));
+            let known = self.registry.resources.iter().map(|one| one.resource.uri.value.as_str());
+            with_nearest(fault, template, known)
+        })
+    }
+
+    /// All resources, sorted by URI. A `list` that fails leaves its resources out, and is logged.
+    fn list(&self) -> Result<Answer> {
+        let mut all: BTreeMap<String, Json> = BTreeMap::new();
+        for served in &self.registry.resources {
+            let items = if served.resource.is_template {
+                let running = self.begin(&served.pack, Effect::Reads, served.checks.limits, false)?;
+                resource::listed(served, &running).unwrap_or_else(|fault| {
+                    tracing::warn!("the list of `{}` fails: {fault}", served.resource.uri.value);
+                    Vec::new()
+                })
+            } else {
+                vec![resource::fixed(served)]
+            };
+            for item in items {
+                let uri = item.get("uri").and_then(Json::as_str).unwrap_or_default().to_owned();
+                all.entry(uri).or_insert(item);
+            }
+        }
+        Ok(Answer::Resources(Arc::new(all.into_values().collect())))
+    }
+}
+
+fn with_nearest<'a>(
+    fault: Box<Diagnostic>,
+    name: &str,
+    known: impl Iterator<Item = &'a str> + Clone,
+) -> Box<Diagnostic> {
+    match did_you_mean(name, known) {
+        Some(help) => fault.help(help),
+        None => fault,
+    }
+}
+
+fn no_argument<'a>(name: &str, of: &str, known: impl Iterator<Item = &'a str> + Clone) -> Box<Diagnostic> {
+    with_nearest(Diagnostic::new(Code::ARGUMENTS, format!("`{name}` is not an argument of `{of}`")), name, known)
+}

@@ -1,0 +1,51 @@
+//! `toolsd://status`: what serves, what does not, and what is wrong.
+
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::registry::Registry;
+use crate::value::Json;
+use serde_json::json;
+
+/// The URI of the host's own resource.
+pub const STATUS: &str = "toolsd://status";
+
+/// The state of a registry.
+pub fn status(registry: &Registry) -> Json {
+    let packs: Vec<Json> = registry
+        .packs
+        .iter()
+        .map(|pack| {
+            let definition = &pack.definition;
+            let stale = registry.stale.contains(&pack.name);
+            json!({
+                "name": pack.name,
+                "title": definition.title.value,
+                "version": definition.version,
+                "state": if stale { "its last good state serves" } else { "serves" },
+            })
+        })
+        .collect();
+    let dormant: Vec<Json> =
+        registry.dormant.iter().map(|(name, markers)| json!({ "name": name, "when": markers })).collect();
+    json!({
+        "generation": registry.generation,
+        "packs": packs,
+        "dormant": dormant,
+        "faults": registry.faults.iter().map(fault).collect::<Vec<_>>(),
+    })
+}
+
+/// A fault as data.
+pub fn fault(fault: &Diagnostic) -> Json {
+    let mut json = json!({
+        "severity": match fault.severity { Severity::Error => "error", Severity::Warning => "warning" },
+        "code": fault.code.0,
+        "message": fault.message,
+    });
+    if let Some(place) = &fault.at {
+        json["at"] = json!(place.to_string());
+    }
+    if let Some(help) = &fault.help {
+        json["help"] = json!(help);
+    }
+    json
+}

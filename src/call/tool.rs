@@ -1,0 +1,95 @@
+//! A call of a tool: arguments checked, body run, result shaped.
+
+use super::running::Running;
+use super::{Outcome, outcome};
+use crate::definition::{Located, Problem, Tool};
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::registry::ServedTool;
+use crate::value::{Fault, Json, Value};
+use serde_json::json;
+
+/// Checks arguments against a schema: all problems at once; then fills in defaults, and merges constants.
+pub fn accept(what: &str, checks: &crate::registry::Checks, with: &Json, arguments: &Json) -> Result<Json> {
+    let mut arguments = if arguments.is_null() { json!({}) } else { arguments.clone() };
+    if let Some(checker) = &checks.arguments {
+        let problems = checker.check(&arguments);
+        if !problems.is_empty() {
+            return Err(refused(what, &problems));
+        }
+        checker.fill_defaults(&mut arguments);
+    }
+    if let (Some(map), Some(with)) = (arguments.as_object_mut(), with.as_object()) {
+        for (name, value) in with {
+            map.insert(name.clone(), value.clone());
+        }
+    }
+    Ok(arguments)
+}
+
+/// The fault of arguments that do not fit, for a model to repair: `{ "error", "problems" }`.
+pub fn refused(what: &str, problems: &[Problem]) -> Box<Diagnostic> {
+    let told: Vec<String> = problems.iter().map(said).collect();
+    let message = format!("the arguments of {what} do not fit: {}", told.join(". "));
+    let error = format!("the arguments of {what} do not fit");
+    Diagnostic::new(Code::ARGUMENTS, message).data(json!({ "error": error, "problems": told }))
+}
+
+/// A problem as one sentence.
+pub fn said(problem: &Problem) -> String {
+    match &problem.help {
+        Some(help) => format!("{}; {help}", problem.message),
+        None => problem.message.clone(),
+    }
+}
+
+/// Runs a tool whose arguments are accepted, or tells why they are not. Its faults go through `on_error`.
+///
+/// A fault that comes out is one of the protocol: `reject`, `not_found`, a call that was taken back.
+pub fn call(served: &ServedTool, running: &Running, arguments: &Json) -> Result<Outcome> {
+    let most = served.checks.limits.output;
+    let value = accept(&format!("`{}`", served.name), &served.checks, &served.tool.with, arguments).and_then(|accepted| {
+        let declared = declared(&served.input);
+        Ok((running.body(&served.tool.body.value, &accepted, &declared)?, accepted))
+    });
+    let ended = match value {
+        Ok((value, _)) => outcome::of_value(&value, served, most),
+        Err(fault) => Err(fault),
+    };
+    let fault = match ended {
+        Ok(outcome) => return Ok(outcome),
+        Err(fault) => fault,
+    };
+    let handled = match handler(&served.tool, running) {
+        Some((script, function)) if fault.code != Code::CANCELLED => {
+            // A call that used up its limits has nothing left: the handler gets limits of its own.
+            let again = running.anew();
+            let arguments = vec![Fault::value(fault), Value::from_json(arguments)];
+            let value = again.function(&script, &function, arguments);
+            value.and_then(|value| outcome::of_value(&value, served, most))
+        }
+        _ => Err(fault),
+    };
+    handled.or_else(|fault| match fault.code {
+        Code::REJECT | Code::NOT_FOUND | Code::CANCELLED => Err(fault),
+        _ => Ok(outcome::of_fault(*fault, served)),
+    })
+}
+
+/// The names of the properties of a schema.
+pub fn declared(schema: &Json) -> Vec<&str> {
+    let properties = schema.get("properties").and_then(Json::as_object);
+    properties.into_iter().flatten().map(|(name, _)| name.as_str()).collect()
+}
+
+/// `on_error` of the tool, else of the pack: script and function. The script is that of the body, else `lib.rhai`.
+fn handler(tool: &Tool, running: &Running) -> Option<(String, String)> {
+    let pack = running.pack();
+    let script = |name: &Located<String>| {
+        let of_body = match &tool.body.value {
+            crate::definition::Body::Script { script, .. } => script.clone(),
+            _ => format!("tools.d/{}.rhai", pack.name),
+        };
+        (of_body, name.value.clone())
+    };
+    tool.on_error.as_ref().or(pack.definition.on_error.as_ref()).map(script)
+}

@@ -1,0 +1,67 @@
+//! Arguments on the command line: a JSON object, or `key=value` pairs typed by the schema.
+
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::value::Json;
+use serde_json::Map;
+
+/// Reads a JSON object, or pairs; `schema` says which values are not texts. No words are no arguments.
+pub fn read(words: &[String], schema: Option<&Json>) -> Result<Json> {
+    if let [word] = words
+        && word.trim_start().starts_with('{')
+    {
+        return serde_json::from_str(word).map_err(|fault| {
+            usage(format!("the arguments are no JSON: {fault}"), "write a JSON object, or `key=value` pairs")
+        });
+    }
+    let mut map = Map::new();
+    for word in words {
+        let Some((key, value)) = word.split_once('=') else {
+            return Err(usage(format!("`{word}` is no argument"), "write a JSON object, or `key=value` pairs"));
+        };
+        let property = schema.and_then(|schema| schema.get("properties")?.get(key));
+        map.insert(key.to_owned(), typed(value, property));
+    }
+    Ok(Json::Object(map))
+}
+
+/// A text, or the JSON that it spells where the schema asks for something else than a text.
+fn typed(value: &str, schema: Option<&Json>) -> Json {
+    let takes_text = |schema: &Json| match schema.get("type") {
+        Some(Json::String(one)) => one == "string",
+        Some(Json::Array(several)) => several.iter().any(|one| one == "string"),
+        _ => schema.get("enum").is_some_and(|list| list.as_array().into_iter().flatten().all(Json::is_string)),
+    };
+    match schema {
+        Some(schema) if !takes_text(schema) => serde_json::from_str(value).unwrap_or_else(|_| Json::from(value)),
+        _ => Json::from(value),
+    }
+}
+
+fn usage(message: String, help: &str) -> Box<Diagnostic> {
+    Diagnostic::new(Code("usage"), message).help(help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn words(of: &[&str]) -> Vec<String> {
+        of.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    #[test]
+    fn pairs_are_typed_by_the_schema() {
+        let schema = json!({ "properties": { "limit": { "type": "integer" }, "id": { "type": "string" } } });
+        let read = read(&words(&["limit=3", "id=7", "other=true"]), Some(&schema));
+        assert_eq!(read, Ok(json!({ "limit": 3, "id": "7", "other": "true" })));
+    }
+
+    #[test]
+    fn an_object_is_taken_as_it_is() {
+        assert_eq!(read(&words(&[r#"{"a": [1]}"#]), None), Ok(json!({ "a": [1] })));
+        assert_eq!(read(&[], None), Ok(json!({})));
+        assert!(read(&words(&["{"]), None).is_err());
+        assert!(read(&words(&["word"]), None).is_err());
+    }
+}

@@ -1,0 +1,89 @@
+//! `toolsd call`: calls a tool, as a client would.
+
+use super::options::Format;
+use super::{Ended, Exit, Session, arguments, show};
+use crate::call::{Answer, Outcome, Request};
+use crate::content::{Block, Content, ResourceBody};
+use crate::diagnostic::Diagnostic;
+use crate::value::{Json, Object};
+use clap::Args;
+use serde_json::json;
+
+/// Call a tool.
+#[derive(Args)]
+pub struct Call {
+    /// The tool.
+    tool: String,
+    /// Its arguments: a JSON object, or key=value pairs.
+    #[arg(value_name = "JSON | KEY=VALUE")]
+    arguments: Vec<String>,
+}
+
+impl Call {
+    pub(super) fn run(self, session: &Session) -> Ended {
+        let service = session.service()?;
+        let registry = service.registry();
+        let names = registry.tools.iter().map(|tool| tool.name.as_str());
+        let Some(tool) = registry.tools.iter().find(|tool| tool.name == self.tool) else {
+            return Err(session.unknown("tool", &self.tool, names, &registry));
+        };
+        let arguments = arguments::read(&self.arguments, Some(&tool.input))?;
+        session.tell_faults(&registry);
+        let answer = session.ask(&service, Request::Call { tool: self.tool, arguments });
+        match answer {
+            Answer::Tool(outcome) => Ok(tell_outcome(session, &outcome)),
+            other => Ok(tell_unexpected(session, other)),
+        }
+    }
+}
+
+fn tell_outcome(session: &Session, outcome: &Outcome) -> Exit {
+    let exit = if outcome.failed { Exit::Faults } else { Exit::Well };
+    let terminal = &session.terminal;
+    match (session.shared.format, &outcome.structured) {
+        (Format::Json, Some(data)) => terminal.json(data),
+        (Format::Json, None) => terminal.json(&bare(&outcome.content)),
+        (_, Some(data)) if !outcome.failed && show::records(terminal, data) => {}
+        _ => outcome.content.iter().for_each(|content| terminal.line(&words(content))),
+    }
+    exit
+}
+
+/// The data of a result without structure: the text of one text (as JSON, if it is), else all blocks as MCP writes them.
+fn bare(content: &[Content]) -> Json {
+    match content {
+        [Content { block: Block::Text(text), .. }] => {
+            serde_json::from_str(text).unwrap_or_else(|_| Json::from(text.as_str()))
+        }
+        blocks => blocks.iter().map(Object::to_json).collect(),
+    }
+}
+
+/// What a person reads of a block.
+pub(super) fn words(content: &Content) -> String {
+    match &content.block {
+        Block::Text(text) => text.clone(),
+        Block::Resource { body: ResourceBody::Text(text), .. } => text.clone(),
+        _ => content.to_json().to_string(),
+    }
+}
+
+/// Tells a fault of the protocol, on standard output for machines.
+pub(super) fn tell_unexpected(session: &Session, answer: Answer) -> Exit {
+    if let Answer::Fault(fault) = answer {
+        tell_fault(session, &fault);
+    }
+    Exit::Faults
+}
+
+fn tell_fault(session: &Session, fault: &Diagnostic) {
+    if session.shared.format == Format::Json {
+        session.terminal.json(&json!({
+            "code": fault.code.0,
+            "message": fault.message,
+            "data": fault.data.as_deref().unwrap_or(&Json::Null),
+        }));
+    } else {
+        session.terminal.fault(fault);
+    }
+}

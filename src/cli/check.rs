@@ -1,0 +1,62 @@
+//! `toolsd check`: every fault of every pack at once.
+
+use super::options::Format;
+use super::terminal::Style;
+use super::{Ended, Exit, Session};
+use crate::call;
+use crate::diagnostic::{Diagnostic, render};
+use crate::registry::Choice;
+use clap::Args;
+
+/// Check packs: definitions, schemas, scripts, templates.
+#[derive(Args)]
+pub struct Check {
+    /// Check these packs only [default: all].
+    packs: Vec<String>,
+}
+
+impl Check {
+    pub(super) fn run(self, session: &Session) -> Ended {
+        let packs: Vec<String> = self.packs.into_iter().chain(session.shared.packs.clone()).collect();
+        let choice = if packs.is_empty() { Choice::ByMarkers } else { Choice::Named(packs) };
+        let (parts, mut faults) = call::parts(&session.site(choice)?);
+        let count = parts.len();
+        faults.extend(parts.into_iter().flat_map(|parts| parts.faults));
+        faults.extend(call::clashes(session.service()?.registry().as_ref()));
+        faults.sort_by_cached_key(|fault| {
+            let place = fault.at.as_ref().map(|at| (at.source.path.clone(), at.span.start));
+            (place.is_none(), place)
+        });
+        faults.dedup();
+        tell(session, &faults, count);
+        Ok(if faults.iter().any(Diagnostic::is_error) { Exit::Faults } else { Exit::Well })
+    }
+}
+
+fn tell(session: &Session, faults: &[Diagnostic], packs: usize) {
+    let terminal = &session.terminal;
+    match session.shared.format {
+        Format::Json => terminal.json(&render::json(faults)),
+        Format::Sarif => terminal.json(&render::sarif(faults)),
+        Format::Text => {
+            if !faults.is_empty() {
+                terminal.line(&render::text(faults, terminal.colours()));
+            }
+            let errors = faults.iter().filter(|fault| fault.is_error()).count();
+            let style = if errors == 0 { Style::Green } else { Style::Red };
+            let warnings = faults.len() - errors;
+            let summary = format!(
+                "{packs} pack{}, {errors} error{}, {warnings} warning{}",
+                plural(packs),
+                plural(errors),
+                plural(warnings)
+            );
+            terminal.line(&terminal.styled(style, &summary));
+        }
+    }
+}
+
+/// The ending of a counted noun.
+pub(super) fn plural(count: usize) -> &'static str {
+    if count == 1 { "" } else { "s" }
+}

@@ -1,0 +1,126 @@
+//! `toolsd list`: what serves here, what does not, and why.
+
+use super::options::Format;
+use super::terminal::{Style, Terminal};
+use super::{Ended, Exit, Session};
+use crate::registry::Registry;
+use crate::value::Json;
+use clap::Args;
+use serde_json::json;
+
+/// List packs, tools, resources and prompts.
+#[derive(Args)]
+pub struct List {
+    /// Show the files of the packs and the layer that each comes from.
+    #[arg(long = "where")]
+    files: bool,
+}
+
+impl List {
+    pub(super) fn run(self, session: &Session) -> Ended {
+        if self.files {
+            return list_files(session);
+        }
+        let service = session.service()?;
+        let registry = service.registry();
+        if session.shared.format == Format::Json {
+            session.terminal.json(&as_json(&registry));
+            return Ok(Exit::Well);
+        }
+        session.tell_faults(&registry);
+        show(&session.terminal, &registry);
+        Ok(Exit::Well)
+    }
+}
+
+fn as_json(registry: &Registry) -> Json {
+    let packs: Vec<Json> = registry
+        .packs
+        .iter()
+        .map(|pack| {
+            let definition = &pack.definition;
+            json!({ "name": pack.name, "title": definition.title.value, "version": definition.version })
+        })
+        .collect();
+    let tools: Vec<Json> = registry
+        .tools
+        .iter()
+        .map(|tool| {
+            let effect = tool.tool.effect.value.name();
+            json!({ "name": tool.name, "pack": tool.pack.name, "effect": effect, "description": tool.description })
+        })
+        .collect();
+    let resources: Vec<Json> = registry
+        .resources
+        .iter()
+        .map(|one| json!({ "uri": one.resource.uri.value, "name": one.name, "pack": one.pack.name }))
+        .collect();
+    let prompts: Vec<Json> = registry
+        .prompts
+        .iter()
+        .map(|one| json!({ "name": one.name, "pack": one.pack.name, "description": one.prompt.description }))
+        .collect();
+    let dormant: Vec<Json> =
+        registry.dormant.iter().map(|(name, markers)| json!({ "name": name, "when": markers })).collect();
+    let faults: Vec<String> = registry.faults.iter().map(ToString::to_string).collect();
+    json!({
+        "packs": packs, "tools": tools, "resources": resources, "prompts": prompts,
+        "dormant": dormant, "faults": faults,
+    })
+}
+
+fn show(terminal: &Terminal, registry: &Registry) {
+    let section = |title: &str, head: &[&str], rows: Vec<Vec<String>>| {
+        if !rows.is_empty() {
+            terminal.line(&terminal.styled(Style::Bold, title));
+            terminal.table(head, rows);
+        }
+    };
+    let first = |text: &str| text.lines().next().unwrap_or_default().to_owned();
+    let packs = registry.packs.iter().map(|pack| {
+        let definition = &pack.definition;
+        vec![pack.name.clone(), definition.version.clone(), definition.title.value.clone()]
+    });
+    section("Packs", &["pack", "version", "title"], packs.collect());
+    let tools = registry.tools.iter().map(|tool| {
+        let effect = tool.tool.effect.value.name().to_owned();
+        vec![tool.name.clone(), tool.pack.name.clone(), effect, first(&tool.description)]
+    });
+    section("Tools", &["tool", "pack", "effect", "description"], tools.collect());
+    let resources = registry.resources.iter().map(|one| {
+        let title = one.resource.title.clone().or_else(|| one.resource.description.clone()).unwrap_or_default();
+        vec![one.resource.uri.value.clone(), one.pack.name.clone(), first(&title)]
+    });
+    section("Resources", &["uri", "pack", "title"], resources.collect());
+    let prompts = registry.prompts.iter().map(|one| {
+        let description = one.prompt.description.clone().or_else(|| one.prompt.title.clone()).unwrap_or_default();
+        vec![one.name.clone(), one.pack.name.clone(), first(&description)]
+    });
+    section("Prompts", &["prompt", "pack", "description"], prompts.collect());
+    let dormant = registry.dormant.iter().map(|(name, markers)| vec![name.clone(), looked_for(markers)]);
+    section("Packs that do not serve here", &["pack", "looked for"], dormant.collect());
+    if registry.packs.is_empty() && registry.dormant.is_empty() {
+        terminal.note("there are no packs; `toolsd new pack NAME` writes one");
+    }
+}
+
+/// The markers of a pack in words.
+pub(super) fn looked_for(markers: &[String]) -> String {
+    if markers.is_empty() { "nothing: it serves by `--pack` only".to_owned() } else { markers.join(", ") }
+}
+
+fn list_files(session: &Session) -> Ended {
+    let (files, _) = crate::registry::Files::collect(&session.layers()?);
+    if session.shared.format == Format::Json {
+        let list: Vec<Json> =
+            files.by_path.iter().map(|(path, file)| json!({ "path": path, "layer": file.origin })).collect();
+        let removed: Vec<Json> =
+            files.removed.iter().map(|(path, layer)| json!({ "path": path, "layer": layer })).collect();
+        session.terminal.json(&json!({ "files": list, "removed": removed }));
+        return Ok(Exit::Well);
+    }
+    let used = files.by_path.iter().map(|(path, file)| vec![path.clone(), file.origin.clone()]);
+    let removed = files.removed.iter().map(|(path, layer)| vec![path.clone(), format!("{layer} (removed)")]);
+    session.terminal.table(&["file", "layer"], used.chain(removed).collect());
+    Ok(Exit::Well)
+}

@@ -1,0 +1,48 @@
+//! The options that every command takes.
+
+use clap::{Args, ValueEnum};
+
+/// Where to work, with which packs, and how to write.
+#[derive(Args, Clone, Debug)]
+pub struct Shared {
+    /// The workspace [default: the working directory].
+    #[arg(long, global = true, value_name = "DIR")]
+    pub workspace: Option<String>,
+    /// A further folder that packs may be granted; repeatable.
+    #[arg(long = "root", global = true, value_name = "DIR")]
+    pub roots: Vec<String>,
+    /// A folder of packs that comes before all others; repeatable.
+    #[arg(long = "dir", global = true, value_name = "DIR")]
+    pub dirs: Vec<String>,
+    /// Serve exactly this pack; repeatable.
+    #[arg(long = "pack", global = true, value_name = "NAME")]
+    pub packs: Vec<String>,
+    /// How results are written.
+    #[arg(long, global = true, value_enum, default_value_t)]
+    pub format: Format,
+    /// How log lines are written.
+    #[arg(long, global = true, value_enum, default_value_t)]
+    pub log_format: LogFormat,
+}
+
+/// How results are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// For machines.
+    Json,
+    /// For code scanners: `check` only.
+    Sarif,
+}
+
+/// How log lines are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// One line each.
+    #[default]
+    Text,
+    /// One JSON object each.
+    Json,
+}

@@ -1,0 +1,224 @@
+//! Where a command works: the workspace, the layers of packs, the trust of a person, the service.
+
+use super::list::looked_for;
+use super::options::Shared;
+use super::terminal::Terminal;
+use crate::call::{Answer, Caller, Request, Service, Site};
+use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::guard::Cancel;
+use crate::registry::{Choice, Layer, Registry, TRUST_RECORD, Trust, WORKSPACE_FOLDER, Worlds};
+use crate::world::disk::{Disk, config_folder, current_folder, state_folder};
+use crate::world::memory::Memory;
+use crate::world::{World, path};
+use serde_json::json;
+use std::sync::Arc;
+
+/// A variable of the environment.
+pub fn variable(name: &str) -> Option<String> {
+    Disk::new("/", []).ok()?.env(name)
+}
+
+/// Where a command works.
+pub struct Session {
+    /// The options that every command takes.
+    pub shared: Shared,
+    /// Where it writes.
+    pub terminal: Terminal,
+    /// The workspace.
+    pub workspace: Arc<dyn World>,
+}
+
+impl Session {
+    /// Opens the workspace that the options name. A folder that is not there is a fault.
+    pub fn open(mut shared: Shared, terminal: Terminal) -> Result<Self> {
+        let here = current_folder()?;
+        let absolute = |folder: &String| path::clean(&path::join(&here, folder));
+        let folder = shared.workspace.as_ref().map_or_else(|| here.clone(), absolute);
+        shared.dirs = shared.dirs.iter().map(absolute).collect();
+        shared.roots = shared.roots.iter().map(absolute).collect();
+        let roots: Vec<&str> = shared.roots.iter().map(String::as_str).collect();
+        let workspace: Arc<dyn World> = Arc::new(Disk::new(&folder, roots)?);
+        Ok(Self { shared, terminal, workspace })
+    }
+
+    /// The service of this workspace.
+    pub fn service(&self) -> Result<Arc<Service>> {
+        let site = self.site(match self.shared.packs.as_slice() {
+            [] => Choice::ByMarkers,
+            names => Choice::Named(names.to_vec()),
+        })?;
+        Ok(Service::open(Arc::new(site)))
+    }
+
+    /// The site of this workspace, with this choice of packs.
+    pub fn site(&self, choice: Choice) -> Result<DiskSite> {
+        // A folder that was named must be there from the beginning.
+        for dir in &self.shared.dirs {
+            Disk::new(dir, [])?;
+        }
+        Ok(DiskSite {
+            workspace: Arc::clone(&self.workspace),
+            dirs: self.shared.dirs.clone(),
+            roots: self.shared.roots.clone(),
+            choice,
+        })
+    }
+
+    /// The layers, the first one strongest.
+    pub fn layers(&self) -> Result<Vec<Layer>> {
+        self.site(Choice::ByMarkers)?.layers()
+    }
+
+    /// The layer of the workspace, if it has one.
+    pub fn workspace_layer(&self) -> Result<Option<Arc<dyn World>>> {
+        if self.workspace.stat(WORKSPACE_FOLDER)?.is_none() {
+            return Ok(None);
+        }
+        let folder = path::join(self.workspace.root(), WORKSPACE_FOLDER);
+        Ok(Some(Arc::new(Disk::new(&folder, [])?)))
+    }
+
+    /// The layer that `new` and `eject` write to, and its origin: the first `--dir`, else that of the workspace.
+    pub fn target_layer(&self) -> Result<(Arc<dyn World>, String)> {
+        if let Some(dir) = self.shared.dirs.first() {
+            return Ok((Arc::new(Disk::new(dir, [])?), dir.clone()));
+        }
+        if self.workspace.stat(WORKSPACE_FOLDER)?.is_none() {
+            // Files of a layer are text that people keep in their repository: an empty note marks the folder.
+            self.workspace.write(&format!("{WORKSPACE_FOLDER}/{}", crate::registry::EJECTED), b"{}\n")?;
+        }
+        let layer = self.workspace_layer()?;
+        let layer = layer.ok_or_else(|| Diagnostic::new(Code::WORLD, format!("`{WORKSPACE_FOLDER}` cannot be made")))?;
+        Ok((layer, "workspace".to_owned()))
+    }
+
+    /// Says what a new file of the workspace layer waits for.
+    pub fn hint_of_trust(&self, origin: &str) {
+        let trusted = load_trust(self.workspace.root()).is_ok_and(|trust| trust.edits);
+        if origin == "workspace" && !trusted {
+            self.terminal.note("run `toolsd trust` to have it used, `toolsd trust --edits` to have later edits used too");
+        }
+    }
+
+    /// Answers a request and waits for it.
+    pub fn ask(&self, service: &Arc<Service>, request: Request) -> Answer {
+        let caller = Caller {
+            cancel: Cancel::default(),
+            notices: Box::new(|notice| tracing::info!("{notice:?}")),
+            capabilities: json!({}),
+        };
+        service.wait(request, caller)
+    }
+
+    /// Tells what is wrong with the packs, on standard error.
+    pub fn tell_faults(&self, registry: &Registry) {
+        registry.faults.iter().for_each(|fault| self.terminal.fault(fault));
+    }
+
+    /// The fault of a name that nothing here answers.
+    pub fn unknown<'a>(
+        &self,
+        what: &str,
+        name: &str,
+        known: impl Iterator<Item = &'a str> + Clone,
+        registry: &Registry,
+    ) -> Box<Diagnostic> {
+        if registry.packs.is_empty() {
+            return self.nothing_serves(registry);
+        }
+        self.tell_faults(registry);
+        let fault = Diagnostic::new(Code("usage"), format!("there is no {what} `{name}`"));
+        match did_you_mean(name, known) {
+            Some(help) => fault.help(help),
+            None => fault.help("run `toolsd list`"),
+        }
+    }
+
+    /// The fault of a workspace in which no pack serves: the marker that each looked for.
+    pub fn nothing_serves(&self, registry: &Registry) -> Box<Diagnostic> {
+        self.tell_faults(registry);
+        let message = format!("no pack serves `{}`", self.workspace.root());
+        let dormant: Vec<String> =
+            registry.dormant.iter().map(|(name, when)| format!("`{name}` looked for {}", looked_for(when))).collect();
+        let help = match dormant.is_empty() {
+            true => "there are no packs; `toolsd new pack NAME` writes one".to_owned(),
+            false => dormant.join("; "),
+        };
+        Diagnostic::new(Code("usage"), message).help(help)
+    }
+}
+
+/// What a person allowed in a workspace; nothing if this machine keeps no state.
+fn load_trust(workspace: &str) -> Result<Trust> {
+    match state_folder() {
+        Some(folder) => Trust::load(&Disk::new("/", [])?, &path::join(&folder, TRUST_RECORD), workspace),
+        None => Ok(Trust::default()),
+    }
+}
+
+/// Keeps what a person allows in a workspace.
+pub fn save_trust(trust: &Trust, workspace: &str) -> Result<()> {
+    let Some(folder) = state_folder() else {
+        let fault = Diagnostic::new(Code::WORLD, "there is no place to keep trust in");
+        return Err(fault.help("set `HOME` or `XDG_STATE_HOME`"));
+    };
+    trust.save(&Disk::new("/", [])?, &path::join(&folder, TRUST_RECORD), workspace)
+}
+
+/// The packs and the workspace on the disk.
+pub struct DiskSite {
+    workspace: Arc<dyn World>,
+    dirs: Vec<String>,
+    roots: Vec<String>,
+    choice: Choice,
+}
+
+impl Worlds for DiskSite {
+    fn open(&self, folder: &str, roots: &[String]) -> Result<Arc<dyn World>> {
+        Ok(Arc::new(Disk::new(folder, roots.iter().map(String::as_str))?))
+    }
+}
+
+impl Site for DiskSite {
+    fn workspace(&self) -> Arc<dyn World> {
+        Arc::clone(&self.workspace)
+    }
+
+    fn layers(&self) -> Result<Vec<Layer>> {
+        let mut layers = Vec::new();
+        for dir in &self.dirs {
+            layers.push(Layer { origin: dir.clone(), world: Arc::new(Disk::new(dir, [])?), trust: None });
+        }
+        if self.workspace.stat(WORKSPACE_FOLDER)?.is_some() {
+            let folder = path::join(self.workspace.root(), WORKSPACE_FOLDER);
+            let world = Arc::new(Disk::new(&folder, [])?);
+            layers.push(Layer { origin: "workspace".to_owned(), world, trust: Some(self.trust()?) });
+        }
+        if let Some(world) = config_folder().and_then(|folder| Disk::new(&folder, []).ok()) {
+            layers.push(Layer { origin: "user".to_owned(), world: Arc::new(world), trust: None });
+        }
+        layers.push(Layer { origin: "embedded".to_owned(), world: embedded()?, trust: None });
+        Ok(layers)
+    }
+
+    fn trust(&self) -> Result<Trust> {
+        load_trust(self.workspace.root())
+    }
+
+    fn choice(&self) -> Choice {
+        self.choice.clone()
+    }
+
+    fn roots(&self) -> Vec<String> {
+        self.roots.clone()
+    }
+}
+
+/// The packs inside the binary.
+fn embedded() -> Result<Arc<dyn World>> {
+    let world = Memory::new();
+    for (path, bytes) in crate::registry::embedded_files() {
+        world.write(&path, bytes)?;
+    }
+    Ok(Arc::new(world))
+}

@@ -1,0 +1,116 @@
+//! `toolsd test`: runs the examples and cases of packs.
+
+use super::check::plural;
+use super::options::Format;
+use super::terminal::Style;
+use super::{Ended, Exit, Session};
+use crate::call::Service;
+use crate::case;
+use crate::definition::Case;
+use crate::diagnostic::{Diagnostic, render};
+use crate::registry::{Choice, Files, no_pack};
+use crate::value::Json;
+use crate::world::World;
+use clap::Args;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::json;
+use std::sync::Arc;
+
+/// Run the examples and cases of packs.
+#[derive(Args)]
+pub struct Test {
+    /// Test these packs only [default: all].
+    packs: Vec<String>,
+}
+
+/// The result of one case.
+struct Ran {
+    pack: String,
+    title: String,
+    faults: Vec<Diagnostic>,
+}
+
+impl Test {
+    pub(super) fn run(self, session: &Session) -> Ended {
+        let layers = session.layers()?;
+        let (files, _) = Files::collect(&layers);
+        let known = files.packs();
+        let mut packs: Vec<String> = self.packs.into_iter().chain(session.shared.packs.clone()).collect();
+        if packs.is_empty() {
+            packs.clone_from(&known);
+        }
+        if let Some(name) = packs.iter().find(|name| !known.contains(name)) {
+            return Err(no_pack(name, &known));
+        }
+        let mut folders: Vec<Arc<dyn World>> = layers.into_iter().map(|layer| layer.world).collect();
+        folders.push(Arc::clone(&session.workspace));
+        let (mut ran, mut broken) = (Vec::new(), Vec::new());
+        for name in packs {
+            let site = session.site(Choice::Named(vec![name.clone()]))?;
+            let service = Service::open(Arc::new(site));
+            broken.extend(service.registry().faults.iter().filter(|fault| fault.is_error()).cloned());
+            ran.extend(run_pack(session, &service, &name, &folders));
+        }
+        broken.dedup();
+        tell(session, &ran, &broken);
+        let well = broken.is_empty() && ran.iter().all(|ran| ran.faults.is_empty());
+        Ok(if well { Exit::Well } else { Exit::Faults })
+    }
+}
+
+fn run_pack(session: &Session, service: &Arc<Service>, name: &str, folders: &[Arc<dyn World>]) -> Vec<Ran> {
+    let registry = service.registry();
+    let Some(pack) = registry.packs.iter().find(|pack| pack.name == name) else { return Vec::new() };
+    let bar = progress(session, name, pack.cases.len());
+    let one = |case: &Case| {
+        let faults = case::run(service, pack, case, folders);
+        bar.inc(1);
+        Ran { pack: name.to_owned(), title: case.title.value.clone(), faults }
+    };
+    let ran = pack.cases.iter().map(one).collect();
+    bar.finish_and_clear();
+    ran
+}
+
+/// A progress bar for a person at a terminal, nothing for anybody else.
+fn progress(session: &Session, name: &str, cases: usize) -> ProgressBar {
+    let seen = session.terminal.person && session.shared.format == Format::Text;
+    let target = if seen { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let bar = ProgressBar::with_draw_target(Some(cases as u64), target).with_message(name.to_owned());
+    let style = ProgressStyle::with_template("{msg} {bar:30} {pos}/{len}");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar
+}
+
+fn tell(session: &Session, ran: &[Ran], broken: &[Diagnostic]) {
+    let terminal = &session.terminal;
+    let failed: Vec<&Ran> = ran.iter().filter(|ran| !ran.faults.is_empty()).collect();
+    if session.shared.format != Format::Text {
+        let cases: Vec<Json> = ran
+            .iter()
+            .map(|ran| json!({ "pack": ran.pack, "title": ran.title, "passed": ran.faults.is_empty(), "faults": render::json(&ran.faults) }))
+            .collect();
+        let passed = ran.len() - failed.len();
+        terminal.json(&json!({
+            "passed": passed, "failed": failed.len(), "cases": cases, "faults": render::json(broken),
+        }));
+        return;
+    }
+    if !broken.is_empty() {
+        terminal.line(&render::text(broken, terminal.colours()));
+    }
+    for ran in &failed {
+        terminal.line(&terminal.styled(Style::Red, &format!("failed: {}: {}", ran.pack, ran.title)));
+        for fault in &ran.faults {
+            let place = fault.at.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
+            terminal.line(&format!("{place}{}", fault.message));
+            if let Some(help) = &fault.help {
+                terminal.line(&format!("help: {help}"));
+            }
+        }
+        terminal.line("");
+    }
+    let style = if failed.is_empty() && broken.is_empty() { Style::Green } else { Style::Red };
+    let passed = ran.len() - failed.len();
+    terminal.line(&terminal.styled(style, &format!("{passed} case{} passed, {} failed", plural(passed), failed.len())));
+}

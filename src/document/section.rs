@@ -1,0 +1,47 @@
+//! What parsers of structured texts give: sections, flat and in order.
+
+use super::Lines;
+use crate::value::Value;
+
+/// A heading and the lines up to the next heading of any level.
+#[derive(Clone, Debug)]
+pub struct Section {
+    /// What a reference names it by; unique in its text.
+    pub id: String,
+    /// The words of its heading.
+    pub title: String,
+    /// How deep it lies: 1 is a chapter.
+    pub level: usize,
+    /// The one-based number of its heading's first line.
+    pub line: usize,
+    /// Its lines, without blank ones at both ends.
+    pub lines: Lines,
+}
+
+/// A text in sections. What stands before the first heading is in none.
+#[derive(Clone, Debug, Default)]
+pub struct Sections {
+    /// The title of the whole text.
+    pub title: Option<String>,
+    /// What it says of itself in a few words.
+    pub summary: Option<String>,
+    /// Its sections in order.
+    pub sections: Vec<Section>,
+}
+
+impl Sections {
+    /// `#{ title, abstract, sections: [#{ id, title, level, line, lines }] }`.
+    pub fn into_value(self) -> Value {
+        let sections = self.sections.into_iter().map(|section| {
+            Value::map([
+                ("id", section.id.into()),
+                ("title", section.title.into()),
+                ("level", section.level.into()),
+                ("line", section.line.into()),
+                ("lines", Value::handle(section.lines)),
+            ])
+        });
+        let sections = Value::list(sections);
+        Value::map([("title", self.title.into()), ("abstract", self.summary.into()), ("sections", sections)])
+    }
+}

@@ -1,0 +1,40 @@
+//! What the primitives that make blocks of content share.
+
+use super::Args;
+use crate::content::Content;
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::value::{Json, Map, Value};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+
+impl Content {
+    /// The same, with what the options `annotations` and `meta` of its primitive say. Keys of annotations are
+    /// written as in scripts and sent as MCP writes them: `last_modified` is `lastModified`.
+    #[must_use]
+    pub fn of_options(mut self, args: &Args) -> Self {
+        let given = |name: &str| args.has_option(name).then(|| args.given(name)).flatten();
+        self.annotations = given("annotations").map(|value| match value {
+            Value::Map(map) => annotations(map),
+            other => other.to_json(),
+        });
+        self.meta = given("meta").map(Value::to_json);
+        self
+    }
+}
+
+fn annotations(map: &Map) -> Json {
+    let named = |key: &str| if key == "last_modified" { "lastModified".to_owned() } else { key.to_owned() };
+    Json::Object(map.iter().map(|(key, value)| (named(key), value.to_json())).collect())
+}
+
+/// The base64 of an argument that is bytes, or base64 already. Another text is a fault.
+pub fn base64_of(args: &Args, name: &str) -> Result<String> {
+    match args.value(name) {
+        Value::Text(text) if BASE64_STANDARD.decode(text.as_bytes()).is_ok() => Ok(text.to_string()),
+        Value::Text(_) => {
+            let message = format!("`{name}` of `{}` is no base64", args.primitive_name());
+            Err(Diagnostic::new(Code::ARGUMENTS, message).help("give bytes, or `to_base64(…)` of a text"))
+        }
+        _ => Ok(BASE64_STANDARD.encode(args.bytes(name))),
+    }
+}

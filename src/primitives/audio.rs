@@ -1,0 +1,33 @@
+//! `audio`: a block with a sound.
+
+use crate::content::{Block, Content};
+use crate::diagnostic::Result;
+use crate::primitive::base64_of;
+use crate::value::{Kind, Value};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "audio",
+    family: Family::Content,
+    summary: "A block with a sound of the type `mime_type`.",
+    params: &[
+        required("data", &[Kind::Text, Kind::Bytes], "Base64, or the bytes."),
+        required("mime_type", &[Kind::Text], "Its MIME type, as `audio/wav`."),
+        option("annotations", &[Kind::Map], "`audience`, `priority`, `last_modified`, as MCP knows them."),
+        option("meta", &[Kind::Map], "`_meta` of the block."),
+    ],
+    returns: Kind::Content,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#"audio("AP8=", "audio/wav")"#, r#"{ "type": "audio", "data": "AP8=", "mimeType": "audio/wav" }"#),
+        Example::fails(r#"audio("no base64!", "audio/wav")"#, "`data` of `audio` is no base64"),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, args: Args) -> Result<Value> {
+    let data = base64_of(&args, "data")?;
+    let mime_type = args.text("mime_type").to_owned();
+    Ok(Value::handle(Content::new(Block::Audio { data, mime_type }).of_options(&args)))
+}

@@ -1,0 +1,33 @@
+//! `blob`: a resource's bytes.
+
+use crate::content::{Block, Content, ResourceBody};
+use crate::diagnostic::Result;
+use crate::primitive::base64_of;
+use crate::value::{Kind, Value};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "blob",
+    family: Family::Content,
+    summary: "A resource of bytes: what `read` of a binary resource returns.",
+    params: &[
+        required("data", &[Kind::Text, Kind::Bytes], "Base64, or the bytes."),
+        option("mime_type", &[Kind::Text], "Its MIME type; left out, that of the definition."),
+        option("uri", &[Kind::Text], "Its URI; left out, the one that was asked for."),
+        option("meta", &[Kind::Map], "`_meta` of the block."),
+    ],
+    returns: Kind::Content,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r##"blob("AP8=", #{ mime_type: "image/png" })"##, r#"{ "type": "resource", "resource": { "uri": "", "mimeType": "image/png", "blob": "AP8=" } }"#),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, args: Args) -> Result<Value> {
+    let body = ResourceBody::Blob(base64_of(&args, "data")?);
+    let mime_type = args.text_or("mime_type").map(str::to_owned);
+    let uri = args.text_or("uri").unwrap_or_default().to_owned();
+    Ok(Value::handle(Content::new(Block::Resource { uri, mime_type, body }).of_options(&args)))
+}

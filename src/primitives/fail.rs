@@ -1,0 +1,31 @@
+//! `fail`: a tool error for the model.
+
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::value::{Kind, Value};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, optional, required};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "fail",
+    family: Family::Outcome,
+    summary: "Ends the call with a tool error that the model reads: `message`, or `data` as JSON.",
+    params: &[
+        required("message", &[Kind::Text], "What was wrong and what to do about it."),
+        optional("data", &[Kind::Any], "What a program may want to know."),
+    ],
+    returns: Kind::Null,
+    effect: Effect::Pure,
+    examples: &[
+        Example::fails(r#"fail("the pot is empty")"#, "the pot is empty"),
+        Example::gives(r##"try { fail("the pot is empty", #{ cups: 0 }); } catch (error) { return [error.kind, error.data.cups]; }"##, r#"["fail", 0]"#),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, args: Args) -> Result<Value> {
+    let fault = Diagnostic::new(Code::FAIL, args.text("message"));
+    Err(match args.given("data") {
+        Some(data) => fault.data(data.to_json()),
+        None => fault,
+    })
+}

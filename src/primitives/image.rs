@@ -1,0 +1,33 @@
+//! `image`: a block with a picture.
+
+use crate::content::{Block, Content};
+use crate::diagnostic::Result;
+use crate::primitive::base64_of;
+use crate::value::{Kind, Value};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "image",
+    family: Family::Content,
+    summary: "A block with a picture of the type `mime_type`.",
+    params: &[
+        required("data", &[Kind::Text, Kind::Bytes], "Base64, or the bytes."),
+        required("mime_type", &[Kind::Text], "Its MIME type, as `image/png`."),
+        option("annotations", &[Kind::Map], "`audience`, `priority`, `last_modified`, as MCP knows them."),
+        option("meta", &[Kind::Map], "`_meta` of the block."),
+    ],
+    returns: Kind::Content,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#"image("AP8=", "image/png")"#, r#"{ "type": "image", "data": "AP8=", "mimeType": "image/png" }"#),
+        Example::fails(r#"image("no base64!", "image/png")"#, "`data` of `image` is no base64"),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, args: Args) -> Result<Value> {
+    let data = base64_of(&args, "data")?;
+    let mime_type = args.text("mime_type").to_owned();
+    Ok(Value::handle(Content::new(Block::Image { data, mime_type }).of_options(&args)))
+}

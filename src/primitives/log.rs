@@ -1,0 +1,35 @@
+//! `log`: a line for the client's log.
+
+use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::primitive::{LogLevel, Notice};
+use crate::value::{Kind, Value};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "log",
+    family: Family::Client,
+    summary: "Writes to the client's log, if it wants lines of that level.",
+    params: &[
+        required("level", &[Kind::Text], "How much it matters: `debug`, `info`, `notice`, `warning`, `error`, `critical`, `alert` or `emergency`."),
+        required("data", &[Kind::Any], "What to say: a text, or any value."),
+    ],
+    returns: Kind::Null,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#"log("info", "the pot is full")"#, "null"),
+        Example::fails(r#"log("warn", "the pot is full")"#, "there is no level `warn`"),
+    ],
+    run,
+};
+
+fn run(context: &Context<'_>, args: Args) -> Result<Value> {
+    let name = args.text("level");
+    let Some(level) = LogLevel::ALL.into_iter().find(|level| level.name() == name) else {
+        let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no level `{name}`"));
+        let names = LogLevel::ALL.map(LogLevel::name);
+        return Err(fault.help(did_you_mean(name, names).unwrap_or_default()));
+    };
+    context.host.notify(Notice::Log { level, data: args.json("data") });
+    Ok(Value::Null)
+}

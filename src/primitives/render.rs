@@ -1,0 +1,30 @@
+//! `render`: a template, filled.
+
+use crate::diagnostic::Result;
+use crate::value::{Json, Kind, Value};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, optional, required};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "render",
+    family: Family::Render,
+    summary: "The template at the path `template` from the root, filled with `context`.",
+    params: &[
+        required("template", &[Kind::Text], "The path of the template, as `templates/tea/pot.hbs`."),
+        optional("context", &[Kind::Map, Kind::Frozen], "What its names stand for."),
+    ],
+    returns: Kind::Text,
+    effect: Effect::Reads,
+    examples: &[
+        Example::fails(r#"render("templates/no-such.hbs", #{ name: "oolong" })"#, "templates/no-such.hbs"),
+    ],
+    run,
+};
+
+fn run(context: &Context<'_>, args: Args) -> Result<Value> {
+    let filled = match args.given("context") {
+        Some(value) => value.to_json(),
+        None => Json::Object(serde_json::Map::new()),
+    };
+    context.host.render(args.text("template"), &filled).map(Value::from)
+}

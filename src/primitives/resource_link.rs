@@ -1,0 +1,44 @@
+//! `resource_link`: a resource to be read by whoever wants it.
+
+use crate::content::{Block, Content};
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::value::{Kind, Value};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "resource_link",
+    family: Family::Content,
+    summary: "A link to a resource: whoever wants its contents reads it.",
+    params: &[
+        option("uri", &[Kind::Text], "Its URI; it must be there."),
+        option("name", &[Kind::Text], "Its name; it must be there."),
+        option("title", &[Kind::Text], "A title for people."),
+        option("description", &[Kind::Text], "What it holds."),
+        option("mime_type", &[Kind::Text], "Its MIME type."),
+        option("size", &[Kind::Integer], "Its bytes."),
+        option("annotations", &[Kind::Map], "`audience`, `priority`, `last_modified`, as MCP knows them."),
+        option("meta", &[Kind::Map], "`_meta` of the block."),
+    ],
+    returns: Kind::Content,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r##"resource_link(#{ uri: "tea://pot", name: "pot", mime_type: "text/plain" })"##, r#"{ "type": "resource_link", "uri": "tea://pot", "name": "pot", "mimeType": "text/plain" }"#),
+        Example::fails(r##"resource_link(#{ uri: "tea://pot" })"##, "`resource_link` needs a `uri` and a `name`"),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, args: Args) -> Result<Value> {
+    if args.text_or("uri").is_none() || args.text_or("name").is_none() {
+        return Err(Diagnostic::new(Code::ARGUMENTS, "`resource_link` needs a `uri` and a `name`"));
+    }
+    let mut link = serde_json::Map::new();
+    for name in ["uri", "name", "title", "description", "mime_type", "size"] {
+        if let Some(value) = args.given(name) {
+            let key = if name == "mime_type" { "mimeType" } else { name };
+            link.insert(key.to_owned(), value.to_json());
+        }
+    }
+    Ok(Value::handle(Content::new(Block::Link(link.into())).of_options(&args)))
+}

@@ -1,0 +1,57 @@
+//! `to_markdown_table`: rows as a table.
+
+use crate::diagnostic::Result;
+use crate::guard;
+use crate::value::{Json, Kind, Value};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "to_markdown_table",
+    family: Family::Render,
+    summary: "A Markdown table of `rows`: one line for each, one column for each of `columns`.",
+    params: &[
+        required("rows", &[Kind::List, Kind::Rows], "Maps with the same keys."),
+        option("columns", &[Kind::List], "The keys to show, in this order; left out, those of all rows as they appear."),
+    ],
+    returns: Kind::Text,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r##"to_markdown_table([#{ name: "a|b", price: 9 }, #{ name: "c" }])"##, r#""| name | price |\n| --- | --- |\n| a\\|b | 9 |\n| c |  |\n""#),
+        Example::gives(r##"to_markdown_table([#{ name: "a", price: 9 }], #{ columns: ["price"] })"##, r#""| price |\n| --- |\n| 9 |\n""#),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, args: Args) -> Result<Value> {
+    let Json::Array(rows) = args.json("rows") else { return Ok("".into()) };
+    let mut columns = args.texts("columns")?;
+    if columns.is_empty() {
+        for key in rows.iter().filter_map(Json::as_object).flat_map(|row| row.keys()) {
+            if !columns.contains(key) {
+                columns.push(key.clone());
+            }
+        }
+    }
+    let mut text = line(columns.iter().map(|column| cell(&Json::from(column.as_str()))));
+    text += &line(columns.iter().map(|_| "---".to_owned()));
+    for row in &rows {
+        guard::check()?;
+        text += &line(columns.iter().map(|column| cell(&row[column.as_str()])));
+    }
+    Ok(text.into())
+}
+
+fn line(cells: impl Iterator<Item = String>) -> String {
+    format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
+}
+
+/// A cell holds neither a line break nor a bar.
+fn cell(value: &Json) -> String {
+    let text = match value {
+        Json::Null => String::new(),
+        Json::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    text.replace('|', "\\|").replace(['\r', '\n'], " ")
+}

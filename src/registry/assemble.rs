@@ -1,0 +1,170 @@
+//! Puts packs together: public names, routes of resources, and what clashes.
+
+use super::pack::Published;
+use super::{Pack, PackParts, Registry, ServedPrompt, ServedResource, ServedTool, Settings, UriTemplate};
+use crate::definition::Located;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::source::Place;
+use crate::value::Json;
+use crate::world::World;
+use base64::Engine;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What a registry is put together of.
+pub struct Assembly<'a> {
+    /// The packs that are new or changed, each with its root.
+    pub fresh: Vec<(PackParts, Arc<dyn World>)>,
+    /// The names of the packs that stay as they are in `previous`: unchanged, or broken now.
+    pub kept: Vec<String>,
+    /// The generation before.
+    pub previous: &'a Registry,
+    /// `toolsd.toml`.
+    pub settings: Settings,
+}
+
+/// Puts a registry together. A name or URI that two packs claim is a fault that names both; the first one keeps it.
+pub fn assemble(assembly: Assembly<'_>) -> Registry {
+    let Assembly { fresh, kept, previous, settings } = assembly;
+    let mut served: Vec<Served> = Vec::new();
+    for (parts, root) in fresh {
+        served.push(publish(parts, root, &settings));
+    }
+    for name in kept {
+        if let Some(pack) = previous.packs.iter().find(|pack| pack.name == name) {
+            served.push(Served {
+                pack: Arc::clone(pack),
+                tools: previous.tools.iter().filter(|one| Arc::ptr_eq(&one.pack, pack)).cloned().collect(),
+                resources: previous.resources.iter().filter(|one| Arc::ptr_eq(&one.pack, pack)).cloned().collect(),
+                prompts: previous.prompts.iter().filter(|one| Arc::ptr_eq(&one.pack, pack)).cloned().collect(),
+            });
+        }
+    }
+    served.sort_by(|one, other| one.pack.name.cmp(&other.pack.name));
+    let mut registry = Registry { generation: previous.generation + 1, settings, ..Registry::default() };
+    for one in served {
+        registry.add(one);
+    }
+    registry.routes.sort_by_cached_key(|(template, _)| template.rank());
+    registry
+}
+
+struct Served {
+    pack: Arc<Pack>,
+    tools: Vec<Arc<ServedTool>>,
+    resources: Vec<Arc<ServedResource>>,
+    prompts: Vec<Arc<ServedPrompt>>,
+}
+
+fn publish(parts: PackParts, root: Arc<dyn World>, settings: &Settings) -> Served {
+    let prefix = settings.prefix(&parts.name).to_owned();
+    let (pack, Published { tools, resources, prompts }) = parts.into_pack(Some(root), settings);
+    let named = |name: &Located<String>| format!("{prefix}{}", name.value);
+    let tools = tools.into_iter().map(|(mut tool, (input, output, checks))| {
+        inline_icons(&mut tool.icons, &pack);
+        let (name, description) = (named(&tool.name), tool.description.value.clone());
+        Arc::new(ServedTool { pack: Arc::clone(&pack), name, description, tool, input, output, checks })
+    });
+    let resources = resources.into_iter().map(|(mut resource, checks)| {
+        inline_icons(&mut resource.icons, &pack);
+        Arc::new(ServedResource { pack: Arc::clone(&pack), name: named(&resource.name), resource, checks })
+    });
+    let prompts = prompts.into_iter().map(|(mut prompt, checks)| {
+        inline_icons(&mut prompt.icons, &pack);
+        Arc::new(ServedPrompt { pack: Arc::clone(&pack), name: named(&prompt.name), prompt, checks })
+    });
+    Served {
+        tools: tools.collect(),
+        resources: resources.collect(),
+        prompts: prompts.collect(),
+        pack,
+    }
+}
+
+/// Icons of a `file` of the pack become data URIs (RFC 2397), since a client cannot read the pack.
+fn inline_icons(icons: &mut [Json], pack: &Pack) {
+    for icon in icons {
+        let Some(path) = icon.get("file").and_then(Json::as_str).map(str::to_owned) else { continue };
+        let Some(file) = pack.made.files.by_path.get(&path) else { continue };
+        let mime_type = match path.rsplit_once('.') {
+            Some((_, "svg")) => "image/svg+xml",
+            Some((_, "jpg" | "jpeg")) => "image/jpeg",
+            Some((_, "webp")) => "image/webp",
+            _ => "image/png",
+        };
+        let data = base64::engine::general_purpose::STANDARD.encode(&file.bytes);
+        if let Some(map) = icon.as_object_mut() {
+            map.shift_remove("file");
+            map.insert("src".to_owned(), Json::from(format!("data:{mime_type};base64,{data}")));
+            map.entry("mimeType").or_insert_with(|| Json::from(mime_type));
+        }
+    }
+}
+
+impl Registry {
+    fn add(&mut self, served: Served) {
+        let mut taken = self.names();
+        let mut faults = Vec::new();
+        for tool in served.tools {
+            if free("tool", &tool.name, &tool.pack, &tool.tool.name.at, &mut taken, &mut faults) {
+                self.tools.push(tool);
+            }
+        }
+        for prompt in served.prompts {
+            if free("prompt", &prompt.name, &prompt.pack, &prompt.prompt.name.at, &mut taken, &mut faults) {
+                self.prompts.push(prompt);
+            }
+        }
+        for resource in served.resources {
+            let at = &resource.resource.uri.at;
+            if free("resource", &resource.resource.uri.value, &resource.pack, at, &mut taken, &mut faults) {
+                self.route_to(&resource, &mut faults);
+                self.resources.push(resource);
+            }
+        }
+        self.faults.extend(faults);
+        self.packs.push(served.pack);
+    }
+
+    fn route_to(&mut self, resource: &Arc<ServedResource>, faults: &mut Vec<Diagnostic>) {
+        let definition = &resource.resource;
+        for spelling in std::iter::once(&definition.uri).chain(&definition.aliases) {
+            match UriTemplate::parse(&spelling.value) {
+                Ok(template) => self.routes.push((template, Arc::clone(resource))),
+                Err(fault) => faults.push(*fault.at(spelling.at.clone())),
+            }
+        }
+    }
+
+    /// Each public name with its pack.
+    fn names(&self) -> HashMap<(&'static str, String), String> {
+        let tools = self.tools.iter().map(|one| (("tool", one.name.clone()), one.pack.name.clone()));
+        let prompts = self.prompts.iter().map(|one| (("prompt", one.name.clone()), one.pack.name.clone()));
+        let uris =
+            self.resources.iter().map(|one| (("resource", one.resource.uri.value.clone()), one.pack.name.clone()));
+        tools.chain(prompts).chain(uris).collect()
+    }
+}
+
+fn free(
+    what: &'static str,
+    name: &str,
+    pack: &Pack,
+    at: &Place,
+    taken: &mut HashMap<(&'static str, String), String>,
+    faults: &mut Vec<Diagnostic>,
+) -> bool {
+    match taken.get(&(what, name.to_owned())) {
+        Some(other) if *other != pack.name => {
+            let message = format!("the {what} `{name}` is claimed by the packs `{other}` and `{}`", pack.name);
+            let fault = Diagnostic::new(Code("name-clash"), message).at(at.clone());
+            faults.push(*fault.help(format!("set a prefix in `toolsd.toml`: `[prefixes]` with `{} = \"…\"`", pack.name)));
+            false
+        }
+        Some(_) => false,
+        None => {
+            taken.insert((what, name.to_owned()), pack.name.clone());
+            true
+        }
+    }
+}

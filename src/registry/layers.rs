@@ -1,0 +1,193 @@
+//! The layers that packs come from: the first one that has a file wins, an empty file removes it.
+
+use super::trust::Trust;
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::source::Source;
+use crate::world::{Walk, World};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The folders of a layer that packs are made of.
+pub const FOLDERS: [&str; 3] = ["tools.d", "prompts", "templates"];
+/// The file of a layer in which `eject` notes the hashes of the originals.
+pub const EJECTED: &str = "ejected.json";
+/// The folder of a workspace that is a layer.
+pub const WORKSPACE_FOLDER: &str = ".toolsd";
+
+/// One layer.
+#[derive(Clone)]
+pub struct Layer {
+    /// `embedded`, `user`, `workspace`, or the folder named by `--dir`.
+    pub origin: String,
+    /// Its files, rooted so that `tools.d` and the others lie at the top.
+    pub world: Arc<dyn World>,
+    /// What a person allowed, if the layer needs it.
+    pub trust: Option<Trust>,
+}
+
+/// A file of a layer.
+#[derive(Clone, Debug)]
+pub struct LayerFile {
+    /// The layer it came from.
+    pub origin: String,
+    /// Its text; nothing if it is no UTF-8.
+    pub source: Option<Arc<Source>>,
+    /// Its bytes.
+    pub bytes: Arc<[u8]>,
+    /// Their BLAKE3.
+    pub hash: [u8; 32],
+}
+
+/// All files that are in use, by their path from the root.
+#[derive(Clone, Debug, Default)]
+pub struct Files {
+    /// Path and file.
+    pub by_path: BTreeMap<String, LayerFile>,
+    /// What an empty file removed: path, and the layer of the empty file.
+    pub removed: Vec<(String, String)>,
+}
+
+impl Files {
+    /// Reads all layers, the first one strongest, to the end: what cannot be read is in the list of faults.
+    pub fn collect(layers: &[Layer]) -> (Self, Vec<Diagnostic>) {
+        let mut files = Self::default();
+        let mut faults = Vec::new();
+        for layer in layers.iter().rev() {
+            let read = read_layer(layer, &mut faults);
+            files.warn_of_moved_originals(layer, &read, &mut faults);
+            for (path, file) in read {
+                if file.bytes.trim_ascii().is_empty() {
+                    if files.by_path.remove(&path).is_some() {
+                        files.removed.push((path, file.origin));
+                    }
+                } else {
+                    files.removed.retain(|(removed, _)| *removed != path);
+                    files.by_path.insert(path, file);
+                }
+            }
+        }
+        (files, faults)
+    }
+
+    /// The names of the packs: the stems of `tools.d/*.toml` and the folders below `tools.d` that hold such a file.
+    pub fn packs(&self) -> Vec<String> {
+        let mut names: Vec<String> = self
+            .by_path
+            .keys()
+            .filter(|path| path.ends_with(".toml"))
+            .filter_map(|path| path.strip_prefix("tools.d/"))
+            .map(|path| path.split_once('/').map_or_else(|| path.trim_end_matches(".toml"), |(folder, _)| folder))
+            .map(str::to_owned)
+            .collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    /// The files of one pack, those shared by all packs included.
+    pub fn of_pack(&self, pack: &str) -> Self {
+        let belongs = |path: &str| {
+            let Some((folder, rest)) = path.split_once('/') else { return false };
+            match rest.split_once('/') {
+                Some((owner, _)) => owner == pack || (owner == "shared" && folder != "tools.d"),
+                None => rest.rsplit_once('.').is_some_and(|(stem, _)| stem == pack),
+            }
+        };
+        let by_path = self.by_path.iter().filter(|(path, _)| belongs(path));
+        let by_path = by_path.map(|(path, file)| (path.clone(), file.clone())).collect();
+        Self { by_path, removed: self.removed.iter().filter(|(path, _)| belongs(path)).cloned().collect() }
+    }
+
+    /// One hash of all paths, layers and contents.
+    pub fn hash(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new();
+        for (path, file) in &self.by_path {
+            for part in [path, &file.origin] {
+                hasher.update(&(part.len() as u64).to_le_bytes());
+                hasher.update(part.as_bytes());
+            }
+            hasher.update(&file.hash);
+        }
+        *hasher.finalize().as_bytes()
+    }
+
+    /// The texts whose paths begin and end so, in the order of their paths.
+    pub fn texts<'a>(&'a self, begin: &'a str, end: &'a str) -> impl Iterator<Item = &'a Arc<Source>> {
+        let matching = self.by_path.iter().filter(move |(path, _)| path.starts_with(begin) && path.ends_with(end));
+        matching.filter_map(|(_, file)| file.source.as_ref())
+    }
+
+    fn warn_of_moved_originals(&self, layer: &Layer, read: &BTreeMap<String, LayerFile>, faults: &mut Vec<Diagnostic>) {
+        for (path, recorded) in ejected(layer.world.as_ref()) {
+            let Some(original) = self.by_path.get(&path) else { continue };
+            let Some(ours) = read.get(&path) else { continue };
+            if blake3::Hash::from(original.hash).to_string() != recorded {
+                let message = format!("`{path}` has changed in the layer `{}` since it was ejected", original.origin);
+                let fault = Diagnostic::new(Code("ejected-original-changed"), message)
+                    .warning()
+                    .help("compare both, then run `toolsd eject` again or keep yours");
+                let fault = match &ours.source {
+                    Some(source) => fault.at(source.place(0..0)),
+                    None => fault,
+                };
+                faults.push(*fault);
+            }
+        }
+    }
+}
+
+/// The hashes of originals that `eject` noted in a layer: path and hash in hexadecimal digits.
+pub fn ejected(layer: &dyn World) -> BTreeMap<String, String> {
+    let Ok(Some(_)) = layer.stat(EJECTED) else { return BTreeMap::new() };
+    layer.read(EJECTED).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+}
+
+/// The files of one layer: path and bytes. Names that begin with a dot are left out.
+pub fn list_layer(world: &dyn World) -> Result<Vec<(String, Vec<u8>)>> {
+    let mut files = Vec::new();
+    for folder in FOLDERS {
+        if world.stat(folder)?.is_none() {
+            continue;
+        }
+        let walk = Walk { from: folder.to_owned(), hidden: false, ignore: false, follow: false, depth: None };
+        for path in world.walk(&walk)?.files {
+            let bytes = world.read(&path)?;
+            files.push((path, bytes));
+        }
+    }
+    Ok(files)
+}
+
+fn read_layer(layer: &Layer, faults: &mut Vec<Diagnostic>) -> BTreeMap<String, LayerFile> {
+    let files = list_layer(layer.world.as_ref()).unwrap_or_else(|fault| {
+        faults.push(*fault);
+        Vec::new()
+    });
+    let mut read = BTreeMap::new();
+    for (path, bytes) in files {
+        let file = LayerFile {
+            origin: layer.origin.clone(),
+            hash: *blake3::hash(&bytes).as_bytes(),
+            source: std::str::from_utf8(&bytes).ok().map(|text| Source::new(path.clone(), text)),
+            bytes: bytes.into(),
+        };
+        let shown = format!("{WORKSPACE_FOLDER}/{path}");
+        match &layer.trust {
+            Some(trust) if !trust.allows(&shown, &file.hash) => faults.push(*untrusted(&shown, &file)),
+            _ => {
+                read.insert(path, file);
+            }
+        }
+    }
+    read
+}
+
+fn untrusted(path: &str, file: &LayerFile) -> Box<Diagnostic> {
+    let fault = Diagnostic::new(Code("untrusted"), format!("`{path}` is not trusted and so not used"))
+        .warning()
+        .help("read it, then run `toolsd trust`");
+    match &file.source {
+        Some(source) => fault.at(Source::new(path, source.text.clone()).place(0..0)),
+        None => fault,
+    }
+}

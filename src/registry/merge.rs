@@ -1,0 +1,87 @@
+//! The definitions of all files of a pack as one.
+
+use super::Files;
+use crate::definition::{Definitions, Grants, LimitsOverride, Located, PackDefinition, read};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::source::{Place, Source};
+
+/// A name, or a table, that stands twice.
+pub const TWICE: Code = Code("name-clash");
+
+/// Reads every definition file of a pack, in the order of their paths. What stands twice is told, and the first counts.
+pub fn merge(name: &str, files: &Files) -> (Definitions, PackDefinition, Vec<Diagnostic>) {
+    let mut all = Definitions::default();
+    let mut faults = Vec::new();
+    for (path, file) in files.by_path.iter().filter(|(path, _)| path.starts_with("tools.d/") && path.ends_with(".toml")) {
+        let Some(source) = &file.source else {
+            faults.push(*Diagnostic::new(Code::UTF8, format!("`{path}` is no UTF-8")));
+            continue;
+        };
+        let (definitions, broken) = read(source);
+        faults.extend(broken);
+        add(&mut all, definitions, source, &mut faults);
+    }
+    clashes("tool", all.tools.iter().map(|tool| &tool.name), &mut faults);
+    clashes("resource", all.resources.iter().map(|resource| &resource.name), &mut faults);
+    clashes("prompt", all.prompts.iter().map(|prompt| &prompt.name), &mut faults);
+    clashes("table of `[data]`", all.data.iter().map(|(name, _)| name), &mut faults);
+    clashes("schema of `[defs]`", all.defs.iter().map(|(name, _)| name), &mut faults);
+    let pack = all.pack.clone().unwrap_or_else(|| unnamed(name, files));
+    (all, pack, faults)
+}
+
+fn add(all: &mut Definitions, more: Definitions, source: &std::sync::Arc<Source>, faults: &mut Vec<Diagnostic>) {
+    let head = source.place(0..0);
+    if let Some(pack) = more.pack {
+        match &all.pack {
+            Some(first) => faults.push(twice("`[pack]` stands twice in one pack", &pack.title.at, &first.title.at)),
+            None => all.pack = Some(pack),
+        }
+    }
+    if let Some(graph) = more.graph {
+        match &all.graph {
+            Some(first) => faults.push(twice("`[graph]` stands twice in one pack", &head, &first.script.at)),
+            None => all.graph = Some(graph),
+        }
+    }
+    all.data.extend(more.data);
+    all.defs.extend(more.defs);
+    all.tools.extend(more.tools);
+    all.resources.extend(more.resources);
+    all.prompts.extend(more.prompts);
+    all.cases.extend(more.cases);
+}
+
+fn clashes<'a>(what: &str, names: impl Iterator<Item = &'a Located<String>>, faults: &mut Vec<Diagnostic>) {
+    let mut seen: Vec<&Located<String>> = Vec::new();
+    for name in names.filter(|name| !name.value.is_empty()) {
+        match seen.iter().find(|known| known.value == name.value) {
+            Some(first) => {
+                faults.push(twice(&format!("the {what} `{}` is defined twice", name.value), &name.at, &first.at));
+            }
+            None => seen.push(name),
+        }
+    }
+}
+
+fn twice(message: &str, at: &Place, first: &Place) -> Diagnostic {
+    *Diagnostic::new(TWICE, message).at(at.clone()).help(format!("the first one stands at {first}"))
+}
+
+/// What stands for a `[pack]` that is not written: it always serves, and may touch nothing.
+fn unnamed(name: &str, files: &Files) -> PackDefinition {
+    let source = files.texts("tools.d/", ".toml").next().cloned();
+    let source = source.unwrap_or_else(|| Source::new(format!("tools.d/{name}.toml"), ""));
+    PackDefinition {
+        title: Located { value: name.to_owned(), at: source.place(0..0) },
+        version: "0.0.0".to_owned(),
+        when: None,
+        root: Vec::new(),
+        instructions: None,
+        grants: Grants::default(),
+        config: None,
+        limits: LimitsOverride::default(),
+        on_error: None,
+        icons: Vec::new(),
+    }
+}

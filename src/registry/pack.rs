@@ -1,0 +1,293 @@
+//! A pack: its definitions merged, its scripts, templates and schemas compiled.
+
+use super::{Checks, Files, Settings, configure, merge};
+use crate::definition::{
+    Body, Case, Checker, Definitions, GraphDefinition, Located, MessagePart, PackDefinition, Prompt, Resource, Schema,
+    Tool, published, resolved,
+};
+use crate::diagnostic::{Diagnostic, Result};
+use crate::guard::Limits;
+use crate::script::Program;
+use crate::template::Templates;
+use crate::value::{Frozen, Json, Value};
+use crate::world::World;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A pack.
+pub struct Pack {
+    /// Its name: the stem of its file.
+    pub name: String,
+    /// `[pack]`.
+    pub definition: PackDefinition,
+    /// Its instructions, rendered.
+    pub instructions: Option<String>,
+    /// Its cases and examples.
+    pub cases: Vec<Case>,
+    /// What it was made into.
+    pub made: Made,
+}
+
+/// What a pack was made into.
+pub struct Made {
+    /// The hash of all that it was made of: files, settings, root.
+    pub hash: [u8; 32],
+    /// Its files, and those shared by all packs.
+    pub files: Files,
+    /// Its scripts.
+    pub program: Program,
+    /// Its templates.
+    pub templates: Templates,
+    /// `[graph]`.
+    pub graph: Option<GraphDefinition>,
+    /// `[data]`: frozen tables.
+    pub data: BTreeMap<String, Value>,
+    /// Its configuration, defaults filled in.
+    pub config: Value,
+    /// Checks another configuration, as a case has it.
+    pub config_checker: Option<Checker>,
+    /// The folder it works in; nothing in a pack that is not called.
+    pub root: Option<Arc<dyn World>>,
+    /// The limits of a build of its graph.
+    pub build_limits: Limits,
+}
+
+impl Default for Made {
+    /// Nothing: a pack that can be listed, but not called.
+    fn default() -> Self {
+        Self {
+            hash: [0; 32],
+            files: Files::default(),
+            program: Program::default(),
+            templates: Templates::default(),
+            graph: None,
+            data: BTreeMap::new(),
+            config: Value::Null,
+            config_checker: None,
+            root: None,
+            build_limits: Limits::default(),
+        }
+    }
+}
+
+/// A pack with all that is wrong with it: what `check` looks at.
+pub struct PackParts {
+    /// Its name.
+    pub name: String,
+    /// The hash of all that it is made of.
+    pub hash: [u8; 32],
+    /// Its files, and those shared by all packs.
+    pub files: Files,
+    /// Its definitions, of all its files.
+    pub definitions: Definitions,
+    /// `[pack]`, or what stands for it.
+    pub pack: PackDefinition,
+    /// Its scripts.
+    pub program: Program,
+    /// Its templates.
+    pub templates: Templates,
+    /// Its configuration, defaults filled in.
+    pub config: Json,
+    /// Checks another configuration.
+    pub config_checker: Option<Checker>,
+    /// For each tool: the published schema, the schema of the result, what a call is held to.
+    pub tools: Vec<(Json, Option<Json>, Checks)>,
+    /// For each resource: what a read is held to.
+    pub resources: Vec<Checks>,
+    /// For each prompt: what getting it is held to.
+    pub prompts: Vec<Checks>,
+    /// What is wrong.
+    pub faults: Vec<Diagnostic>,
+}
+
+/// Compiles a pack whose definitions are read.
+pub fn compile(
+    name: &str,
+    hash: [u8; 32],
+    files: Files,
+    definitions: Definitions,
+    pack: PackDefinition,
+    mut faults: Vec<Diagnostic>,
+    settings: &Settings,
+) -> PackParts {
+    let scripts: Vec<_> = files.texts("tools.d/", ".rhai").cloned().collect();
+    let (program, broken) = Program::compile_sources(&scripts);
+    faults.extend(broken);
+    let texts: Vec<_> = files.texts("prompts/", "").chain(files.texts("templates/", ".hbs")).cloned().collect();
+    let (mut templates, broken) = Templates::compile(&texts);
+    faults.extend(broken);
+    add_inline(&mut templates, &definitions, &mut faults);
+    let (config, config_checker) = configure(name, &pack, &definitions.defs, settings, &mut faults);
+    let mut compiling = Compiling { definitions: &definitions, pack: &pack, settings, faults: &mut faults };
+    let tools = compiling.tools();
+    let resources = compiling.resources();
+    let prompts = definitions.prompts.iter().map(|prompt| compiling.prompt(prompt)).collect();
+    let name = name.to_owned();
+    PackParts {
+        name,
+        hash,
+        files,
+        definitions,
+        pack,
+        program,
+        templates,
+        config,
+        config_checker,
+        tools,
+        resources,
+        prompts,
+        faults,
+    }
+}
+
+/// Compiles the templates that are written in definitions.
+fn add_inline(templates: &mut Templates, definitions: &Definitions, faults: &mut Vec<Diagnostic>) {
+    let tools = definitions.tools.iter().map(|tool| &tool.body);
+    let resources = definitions.resources.iter().map(|resource| &resource.body);
+    for body in tools.chain(resources) {
+        if let Body::Inline { text, .. } = &body.value {
+            faults.extend(templates.add_inline(text, &body.at));
+        }
+    }
+    for message in definitions.prompts.iter().flat_map(|prompt| &prompt.messages) {
+        if let MessagePart::Text(text) | MessagePart::Resource(text) = &message.part.value {
+            faults.extend(templates.add_inline(text, &message.part.at));
+        }
+    }
+}
+
+struct Compiling<'a> {
+    definitions: &'a Definitions,
+    pack: &'a PackDefinition,
+    settings: &'a Settings,
+    faults: &'a mut Vec<Diagnostic>,
+}
+
+impl Compiling<'_> {
+    fn tools(&mut self) -> Vec<(Json, Option<Json>, Checks)> {
+        let mut tools = Vec::new();
+        for tool in &self.definitions.tools {
+            let (input, arguments) = self.checker(&tool.input, published);
+            let (output, result) = match &tool.output {
+                Some(schema) => {
+                    let (output, result) = self.checker(schema, resolved);
+                    (Some(output), result)
+                }
+                None => (None, None),
+            };
+            let limits = self.settings.limits(&[tool.limits, self.pack.limits], Limits::default());
+            tools.push((input.clone(), output, Checks { schema: input, arguments, result, limits }));
+        }
+        tools
+    }
+
+    fn resources(&mut self) -> Vec<Checks> {
+        let mut all = Vec::new();
+        for resource in &self.definitions.resources {
+            let (schema, arguments) = match &resource.variables {
+                Some(variables) => self.checker(&variables.as_properties(), resolved),
+                None => (json!({}), None),
+            };
+            all.push(Checks { schema, arguments, result: None, limits: self.limits() });
+        }
+        all
+    }
+
+    fn prompt(&mut self, prompt: &Prompt) -> Checks {
+        let places = prompt.name.at.clone();
+        let mut properties = serde_json::Map::new();
+        for argument in &prompt.arguments {
+            let schema = argument.schema.as_ref().map_or_else(|| json!({ "type": "string" }), |schema| schema.json.clone());
+            properties.insert(argument.name.value.clone(), schema);
+        }
+        let required: Vec<&str> = prompt
+            .arguments
+            .iter()
+            .filter(|argument| argument.required)
+            .map(|argument| argument.name.value.as_str())
+            .collect();
+        let json = json!({ "type": "object", "properties": properties, "required": required });
+        let schema = Schema { json, places: [(String::new(), places)].into_iter().collect() };
+        let (schema, arguments) = self.checker(&schema, published);
+        Checks { schema, arguments, result: None, limits: self.limits() }
+    }
+
+    fn limits(&self) -> Limits {
+        self.settings.limits(&[self.pack.limits], Limits::default())
+    }
+
+    /// The schema in its final form, compiled; what is wrong with it is told.
+    fn checker(
+        &mut self,
+        schema: &Schema,
+        form: fn(&Schema, &[(Located<String>, Schema)]) -> Result<Json>,
+    ) -> (Json, Option<Arc<Checker>>) {
+        let made = form(schema, &self.definitions.defs).and_then(|json| Ok((Checker::new(&json)?, json)));
+        match made {
+            Ok((checker, json)) => (json, Some(Arc::new(checker))),
+            Err(fault) => {
+                let fault = match schema.place("") {
+                    Some(place) => fault.at(place.clone()),
+                    None => fault,
+                };
+                if !self.faults.iter().any(|known| known.at == fault.at && known.is_error()) {
+                    self.faults.push(*fault);
+                }
+                (schema.json.clone(), None)
+            }
+        }
+    }
+}
+
+impl PackParts {
+    /// Reads and compiles a pack.
+    pub fn read(name: &str, hash: [u8; 32], files: Files, settings: &Settings) -> Self {
+        let (definitions, pack, faults) = merge(name, &files);
+        compile(name, hash, files, definitions, pack, faults, settings)
+    }
+
+    /// Whether it can be served.
+    pub fn is_sound(&self) -> bool {
+        !self.faults.iter().any(Diagnostic::is_error)
+    }
+
+    /// The pack, to be served in `root`, and what assembly needs besides.
+    pub(super) fn into_pack(self, root: Option<Arc<dyn World>>, settings: &Settings) -> (Arc<Pack>, Published) {
+        let instructions = self.pack.instructions.as_ref();
+        let instructions = instructions.and_then(|path| {
+            let rendered = self.templates.render(&path.value, &json!({ "config": self.config }));
+            rendered.map_err(|fault| tracing::warn!("the instructions of `{}`: {fault}", self.name)).ok()
+        });
+        let build_limits = self.definitions.graph.as_ref().map(|graph| graph.limits).unwrap_or_default();
+        let usual = Limits { time: std::time::Duration::from_secs(60), ..Limits::default() };
+        let definitions = self.definitions;
+        let data = definitions.data.into_iter().map(|(name, table)| (name.value, Frozen::value(Arc::new(table))));
+        let made = Made {
+            hash: self.hash,
+            files: self.files,
+            program: self.program,
+            templates: self.templates,
+            graph: definitions.graph,
+            data: data.collect(),
+            config: Value::from_json(&self.config),
+            config_checker: self.config_checker,
+            root,
+            build_limits: settings.limits(&[build_limits], usual),
+        };
+        let pack = Pack { name: self.name, definition: self.pack, instructions, cases: definitions.cases, made };
+        let published = Published {
+            tools: definitions.tools.into_iter().zip(self.tools).collect(),
+            resources: definitions.resources.into_iter().zip(self.resources).collect(),
+            prompts: definitions.prompts.into_iter().zip(self.prompts).collect(),
+        };
+        (Arc::new(pack), published)
+    }
+}
+
+/// The definitions of a pack with what calls of them are held to.
+pub(super) struct Published {
+    pub(super) tools: Vec<(Tool, (Json, Option<Json>, Checks))>,
+    pub(super) resources: Vec<(Resource, Checks)>,
+    pub(super) prompts: Vec<(Prompt, Checks)>,
+}

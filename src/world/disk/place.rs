@@ -1,0 +1,55 @@
+//! Where this process stands: its folders, its environment, its clock.
+
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::world::path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The working directory, absolute.
+pub fn current_folder() -> Result<String> {
+    let folder = std::env::current_dir().map_err(|error| {
+        Diagnostic::new(Code::WORLD, format!("the working directory cannot be found: {}", super::roots::reason(&error)))
+    })?;
+    folder.into_os_string().into_string().map_err(|folder| {
+        let message = format!("the path of the working directory is no UTF-8: `{}`", folder.to_string_lossy());
+        Diagnostic::new(Code::UTF8, message)
+    })
+}
+
+/// `$HOME`, if it is absolute.
+pub fn home_folder() -> Option<String> {
+    env("HOME").filter(|home| path::is_absolute(home)).map(|home| path::clean(&home))
+}
+
+/// Where the user's configuration lies: `$XDG_CONFIG_HOME/toolsd`, else `~/.config/toolsd`
+/// (XDG Base Directory Specification: a variable that is not absolute does not count).
+pub fn config_folder() -> Option<String> {
+    base("XDG_CONFIG_HOME", ".config")
+}
+
+/// Where trust and the like are kept: `$XDG_STATE_HOME/toolsd`, else `~/.local/state/toolsd`.
+pub fn state_folder() -> Option<String> {
+    base("XDG_STATE_HOME", ".local/state")
+}
+
+fn base(variable: &str, below_home: &str) -> Option<String> {
+    let given = env(variable).filter(|folder| path::is_absolute(folder));
+    let folder = given.or_else(|| home_folder().map(|home| path::join(&home, below_home)))?;
+    Some(path::join(&folder, "toolsd"))
+}
+
+pub(super) fn env(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+pub(super) fn env_names() -> Vec<String> {
+    let mut names: Vec<String> = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect();
+    names.sort_unstable();
+    names
+}
+
+pub(super) fn now_ms() -> i64 {
+    match SystemTime::now().duration_since(UNIX_EPOCH) {
+        Ok(since) => i64::try_from(since.as_millis()).unwrap_or(i64::MAX),
+        Err(before) => -i64::try_from(before.duration().as_millis()).unwrap_or(i64::MAX),
+    }
+}

@@ -1,0 +1,128 @@
+//! The folders that paths are opened beneath, and which one a path belongs to.
+
+use super::place;
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::world::path;
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use std::io;
+use std::sync::OnceLock;
+
+/// `PATH_MAX` of Linux, without its final NUL.
+const MOST_PATH_BYTES: usize = 4_095;
+
+/// The root and the extra roots.
+pub(super) struct Roots {
+    /// The main one first.
+    roots: Vec<Root>,
+    home: Option<String>,
+}
+
+struct Root {
+    /// Its absolute paths: as it was given, and as the disk knows it.
+    spellings: Vec<String>,
+    dir: OnceLock<Dir>,
+}
+
+impl Root {
+    fn new(given: &str, home: Option<&str>) -> Result<Self> {
+        let given = expand(given, home);
+        let absolute = if path::is_absolute(&given) { given } else { path::join(&place::current_folder()?, &given) };
+        let mut spellings = vec![path::clean(&absolute)];
+        let real = std::fs::canonicalize(&absolute).ok().and_then(|real| real.into_os_string().into_string().ok());
+        spellings.extend(real.filter(|real| *real != spellings[0]));
+        Ok(Self { spellings, dir: OnceLock::new() })
+    }
+
+    /// The open folder, once it is there.
+    fn open(&self) -> io::Result<&Dir> {
+        if let Some(dir) = self.dir.get() {
+            return Ok(dir);
+        }
+        let dir = Dir::open_ambient_dir(&self.spellings[0], ambient_authority())?;
+        Ok(self.dir.get_or_init(|| dir))
+    }
+
+    /// The absolute `path`, seen from here.
+    fn within(&self, path: &str) -> Option<String> {
+        let folder = self.spellings.iter().find(|folder| path::is_below(path, folder))?;
+        Some(match path[folder.len()..].trim_start_matches('/') {
+            "" => ".".to_owned(),
+            rest => rest.to_owned(),
+        })
+    }
+}
+
+impl Roots {
+    pub(super) fn new<'a>(root: &str, extra: impl IntoIterator<Item = &'a str>) -> Result<Self> {
+        let home = place::home_folder();
+        let main = Root::new(root, home.as_deref())?;
+        main.open().map_err(|error| {
+            Diagnostic::new(Code::WORLD, format!("the folder `{root}` cannot be opened: {}", reason(&error)))
+        })?;
+        let mut roots = vec![main];
+        for root in extra {
+            roots.push(Root::new(root, home.as_deref())?);
+        }
+        Ok(Self { roots, home })
+    }
+
+    /// The absolute path of the main root.
+    pub(super) fn main(&self) -> &str {
+        self.roots[0].spellings.last().map_or("/", String::as_str)
+    }
+
+    /// The folder that `path` is to be opened beneath, if it is there, and the clean path from there.
+    /// A path that lies below no root is a fault.
+    pub(super) fn find(&self, path: &str) -> Result<(Option<&Dir>, String)> {
+        if path.contains('\0') {
+            return Err(Diagnostic::new(Code::WORLD, format!("`{}` is no path", path.replace('\0', "\\0"))));
+        }
+        if path.len() > MOST_PATH_BYTES {
+            let start = &path[..path.floor_char_boundary(40)];
+            let message = format!("the path `{start}…` has {} bytes", path.len());
+            return Err(Diagnostic::new(Code::WORLD, message).help(format!("at most {MOST_PATH_BYTES} are allowed")));
+        }
+        let clean = path::clean(&expand(path, self.home.as_deref()));
+        if path::is_below(&clean, ".") {
+            return Ok((self.roots[0].open().ok(), clean));
+        }
+        if path::is_absolute(&clean) {
+            let found = self.roots.iter().filter_map(|root| Some((root, root.within(&clean)?)));
+            // The innermost root is nearest: its symlinks are those that stay inside.
+            if let Some((root, within)) = found.min_by_key(|(_, within)| within.len()) {
+                return Ok((root.open().ok(), within));
+            }
+        }
+        let message = format!("`{path}` leads outside of `{}`", self.main());
+        Err(Diagnostic::new(Code::WORLD, message).help("`--root DIR` grants another folder"))
+    }
+}
+
+/// `~/…` with the home folder in its place.
+fn expand(path: &str, home: Option<&str>) -> String {
+    match (path.strip_prefix('~'), home) {
+        (Some(""), Some(home)) => home.to_owned(),
+        (Some(rest), Some(home)) if rest.starts_with('/') => format!("{home}{rest}"),
+        _ => path.to_owned(),
+    }
+}
+
+/// The fault of an operation on `path`.
+pub(super) fn fault(path: &str, act: &str, error: &io::Error) -> Box<Diagnostic> {
+    // The openers of folders beneath folders refuse with an error that the system did not raise.
+    if error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none() {
+        return Diagnostic::new(Code::WORLD, format!("`{path}` leads outside of its root through a symlink"))
+            .help("make the link relative and keep its target inside, or grant the target's folder with `--root DIR`");
+    }
+    if error.kind() == io::ErrorKind::NotFound {
+        return Diagnostic::new(Code::WORLD, format!("there is no file `{path}`"));
+    }
+    Diagnostic::new(Code::WORLD, format!("`{path}` cannot be {act}: {}", reason(error)))
+}
+
+/// What the system says, without its number.
+pub(super) fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_lowercase()
+}
