@@ -3,7 +3,6 @@
 mod adapt;
 mod convert;
 mod diagnose;
-mod effects;
 mod engine;
 mod function;
 mod language;
@@ -27,5 +26,6 @@ use engine::{MOST_LEVELS, empty_engine};
 use function::Closure;
 use language::sequence_verb;
 use parallel::{STACK, parallel};
-use program::Inner;
+use program::{Inner, Script, is_closure};
 use running::{Running, at_level, current, enter, level};
+use survey::Survey;

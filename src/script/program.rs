@@ -1,7 +1,8 @@
 //! The scripts of one pack, compiled: functions by script and name, run for a host under a guard.
 
 use super::{
-    MOST_LEVELS, Running, at_level, current, empty_engine, enter, from_value, level, parallel, parse_fault, to_value,
+    MOST_LEVELS, Running, Survey, at_level, current, empty_engine, enter, from_value, level, parallel, parse_fault,
+    to_value,
 };
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::Functions;
@@ -11,7 +12,7 @@ use crate::source::{Place, Source};
 use crate::value::Value;
 use rhai::{AST, Dynamic, Engine, FnPtr, Module, NativeCallContext, Position, Scope, Shared};
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// The compiled scripts of one pack. Cloning it copies a pointer.
@@ -37,6 +38,8 @@ pub(super) struct Inner {
     /// Which script a closure stands in, and how many parameters it has besides the captured ones.
     closures: HashMap<String, (usize, usize)>,
     fingerprint: [u8; 32],
+    /// Made when first asked for.
+    pub(super) surveys: OnceLock<Vec<Survey>>,
 }
 
 /// One script.
@@ -85,7 +88,13 @@ impl Program {
                 }
             }
         }
-        let inner = Inner { closures: closures(&scripts), fingerprint: fingerprint(sources), engine, scripts };
+        let inner = Inner {
+            closures: closures(&scripts),
+            fingerprint: fingerprint(sources),
+            engine,
+            scripts,
+            surveys: OnceLock::new(),
+        };
         (Self(Arc::new(inner)), faults)
     }
 

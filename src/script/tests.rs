@@ -4,7 +4,9 @@ mod edges;
 mod examples;
 mod faults;
 mod host;
+mod speed;
 mod stops;
+mod surveys;
 
 use super::{Pool, Program};
 use crate::diagnostic::Result;
