@@ -10,7 +10,6 @@ mod missing_function;
 mod name_clash;
 mod reserved_argument;
 mod resource_hidden;
-mod schema_compiles;
 mod schema_portable;
 mod schema_reference;
 mod shadowed_primitive;
@@ -25,10 +24,11 @@ mod unknown_function;
 mod unused_file;
 mod wrong_arity;
 
-pub use subject::{Assembled, Subject};
+pub use subject::{Subject, read_texts};
 
 use crate::definition::{Body, Located, MessagePart, Resource, Schema};
 use crate::diagnostic::{Code, Diagnostic};
+use crate::registry::PackParts;
 use crate::source::Place;
 use std::collections::HashSet;
 
@@ -60,7 +60,6 @@ pub const ALL: &[&Rule] = &[
     &name_clash::RULE,
     &reserved_argument::RULE,
     &resource_hidden::RULE,
-    &schema_compiles::RULE,
     &schema_portable::RULE,
     &schema_reference::RULE,
     &shadowed_primitive::RULE,
@@ -75,12 +74,16 @@ pub const ALL: &[&Rule] = &[
     &wrong_arity::RULE,
 ];
 
-/// Everything that the rules find, in the order of files and places, each fault once.
-pub fn check(subject: &Subject<'_>) -> Vec<Diagnostic> {
+/// Everything that the rules find in a pack and that is not told yet, in the order of files and places.
+pub fn check(parts: &PackParts) -> Vec<Diagnostic> {
+    let subject = Subject::of(parts);
     let mut found: Vec<Diagnostic> = Vec::new();
     for rule in ALL {
-        for fault in (rule.run)(subject) {
-            if !found.iter().any(|known| known.code == fault.code && known.at == fault.at && known.message == fault.message) {
+        for fault in (rule.run)(&subject) {
+            let same = |known: &&Diagnostic| {
+                known.code == fault.code && known.at == fault.at && known.message == fault.message
+            };
+            if parts.faults.iter().chain(&found).find(same).is_none() {
                 found.push(fault);
             }
         }
@@ -215,9 +218,11 @@ fn functions_seen<'a>(subject: &'a Subject<'_>, script: &str) -> Vec<&'a crate::
 
 /// Every name that a script can call.
 fn callable<'a>(subject: &'a Subject<'_>, script: &str) -> HashSet<&'a str> {
-    let own = functions_seen(subject, script).into_iter().map(|function| function.name.as_str());
-    let primitives = crate::primitives::ALL.iter().map(|primitive| primitive.name);
-    own.chain(primitives).chain(crate::script::known_names()).chain(["call", "curry"]).collect()
+    let mut names: HashSet<&str> = HashSet::from(["call", "curry"]);
+    names.extend(functions_seen(subject, script).into_iter().map(|function| function.name.as_str()));
+    names.extend(crate::primitives::ALL.iter().map(|primitive| primitive.name));
+    names.extend(crate::script::known_names());
+    names
 }
 
 /// Every file that a definition names: what it is, its path, where it is named.
@@ -250,7 +255,7 @@ mod tests {
     use super::*;
 
     fn codes(files: &[(&str, &str)]) -> Vec<Diagnostic> {
-        check(&Assembled::of(files).subject())
+        check(&read_texts(files))
     }
 
     #[test]
@@ -264,7 +269,7 @@ mod tests {
                 wrong.push(format!("`{}` is not quiet: {fault}", rule.code));
             }
             for files in [rule.fires, rule.quiet] {
-                for fault in Assembled::of(files).faults {
+                for fault in read_texts(files).faults {
                     if fault.code != crate::definition::code::MISSING_KEY {
                         wrong.push(format!("an example of `{}` is broken: {fault}", rule.code));
                     }

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 use toml::{Table, Value};
-use toolsd::check::{Assembled, check, in_order};
+use toolsd::check::{check, in_order, read_texts};
 use toolsd::definition::code;
 use toolsd::diagnostic::Diagnostic;
 
@@ -17,9 +17,9 @@ fn folder() -> std::path::PathBuf {
 
 /// All faults of a pack: those of its files, and those of the rules.
 fn faults(files: &Files) -> Vec<Diagnostic> {
-    let assembled = Assembled::of(files);
-    let mut faults = check(&assembled.subject());
-    faults.extend(assembled.faults);
+    let parts = read_texts(files);
+    let mut faults = check(&parts);
+    faults.extend(parts.faults);
     in_order(&mut faults);
     faults
 }

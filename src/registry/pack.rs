@@ -3,7 +3,7 @@
 use super::{Checks, Files, Settings, configure, merge};
 use crate::definition::{
     Body, Case, Checker, Definitions, GraphDefinition, Located, MessagePart, PackDefinition, Prompt, Resource, Schema,
-    Tool, published, resolved,
+    Role, Tool, lint, published, resolved,
 };
 use crate::diagnostic::{Diagnostic, Result};
 use crate::guard::Limits;
@@ -231,7 +231,7 @@ impl Compiling<'_> {
                     Some(place) => fault.at(place.clone()),
                     None => fault,
                 };
-                if !self.faults.iter().any(|known| known.at == fault.at && known.is_error()) {
+                if lint(schema, Role::Shared).is_empty() {
                     self.faults.push(*fault);
                 }
                 (schema.json.clone(), None)
