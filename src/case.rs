@@ -83,7 +83,9 @@ impl<'a> Playing<'a> {
             for (name, pointer) in &step.keep {
                 match result.pointer(pointer) {
                     Some(value) => self.kept.keep(name, value.clone()),
-                    None => faults.push(wrong(at, format!("nothing to keep as `{name}`: the result has no `{pointer}`"))),
+                    None => {
+                        faults.push(wrong(at, format!("nothing to keep as `{name}`: the result has no `{pointer}`")))
+                    }
                 }
             }
         }

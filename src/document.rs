@@ -8,17 +8,15 @@ mod markers;
 mod passage;
 mod section;
 mod sentences;
-mod slug;
 mod spans;
 
 pub use ietf::parse_ietf;
 pub use lines::{Line, Lines};
-pub use markdown::{Markdown, parse_markdown};
+pub use markdown::{Anchor, Markdown, parse_markdown};
 pub use markers::{Block, Part, marker_blocks};
 pub use passage::{Found, Passage, Way};
 pub use section::{Section, Sections};
 pub use sentences::{Keywords, Sentence, keyword_sentences};
-pub use slug::{Slug, slug};
 pub use spans::Spans;
 
 use crate::diagnostic::Result;

@@ -2,10 +2,13 @@
 
 mod args;
 mod blocks;
+mod find;
 mod host;
+pub mod time;
 
 pub use args::Args;
 pub use blocks::base64_of;
+pub use find::find_of;
 pub use host::{Context, Host, LogLevel, Notice, PackFile};
 
 use crate::diagnostic::Result;

@@ -12,18 +12,17 @@ mod trust;
 mod uri;
 
 pub use assemble::{Assembly, assemble};
+pub use config::no_pack;
 pub use embedded::embedded_files;
 pub use layers::{EJECTED, FOLDERS, Files, Layer, LayerFile, WORKSPACE_FOLDER, ejected, list_layer};
 pub use merge::merge;
 pub use pack::{Made, Pack, PackParts, compile};
-pub use config::no_pack;
 pub use serving::{Choice, Served, Worlds, outer_roots, root_of, serves};
 pub use settings::{SETTINGS, Settings};
 pub use trust::{TRUST_RECORD, Trust};
 pub use uri::{UriTemplate, Variables};
 
 use config::configure;
-
 
 use crate::definition::{Checker, Prompt, Resource, Tool};
 use crate::diagnostic::{Diagnostic, Result};
@@ -59,9 +58,9 @@ pub struct Registry {
 impl Registry {
     /// The resource that answers a URI, and the variables in it; a fault if its query is wrong.
     pub fn route(&self, uri: &str) -> Option<Result<(&Arc<ServedResource>, Variables)>> {
-        self.routes.iter().find_map(|(template, resource)| {
-            Some(template.matches(uri)?.map(|variables| (resource, variables)))
-        })
+        self.routes
+            .iter()
+            .find_map(|(template, resource)| Some(template.matches(uri)?.map(|variables| (resource, variables))))
     }
 }
 

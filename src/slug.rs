@@ -1,6 +1,6 @@
 //! Slugs: the part of an address that is made from a title.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// A slug of ASCII letters and digits: other scripts are transliterated, letters lowered, and every other run
 /// becomes one `separator`, none of them at the ends. `4.1 A & B` gives `4-1-a-b`.
@@ -48,6 +48,8 @@ pub fn github_slug(text: &str, separator: &str) -> String {
 #[derive(Debug, Default)]
 pub struct Slugs {
     taken: HashSet<String>,
+    /// For a slug that came again, the number to try next: thousands of equal titles stay linear.
+    next: HashMap<String, u64>,
 }
 
 impl Slugs {
@@ -56,9 +58,12 @@ impl Slugs {
         if self.taken.insert(slug.clone()) {
             return slug;
         }
-        let free = (1_u64..).map(|number| format!("{slug}-{number}")).find(|name| !self.taken.contains(name));
-        let free = free.unwrap_or(slug);
-        self.taken.insert(free.clone());
+        let mut number = self.next.get(&slug).copied().unwrap_or(1);
+        while !self.taken.insert(format!("{slug}-{number}")) {
+            number += 1;
+        }
+        let free = format!("{slug}-{number}");
+        self.next.insert(slug, number + 1);
         free
     }
 }

@@ -9,6 +9,7 @@ pub mod path;
 pub mod recorded;
 #[cfg(test)]
 mod tests;
+pub mod text;
 mod walk;
 
 use crate::diagnostic::{Code, Diagnostic, Result};

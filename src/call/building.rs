@@ -24,7 +24,7 @@ pub fn fresh(host: &Arc<CallHost>, store: &Arc<Store>, graph: &GraphDefinition) 
     let within = |world: Arc<dyn World>, job: &mut dyn FnMut() -> Result<()>| {
         let guard = Guard::new(made.build_limits, host.cancel.clone());
         let inner = host.for_build(world) as Arc<dyn Host>;
-        made.program.within(&graph.script.value, inner, &guard, job)
+        made.program.within(&graph.script.value, inner, guard, job)
     };
     let config = host.config();
     let build =

@@ -79,7 +79,9 @@ fn described(fault: &Diagnostic) -> Json {
 /// Content of one value or a list of it; a text of a tool without an output schema is content too.
 pub fn contents(value: &Value) -> Option<Vec<Content>> {
     match value {
-        Value::Handle(handle) if handle.kind() == Kind::Content => handle.downcast::<Content>().map(|one| vec![one.clone()]),
+        Value::Handle(handle) if handle.kind() == Kind::Content => {
+            handle.downcast::<Content>().map(|one| vec![one.clone()])
+        }
         Value::List(items) if !items.is_empty() => {
             items.iter().map(|item| item.as_object::<Content>().cloned()).collect()
         }
@@ -112,8 +114,12 @@ fn within(bytes: usize, tool: &ServedTool, most: usize) -> Result<()> {
     if bytes <= most {
         return Ok(());
     }
-    let message =
-        format!("the result of `{}` has {} kB, more than the {} kB that it may have", tool.name, bytes >> 10, most >> 10);
+    let message = format!(
+        "the result of `{}` has {} kB, more than the {} kB that it may have",
+        tool.name,
+        bytes >> 10,
+        most >> 10
+    );
     Err(Diagnostic::new(Code::LIMIT, message).help(match narrowing(&tool.input) {
         Some(argument) => format!("narrow it by `{argument}`"),
         None => "ask for less; its author may raise `output_kb`".to_owned(),

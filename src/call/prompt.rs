@@ -12,7 +12,12 @@ use crate::value::{Json, Value};
 pub type Reading<'a> = &'a dyn Fn(&str) -> Result<Vec<(String, Option<String>, ResourceBody)>>;
 
 /// The messages of a prompt: role and content.
-pub fn messages(served: &ServedPrompt, running: &Running, given: &Json, read: Reading<'_>) -> Result<Vec<(String, Content)>> {
+pub fn messages(
+    served: &ServedPrompt,
+    running: &Running,
+    given: &Json,
+    read: Reading<'_>,
+) -> Result<Vec<(String, Content)>> {
     let prompt = &served.prompt;
     let mut typed = serde_json::Map::new();
     let properties = served.checks.schema.get("properties");

@@ -131,7 +131,16 @@ fn tools(registry: &Registry) -> Vec<Json> {
     let published = |one: &Arc<ServedTool>| {
         let tool = &one.tool;
         let hints = (tool.effect.value.name(), tool.hints.destructive, tool.hints.idempotent, tool.hints.open_world);
-        json!([one.name, tool.title, one.description, one.input, one.output, tool.icons, tool.meta, format!("{hints:?}")])
+        json!([
+            one.name,
+            tool.title,
+            one.description,
+            one.input,
+            one.output,
+            tool.icons,
+            tool.meta,
+            format!("{hints:?}")
+        ])
     };
     registry.tools.iter().map(published).collect()
 }

@@ -20,7 +20,8 @@ pub fn read(served: &ServedResource, running: &Running, uri: &str, variables: Va
         let value = coerce::typed(&text, schema);
         typed.insert(name, value);
     }
-    let accepted = tool::accept(&format!("`{}`", resource.uri.value), &served.checks, &resource.with, &Json::Object(typed))?;
+    let accepted =
+        tool::accept(&format!("`{}`", resource.uri.value), &served.checks, &resource.with, &Json::Object(typed))?;
     let mime_type = resource.mime_type.as_deref();
     let parts = if let Body::File(path) = &resource.body.value {
         vec![(uri.to_owned(), mime_type.map(str::to_owned), running.host.pack_bytes(path)?)]
@@ -118,7 +119,8 @@ pub fn listed(served: &ServedResource, running: &Running) -> Result<Vec<Json>> {
     let Some(list) = &resource.list else { return Ok(Vec::new()) };
     let value = running.function(&resource.script, &list.value, vec![Value::from_json(&resource.with)])?;
     let Json::Array(items) = value.to_json() else {
-        let fault = Diagnostic::new(Code::SCRIPT, format!("`{}` gives {}, not a list", list.value, value.kind().name()));
+        let fault =
+            Diagnostic::new(Code::SCRIPT, format!("`{}` gives {}, not a list", list.value, value.kind().name()));
         return Err(fault.at(list.at.clone()).help("return a list of `#{ uri, name }`"));
     };
     let complete = |item: Json| {

@@ -85,7 +85,8 @@ impl Service {
     /// Answers a request on this thread, whose stack must be as large as that of a script thread.
     pub fn run(&self, request: &Request, caller: Caller) -> Answer {
         let registry = self.registry();
-        let calling = Calling { service: self, registry: &registry, cancel: caller.cancel, notices: caller.notices.into() };
+        let calling =
+            Calling { service: self, registry: &registry, cancel: caller.cancel, notices: caller.notices.into() };
         calling.answer(request).unwrap_or_else(Answer::Fault)
     }
 

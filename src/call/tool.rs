@@ -47,10 +47,11 @@ pub fn said(problem: &Problem) -> String {
 /// A fault that comes out is one of the protocol: `reject`, `not_found`, a call that was taken back.
 pub fn call(served: &ServedTool, running: &Running, arguments: &Json) -> Result<Outcome> {
     let most = served.checks.limits.output;
-    let value = accept(&format!("`{}`", served.name), &served.checks, &served.tool.with, arguments).and_then(|accepted| {
-        let declared = declared(&served.input);
-        Ok((running.body(&served.tool.body.value, &accepted, &declared)?, accepted))
-    });
+    let value =
+        accept(&format!("`{}`", served.name), &served.checks, &served.tool.with, arguments).and_then(|accepted| {
+            let declared = declared(&served.input);
+            Ok((running.body(&served.tool.body.value, &accepted, &declared)?, accepted))
+        });
     let ended = match value {
         Ok((value, _)) => outcome::of_value(&value, served, most),
         Err(fault) => Err(fault),

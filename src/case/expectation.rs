@@ -113,9 +113,13 @@ fn words(answer: &Answer) -> Vec<String> {
     match answer {
         Answer::Tool(outcome) => outcome.content.iter().map(of_block).collect(),
         Answer::Messages { messages, .. } => messages.iter().map(|(_, content)| of_block(content)).collect(),
-        Answer::Contents(contents) => contents.parts.iter().map(|(_, _, body)| match body {
-            ResourceBody::Text(text) | ResourceBody::Blob(text) => text.clone(),
-        }).collect(),
+        Answer::Contents(contents) => contents
+            .parts
+            .iter()
+            .map(|(_, _, body)| match body {
+                ResourceBody::Text(text) | ResourceBody::Blob(text) => text.clone(),
+            })
+            .collect(),
         other => vec![result_of(other).to_string()],
     }
 }

@@ -104,7 +104,10 @@ fn configured(case: &Case, pack: &Pack) -> Result<Option<Value>> {
     if let Some(checker) = &pack.made.config_checker {
         let problems: Vec<String> = checker.check(&config).into_iter().map(|problem| problem.message).collect();
         if !problems.is_empty() {
-            return Err(Diagnostic::new(UNMET, format!("the `config` of the case does not fit: {}", problems.join("; "))));
+            return Err(Diagnostic::new(
+                UNMET,
+                format!("the `config` of the case does not fit: {}", problems.join("; ")),
+            ));
         }
         checker.fill_defaults(&mut config);
     }

@@ -73,7 +73,10 @@ impl New {
         let layer = crate::registry::Layer { origin, world: target, trust: None };
         match crate::registry::Files::collect(&[layer]).0.packs().as_slice() {
             [one] => Ok(one.clone()),
-            [] => wrong("there is no pack to put it in".to_owned(), "name one by `--pack NAME`, or `toolsd new pack NAME`"),
+            [] => wrong(
+                "there is no pack to put it in".to_owned(),
+                "name one by `--pack NAME`, or `toolsd new pack NAME`",
+            ),
             several => wrong(format!("there are several packs: {}", several.join(", ")), "name one by `--pack NAME`"),
         }
     }

@@ -88,7 +88,8 @@ impl Session {
             self.workspace.write(&format!("{WORKSPACE_FOLDER}/{}", crate::registry::EJECTED), b"{}\n")?;
         }
         let layer = self.workspace_layer()?;
-        let layer = layer.ok_or_else(|| Diagnostic::new(Code::WORLD, format!("`{WORKSPACE_FOLDER}` cannot be made")))?;
+        let layer =
+            layer.ok_or_else(|| Diagnostic::new(Code::WORLD, format!("`{WORKSPACE_FOLDER}` cannot be made")))?;
         Ok((layer, "workspace".to_owned()))
     }
 
@@ -96,7 +97,8 @@ impl Session {
     pub fn hint_of_trust(&self, origin: &str) {
         let trusted = load_trust(self.workspace.root()).is_ok_and(|trust| trust.edits);
         if origin == "workspace" && !trusted {
-            self.terminal.note("run `toolsd trust` to have it used, `toolsd trust --edits` to have later edits used too");
+            self.terminal
+                .note("run `toolsd trust` to have it used, `toolsd trust --edits` to have later edits used too");
         }
     }
 

@@ -4,9 +4,10 @@ mod number;
 mod pages;
 mod title;
 
-use super::{Document, Line, Lines, Section, Sections, Slug, slug};
+use super::{Document, Line, Lines, Section, Sections};
 use crate::diagnostic::Result;
 use crate::guard;
+use crate::slug::ascii_slug;
 use number::Numbered;
 use std::collections::HashMap;
 
@@ -79,7 +80,8 @@ pub fn parse_ietf(document: &Document) -> Result<Sections> {
     let title = title::title(document, &items[..first]);
     pages::leave_out(document, &mut items);
     let sections = sections(document, &items);
-    let summary = sections.iter().find(|section| section.id == "name-abstract").and_then(|section| paragraph(&section.lines));
+    let summary =
+        sections.iter().find(|section| section.id == "name-abstract").and_then(|section| paragraph(&section.lines));
     Ok(Sections { title, summary, sections })
 }
 
@@ -124,7 +126,7 @@ fn name_headings(document: &Document, items: &mut [Item]) {
         }
         let text = &document.text()[items[at].line.span.clone()];
         if NAMED.contains(&text) {
-            let id = format!("name-{}", slug(text, Slug::Ascii));
+            let id = format!("name-{}", ascii_slug(text, "-"));
             items[at].token = Token::Heading { id, title: text.to_owned(), level: 1 };
             used = Some(at + 1);
         }
@@ -134,8 +136,7 @@ fn name_headings(document: &Document, items: &mut [Item]) {
 fn sections(document: &Document, items: &[Item]) -> Vec<Section> {
     let mut sections: Vec<Option<Section>> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
-    let starts: Vec<usize> =
-        (0..items.len()).filter(|at| matches!(items[*at].token, Token::Heading { .. })).collect();
+    let starts: Vec<usize> = (0..items.len()).filter(|at| matches!(items[*at].token, Token::Heading { .. })).collect();
     for (index, start) in starts.iter().enumerate() {
         let Token::Heading { id, title, level } = &items[*start].token else { continue };
         let end = starts.get(index + 1).copied().unwrap_or(items.len());

@@ -2,19 +2,29 @@
 
 mod heading;
 
-use super::{Document, Line, Lines, Section, Sections, Slug, slug};
+use super::{Document, Line, Lines, Section, Sections};
 use crate::diagnostic::Result;
 use crate::guard;
+use crate::slug::{Slugs, ascii_slug, github_slug};
 use heading::Heading;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
-use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+
+/// How a title becomes an id.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Anchor {
+    /// [`ascii_slug`] of the title.
+    #[default]
+    Ascii,
+    /// [`github_slug`] of the heading's words without markup.
+    Github,
+}
 
 /// How to read a CommonMark text.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Markdown {
     /// How titles become ids.
-    pub slug: Slug,
+    pub anchor: Anchor,
     /// Whether `{#id}` at the end of a heading is its id, and no part of its title.
     pub attributes: bool,
 }
@@ -24,8 +34,8 @@ pub struct Markdown {
 /// - A heading of any level, ATX or setext, also one in a quote or a list, begins a section, which ends at the
 ///   next heading of any level.
 /// - The title is the source from the heading's first text to its end; line ends in it are blanks. A heading
-///   without text (only code, say) has its whole source as title. GitHub's ids are made of the text without
-///   markup, others of the title.
+///   without text (only code, say) has its whole source as title. An id is made as [`Anchor`] says,
+///   unless an attribute gives one.
 /// - An id that is taken gets `-1`, `-2`, … : the first that is free.
 /// - The lines are those of the source. A break stands before the first and after the last line of each item
 ///   of a list.
@@ -35,14 +45,17 @@ pub fn parse_markdown(document: &Document, how: Markdown) -> Result<Sections> {
     let lines = document.line_ranges();
     let line_of = |at: usize| lines.partition_point(|line| line.start <= at).saturating_sub(1);
     let breaks = breaks(document.text(), &scan.items, line_of);
-    let mut ids = Ids::default();
+    let mut ids = Slugs::default();
     let mut sections = Vec::with_capacity(scan.headings.len());
     for (index, heading) in scan.headings.iter().enumerate() {
         let next = scan.headings.get(index + 1).map_or(lines.len(), |next| line_of(next.span.start));
         let body = line_of(heading.span.end.saturating_sub(1).max(heading.span.start)) + 1;
         let title = heading.title(document.text());
-        let words = if how.slug == Slug::Github { &heading.text } else { &title };
-        let id = ids.free(heading.id.clone().unwrap_or_else(|| slug(words, how.slug)));
+        let id = heading.id.clone().unwrap_or_else(|| match how.anchor {
+            Anchor::Ascii => ascii_slug(&title, "-"),
+            Anchor::Github => github_slug(&heading.text, "-"),
+        });
+        let id = ids.unique(id);
         let line = line_of(heading.span.start) + 1;
         let lines = body_lines(document, body..next.max(body), &breaks);
         sections.push(Section { id, title, level: heading.level, line, lines });
@@ -128,28 +141,6 @@ fn body_lines(document: &Document, range: Range<usize>, breaks: &[usize]) -> Lin
     let from = breaks.partition_point(|at| *at < first);
     let within = breaks[from..].iter().take_while(|at| **at <= end).map(|at| at - first).collect();
     Lines::new(document.clone(), lines, within)
-}
-
-/// Ids given so far.
-#[derive(Default)]
-struct Ids {
-    taken: HashSet<String>,
-    next: HashMap<String, usize>,
-}
-
-impl Ids {
-    fn free(&mut self, id: String) -> String {
-        if self.taken.insert(id.clone()) {
-            return id;
-        }
-        let mut number = self.next.get(&id).copied().unwrap_or(1);
-        while !self.taken.insert(format!("{id}-{number}")) {
-            number += 1;
-        }
-        let free = format!("{id}-{number}");
-        self.next.insert(id, number + 1);
-        free
-    }
 }
 
 #[cfg(test)]

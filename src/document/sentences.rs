@@ -2,8 +2,8 @@
 
 mod walk;
 
-use super::letters::Letters;
 use super::Lines;
+use super::letters::Letters;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use std::collections::HashMap;

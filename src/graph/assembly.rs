@@ -1,7 +1,8 @@
 //! Fragments to a snapshot: numbers the nodes, merges, resolves references. Copies no value but merged ones.
 
 use super::{
-    Adjacency, EdgeRow, Fault, Fragment, Functions, Graph, Group, How, Keeping, KindTable, NONE, Parts, Shape, Slot, Target,
+    Adjacency, EdgeRow, Fault, Fragment, Functions, Graph, Group, How, Keeping, KindTable, NONE, Parts, Shape, Slot,
+    Target,
 };
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;

@@ -35,7 +35,8 @@ impl Reads {
     pub fn read(names: &[String]) -> Result<Self> {
         let (mut all, mut some): (Vec<Text>, Vec<(Text, Text)>) = Default::default();
         for name in names {
-            let (kind, field) = name.split_once(" by ").map_or((name.trim(), None), |(kind, by)| (kind.trim(), Some(by)));
+            let (kind, field) =
+                name.split_once(" by ").map_or((name.trim(), None), |(kind, by)| (kind.trim(), Some(by)));
             let twice = all.iter().chain(some.iter().map(|(kind, _)| kind)).any(|known| **known == *kind);
             if kind.is_empty() || kind.contains(' ') || twice {
                 let fault = Diagnostic::new(Code::ARGUMENTS, format!("`reads` cannot take `{name}`"));

@@ -1,6 +1,6 @@
 //! The immutable snapshot: numbered nodes over the fragments' columns, adjacency in arrays, ids found in O(1).
 
-use super::{Fault, Fragment, Functions, Group, Head, Index, Keeping, Node, Premise, Nodes, hash_of};
+use super::{Fault, Fragment, Functions, Group, Head, Index, Keeping, Node, Nodes, Premise, hash_of};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::value::{Handle, Json, Kind, Map, Object, Text, Value};
 use rustc_hash::FxHashMap;

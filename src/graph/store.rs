@@ -69,7 +69,8 @@ impl Store {
             return Err(fault.help("inside `build` read `g`"));
         }
         if is_limited() {
-            let fault = Diagnostic::new(Code::ARGUMENTS, "a derived function with `reads` has its own view of the graph");
+            let fault =
+                Diagnostic::new(Code::ARGUMENTS, "a derived function with `reads` has its own view of the graph");
             return Err(fault.help("read `g`, which it gets"));
         }
         let inputs = inputs(build)?;

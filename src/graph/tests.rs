@@ -243,7 +243,8 @@ fn graph(nodes: &[(&str, &str, &str, &str)], edges: &[(&str, &str, &str)]) -> Ar
 /// Everything that a graph says.
 fn dump(graph: &Arc<Graph>) -> Json {
     let all = graph.nodes(&[]);
-    let parents: Vec<Json> = all.iter().map(|node| node.parent().unwrap().map_or(Json::Null, |node| node.to_json())).collect();
+    let parents: Vec<Json> =
+        all.iter().map(|node| node.parent().unwrap().map_or(Json::Null, |node| node.to_json())).collect();
     let children: Vec<Json> = all.iter().map(|node| node.alone().children(None).unwrap().to_json()).collect();
     let inward: Vec<Json> = all.iter().map(|node| node.alone().edges_in(None).to_json()).collect();
     serde_json::json!({

@@ -73,12 +73,7 @@ fn publish(parts: PackParts, root: Arc<dyn World>, settings: &Settings) -> Serve
         inline_icons(&mut prompt.icons, &pack);
         Arc::new(ServedPrompt { pack: Arc::clone(&pack), name: named(&prompt.name), prompt, checks })
     });
-    Served {
-        tools: tools.collect(),
-        resources: resources.collect(),
-        prompts: prompts.collect(),
-        pack,
-    }
+    Served { tools: tools.collect(), resources: resources.collect(), prompts: prompts.collect(), pack }
 }
 
 /// Icons of a `file` of the pack become data URIs (RFC 2397), since a client cannot read the pack.
@@ -158,7 +153,8 @@ fn free(
         Some(other) if *other != pack.name => {
             let message = format!("the {what} `{name}` is claimed by the packs `{other}` and `{}`", pack.name);
             let fault = Diagnostic::new(Code("name-clash"), message).at(at.clone());
-            faults.push(*fault.help(format!("set a prefix in `toolsd.toml`: `[prefixes]` with `{} = \"…\"`", pack.name)));
+            faults
+                .push(*fault.help(format!("set a prefix in `toolsd.toml`: `[prefixes]` with `{} = \"…\"`", pack.name)));
             false
         }
         Some(_) => false,

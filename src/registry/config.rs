@@ -63,8 +63,10 @@ fn without_paths(pack: &str, config: &mut Json, schema: &Schema, faults: &mut Ve
     let paths = properties.into_iter().flatten().filter(|(_, schema)| holds_path(schema));
     for (name, _) in paths {
         if map.shift_remove(name).is_some() {
-            let message = format!("`{name}` of `[packs.{pack}]` is not used: it is a path, and `{SETTINGS}` is not trusted");
-            faults.push(*Diagnostic::new(Code("untrusted"), message).warning().help("read it, then run `toolsd trust`"));
+            let message =
+                format!("`{name}` of `[packs.{pack}]` is not used: it is a path, and `{SETTINGS}` is not trusted");
+            faults
+                .push(*Diagnostic::new(Code("untrusted"), message).warning().help("read it, then run `toolsd trust`"));
         }
     }
 }

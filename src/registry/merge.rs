@@ -12,7 +12,8 @@ pub const TWICE: Code = Code("name-clash");
 pub fn merge(name: &str, files: &Files) -> (Definitions, PackDefinition, Vec<Diagnostic>) {
     let mut all = Definitions::default();
     let mut faults = Vec::new();
-    for (path, file) in files.by_path.iter().filter(|(path, _)| path.starts_with("tools.d/") && path.ends_with(".toml")) {
+    for (path, file) in files.by_path.iter().filter(|(path, _)| path.starts_with("tools.d/") && path.ends_with(".toml"))
+    {
         let Some(source) = &file.source else {
             faults.push(*Diagnostic::new(Code::UTF8, format!("`{path}` is no UTF-8")));
             continue;

@@ -198,7 +198,8 @@ impl Compiling<'_> {
         let places = prompt.name.at.clone();
         let mut properties = serde_json::Map::new();
         for argument in &prompt.arguments {
-            let schema = argument.schema.as_ref().map_or_else(|| json!({ "type": "string" }), |schema| schema.json.clone());
+            let schema =
+                argument.schema.as_ref().map_or_else(|| json!({ "type": "string" }), |schema| schema.json.clone());
             properties.insert(argument.name.value.clone(), schema);
         }
         let required: Vec<&str> = prompt

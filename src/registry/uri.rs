@@ -278,7 +278,10 @@ mod tests {
         let mut templates =
             ["x:///{+a}", "x:///{a}/{b}", "x:///a/{b}", "x:///a/b"].map(|text| UriTemplate::parse(text).unwrap());
         templates.sort_by_key(UriTemplate::rank);
-        assert_eq!(templates.each_ref().map(UriTemplate::text), ["x:///a/b", "x:///a/{b}", "x:///{a}/{b}", "x:///{+a}"]);
+        assert_eq!(
+            templates.each_ref().map(UriTemplate::text),
+            ["x:///a/b", "x:///a/{b}", "x:///{a}/{b}", "x:///{+a}"]
+        );
     }
 
     #[test]

@@ -52,13 +52,6 @@ pub(super) struct Script {
     pub(super) shared: bool,
 }
 
-impl Default for Program {
-    /// A program without scripts.
-    fn default() -> Self {
-        Self::compile_sources(&[]).0
-    }
-}
-
 impl Program {
     /// Compiles the scripts of a pack: path and text of each. The faults of all files are reported; a file that
     /// has one is left out.
@@ -148,6 +141,13 @@ impl Program {
         guard: Arc<Guard>,
     ) -> Result<Value> {
         self.within(script, host, guard, || self.0.call(script, function, arguments))
+    }
+}
+
+/// Without scripts.
+impl Default for Program {
+    fn default() -> Self {
+        Self::compile_sources(&[]).0
     }
 }
 

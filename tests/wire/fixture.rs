@@ -9,7 +9,7 @@ use toolsd::content::{Block, Content, ResourceBody};
 use toolsd::definition::*;
 use toolsd::diagnostic::{Code, Diagnostic};
 use toolsd::primitive::{Effect, LogLevel, Notice};
-use toolsd::registry::{Pack, Registry, ServedPrompt, ServedResource, ServedTool};
+use toolsd::registry::{Checks, Pack, Registry, ServedPrompt, ServedResource, ServedTool};
 use toolsd::source::Source;
 use toolsd::value::Json;
 
@@ -50,6 +50,7 @@ fn pack() -> Arc<Pack> {
         },
         instructions: Some("Call `echo` first.".to_owned()),
         cases: Vec::new(),
+        made: toolsd::registry::Made::default(),
     })
 }
 
@@ -81,6 +82,7 @@ fn tool(pack: &Arc<Pack>, name: &str, effect: Effect, output: Option<Json>) -> A
         },
         input,
         output,
+        checks: Checks::default(),
     })
 }
 
@@ -109,6 +111,7 @@ fn resource(pack: &Arc<Pack>) -> Arc<ServedResource> {
             annotations: Some(json!({ "audience": ["user"], "priority": 0.8, "lastModified": "2026-01-01T00:00:00Z" })),
             meta: None,
         },
+        checks: Checks::default(),
     })
 }
 
@@ -136,6 +139,7 @@ fn prompt(pack: &Arc<Pack>) -> Arc<ServedPrompt> {
             icons: icon(),
             meta: None,
         },
+        checks: Checks::default(),
     })
 }
 
@@ -241,7 +245,7 @@ fn call(tool: &str, arguments: &Json, caller: &Caller) -> Answer {
             content: vec![Content::text("{\"error\":\"no\"}")],
             structured: Some(json!({ "error": "no" })),
             failed: true,
-            meta: None,
+            ..Outcome::default()
         }),
         "reject" => {
             Answer::Fault(Diagnostic::new(Code::REJECT, "never").data(json!({ "code": 7, "data": { "a": 1 } })))

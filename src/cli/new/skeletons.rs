@@ -6,11 +6,11 @@ pub type Files = Vec<(String, String)>;
 /// A pack with one tool.
 pub fn pack(name: &str) -> Files {
     let title = title(name);
-    let head = format!(
-        "[pack]\ntitle = \"{title}\"\nversion = \"0.1.0\"\n\n{}",
-        tool_text(&format!("{name}_hello"))
-    );
-    vec![(format!("tools.d/{name}.toml"), head), (format!("tools.d/{name}.rhai"), script_text(&format!("{name}_hello")))]
+    let head = format!("[pack]\ntitle = \"{title}\"\nversion = \"0.1.0\"\n\n{}", tool_text(&format!("{name}_hello")));
+    vec![
+        (format!("tools.d/{name}.toml"), head),
+        (format!("tools.d/{name}.rhai"), script_text(&format!("{name}_hello"))),
+    ]
 }
 
 /// A tool in a file of its own.

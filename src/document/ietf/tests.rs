@@ -7,10 +7,7 @@ use proptest::prelude::*;
 fn read(rest: &str) -> Vec<(String, String, Vec<String>)> {
     let document = Document::new("a.txt", format!("1.  Intro\n\n   a\n\n{rest}"));
     let sections = parse_ietf(&document).unwrap_or_default().sections;
-    sections
-        .into_iter()
-        .map(|one| (one.id, one.title, one.lines.texts().map(str::to_owned).collect()))
-        .collect()
+    sections.into_iter().map(|one| (one.id, one.title, one.lines.texts().map(str::to_owned).collect())).collect()
 }
 
 fn ids(rest: &str) -> Vec<String> {
@@ -40,10 +37,20 @@ fn a_heading_after_a_break_counts_whatever_its_number() {
 
 #[test]
 fn without_a_break_only_the_next_number_counts() {
-    let text = "   c\n2.  Foo\n3.1 Bar\n2.1 Baz\n2.2.1 Q\n3 T|x\nA. App\nB.1 Bee\nC sea\nB2 Q\nB2. Q\nB3 Q\nC Q\nC. Q\n1. Z\n";
+    let text =
+        "   c\n2.  Foo\n3.1 Bar\n2.1 Baz\n2.2.1 Q\n3 T|x\nA. App\nB.1 Bee\nC sea\nB2 Q\nB2. Q\nB3 Q\nC Q\nC. Q\n1. Z\n";
     assert_eq!(
         ids(text),
-        ["section-2", "section-3.1", "section-3", "appendix-A", "appendix-B.1", "appendix-B2", "appendix-B3", "appendix-C"]
+        [
+            "section-2",
+            "section-3.1",
+            "section-3",
+            "appendix-A",
+            "appendix-B.1",
+            "appendix-B2",
+            "appendix-B3",
+            "appendix-C"
+        ]
     );
 }
 
@@ -65,10 +72,41 @@ fn the_first_number_is_one_or_stands_after_a_break() {
 #[test]
 fn what_looks_like_something_else_is_no_heading() {
     for line in [
-        "2. Foo ..... 3", "2. Foo . . . 3", "2. A . . b", "2. ;Foo", "2. Foo {", "2. Foo [ ", "2. Foo (", "2. a;",
-        "2. Foo     bar", "7. |Foo", "7. Fo|o", "200. Foo", "0. Foo", "1.200 Foo", "2..1 Foo", "4:", "1.1:Foo", "3) F",
-        "AB. Foo", "a.1 foo", "A Foo", ".1 Foo", "...", "4.A x", "5x", "Appendix AB", "Appendix a. Low", "Appendix  B  F",
-        "Appendix G--Foo", "Appendix I:Foo", "Appendix J.Foo", "Appendix C:", "ANNEX D. Foo", "appendix C. Foo", "A1",
+        "2. Foo ..... 3",
+        "2. Foo . . . 3",
+        "2. A . . b",
+        "2. ;Foo",
+        "2. Foo {",
+        "2. Foo [ ",
+        "2. Foo (",
+        "2. a;",
+        "2. Foo     bar",
+        "7. |Foo",
+        "7. Fo|o",
+        "200. Foo",
+        "0. Foo",
+        "1.200 Foo",
+        "2..1 Foo",
+        "4:",
+        "1.1:Foo",
+        "3) F",
+        "AB. Foo",
+        "a.1 foo",
+        "A Foo",
+        ".1 Foo",
+        "...",
+        "4.A x",
+        "5x",
+        "Appendix AB",
+        "Appendix a. Low",
+        "Appendix  B  F",
+        "Appendix G--Foo",
+        "Appendix I:Foo",
+        "Appendix J.Foo",
+        "Appendix C:",
+        "ANNEX D. Foo",
+        "appendix C. Foo",
+        "A1",
     ] {
         assert_eq!(ids(&format!("{line}\n\n   x\n")), [""; 0], "{line}");
     }
@@ -130,8 +168,10 @@ fn page_furniture_is_left_out() {
         (format!("   w\n{feed}{page}   v\n   u\n"), "|   w||   v|   u"),
         (format!("   w\n{page}\n{feed}\n   foo\n   v\n"), "|   w|   foo|   v"),
         (format!("   w\n\n   x [Page 1]\n{feed}RFC 9  x\n\n\n   v\n"), "|   w||   v"),
-        ("RFC 12 foo\nRFC 1x  foo\n RFC 12  foo\n  t [Page x]\n  s [Page 3] \n   v[Page 4]\n".to_owned(),
-         "|RFC 12 foo|RFC 1x  foo| RFC 12  foo|  t [Page x]|  s [Page 3] |   v[Page 4]"),
+        (
+            "RFC 12 foo\nRFC 1x  foo\n RFC 12  foo\n  t [Page x]\n  s [Page 3] \n   v[Page 4]\n".to_owned(),
+            "|RFC 12 foo|RFC 1x  foo| RFC 12  foo|  t [Page x]|  s [Page 3] |   v[Page 4]",
+        ),
         ("   x\n\u{c}  \n   z\n".to_owned(), "|   x||   z"),
     ] {
         assert_eq!(intro(&text), expected, "{text:?}");

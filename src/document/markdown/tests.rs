@@ -3,7 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 
-const ASCII: Markdown = Markdown { slug: Slug::Ascii, attributes: true };
+const ASCII: Markdown = Markdown { anchor: Anchor::Ascii, attributes: true };
 
 fn read(text: &str) -> Sections {
     parse_markdown(&Document::new("a.md", text), ASCII).unwrap_or_default()
@@ -39,17 +39,15 @@ fn attributes_give_the_id() {
     check("## A {#cust .k}\n## A\n## A", &[("cust", "A"), ("a", "A"), ("a-1", "A")]);
     check("## foo `x` {#id}\n## {#only}", &[("id", "foo `x`"), ("only", "## {#only}")]);
     check("## b ## {#q3}\n## Y {#z} q", &[("q3", "b"), ("y-z-q", "Y {#z} q")]);
-    let plain = Markdown { slug: Slug::Github, attributes: false };
+    let plain = Markdown { anchor: Anchor::Github, attributes: false };
     let read = parse_markdown(&Document::new("a.md", "# A *b* {#c}"), plain).unwrap_or_default();
     assert_eq!((&*read.sections[0].id, &*read.sections[0].title), ("a-b-c", "A *b* {#c}"));
 }
 
 #[test]
 fn a_taken_id_gets_the_first_free_number() {
-    let ids: Vec<String> = titles("# A\n## A\n### a\n## A 1\n## A {#a}\n## A {#b}\n## b")
-        .into_iter()
-        .map(|(id, _)| id)
-        .collect();
+    let ids: Vec<String> =
+        titles("# A\n## A\n### a\n## A 1\n## A {#a}\n## A {#b}\n## b").into_iter().map(|(id, _)| id).collect();
     assert_eq!(ids, ["a", "a-1", "a-2", "a-1-1", "a-3", "b", "b-1"]);
 }
 

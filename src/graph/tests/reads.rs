@@ -41,7 +41,14 @@ impl Bench {
             }
             g.set("title", "teas".into()).map(|()| Value::Null)
         });
-        for (name, run) in [("band", band as fn(&Arc<Graph>, &Node) -> Value), ("all", all), ("some", some), ("deep", deep), ("own", own), ("wild", wild)] {
+        for (name, run) in [
+            ("band", band as fn(&Arc<Graph>, &Node) -> Value),
+            ("all", all),
+            ("some", some),
+            ("deep", deep),
+            ("own", own),
+            ("wild", wild),
+        ] {
             let counted = Arc::clone(&calls);
             functions = functions.with(name, move |arguments| {
                 *counted.lock().unwrap().entry(name).or_default() += 1;
@@ -65,7 +72,9 @@ impl Bench {
     fn answers(&self, store: &Store) -> Json {
         let graph = self.fresh(store);
         let nodes = graph.nodes(&names(&["n"]));
-        let column = |name: &str| nodes.column(name).map_or_else(|fault| fault.message.into(), |list| Value::List(list).to_json());
+        let column = |name: &str| {
+            nodes.column(name).map_or_else(|fault| fault.message.into(), |list| Value::List(list).to_json())
+        };
         Json::Array(["band", "all", "some", "deep", "own"].iter().map(|name| column(name)).collect())
     }
 
@@ -103,7 +112,9 @@ fn all(graph: &Arc<Graph>, node: &Node) -> Value {
     let nodes = given(graph, "m").unwrap();
     let sorted = nodes.then(&node.alone()).unwrap().sort(&By::read(&"level".into()).unwrap()).unwrap();
     let children = node.alone().children(Some(&names(&["m"]))).unwrap();
-    let ancestors = nodes.ancestors().map_or_else(|fault| fault.message.into(), |nodes| Value::list(keys(&nodes).into_iter().map(Value::from)));
+    let ancestors = nodes
+        .ancestors()
+        .map_or_else(|fault| fault.message.into(), |nodes| Value::list(keys(&nodes).into_iter().map(Value::from)));
     Value::list([seen(&nodes), seen(&sorted), seen(&children), seen(&node.alone()), ancestors])
 }
 
@@ -112,7 +123,13 @@ fn some(graph: &Arc<Graph>, node: &Node) -> Value {
     let got = graph.get("m", "3").map_or(Value::Null, |node| node.key().into());
     let sorted = nodes.then(&node.alone()).unwrap().sort(&By::read(&"level".into()).unwrap()).unwrap();
     let odd = nodes.where_(&map(r#"{ "level": "MUST" }"#)).map_or(0, |nodes| nodes.len());
-    Value::list([seen(&nodes), got, seen(&sorted), odd.into(), seen(&node.alone().children(Some(&names(&["m"]))).unwrap())])
+    Value::list([
+        seen(&nodes),
+        got,
+        seen(&sorted),
+        odd.into(),
+        seen(&node.alone().children(Some(&names(&["m"]))).unwrap()),
+    ])
 }
 
 /// Reads a field that is derived itself, from what it does not read.
@@ -140,7 +157,8 @@ fn wild(graph: &Arc<Graph>, node: &Node) -> Value {
         node.field("plain").map(|_| ()),
         node.field("other").map(|_| ()),
     ];
-    let columns: Vec<Value> = given(graph, "m").unwrap().column("parent.key").map_or_else(|fault| vec![fault.message.into()], |list| list);
+    let columns: Vec<Value> =
+        given(graph, "m").unwrap().column("parent.key").map_or_else(|fault| vec![fault.message.into()], |list| list);
     let told = faults.map(|fault| fault.map_or_else(|fault| fault.message.into(), |()| Value::Null));
     assert!(crate::graph::is_limited());
     Value::list(told.into_iter().chain(columns))
@@ -182,8 +200,13 @@ proptest! {
 #[test]
 fn only_what_read_something_else_is_computed_again() {
     let bench = Bench::new(&DECLARED[..4]);
-    let files =
-        [("a", "\nnode n 1\n\nnode n 2"), ("b", "\nnode m 1\nnode m 2"), ("c", "node n 3"), ("d", "node k 1"), ("e", "\nnode m 7")];
+    let files = [
+        ("a", "\nnode n 1\n\nnode n 2"),
+        ("b", "\nnode m 1\nnode m 2"),
+        ("c", "node n 3"),
+        ("d", "node k 1"),
+        ("e", "\nnode m 7"),
+    ];
     files.iter().for_each(|(path, text)| bench.files.put(path, text));
     let counted = |edits: &[(&str, &str)]| {
         edits.iter().for_each(|(path, text)| bench.files.put(path, text));
@@ -205,7 +228,11 @@ fn only_what_read_something_else_is_computed_again() {
 
 #[test]
 fn nothing_is_seen_but_what_is_named() {
-    let bench = Bench::new(&[("n", "all", "wild", Some(&["m"])), ("n", "plain", "band", None), ("n", "other", "band", Some(&["k"]))]);
+    let bench = Bench::new(&[
+        ("n", "all", "wild", Some(&["m"])),
+        ("n", "plain", "band", None),
+        ("n", "other", "band", Some(&["k"])),
+    ]);
     bench.files.put("a", "node k 1\nnode n 2 1\nnode m 3 1");
     let graph = bench.fresh(&bench.store);
     let told = graph.get("n", "2").unwrap().field("all").unwrap().to_json();

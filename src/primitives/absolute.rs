@@ -1,0 +1,25 @@
+//! `absolute`: an absolute path.
+
+use crate::diagnostic::Result;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+use crate::world::path;
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "absolute",
+    family: Family::Path,
+    summary: "The absolute path of `path`, which begins at the root of the workspace; nothing needs to be there.",
+    params: &[required("path", &[Kind::Text], "A path; one that is absolute already is only cleaned.")],
+    returns: Kind::Text,
+    effect: Effect::Reads,
+    examples: &[
+        Example::gives(r#"absolute("src/../pot.rs") == path_join(absolute("."), "pot.rs")"#, r#"true"#),
+        Example::gives(r#"absolute("/a/../b")"#, r#""/b""#),
+    ],
+    run,
+};
+
+fn run(context: &Context<'_>, args: Args) -> Result<Value> {
+    Ok(path::join(context.host.world().root(), args.text("path")).into())
+}

@@ -1,0 +1,23 @@
+//! `env`: a variable of the environment.
+
+use crate::diagnostic::Result;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "env",
+    family: Family::Host,
+    summary: "The value of a variable of the environment, or `()` if it is not set. The pack must be granted it.",
+    params: &[required("name", &[Kind::Text], "The name of the variable.")],
+    returns: Kind::Text,
+    effect: Effect::Reads,
+    examples: &[Example::gives(r#"env("NOT_SET_ANYWHERE")"#, r#"null"#)],
+    run,
+};
+
+fn run(context: &Context<'_>, args: Args) -> Result<Value> {
+    let (world, name) = (context.host.world(), args.text("name"));
+    world.may_env(name)?;
+    Ok(world.env(name).into())
+}

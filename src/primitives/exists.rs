@@ -1,0 +1,34 @@
+//! `exists`: whether something is there.
+
+use crate::diagnostic::Result;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "exists",
+    family: Family::Files,
+    summary: "Whether there is a file or a folder at `path`.",
+    params: &[required(
+        "path",
+        &[Kind::Text],
+        "The path of a file, from the root of the workspace, absolute or `~/…`.",
+    )],
+    returns: Kind::Bool,
+    effect: Effect::Reads,
+    examples: &[
+        Example::gives(r#"exists("a.md") && exists("docs") && !exists("b.md")"#, r#"true"#).with(&[
+            ("a.md", "one"),
+            ("docs/b.md", "two"),
+            ("docs/.c.md", "three"),
+            ("docs/deep/d.md", "four"),
+            (".gitignore", "d.md"),
+        ]),
+        Example::fails(r#"exists("../a.md")"#, r#"leads outside"#),
+    ],
+    run,
+};
+
+fn run(context: &Context<'_>, args: Args) -> Result<Value> {
+    Ok(context.host.world().stat(args.text("path"))?.is_some().into())
+}

@@ -1,0 +1,25 @@
+//! `path_clean`: a path in its shortest form.
+
+use crate::diagnostic::Result;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+use crate::world::path;
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "path_clean",
+    family: Family::Path,
+    summary: "`path` without `.`, doubled `/`, a final `/`, and `..` where a name before it takes it up.",
+    params: &[required("path", &[Kind::Text], "A path with `/`.")],
+    returns: Kind::Text,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#"path_clean("./src//tea/../pot.rs")"#, r#""src/pot.rs""#),
+        Example::gives(r#"path_clean("")"#, r#"".""#),
+    ],
+    run,
+};
+
+fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
+    Ok(path::clean(args.text("path")).into())
+}

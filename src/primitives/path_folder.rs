@@ -1,0 +1,25 @@
+//! `path_folder`: the folder of a path.
+
+use crate::diagnostic::Result;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+use crate::world::path;
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "path_folder",
+    family: Family::Path,
+    summary: "What is before the last part of `path`: `.` for a bare name.",
+    params: &[required("path", &[Kind::Text], "A path with `/`.")],
+    returns: Kind::Text,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#"path_folder("src/tea/pot.rs")"#, r#""src/tea""#),
+        Example::gives(r#"[path_folder("pot.rs"), path_folder("/pot.rs")]"#, r#"[".", "/"]"#),
+    ],
+    run,
+};
+
+fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
+    Ok(path::folder(args.text("path")).into())
+}

@@ -1,0 +1,22 @@
+//! `path_is_absolute`: whether a path begins at `/`.
+
+use crate::diagnostic::Result;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+use crate::world::path;
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "path_is_absolute",
+    family: Family::Path,
+    summary: "Whether `path` begins at `/`.",
+    params: &[required("path", &[Kind::Text], "A path with `/`.")],
+    returns: Kind::Bool,
+    effect: Effect::Pure,
+    examples: &[Example::gives(r#"path_is_absolute("/etc") && !path_is_absolute("etc")"#, r#"true"#)],
+    run,
+};
+
+fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
+    Ok(path::is_absolute(args.text("path")).into())
+}

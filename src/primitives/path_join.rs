@@ -1,0 +1,25 @@
+//! `path_join`: one path after another.
+
+use crate::diagnostic::Result;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+use crate::world::path;
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "path_join",
+    family: Family::Path,
+    summary: "`path` as seen from the folder `base`, cleaned; an absolute `path` or one that begins with `~/` stays what it is.",
+    params: &[required("base", &[Kind::Text], "A folder."), required("path", &[Kind::Text], "A path from there.")],
+    returns: Kind::Text,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#"path_join("src/tea", "../pot.rs")"#, r#""src/pot.rs""#),
+        Example::gives(r#"path_join("src", "/etc/pot")"#, r#""/etc/pot""#),
+    ],
+    run,
+};
+
+fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
+    Ok(path::join(args.text("base"), args.text("path")).into())
+}

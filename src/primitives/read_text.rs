@@ -1,0 +1,41 @@
+//! `read_text`: the text of a file.
+
+use crate::diagnostic::Result;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+use crate::world::text;
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "read_text",
+    family: Family::Files,
+    summary: "The text of a file. It must be UTF-8; a byte order mark is dropped.",
+    params: &[required(
+        "path",
+        &[Kind::Text],
+        "The path of a file, from the root of the workspace, absolute or `~/…`.",
+    )],
+    returns: Kind::Text,
+    effect: Effect::Reads,
+    examples: &[
+        Example::gives(r#"read_text("a.md")"#, r#""one""#).with(&[
+            ("a.md", "one"),
+            ("docs/b.md", "two"),
+            ("docs/.c.md", "three"),
+            ("docs/deep/d.md", "four"),
+            (".gitignore", "d.md"),
+        ]),
+        Example::fails(r#"read_text("b.md")"#, r#"there is no file `b.md`"#).with(&[
+            ("a.md", "one"),
+            ("docs/b.md", "two"),
+            ("docs/.c.md", "three"),
+            ("docs/deep/d.md", "four"),
+            (".gitignore", "d.md"),
+        ]),
+    ],
+    run,
+};
+
+fn run(context: &Context<'_>, args: Args) -> Result<Value> {
+    Ok(text::read_text(context.host.world().as_ref(), args.text("path"))?.into())
+}

@@ -1,0 +1,44 @@
+//! `read_text_or`: the text of a file that may be missing.
+
+use crate::diagnostic::Result;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+use crate::world::text;
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "read_text_or",
+    family: Family::Files,
+    summary: "The text of a file, or `other` if there is none at `path`. It must be UTF-8; a byte order mark is dropped.",
+    params: &[
+        required("path", &[Kind::Text], "The path of a file, from the root of the workspace, absolute or `~/…`."),
+        required("other", &[Kind::Any], "What to give instead, often `()` or an empty text."),
+    ],
+    returns: Kind::Any,
+    effect: Effect::Reads,
+    examples: &[
+        Example::gives(r#"[read_text_or("a.md", ""), read_text_or("b.md", ())]"#, r#"["one", null]"#).with(&[
+            ("a.md", "one"),
+            ("docs/b.md", "two"),
+            ("docs/.c.md", "three"),
+            ("docs/deep/d.md", "four"),
+            (".gitignore", "d.md"),
+        ]),
+        Example::fails(r#"read_text_or("docs", "")"#, r#"is a folder"#).with(&[
+            ("a.md", "one"),
+            ("docs/b.md", "two"),
+            ("docs/.c.md", "three"),
+            ("docs/deep/d.md", "four"),
+            (".gitignore", "d.md"),
+        ]),
+    ],
+    run,
+};
+
+fn run(context: &Context<'_>, mut args: Args) -> Result<Value> {
+    let world = context.host.world().as_ref();
+    if world.stat(args.text("path"))?.is_none() {
+        return Ok(args.take("other"));
+    }
+    Ok(text::read_text(world, args.text("path"))?.into())
+}
