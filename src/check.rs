@@ -116,7 +116,9 @@ fn schemas<'a>(subject: &'a Subject<'_>) -> Vec<(String, &'a Schema)> {
     let definitions = subject.definitions;
     let mut all: Vec<(String, &Schema)> = Vec::new();
     all.extend(definitions.defs.iter().map(|(name, schema)| (format!("`[defs.{}]`", name.value), schema)));
-    all.extend(definitions.pack.iter().filter_map(|pack| Some(("the configuration".to_owned(), pack.config.as_ref()?))));
+    all.extend(
+        definitions.pack.iter().filter_map(|pack| Some(("the configuration".to_owned(), pack.config.as_ref()?))),
+    );
     for tool in &definitions.tools {
         all.push((format!("the arguments of `{}`", tool.name.value), &tool.input));
         all.extend(tool.output.iter().map(|schema| (format!("the result of `{}`", tool.name.value), schema)));
@@ -185,7 +187,8 @@ fn of_body<'a>(body: &'a Located<Body>, form: &'static str, all: &mut Vec<NamedF
         Body::Script { script, function } => {
             all.push(NamedFunction { script, function, at, parameters: 1..=1, form });
         }
-        Body::Template { context: Some((function, script)), .. } | Body::Inline { context: Some((function, script)), .. } => {
+        Body::Template { context: Some((function, script)), .. }
+        | Body::Inline { context: Some((function, script)), .. } => {
             all.push(NamedFunction { script, function, at, parameters: 0..=1, form });
         }
         _ => {}
@@ -218,10 +221,10 @@ fn functions_seen<'a>(subject: &'a Subject<'_>, script: &str) -> Vec<&'a crate::
 
 /// Every name that a script can call.
 fn callable<'a>(subject: &'a Subject<'_>, script: &str) -> HashSet<&'a str> {
-    let mut names: HashSet<&str> = HashSet::from(["call", "curry"]);
+    let mut names: HashSet<&'a str> = HashSet::from(["call", "curry"]);
     names.extend(functions_seen(subject, script).into_iter().map(|function| function.name.as_str()));
-    names.extend(crate::primitives::ALL.iter().map(|primitive| primitive.name));
-    names.extend(crate::script::known_names());
+    names.extend(crate::primitives::ALL.iter().map(|primitive| -> &'a str { primitive.name }));
+    names.extend(crate::script::known_names().map(|name| -> &'a str { name }));
     names
 }
 

@@ -102,7 +102,8 @@ fn every_seeded_fault_is_told_with_code_place_and_help() {
     paths.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
     paths.sort();
     for path in &paths {
-        let table: Table = toml::from_str(&fs::read_to_string(path).unwrap()).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+        let table: Table =
+            toml::from_str(&fs::read_to_string(path).unwrap()).unwrap_or_else(|error| panic!("{path:?}: {error}"));
         for case in table["case"].as_array().unwrap() {
             let case = case.as_table().unwrap();
             let title = format!("{}: {}", path.file_stem().unwrap().to_string_lossy(), case["title"].as_str().unwrap());

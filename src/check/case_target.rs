@@ -1,8 +1,8 @@
 //! Finds steps of cases that call, or get, what the pack does not have.
 
 use super::{Rule, Subject, found};
-use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::definition::Act;
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 
 const CODE: Code = Code("case-target");
 
@@ -12,8 +12,9 @@ pub const RULE: Rule = Rule {
     summary: "A case calls a tool, or gets a prompt, that the pack does not have.",
     why: "Such a case fails whatever the pack does.",
     run,
-    fires: &[
-        ("tools.d/a.toml", r##"[[tool]]
+    fires: &[(
+        "tools.d/a.toml",
+        r##"[[tool]]
 name = "brew"
 description = "Brews a pot of tea, and says how long it took."
 text = "ok"
@@ -21,10 +22,11 @@ text = "ok"
 title = "brews"
 call = "brw"
 gives = "ok"
-"##),
-    ],
-    quiet: &[
-        ("tools.d/a.toml", r##"[[tool]]
+"##,
+    )],
+    quiet: &[(
+        "tools.d/a.toml",
+        r##"[[tool]]
 name = "brew"
 description = "Brews a pot of tea, and says how long it took."
 text = "ok"
@@ -32,8 +34,8 @@ text = "ok"
 title = "brews"
 call = "brew"
 gives = "ok"
-"##),
-    ],
+"##,
+    )],
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
@@ -47,7 +49,8 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             _ => continue,
         };
         if !known.contains(&name.as_str()) {
-            let help = did_you_mean(name, known.iter().copied()).unwrap_or_else(|| format!("define it as a [[{what}]]"));
+            let help =
+                did_you_mean(name, known.iter().copied()).unwrap_or_else(|| format!("define it as a [[{what}]]"));
             faults.push(found(CODE, &step.act.at, format!("there is no {what} `{name}`"), help));
         }
     }

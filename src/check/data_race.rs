@@ -12,20 +12,29 @@ pub const RULE: Rule = Rule {
     why: "rhai refuses it as a data race when it runs.",
     run,
     fires: &[
-        ("tools.d/a.toml", r##"[[tool]]
+        (
+            "tools.d/a.toml",
+            r##"[[tool]]
 name = "brew"
 description = "Brews a pot of tea, and says how long it took."
 effect = "pure"
-"##),
+"##,
+        ),
         ("tools.d/a.rhai", r##"fn brew(args) { let pots = [1, 2]; pots.filter(|pot| pots.len() > pot) }"##),
     ],
     quiet: &[
-        ("tools.d/a.toml", r##"[[tool]]
+        (
+            "tools.d/a.toml",
+            r##"[[tool]]
 name = "brew"
 description = "Brews a pot of tea, and says how long it took."
 effect = "pure"
-"##),
-        ("tools.d/a.rhai", r##"fn brew(args) { let pots = [1, 2]; let count = pots.len(); pots.filter(|pot| count > pot) }"##),
+"##,
+        ),
+        (
+            "tools.d/a.rhai",
+            r##"fn brew(args) { let pots = [1, 2]; let count = pots.len(); pots.filter(|pot| count > pot) }"##,
+        ),
     ],
 };
 
@@ -34,7 +43,12 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     captures
         .map(|capture| {
             let message = format!("the closure given to `{}` names `{}` itself", capture.method, capture.variable);
-            found(CODE, &capture.at, message, format!("take what it needs out first: `let other = {};`", capture.variable))
+            found(
+                CODE,
+                &capture.at,
+                message,
+                format!("take what it needs out first: `let other = {};`", capture.variable),
+            )
         })
         .collect()
 }

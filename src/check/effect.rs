@@ -1,8 +1,8 @@
 //! Finds definitions whose scripts do more than they declare.
 
 use super::{Rule, Subject, found, named_functions};
-use crate::diagnostic::{Code, Diagnostic};
 use crate::definition::Body;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::primitive::Effect;
 use crate::primitives;
 use crate::source::Place;
@@ -16,22 +16,34 @@ pub const RULE: Rule = Rule {
     why: "The effect is what clients and people trust; the call would be refused when it runs.",
     run,
     fires: &[
-        ("tools.d/a.toml", r##"[[tool]]
+        (
+            "tools.d/a.toml",
+            r##"[[tool]]
 name = "brew"
 description = "Brews a pot of tea, and says how long it took."
 effect = "pure"
-"##),
-        ("tools.d/a.rhai", r##"fn brew(args) { pot() }
-fn pot() { read_text("a.md") }"##),
+"##,
+        ),
+        (
+            "tools.d/a.rhai",
+            r##"fn brew(args) { pot() }
+fn pot() { read_text("a.md") }"##,
+        ),
     ],
     quiet: &[
-        ("tools.d/a.toml", r##"[[tool]]
+        (
+            "tools.d/a.toml",
+            r##"[[tool]]
 name = "brew"
 description = "Brews a pot of tea, and says how long it took."
 effect = "reads"
-"##),
-        ("tools.d/a.rhai", r##"fn brew(args) { pot() }
-fn pot() { read_text("a.md") }"##),
+"##,
+        ),
+        (
+            "tools.d/a.rhai",
+            r##"fn brew(args) { pot() }
+fn pot() { read_text("a.md") }"##,
+        ),
     ],
 };
 
@@ -47,7 +59,8 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             Body::Primitive(name) => {
                 let effect = primitives::find(name).map_or(Effect::Pure, |primitive| primitive.effect);
                 if effect > declared {
-                    let message = format!("`{name}` {}, but the tool is declared as `{}`", verb(effect), declared.name());
+                    let message =
+                        format!("`{name}` {}, but the tool is declared as `{}`", verb(effect), declared.name());
                     faults.push(found(CODE, &tool.effect.at, message, format!("`effect = \"{}\"`", effect.name())));
                 }
                 continue;
@@ -70,7 +83,12 @@ fn compare(subject: &Subject<'_>, script: &str, function: &str, declared: Effect
     }
     let steps: Vec<String> = reached.calls.iter().map(|(name, at)| format!("`{name}` at {at}")).collect();
     let message = format!("`{function}` {}, but is declared as `{}`", verb(reached.effect), declared.name());
-    Some(found(CODE, at, message, format!("`effect = \"{}\"`, or leave out {}", reached.effect.name(), steps.join(", then "))))
+    Some(found(
+        CODE,
+        at,
+        message,
+        format!("`effect = \"{}\"`, or leave out {}", reached.effect.name(), steps.join(", then ")),
+    ))
 }
 
 fn verb(effect: Effect) -> &'static str {

@@ -1,8 +1,8 @@
 //! Finds arguments of examples and cases that do not fit the schema of their tool.
 
 use super::{Rule, Subject, found};
-use crate::diagnostic::{Code, Diagnostic};
 use crate::definition::{Act, Checker, Expect, published};
+use crate::diagnostic::{Code, Diagnostic};
 
 const CODE: Code = Code("example-arguments");
 
@@ -12,8 +12,9 @@ pub const RULE: Rule = Rule {
     summary: "The arguments of an example, or of a step, do not fit the schema of the tool.",
     why: "An example is documentation: what it shows must be allowed.",
     run,
-    fires: &[
-        ("tools.d/a.toml", r##"[[tool]]
+    fires: &[(
+        "tools.d/a.toml",
+        r##"[[tool]]
 name = "brew"
 description = "Brews a pot of tea, and says how long it took."
 text = "ok"
@@ -23,10 +24,11 @@ properties.pot = { type = "string" }
 [[tool.example]]
 arguments = { pt = "x" }
 gives = "ok"
-"##),
-    ],
-    quiet: &[
-        ("tools.d/a.toml", r##"[[tool]]
+"##,
+    )],
+    quiet: &[(
+        "tools.d/a.toml",
+        r##"[[tool]]
 name = "brew"
 description = "Brews a pot of tea, and says how long it took."
 text = "ok"
@@ -39,8 +41,8 @@ gives = "ok"
 [[tool.example]]
 arguments = { pt = "x" }
 fails = { message = "pt" }
-"##),
-    ],
+"##,
+    )],
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
@@ -59,7 +61,8 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             }
             for problem in checker.check(arguments) {
                 let message = format!("the arguments do not fit `{}`: {}", tool.name.value, problem.message);
-                let help = problem.help.unwrap_or_else(|| "see `[tool.input]`; a failure is expected with `fails`".to_owned());
+                let help =
+                    problem.help.unwrap_or_else(|| "see `[tool.input]`; a failure is expected with `fails`".to_owned());
                 faults.push(found(CODE, &step.act.at, message, help));
             }
         }

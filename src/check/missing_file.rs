@@ -12,19 +12,25 @@ pub const RULE: Rule = Rule {
     why: "What it names cannot be run, filled or read.",
     run,
     fires: &[
-        ("tools.d/a.toml", r##"[[tool]]
+        (
+            "tools.d/a.toml",
+            r##"[[tool]]
 name = "brew"
 description = "Brews a pot of tea, and says how long it took."
 template = "templates/a/bew.hbs"
-"##),
+"##,
+        ),
         ("templates/a/brew.hbs", r##"ok"##),
     ],
     quiet: &[
-        ("tools.d/a.toml", r##"[[tool]]
+        (
+            "tools.d/a.toml",
+            r##"[[tool]]
 name = "brew"
 description = "Brews a pot of tea, and says how long it took."
 template = "templates/a/brew.hbs"
-"##),
+"##,
+        ),
         ("templates/a/brew.hbs", r##"ok"##),
     ],
 };
@@ -36,7 +42,8 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             continue;
         }
         let help = did_you_mean(path, subject.paths.iter().copied().filter(|known| ending(known) == ending(path)));
-        let help = help.unwrap_or_else(|| "paths are written in full from the root: `templates/pack/file.hbs`".to_owned());
+        let help =
+            help.unwrap_or_else(|| "paths are written in full from the root: `templates/pack/file.hbs`".to_owned());
         faults.push(found(CODE, at, format!("there is no {what} `{path}`"), help));
     }
     faults

@@ -12,30 +12,40 @@ pub const RULE: Rule = Rule {
     why: "The call would fail at once.",
     run,
     fires: &[
-        ("tools.d/a.toml", r##"[[tool]]
+        (
+            "tools.d/a.toml",
+            r##"[[tool]]
 name = "brew"
 description = "Brews a pot of tea, and says how long it took."
 effect = "pure"
-"##),
+"##,
+        ),
         ("tools.d/a.rhai", r##"fn brw(args) { 1 }"##),
     ],
     quiet: &[
-        ("tools.d/a.toml", r##"[[tool]]
+        (
+            "tools.d/a.toml",
+            r##"[[tool]]
 name = "brew"
 description = "Brews a pot of tea, and says how long it took."
 effect = "pure"
-"##),
+"##,
+        ),
         ("tools.d/a.rhai", r##"fn brew(args) { 1 }"##),
     ],
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
+    if !subject.libraries_are_whole() {
+        return faults;
+    }
     for named in named_functions(subject) {
         if !subject.program.scripts().any(|path| path == named.script) {
             continue;
         }
-        let shared = subject.program.scripts().filter(|path| path.ends_with("/lib.rhai") || path.ends_with("/graph.rhai"));
+        let shared =
+            subject.program.scripts().filter(|path| path.ends_with("/lib.rhai") || path.ends_with("/graph.rhai"));
         let scripts = std::iter::once(named.script).chain(shared);
         let functions: Vec<_> = scripts.flat_map(|path| subject.program.functions(path)).collect();
         let known: Vec<_> = functions.iter().filter(|function| function.name == named.function).collect();

@@ -1,8 +1,8 @@
 //! Finds names that stand twice in one pack.
 
 use super::{Rule, Subject, found};
-use crate::diagnostic::{Code, Diagnostic};
 use crate::definition::Located;
+use crate::diagnostic::{Code, Diagnostic};
 
 const CODE: Code = Code("name-clash");
 
@@ -12,8 +12,9 @@ pub const RULE: Rule = Rule {
     summary: "A tool, a resource, a prompt, a table or a schema has the name of another one.",
     why: "Only one of them could be reached.",
     run,
-    fires: &[
-        ("tools.d/a.toml", r##"[[tool]]
+    fires: &[(
+        "tools.d/a.toml",
+        r##"[[tool]]
 name = "brew"
 description = "Brews a pot of tea, and says how long it took."
 text = "ok"
@@ -21,15 +22,16 @@ text = "ok"
 name = "brew"
 description = "Brews a pot of tea, and says how long it took."
 text = "ok"
-"##),
-    ],
-    quiet: &[
-        ("tools.d/a.toml", r##"[[tool]]
+"##,
+    )],
+    quiet: &[(
+        "tools.d/a.toml",
+        r##"[[tool]]
 name = "brew"
 description = "Brews a pot of tea, and says how long it took."
 text = "ok"
-"##),
-    ],
+"##,
+    )],
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {

@@ -1,8 +1,8 @@
 //! Finds arguments whose names a script cannot write behind a dot.
 
 use super::{Rule, Subject, advice};
-use crate::diagnostic::{Code, Diagnostic};
 use crate::definition::Body;
+use crate::diagnostic::{Code, Diagnostic};
 
 const CODE: Code = Code("reserved-argument");
 
@@ -13,36 +13,96 @@ pub const RULE: Rule = Rule {
     why: "`args.default` is a syntax error there; the name has to be written in brackets.",
     run,
     fires: &[
-        ("tools.d/a.toml", r##"[[tool]]
+        (
+            "tools.d/a.toml",
+            r##"[[tool]]
 name = "brew"
 description = "Brews a pot of tea, and says how long it took."
 effect = "pure"
 [tool.input]
 type = "object"
 properties.default = { type = "string" }
-"##),
+"##,
+        ),
         ("tools.d/a.rhai", r##"fn brew(args) { 1 }"##),
     ],
     quiet: &[
-        ("tools.d/a.toml", r##"[[tool]]
+        (
+            "tools.d/a.toml",
+            r##"[[tool]]
 name = "brew"
 description = "Brews a pot of tea, and says how long it took."
 effect = "pure"
 [tool.input]
 type = "object"
 properties.usual = { type = "string" }
-"##),
+"##,
+        ),
         ("tools.d/a.rhai", r##"fn brew(args) { 1 }"##),
     ],
 };
 
 /// The reserved words of rhai, used or not.
 const RESERVED: &[&str] = &[
-    "let", "const", "if", "else", "switch", "do", "while", "until", "loop", "for", "in", "continue", "break", "return",
-    "throw", "try", "catch", "fn", "private", "import", "export", "as", "global", "this", "true", "false", "var",
-    "static", "shared", "goto", "exit", "match", "case", "public", "protected", "new", "use", "with", "module",
-    "package", "super", "thread", "spawn", "go", "await", "async", "sync", "yield", "default", "void", "null", "nil",
-    "is", "eval", "print", "debug", "type_of", "call", "curry",
+    "let",
+    "const",
+    "if",
+    "else",
+    "switch",
+    "do",
+    "while",
+    "until",
+    "loop",
+    "for",
+    "in",
+    "continue",
+    "break",
+    "return",
+    "throw",
+    "try",
+    "catch",
+    "fn",
+    "private",
+    "import",
+    "export",
+    "as",
+    "global",
+    "this",
+    "true",
+    "false",
+    "var",
+    "static",
+    "shared",
+    "goto",
+    "exit",
+    "match",
+    "case",
+    "public",
+    "protected",
+    "new",
+    "use",
+    "with",
+    "module",
+    "package",
+    "super",
+    "thread",
+    "spawn",
+    "go",
+    "await",
+    "async",
+    "sync",
+    "yield",
+    "default",
+    "void",
+    "null",
+    "nil",
+    "is",
+    "eval",
+    "print",
+    "debug",
+    "type_of",
+    "call",
+    "curry",
 ];
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {

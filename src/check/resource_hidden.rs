@@ -1,6 +1,7 @@
 //! Finds resources that another one hides.
 
 use super::{Rule, Subject, found};
+use crate::definition::uri_variables;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::Place;
 
@@ -12,8 +13,9 @@ pub const RULE: Rule = Rule {
     summary: "Two resources, or their aliases, answer to the same URIs.",
     why: "Only one of them is ever read.",
     run,
-    fires: &[
-        ("tools.d/a.toml", r##"[[resource]]
+    fires: &[(
+        "tools.d/a.toml",
+        r##"[[resource]]
 name = "pot"
 uri_template = "tea:///{pot}"
 text = "a"
@@ -21,10 +23,11 @@ text = "a"
 name = "cup"
 uri_template = "tea:///{cup}{?size}"
 text = "b"
-"##),
-    ],
-    quiet: &[
-        ("tools.d/a.toml", r##"[[resource]]
+"##,
+    )],
+    quiet: &[(
+        "tools.d/a.toml",
+        r##"[[resource]]
 name = "pot"
 uri_template = "tea:///{pot}"
 text = "a"
@@ -32,15 +35,17 @@ text = "a"
 name = "cup"
 uri_template = "tea:///cups/{cup}{?size}"
 text = "b"
-"##),
-    ],
+"##,
+    )],
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut seen: Vec<(String, &str, &Place)> = Vec::new();
     let mut faults = Vec::new();
     for resource in &subject.definitions.resources {
-        for spelling in std::iter::once(&resource.uri).chain(&resource.aliases) {
+        let spellings = std::iter::once(&resource.uri).chain(&resource.aliases);
+        let sound = |uri: &str| !resource.is_template || uri_variables(uri).is_ok();
+        for spelling in spellings.filter(|spelling| sound(&spelling.value)) {
             let shape = shape(&spelling.value);
             match seen.iter().find(|(known, ..)| *known == shape) {
                 Some((_, other, at)) => {

@@ -12,8 +12,9 @@ pub const RULE: Rule = Rule {
     summary: "A property is `true` or `false` instead of a schema, or its `type` is a list.",
     why: "Some clients refuse such a tool, or drop the argument.",
     run,
-    fires: &[
-        ("tools.d/a.toml", r##"[[tool]]
+    fires: &[(
+        "tools.d/a.toml",
+        r##"[[tool]]
 name = "brew"
 description = "Brews a pot of tea, and says how long it took."
 text = "ok"
@@ -21,10 +22,11 @@ text = "ok"
 type = "object"
 properties.pot = true
 properties.cups = { type = ["integer", "null"] }
-"##),
-    ],
-    quiet: &[
-        ("tools.d/a.toml", r##"[[tool]]
+"##,
+    )],
+    quiet: &[(
+        "tools.d/a.toml",
+        r##"[[tool]]
 name = "brew"
 description = "Brews a pot of tea, and says how long it took."
 text = "ok"
@@ -32,8 +34,8 @@ text = "ok"
 type = "object"
 properties.pot = {}
 properties.cups = { type = "integer" }
-"##),
-    ],
+"##,
+    )],
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {

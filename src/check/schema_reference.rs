@@ -1,8 +1,8 @@
 //! Finds references of schemas that lead nowhere.
 
 use super::{Rule, Subject, schemas};
-use crate::diagnostic::{Code, Diagnostic};
 use crate::definition::{code, missing_references};
+use crate::diagnostic::{Code, Diagnostic};
 
 const CODE: Code = code::SCHEMA_REFERENCE;
 
@@ -12,8 +12,9 @@ pub const RULE: Rule = Rule {
     summary: "A `$ref` names a schema that neither the schema nor `[defs]` has.",
     why: "Nothing can be checked by it, and clients could not resolve it.",
     run,
-    fires: &[
-        ("tools.d/a.toml", r##"[defs.Pot]
+    fires: &[(
+        "tools.d/a.toml",
+        r##"[defs.Pot]
 type = "string"
 [[tool]]
 name = "brew"
@@ -22,10 +23,11 @@ text = "ok"
 [tool.input]
 type = "object"
 properties.pot = { "$ref" = "#/$defs/Pt" }
-"##),
-    ],
-    quiet: &[
-        ("tools.d/a.toml", r##"[defs.Pot]
+"##,
+    )],
+    quiet: &[(
+        "tools.d/a.toml",
+        r##"[defs.Pot]
 type = "string"
 [[tool]]
 name = "brew"
@@ -34,8 +36,8 @@ text = "ok"
 [tool.input]
 type = "object"
 properties.pot = { "$ref" = "#/$defs/Pot" }
-"##),
-    ],
+"##,
+    )],
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {

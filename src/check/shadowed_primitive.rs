@@ -14,22 +14,34 @@ pub const RULE: Rule = Rule {
     why: "It hijacks every call of that name, also its own: `a.push(x)` in `fn push(a)` calls itself.",
     run,
     fires: &[
-        ("tools.d/a.toml", r##"[[tool]]
+        (
+            "tools.d/a.toml",
+            r##"[[tool]]
 name = "brew"
 description = "Brews a pot of tea, and says how long it took."
 effect = "pure"
-"##),
-        ("tools.d/a.rhai", r##"fn brew(args) { 1 }
-fn to_upper(text) { text }"##),
+"##,
+        ),
+        (
+            "tools.d/a.rhai",
+            r##"fn brew(args) { 1 }
+fn to_upper(text) { text }"##,
+        ),
     ],
     quiet: &[
-        ("tools.d/a.toml", r##"[[tool]]
+        (
+            "tools.d/a.toml",
+            r##"[[tool]]
 name = "brew"
 description = "Brews a pot of tea, and says how long it took."
 effect = "pure"
-"##),
-        ("tools.d/a.rhai", r##"fn brew(args) { 1 }
-fn shout(text) { text }"##),
+"##,
+        ),
+        (
+            "tools.d/a.rhai",
+            r##"fn brew(args) { 1 }
+fn shout(text) { text }"##,
+        ),
     ],
 };
 

@@ -11,20 +11,22 @@ pub const RULE: Rule = Rule {
     summary: "The description of a tool has fewer than four words.",
     why: "A model chooses a tool by its description: when to use it, when not, what comes back.",
     run,
-    fires: &[
-        ("tools.d/a.toml", r##"[[tool]]
+    fires: &[(
+        "tools.d/a.toml",
+        r##"[[tool]]
 name = "brew"
 description = "Brews."
 text = "ok"
-"##),
-    ],
-    quiet: &[
-        ("tools.d/a.toml", r##"[[tool]]
+"##,
+    )],
+    quiet: &[(
+        "tools.d/a.toml",
+        r##"[[tool]]
 name = "brew"
 description = "Brews a pot of tea, and says how long it took."
 text = "ok"
-"##),
-    ],
+"##,
+    )],
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {

@@ -33,6 +33,13 @@ impl<'a> Subject<'a> {
         }
     }
 
+    /// Whether every script compiles whose functions the others see: only then is it known what is missing.
+    pub fn libraries_are_whole(&self) -> bool {
+        let scripts: Vec<&str> = self.program.scripts().collect();
+        let library = |path: &&str| path.ends_with("/lib.rhai") || path.ends_with("/graph.rhai");
+        self.paths.iter().copied().filter(library).all(|path| scripts.contains(&path))
+    }
+
     /// Whether a file of that path belongs to the pack.
     pub fn has(&self, path: &str) -> bool {
         self.paths.contains(&path)

@@ -1,8 +1,8 @@
 //! Finds variables of templates that nothing fills.
 
 use super::{Rule, Subject, found};
-use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::definition::{Body, MessagePart, uri_variables};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::source::Place;
 use crate::value::Json;
 
@@ -15,18 +15,23 @@ pub const RULE: Rule = Rule {
     why: "Filling it would fail.",
     run,
     fires: &[
-        ("tools.d/a.toml", r##"[[tool]]
+        (
+            "tools.d/a.toml",
+            r##"[[tool]]
 name = "brew"
 description = "Brews a pot of tea, and says how long it took."
 template = "templates/a/brew.hbs"
 [tool.input]
 type = "object"
 properties.pot = { type = "string" }
-"##),
+"##,
+        ),
         ("templates/a/brew.hbs", r##"Brewing {{pt}}."##),
     ],
     quiet: &[
-        ("tools.d/a.toml", r##"[[tool]]
+        (
+            "tools.d/a.toml",
+            r##"[[tool]]
 name = "brew"
 description = "Brews a pot of tea, and says how long it took."
 template = "templates/a/brew.hbs"
@@ -34,7 +39,8 @@ with = { how = "long" }
 [tool.input]
 type = "object"
 properties.pot = { type = "string" }
-"##),
+"##,
+        ),
         ("templates/a/brew.hbs", r##"Brewing {{pot}} {{how}}."##),
     ],
 };

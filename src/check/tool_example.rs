@@ -11,22 +11,24 @@ pub const RULE: Rule = Rule {
     summary: "A tool has no example.",
     why: "An example is documentation and test at once.",
     run,
-    fires: &[
-        ("tools.d/a.toml", r##"[[tool]]
+    fires: &[(
+        "tools.d/a.toml",
+        r##"[[tool]]
 name = "brew"
 description = "Brews a pot of tea, and says how long it took."
 text = "ok"
-"##),
-    ],
-    quiet: &[
-        ("tools.d/a.toml", r##"[[tool]]
+"##,
+    )],
+    quiet: &[(
+        "tools.d/a.toml",
+        r##"[[tool]]
 name = "brew"
 description = "Brews a pot of tea, and says how long it took."
 text = "ok"
 [[tool.example]]
 gives = "ok"
-"##),
-    ],
+"##,
+    )],
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {

@@ -11,20 +11,22 @@ pub const RULE: Rule = Rule {
     summary: "The name of a tool or prompt has other characters than `A-Za-z0-9_.-`, or is too long.",
     why: "MCP allows 1 to 128 of these; some clients stop at 64.",
     run,
-    fires: &[
-        ("tools.d/a.toml", r##"[[tool]]
+    fires: &[(
+        "tools.d/a.toml",
+        r##"[[tool]]
 name = "brew tea"
 description = "Brews a pot of tea."
 text = "ok"
-"##),
-    ],
-    quiet: &[
-        ("tools.d/a.toml", r##"[[tool]]
+"##,
+    )],
+    quiet: &[(
+        "tools.d/a.toml",
+        r##"[[tool]]
 name = "brew"
 description = "Brews a pot of tea, and says how long it took."
 text = "ok"
-"##),
-    ],
+"##,
+    )],
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {

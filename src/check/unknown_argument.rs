@@ -1,8 +1,8 @@
 //! Finds arguments that a script reads and the definition does not have.
 
 use super::{Rule, Subject, found};
-use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::definition::{Body, uri_variables};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::value::Json;
 
 const CODE: Code = Code("unknown-argument");
@@ -14,18 +14,23 @@ pub const RULE: Rule = Rule {
     why: "It is always `()` there: a typing error, or a forgotten argument.",
     run,
     fires: &[
-        ("tools.d/a.toml", r##"[[tool]]
+        (
+            "tools.d/a.toml",
+            r##"[[tool]]
 name = "brew"
 description = "Brews a pot of tea, and says how long it took."
 effect = "pure"
 [tool.input]
 type = "object"
 properties.pot = { type = "string" }
-"##),
+"##,
+        ),
         ("tools.d/a.rhai", r##"fn brew(args) { args.pt }"##),
     ],
     quiet: &[
-        ("tools.d/a.toml", r##"[[tool]]
+        (
+            "tools.d/a.toml",
+            r##"[[tool]]
 name = "brew"
 description = "Brews a pot of tea, and says how long it took."
 effect = "pure"
@@ -33,7 +38,8 @@ with = { how = 1 }
 [tool.input]
 type = "object"
 properties.pot = { type = "string" }
-"##),
+"##,
+        ),
         ("tools.d/a.rhai", r##"fn brew(args) { [args.pot, args.how] }"##),
     ],
 };
@@ -68,12 +74,21 @@ fn body(subject: &Subject<'_>, body: &Body, known: &[String], name: &str, faults
     match body {
         Body::Script { script, function }
         | Body::Template { context: Some((function, script)), .. }
-        | Body::Inline { context: Some((function, script)), .. } => reads(subject, script, function, known, name, faults),
+        | Body::Inline { context: Some((function, script)), .. } => {
+            reads(subject, script, function, known, name, faults)
+        }
         _ => {}
     }
 }
 
-fn reads(subject: &Subject<'_>, script: &str, function: &str, known: &[String], name: &str, faults: &mut Vec<Diagnostic>) {
+fn reads(
+    subject: &Subject<'_>,
+    script: &str,
+    function: &str,
+    known: &[String],
+    name: &str,
+    faults: &mut Vec<Diagnostic>,
+) {
     let Some(survey) = subject.program.survey(script) else { return };
     let Some((index, definition)) = survey.function(function) else { return };
     let Some(arguments) = definition.parameters.first() else { return };

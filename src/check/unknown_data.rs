@@ -12,23 +12,29 @@ pub const RULE: Rule = Rule {
     why: "The call would fail when it runs.",
     run,
     fires: &[
-        ("tools.d/a.toml", r##"[data.levels]
+        (
+            "tools.d/a.toml",
+            r##"[data.levels]
 must = 1
 [[tool]]
 name = "brew"
 description = "Brews a pot of tea, and says how long it took."
 effect = "pure"
-"##),
+"##,
+        ),
         ("tools.d/a.rhai", r##"fn brew(args) { data("level") }"##),
     ],
     quiet: &[
-        ("tools.d/a.toml", r##"[data.levels]
+        (
+            "tools.d/a.toml",
+            r##"[data.levels]
 must = 1
 [[tool]]
 name = "brew"
 description = "Brews a pot of tea, and says how long it took."
 effect = "reads"
-"##),
+"##,
+        ),
         ("tools.d/a.rhai", r##"fn brew(args) { data("levels") }"##),
     ],
 };
@@ -39,7 +45,8 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     for call in subject.program.surveys().iter().flat_map(|survey| &survey.calls).filter(|call| call.name == "data") {
         let Some((_, name)) = call.texts.iter().find(|(index, _)| *index == 0) else { continue };
         if !known.contains(&name.as_str()) {
-            let help = did_you_mean(name, known.iter().copied()).unwrap_or_else(|| format!("define it as `[data.{name}]`"));
+            let help =
+                did_you_mean(name, known.iter().copied()).unwrap_or_else(|| format!("define it as `[data.{name}]`"));
             faults.push(found(CODE, &call.at, format!("there is no table `{name}`"), help));
         }
     }

@@ -12,19 +12,25 @@ pub const RULE: Rule = Rule {
     why: "rhai finds out only when the call runs.",
     run,
     fires: &[
-        ("tools.d/a.toml", r##"[[tool]]
+        (
+            "tools.d/a.toml",
+            r##"[[tool]]
 name = "brew"
 description = "Brews a pot of tea, and says how long it took."
 effect = "pure"
-"##),
+"##,
+        ),
         ("tools.d/a.rhai", r##"fn brew(args) { to_uper("x") }"##),
     ],
     quiet: &[
-        ("tools.d/a.toml", r##"[[tool]]
+        (
+            "tools.d/a.toml",
+            r##"[[tool]]
 name = "brew"
 description = "Brews a pot of tea, and says how long it took."
 effect = "pure"
-"##),
+"##,
+        ),
         ("tools.d/a.rhai", r##"fn brew(args) { heat(to_upper("x")) }"##),
         ("tools.d/a/lib.rhai", r##"fn heat(x) { x }"##),
     ],
@@ -32,6 +38,9 @@ effect = "pure"
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
+    if !subject.libraries_are_whole() {
+        return faults;
+    }
     for survey in subject.program.surveys() {
         let names = callable(subject, &survey.source.path);
         let calls = survey.calls.iter().map(|call| (call.name.as_str(), &call.at));

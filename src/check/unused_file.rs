@@ -12,19 +12,25 @@ pub const RULE: Rule = Rule {
     why: "It is dead, or something that should name it is misspelt.",
     run,
     fires: &[
-        ("tools.d/a.toml", r##"[[tool]]
+        (
+            "tools.d/a.toml",
+            r##"[[tool]]
 name = "brew"
 description = "Brews a pot of tea, and says how long it took."
 text = "ok"
-"##),
+"##,
+        ),
         ("templates/a/old.hbs", r##"old"##),
     ],
     quiet: &[
-        ("tools.d/a.toml", r##"[[tool]]
+        (
+            "tools.d/a.toml",
+            r##"[[tool]]
 name = "brew"
 description = "Brews a pot of tea, and says how long it took."
 template = "templates/a/new.hbs"
-"##),
+"##,
+        ),
         ("templates/a/new.hbs", r##"{{> templates/a/row}}"##),
         ("templates/a/row.hbs", r##"r"##),
     ],
@@ -35,7 +41,8 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
     for source in &subject.texts {
         let path = source.path.as_str();
-        let is_library = path.ends_with("/lib.rhai") || (path.ends_with("/graph.rhai") && subject.definitions.graph.is_some());
+        let is_library =
+            path.ends_with("/lib.rhai") || (path.ends_with("/graph.rhai") && subject.definitions.graph.is_some());
         let shared = path.starts_with("templates/shared/") || path.ends_with(".toml") || is_library;
         if shared || named.contains(&path) || mentioned(subject, path) {
             continue;

@@ -14,19 +14,25 @@ pub const RULE: Rule = Rule {
     why: "rhai finds out only when the call runs, and says that there is no such function.",
     run,
     fires: &[
-        ("tools.d/a.toml", r##"[[tool]]
+        (
+            "tools.d/a.toml",
+            r##"[[tool]]
 name = "brew"
 description = "Brews a pot of tea, and says how long it took."
 effect = "pure"
-"##),
+"##,
+        ),
         ("tools.d/a.rhai", r##"fn brew(args) { to_upper("x", 1, 2) }"##),
     ],
     quiet: &[
-        ("tools.d/a.toml", r##"[[tool]]
+        (
+            "tools.d/a.toml",
+            r##"[[tool]]
 name = "brew"
 description = "Brews a pot of tea, and says how long it took."
 effect = "pure"
-"##),
+"##,
+        ),
         ("tools.d/a.rhai", r##"fn brew(args) { "x".to_upper() }"##),
     ],
 };
@@ -36,7 +42,10 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     for survey in subject.program.surveys() {
         let functions = functions_seen(subject, &survey.source.path);
         for call in survey.calls.iter().filter(|call| !matches!(call.name.as_str(), "call" | "curry")) {
-            let own = functions.iter().filter(|function| function.name == call.name).map(|function| function.parameters.len());
+            let own = functions
+                .iter()
+                .filter(|function| function.name == call.name)
+                .map(|function| function.parameters.len());
             let mut takes: Vec<usize> = own.chain(known_arities(&call.name)).collect();
             let primitive = primitives::find(&call.name);
             takes.extend(primitive.into_iter().flat_map(|primitive| primitive.arities()));

@@ -53,7 +53,10 @@ impl Files {
         let file = |(path, text): (&str, &str)| {
             let bytes: Arc<[u8]> = text.as_bytes().into();
             let hash = *blake3::hash(&bytes).as_bytes();
-            (path.to_owned(), LayerFile { origin: "memory".to_owned(), source: Some(Source::new(path, text)), bytes, hash })
+            (
+                path.to_owned(),
+                LayerFile { origin: "memory".to_owned(), source: Some(Source::new(path, text)), bytes, hash },
+            )
         };
         Self { by_path: texts.into_iter().map(file).collect(), removed: Vec::new() }
     }

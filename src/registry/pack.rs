@@ -2,8 +2,8 @@
 
 use super::{Checks, Files, Settings, configure, merge};
 use crate::definition::{
-    Body, Case, Checker, Definitions, GraphDefinition, Located, MessagePart, PackDefinition, Prompt, Resource, Schema,
-    Role, Tool, lint, published, resolved,
+    Body, Case, Checker, Definitions, GraphDefinition, Located, MessagePart, PackDefinition, Prompt, Resource, Role,
+    Schema, Tool, lint, missing_references, published, resolved,
 };
 use crate::diagnostic::{Diagnostic, Result};
 use crate::guard::Limits;
@@ -232,7 +232,8 @@ impl Compiling<'_> {
                     Some(place) => fault.at(place.clone()),
                     None => fault,
                 };
-                if lint(schema, Role::Shared).is_empty() {
+                let missing = missing_references(schema, &self.definitions.defs);
+                if missing.is_empty() && lint(schema, Role::Shared).is_empty() {
                     self.faults.push(*fault);
                 }
                 (schema.json.clone(), None)
