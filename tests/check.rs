@@ -6,7 +6,8 @@ use std::path::Path;
 use toml::{Table, Value};
 use toolsd::check::{check, in_order, read_texts};
 use toolsd::definition::code;
-use toolsd::diagnostic::Diagnostic;
+use toolsd::diagnostic::{Code, Diagnostic};
+use toolsd::template;
 
 /// Path and text of each file of a pack.
 type Files = Vec<(String, String)>;
@@ -115,7 +116,9 @@ fn every_seeded_fault_is_told_with_code_place_and_help() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let rules = toolsd::check::ALL.iter().map(|rule| rule.code.0);
-    for code in rules.chain(code::ALL.iter().map(|(code, _)| code.0)) {
+    let templates = [template::SYNTAX, template::HELPER, template::PARTIAL, Code("script-syntax")];
+    let others = code::ALL.iter().map(|(code, _)| code.0).chain(templates.iter().map(|code| code.0));
+    for code in rules.chain(others) {
         let count = codes.iter().filter(|known| *known == code).count();
         assert!(count >= 2, "`{code}` is seeded {count} times, of 2 at least");
     }

@@ -43,7 +43,8 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         let path = source.path.as_str();
         let is_library =
             path.ends_with("/lib.rhai") || (path.ends_with("/graph.rhai") && subject.definitions.graph.is_some());
-        let shared = path.starts_with("templates/shared/") || path.ends_with(".toml") || is_library;
+        let shared =
+            path.starts_with("templates/shared/") || path.ends_with(".toml") || path.contains("/.") || is_library;
         if shared || named.contains(&path) || mentioned(subject, path) {
             continue;
         }

@@ -42,10 +42,10 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     for survey in subject.program.surveys() {
         let functions = functions_seen(subject, &survey.source.path);
         for call in survey.calls.iter().filter(|call| !matches!(call.name.as_str(), "call" | "curry")) {
-            let own = functions
-                .iter()
-                .filter(|function| function.name == call.name)
-                .map(|function| function.parameters.len());
+            // Called as a method, a function of a script has its receiver in `this`, not among its parameters.
+            let receiver = usize::from(call.method);
+            let own = functions.iter().filter(|function| function.name == call.name);
+            let own = own.map(|function| function.parameters.len() + receiver);
             let mut takes: Vec<usize> = own.chain(known_arities(&call.name)).collect();
             let primitive = primitives::find(&call.name);
             takes.extend(primitive.into_iter().flat_map(|primitive| primitive.arities()));
