@@ -129,7 +129,8 @@ pub struct Contents {
     pub ttl_ms: Option<u64>,
     /// `public` or `private`.
     pub cache_scope: Option<String>,
-    /// What it was made from, so that a subscription knows when to read again: paths of the workspace.
+    /// What it was made from, so that a subscription knows when to read again: absolute paths of
+    /// files and folders.
     pub touched: Vec<String>,
 }
 

@@ -17,6 +17,7 @@ mod show;
 mod terminal;
 mod test;
 mod trust;
+mod watching;
 
 use crate::diagnostic::Diagnostic;
 use clap::{Parser, Subcommand};

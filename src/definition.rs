@@ -8,7 +8,6 @@ mod json;
 mod pack;
 mod read;
 mod schema;
-mod tree;
 mod uri;
 mod workspace;
 
@@ -22,9 +21,8 @@ pub use workspace::{Server, Workspace, Written, read_workspace};
 use fields::Fields;
 use grammar::{FILE, WORKSPACE};
 use read::{icons, limits};
-pub use tree::escape;
-use tree::{Entry, Item, Node, parse};
 
+use crate::parse::toml::{Dates, Entry, Item, Node, escape, parse};
 use crate::primitive::Effect;
 use crate::source::Place;
 use crate::value::Json;

@@ -47,6 +47,14 @@ impl Document {
         Self(Arc::new(Parts { source, text: OnceLock::new(), lines: OnceLock::new() }))
     }
 
+    /// The document behind a value, or one named `text` over a text.
+    pub fn of_value(value: &Value) -> Self {
+        match value.as_object::<Self>() {
+            Some(document) => document.clone(),
+            None => Self::new("text", value.as_text().unwrap_or_default()),
+        }
+    }
+
     /// The name and the text, as diagnostics want them.
     pub fn source(&self) -> &Arc<Source> {
         &self.0.source

@@ -40,7 +40,6 @@ pub use drawing::Drawing;
 pub use edges::{Edge, Edges};
 pub use node::Node;
 pub use nodes::Nodes;
-pub use ordering::Ordering;
 pub use recording::{Maker, Recording, record_in};
 pub use roots::Attachment;
 pub use rows::Rows;

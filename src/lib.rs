@@ -19,6 +19,7 @@ pub mod bounded;
 pub mod pattern;
 pub mod likeness;
 pub mod document;
+pub mod parse;
 pub mod graph;
 pub mod primitive;
 pub mod sequence;

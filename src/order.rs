@@ -1,5 +1,9 @@
 //! A total order over values of all kinds, and the sets that it makes possible.
 
+mod keys;
+
+pub use keys::{By, SortKey};
+
 use crate::value::{Json, Kind, Object, Value};
 use std::borrow::Cow;
 use std::cmp::Ordering;

@@ -9,7 +9,7 @@ pub mod time;
 pub use args::Args;
 pub use blocks::base64_of;
 pub use find::find_of;
-pub use host::{Context, Host, LogLevel, Notice, PackFile};
+pub use host::{Context, Host, LogLevel, Notice, PackFile, Violation};
 
 use crate::diagnostic::Result;
 use crate::value::{Kind, Value};

@@ -16,7 +16,7 @@ pub use config::no_pack;
 pub use embedded::embedded_files;
 pub use layers::{EJECTED, FOLDERS, Files, Layer, LayerFile, WORKSPACE_FOLDER, ejected, list_layer};
 pub use merge::merge;
-pub use pack::{Made, Pack, PackParts, compile};
+pub use pack::{Made, Pack, PackParts, compile, grant};
 pub use serving::{Choice, Served, Worlds, outer_roots, root_of, serves};
 pub use settings::{SETTINGS, Settings};
 pub use trust::{TRUST_RECORD, Trust};

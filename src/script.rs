@@ -19,7 +19,7 @@ pub use engine::{known_arities, known_names};
 pub use pool::Pool;
 pub use program::{FunctionName, Program};
 
-use adapt::register as register_primitive;
+use adapt::{register as register_primitive, register_operators};
 use convert::{HandleBox, Origin, from_value, to_value};
 use diagnose::{kind_of_type, parse_fault, raise};
 use engine::{MOST_LEVELS, empty_engine};

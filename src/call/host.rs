@@ -3,14 +3,16 @@
 use super::building;
 use super::running::Beginning;
 use crate::content::ResourceBody;
+use crate::definition::{Checker, Problem};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::{Graph, Store};
 use crate::guard::Cancel;
-use crate::primitive::{Host, Notice, PackFile};
+use crate::primitive::{Effect, Host, Notice, PackFile};
+use crate::primitive::{Host, Notice, PackFile, Violation};
 use crate::registry::Pack;
 use crate::value::{Json, Value};
-use crate::world::World;
 use crate::world::recorded::Recorded;
+use crate::world::{World, path};
 use base64::Engine;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
@@ -34,8 +36,8 @@ pub struct CallHost {
     pub cancel: Cancel,
     /// The configuration of the pack.
     config: Value,
-    /// The workspace within the grants: what a build of the graph reads.
-    granted: Arc<dyn World>,
+    /// The world in place of the pack's root.
+    stage: Option<Arc<dyn World>>,
     /// The same, recorded if somebody wants to know what was read.
     world: Arc<dyn World>,
     recorded: Option<Arc<Recorded>>,
@@ -56,7 +58,10 @@ impl CallHost {
         let Some(root) = staging.world.as_ref().or(pack.made.root.as_ref()) else {
             return Err(Diagnostic::new(Code::INTERNAL, format!("the pack `{}` has no root", pack.name)));
         };
-        let granted = building::granted(root, pack, effect)?;
+        let granted = match &staging.world {
+            Some(stage) => pack.grant(stage, effect)?,
+            None => pack.world(effect)?,
+        };
         let recorded = records.then(|| Arc::new(Recorded::new(Arc::clone(&granted))));
         let world = recorded.clone().map_or_else(|| Arc::clone(&granted), |recorded| recorded as Arc<dyn World>);
         let now_ms = root.now_ms();
@@ -64,7 +69,7 @@ impl CallHost {
             pack: Arc::clone(pack),
             cancel,
             config: staging.config.clone().unwrap_or_else(|| pack.made.config.clone()),
-            granted,
+            stage: staging.world.clone(),
             world,
             recorded,
             store: Arc::clone(store),
@@ -83,7 +88,7 @@ impl CallHost {
             pack: Arc::clone(&self.pack),
             cancel: self.cancel.clone(),
             config: self.config.clone(),
-            granted: Arc::clone(&self.granted),
+            stage: self.stage.clone(),
             world,
             recorded: None,
             store: Arc::clone(&self.store),
@@ -96,19 +101,23 @@ impl CallHost {
         })
     }
 
-    /// The workspace within the grants, unrecorded.
-    pub fn granted(&self) -> &Arc<dyn World> {
-        &self.granted
+    /// The workspace within the grants to read, unrecorded: what a build of the graph reads.
+    pub fn readable(&self) -> Result<Arc<dyn World>> {
+        match &self.stage {
+            Some(stage) => self.pack.grant(stage, Effect::Reads),
+            None => self.pack.world(Effect::Reads),
+        }
     }
 
-    /// The paths of the workspace that the call has read, those of the graph included.
+    /// The files and folders that the call has read, those of the graph included: absolute paths.
     pub fn touched(&self) -> Vec<String> {
         let Some(recorded) = &self.recorded else { return Vec::new() };
         let mut paths = recorded.take().paths();
         if self.graph.get().is_some() {
-            paths.extend(building::touched(&self.store));
+            paths.extend(self.store.touched());
         }
-        paths.into_iter().collect()
+        let root = self.world.root();
+        paths.into_iter().map(|path| path::clean(&path::join(root, &path))).collect()
     }
 
     /// A file of the pack as a resource holds it: text, or base64.
@@ -181,6 +190,14 @@ impl Host for CallHost {
             return Err(Diagnostic::new(Code::UTF8, format!("`{path}` is no UTF-8")));
         };
         Ok(PackFile { text: source.text.clone(), origin: file.origin.clone(), path: path.to_owned() })
+    }
+
+    fn validate(&self, value: &Json, schema: &Json) -> Result<Vec<Violation>> {
+        let problems = Checker::new(schema)?.check(value);
+        Ok(problems
+            .into_iter()
+            .map(|Problem { pointer, message, help }| Violation { pointer, message, help })
+            .collect())
     }
 
     fn now_ms(&self) -> i64 {

@@ -2,9 +2,10 @@
 
 use crate::check;
 use crate::diagnostic::{Diagnostic, Result};
+use crate::primitive::Effect;
 use crate::registry::{
-    Assembly, Choice, Files, Layer, PackParts, Registry, Served, Settings, Trust, Worlds, assemble, compile, merge,
-    no_pack, outer_roots, root_of, serves,
+    Assembly, Choice, Files, Layer, PackParts, Registry, Served, Settings, Trust, Worlds, assemble, compile, grant,
+    merge, no_pack, outer_roots, root_of, serves,
 };
 use crate::world::World;
 use std::sync::Arc;
@@ -142,6 +143,9 @@ impl Loading<'_> {
 
     fn take(&mut self, mut parts: PackParts, root: Arc<dyn World>, known: bool) -> Found {
         parts.faults.extend(check::check(&parts));
+        if let Err(fault) = grant(&parts.pack, &root, Effect::Writes) {
+            parts.faults.push(*fault.at(parts.pack.title.at.clone()));
+        }
         self.faults.extend(parts.faults.iter().cloned());
         if parts.is_sound() {
             self.fresh.push((parts, root));

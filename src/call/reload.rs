@@ -9,6 +9,7 @@ use crate::primitive::{Effect, LogLevel};
 use crate::registry::{Checks, Registry, ServedTool};
 use crate::value::Json;
 use serde_json::json;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
 impl Service {
@@ -19,14 +20,17 @@ impl Service {
         let _one_at_a_time = self.making.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.registry();
         let mut after = load(site.as_ref(), &before);
-        self.compute_descriptions(&mut after);
+        if self.describes.load(Ordering::Relaxed) {
+            self.compute_descriptions(&mut after);
+        }
         let after = Arc::new(after);
         self.registry.store(Arc::clone(&after));
         self.announce(&before, &after);
     }
 
-    /// Computes the descriptions of tools with `describe` again, as the workspace is now.
+    /// Computes the descriptions of tools with `describe`, as the workspace is now; from now on each reload does too.
     pub fn describe(&self) {
+        self.describes.store(true, Ordering::Relaxed);
         let before = self.registry();
         if !before.tools.iter().any(|tool| tool.tool.describe.is_some()) {
             return;

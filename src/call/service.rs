@@ -15,6 +15,7 @@ use crate::registry::{Pack, Registry, ServedPrompt, ServedResource};
 use crate::script::Pool;
 use crate::value::Json;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The host: the registry in use, the script threads, the graphs.
@@ -24,6 +25,8 @@ pub struct Service {
     pub(super) site: Option<Arc<dyn Site>>,
     /// Held while a generation is made, so that there is one at a time.
     pub(super) making: Mutex<()>,
+    /// Whether descriptions are computed: only where somebody sees them.
+    pub(super) describes: AtomicBool,
     pool: Arc<Pool>,
     stores: Mutex<HashMap<String, Arc<Store>>>,
     staging: Staging,
@@ -38,9 +41,7 @@ impl Service {
     /// Serves what a site holds; [`reload`](Self::reload) looks at it again.
     pub fn open(site: Arc<dyn Site>) -> Arc<Self> {
         let registry = load(site.as_ref(), &Registry::default());
-        let service = Self::of(Arc::new(registry), Some(site), Arc::new(Pool::new()), Staging::default());
-        service.describe();
-        Arc::new(service)
+        Arc::new(Self::of(Arc::new(registry), Some(site), Arc::new(Pool::new()), Staging::default()))
     }
 
     /// The same packs on another stage, with graphs of their own: for cases.
@@ -54,6 +55,7 @@ impl Service {
             changes: Changes::default(),
             site,
             making: Mutex::new(()),
+            describes: AtomicBool::new(false),
             pool,
             stores: Mutex::default(),
             staging,

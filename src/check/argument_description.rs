@@ -45,7 +45,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             if explained(schema, tool, subject) {
                 continue;
             }
-            let pointer = format!("/properties/{}", crate::definition::escape(name));
+            let pointer = format!("/properties/{}", crate::parse::toml::escape(name));
             let at = tool.input.place(&pointer).unwrap_or(&tool.name.at);
             let message = format!("the argument `{name}` of `{}` has no description", tool.name.value);
             faults.push(advice(CODE, at, message, "`description = \"…\"`: what it means, and an example"));

@@ -64,7 +64,7 @@ fn properties(schema: &Json, pointer: &str, depth: usize, look: &mut dyn FnMut(&
         return;
     }
     for (name, property) in schema.get("properties").and_then(Json::as_object).into_iter().flatten() {
-        let pointer = format!("{pointer}/properties/{}", crate::definition::escape(name));
+        let pointer = format!("{pointer}/properties/{}", crate::parse::toml::escape(name));
         look(&pointer, property);
         properties(property, &pointer, depth + 1, look);
     }

@@ -9,6 +9,11 @@ use crate::value::{Json, Object};
 use clap::Args;
 use serde_json::json;
 
+/// JSON-RPC: the parameters are wrong. Since 2026-07-28 also: there is no such resource.
+const INVALID_PARAMS: i64 = -32602;
+/// JSON-RPC: the server is at fault.
+const INTERNAL_ERROR: i64 = -32603;
+
 /// Call a tool.
 #[derive(Args)]
 pub struct Call {
@@ -77,13 +82,15 @@ pub(super) fn tell_unexpected(session: &Session, answer: Answer) -> Exit {
 }
 
 fn tell_fault(session: &Session, fault: &Diagnostic) {
-    if session.shared.format == Format::Json {
-        session.terminal.json(&json!({
-            "code": fault.code.0,
-            "message": fault.message,
-            "data": fault.data.as_deref().unwrap_or(&Json::Null),
-        }));
-    } else {
+    if session.shared.format != Format::Json {
         session.terminal.fault(fault);
+        return;
     }
+    let data = fault.data.as_deref().cloned().unwrap_or_default();
+    let (code, data) = match (fault.code.kind(), data.get("code")) {
+        ("reject", Some(code)) => (code.clone(), data.get("data").cloned().unwrap_or_default()),
+        ("arguments" | "not_found", _) => (json!(INVALID_PARAMS), data),
+        _ => (json!(INTERNAL_ERROR), data),
+    };
+    session.terminal.json(&json!({ "code": code, "message": fault.message, "data": data }));
 }

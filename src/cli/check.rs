@@ -12,12 +12,13 @@ use clap::Args;
 #[derive(Args)]
 pub struct Check {
     /// Check these packs only [default: all].
-    packs: Vec<String>,
+    #[arg(value_name = "PACK")]
+    only: Vec<String>,
 }
 
 impl Check {
     pub(super) fn run(self, session: &Session) -> Ended {
-        let packs: Vec<String> = self.packs.into_iter().chain(session.shared.packs.clone()).collect();
+        let packs: Vec<String> = self.only.into_iter().chain(session.shared.packs.clone()).collect();
         let choice = if packs.is_empty() { Choice::ByMarkers } else { Choice::Named(packs) };
         let (parts, mut faults) = call::parts(&session.site(choice)?);
         let count = parts.len();

@@ -22,6 +22,7 @@ impl List {
             return list_files(session);
         }
         let service = session.service()?;
+        service.describe();
         let registry = service.registry();
         if session.shared.format == Format::Json {
             session.terminal.json(&as_json(&registry));

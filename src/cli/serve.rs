@@ -1,5 +1,6 @@
 //! `toolsd serve`: MCP on standard input and output, with hot reload.
 
+use super::watching::Watching;
 use super::{Ended, Exit, Session};
 use crate::call::{Service, log_fault};
 use crate::diagnostic::{Code, Diagnostic};
@@ -18,6 +19,7 @@ pub struct Serve {}
 impl Serve {
     pub(super) fn run(self, session: Session) -> Ended {
         let service = session.service()?;
+        service.describe();
         let registry = service.registry();
         registry.faults.iter().for_each(log_fault);
         let names: Vec<&str> = registry.packs.iter().map(|pack| pack.name.as_str()).collect();
@@ -26,7 +28,11 @@ impl Serve {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(THREADS).enable_all().build();
         let runtime = runtime.map_err(|error| Diagnostic::new(Code::INTERNAL, format!("no runtime: {error}")))?;
         let settings = settings(&service);
+        let watched = Arc::clone(&service);
+        // Beside the first answers: a large workspace takes a while to be watched.
+        let watching = runtime.spawn_blocking(move || Watching::begin(&session, &watched));
         let ended = runtime.block_on(mcp::serve_stdio(Arc::clone(&service) as _, settings));
+        drop(watching);
         // A script may run without end: nobody waits for it.
         runtime.shutdown_timeout(Duration::ZERO);
         match ended {

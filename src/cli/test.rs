@@ -20,7 +20,8 @@ use std::sync::Arc;
 #[derive(Args)]
 pub struct Test {
     /// Test these packs only [default: all].
-    packs: Vec<String>,
+    #[arg(value_name = "PACK")]
+    only: Vec<String>,
 }
 
 /// The result of one case.
@@ -35,7 +36,7 @@ impl Test {
         let layers = session.layers()?;
         let (files, _) = Files::collect(&layers);
         let known = files.packs();
-        let mut packs: Vec<String> = self.packs.into_iter().chain(session.shared.packs.clone()).collect();
+        let mut packs: Vec<String> = self.only.into_iter().chain(session.shared.packs.clone()).collect();
         if packs.is_empty() {
             packs.clone_from(&known);
         }

@@ -2,10 +2,8 @@
 
 use crate::diagnostic::Code;
 
-/// Not TOML.
-pub const TOML_SYNTAX: Code = Code("toml-syntax");
-/// TOML that JSON has no form for: bare dates, `nan`, integers out of range.
-pub const TOML_VALUE: Code = Code("toml-value");
+pub use crate::parse::toml::{TOML_SYNTAX, TOML_VALUE};
+
 /// Not JSON, where `KEY_json` asks for it.
 pub const JSON_SYNTAX: Code = Code("json-syntax");
 /// A key that the table does not have.

@@ -8,7 +8,7 @@ mod tool;
 
 pub(super) use pack::limits;
 
-use super::{Body, Completion, Definitions, FILE, Fields, Located, Node, Role, Schema, code, lint, parse};
+use super::{Body, Completion, Dates, Definitions, FILE, Fields, Located, Node, Role, Schema, code, lint, parse};
 use crate::diagnostic::Diagnostic;
 use crate::source::{Place, Source};
 use crate::value::Json;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// is missing is an empty one, and told.
 pub fn read(source: &Arc<Source>) -> (Definitions, Vec<Diagnostic>) {
     let mut faults = Vec::new();
-    let tree = parse(source, &mut faults);
+    let tree = parse(source, Dates::Refused, &mut faults);
     let script = sibling(&source.path);
     let mut reading = Reading { script, faults };
     let mut file = Fields::open(&tree, &FILE, &mut reading.faults);

@@ -1,6 +1,6 @@
 //! Reads `toolsd.toml`: what a workspace says about the packs that serve it.
 
-use super::{Fields, LimitsOverride, Located, Node, Schema, WORKSPACE, icons, limits, parse};
+use super::{Dates, Fields, LimitsOverride, Located, Node, Schema, WORKSPACE, icons, limits, parse};
 use crate::diagnostic::Diagnostic;
 use crate::source::Source;
 use crate::value::Json;
@@ -46,7 +46,7 @@ pub struct Server {
 /// Reads a `toolsd.toml` to its end. What could be read is returned, whatever else is wrong with it.
 pub fn read_workspace(source: &Arc<Source>) -> (Workspace, Vec<Diagnostic>) {
     let mut faults = Vec::new();
-    let tree = parse(source, &mut faults);
+    let tree = parse(source, Dates::Refused, &mut faults);
     let file = Fields::open(&tree, &WORKSPACE, &mut faults);
     let mut workspace = Workspace {
         serve: file.has("serve").then(|| file.located_texts("serve")),

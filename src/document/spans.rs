@@ -114,6 +114,16 @@ impl Object for Spans {
         Json::Array(self.0.iter().map(|range| serde_json::json!([range.start, range.end])).collect())
     }
 
+    /// How many separate parts it has.
+    fn length(&self) -> Option<usize> {
+        Some(self.0.len())
+    }
+
+    /// One part, as a set of its own.
+    fn item(&self, index: usize) -> Option<Value> {
+        self.0.get(index).map(|range| Value::handle(Self(vec![range.clone()])))
+    }
+
     fn equals(&self, other: &dyn Object) -> bool {
         other.downcast::<Self>().is_some_and(|other| self == other)
     }

@@ -20,7 +20,8 @@ pub struct Condition {
 
 enum Test {
     Equals(Value),
-    OneOf(Vec<Value>, FxHashSet<Key>),
+    OneOf(Choice),
+    NoneOf(Choice),
     StartsWith(String),
     EndsWith(String),
     Contains(Value),
@@ -33,9 +34,10 @@ enum Test {
     Not(Condition),
 }
 
-const NAMES: [&str; 13] = [
+const NAMES: [&str; 14] = [
     "equals",
     "one_of",
+    "none_of",
     "starts_with",
     "ends_with",
     "contains",
@@ -51,7 +53,7 @@ const NAMES: [&str; 13] = [
 
 impl Condition {
     /// Reads a test. A map asks for all that it names:
-    /// `equals`, `one_of: [..]`, `starts_with`, `ends_with`, `contains` (a part of a text, an item of a list),
+    /// `equals`, `one_of: [..]`, `none_of: [..]` (of a list: one, none of its items is among them), `starts_with`, `ends_with`, `contains` (a part of a text, an item of a list),
     /// `words` (each of them stands in the text between other characters than letters, digits and `_`),
     /// `regex`, `empty` (`()`, no characters, no items), `above` and `below` (without the bound), `any` (an item
     /// of a list meets the test), `not` (the value does not meet the test), and `fold: true` (without regard to case).
@@ -89,12 +91,8 @@ impl Test {
         };
         Ok(match name {
             "equals" => Self::Equals(folded(value, fold)),
-            "one_of" => {
-                let items = items(value)?;
-                let items: Vec<Value> = items.iter().map(|item| folded(item, fold)).collect();
-                let keys = items.iter().filter_map(Key::of).collect();
-                Self::OneOf(items.into_iter().filter(|item| Key::of(item).is_none()).collect(), keys)
-            }
+            "one_of" => Self::OneOf(Choice::read(name, value, fold)?),
+            "none_of" => Self::NoneOf(Choice::read(name, value, fold)?),
             "starts_with" => Self::StartsWith(text()?),
             "ends_with" => Self::EndsWith(text()?),
             "contains" => Self::Contains(folded(value, fold)),
@@ -118,13 +116,8 @@ impl Test {
         Ok(match self {
             Self::Equals(wanted) if fold => compare(wanted, &folded(value, true)).is_eq(),
             Self::Equals(wanted) => compare(wanted, value).is_eq(),
-            Self::OneOf(others, keys) => {
-                let value = folded(value, fold);
-                match Key::of(&value) {
-                    Some(key) => keys.contains(&key),
-                    None => others.iter().any(|other| compare(other, &value).is_eq()),
-                }
-            }
+            Self::OneOf(choice) => choice.has_any(value, fold),
+            Self::NoneOf(choice) => !choice.has_any(value, fold),
             Self::StartsWith(start) => text(value).is_some_and(|text| text.starts_with(start)),
             Self::EndsWith(end) => text(value).is_some_and(|text| text.ends_with(end)),
             Self::Contains(part) => match (value, part) {
@@ -147,6 +140,32 @@ impl Test {
             }
             Self::Not(condition) => !condition.holds(value)?,
         })
+    }
+}
+
+/// The values of `one_of` and `none_of`: those that can be hashed, and the others.
+struct Choice {
+    keys: FxHashSet<Key>,
+    others: Vec<Value>,
+}
+
+impl Choice {
+    fn read(name: &str, value: &Value, fold: bool) -> Result<Self> {
+        let items: Vec<Value> = items(name, value)?.iter().map(|item| folded(item, fold)).collect();
+        let keys = items.iter().filter_map(Key::of).collect();
+        Ok(Self { keys, others: items.into_iter().filter(|item| Key::of(item).is_none()).collect() })
+    }
+
+    /// Whether the value is among them, or, of a list, one of its items.
+    fn has_any(&self, value: &Value, fold: bool) -> bool {
+        let value = folded(value, fold);
+        match Key::of(&value) {
+            Some(key) => self.keys.contains(&key),
+            None => {
+                self.others.iter().any(|other| compare(other, &value).is_eq())
+                    || sequence(&value).iter().any(|item| self.has_any(item, fold))
+            }
+        }
     }
 }
 
@@ -177,12 +196,12 @@ fn inner(value: &Value, fold: bool) -> Result<Condition> {
     Condition::read(&value)
 }
 
-fn items(value: &Value) -> Result<Vec<Value>> {
+fn items(name: &str, value: &Value) -> Result<Vec<Value>> {
     match value {
         Value::List(_) | Value::Handle(_) => Ok(sequence(value)),
         other => Err(Diagnostic::new(
             Code::ARGUMENTS,
-            format!("the test `one_of` takes a list, got {}", other.kind().name()),
+            format!("the test `{name}` takes a list, got {}", other.kind().name()),
         )),
     }
 }
@@ -208,7 +227,7 @@ fn words(value: &Value, fold: bool) -> Result<Vec<String>> {
     match value {
         Value::Text(text) => Ok(text.split_whitespace().map(fold).collect()),
         other => {
-            let phrases = items(other)?;
+            let phrases = items("words", other)?;
             Ok(phrases.iter().filter_map(Value::as_text).map(fold).collect())
         }
     }

@@ -7,8 +7,8 @@ use crate::value::{Handle, Text, Value};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// Nodes fewer than this are computed on the thread that asks.
-const FEW: usize = 64;
+/// Nodes fewer than this are computed on the thread that asks. Tests have few nodes, and go both ways.
+const FEW: usize = if cfg!(test) { 2 } else { 64 };
 /// Nodes that one job computes.
 const PER_JOB: usize = 16;
 /// Derived fields within derived fields, at most: each is a call of a script within a call of a script.

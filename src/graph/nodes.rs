@@ -1,10 +1,10 @@
 //! An ordered set of nodes: numbers and the snapshot, no copies.
 
 use super::condition::same;
-use super::{Graph, Key, Node, Ordering, Rows};
+use super::{Graph, Key, Node, Rows};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
-use crate::order::compare;
+use crate::order::{SortKey, compare};
 use crate::value::{Function, Json, Kind, Map, Object, Text, Value, no_field};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
@@ -89,6 +89,26 @@ impl Nodes {
         self.ids().get(index).map(|id| Node::new(Arc::clone(&self.graph), *id))
     }
 
+    /// The nodes with these ids, in the order of the list; ids of none of them are left out.
+    pub fn among(&self, ids: &[Value]) -> Result<Self> {
+        let reader = self.reader("id")?;
+        let mut places: FxHashMap<Key, Vec<u32>> = FxHashMap::default();
+        let wanted: FxHashSet<Key> = ids.iter().filter_map(Key::of).collect();
+        for node in self.ids() {
+            if let Some(key) = Key::of(&*reader.read(*node)?).filter(|key| wanted.contains(key)) {
+                places.entry(key).or_default().push(*node);
+            }
+        }
+        let found = ids.iter().filter_map(Key::of).filter_map(|key| places.get(&key)).flatten();
+        Ok(self.with(once(found.copied())))
+    }
+
+    /// The nodes at these places of the set, in this order.
+    #[must_use]
+    pub fn at_places(&self, places: &[usize]) -> Self {
+        self.with(once(places.iter().filter_map(|place| self.ids().get(*place).copied())))
+    }
+
     /// From `offset` on, at most `limit` of them; cut at the ends.
     #[must_use]
     pub fn slice(&self, offset: usize, limit: Option<usize>) -> Self {
@@ -142,7 +162,11 @@ impl Nodes {
     /// The values of a field, one a node, `()` included. A dotted way leads into maps and handles, `parent.key` up.
     pub fn column(&self, field: &str) -> Result<Vec<Value>> {
         let reader = self.reader(field)?;
-        self.ids().iter().map(|id| reader.read(*id).map(std::borrow::Cow::into_owned)).collect()
+        let mut values = Vec::with_capacity(self.len());
+        for id in self.ids() {
+            values.push(reader.read(*id)?.into_owned());
+        }
+        Ok(values)
     }
 
     /// The values of a field, each once, sorted, without `()`.
@@ -224,7 +248,7 @@ impl Object for Nodes {
     fn perform(&self, verb: &str, arguments: &[Value]) -> Option<Result<Value>> {
         let argument = arguments.first().unwrap_or(&Value::Null);
         let nodes = match (verb, argument) {
-            ("sort", by) => Ordering::read(by).and_then(|orderings| self.sort(&orderings)),
+            ("sort", by) => SortKey::read(by).and_then(|keys| self.sort(&keys)),
             ("unique", Value::Null) => Ok(self.clone()),
             ("reverse", _) => Ok(self.with(self.ids().iter().rev().copied().collect())),
             ("first", _) => return Some(Ok(self.at(0).map_or(Value::Null, Value::handle))),

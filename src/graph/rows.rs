@@ -21,9 +21,11 @@ pub(super) struct Column {
     pub name: Text,
     /// Whether a row leaves it out where it is `()`.
     pub optional: bool,
+    /// Whether each item of its list gets a row of its own.
+    pub each: bool,
 }
 
-/// Columns, read from `"field"`, `"field as name"`, `"field?"` and `"field? as name"`.
+/// Columns, read from `"field"`, `"field as name"`, `"field?"`, `"field? as name"`, and `"field[] as name"`.
 pub(super) struct Columns(Arc<[Column]>);
 
 impl Columns {
@@ -34,19 +36,48 @@ impl Columns {
             let (field, name) = (field.trim(), name.trim());
             let optional = field.ends_with('?') || name.ends_with('?');
             let field = field.trim_end_matches('?');
+            let (field, each) = field.strip_suffix("[]").map_or((field, false), |field| (field, true));
             let name = name.trim_end_matches('?');
             let name: Text = if name.is_empty() { field.into() } else { name.into() };
             if field.is_empty() || read.iter().any(|column| column.name == name) {
                 let fault = Diagnostic::new(Code::ARGUMENTS, format!("`{text}` is no new column"));
                 return Err(fault.help("a column is `field`, `field?` or `field as name`, each name once"));
             }
-            read.push(Column { field: field.to_owned(), name, optional });
+            if each && read.iter().any(|column| column.each) {
+                return Err(Diagnostic::new(Code::ARGUMENTS, "only one column can be `[]`"));
+            }
+            read.push(Column { field: field.to_owned(), name, optional, each });
         }
         Ok(Self(read.into()))
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Column> {
         self.0.iter()
+    }
+
+    /// Makes of the row from `start` on one for each item of its `[]` column, and says how many: none of an empty list
+    /// or `()`, unless the column is optional. What is no list is its own item.
+    fn spread(&self, cells: &mut Vec<Value>, start: usize) -> usize {
+        let Some(at) = self.0.iter().position(|column| column.each) else { return 1 };
+        let row = cells.split_off(start);
+        let mut items = match &row[at] {
+            Value::List(items) => items.clone(),
+            Value::Handle(handle) if handle.length().is_some() => {
+                (0..handle.length().unwrap_or(0)).filter_map(|item| handle.item(item)).collect()
+            }
+            Value::Null => Vec::new(),
+            other => vec![other.clone()],
+        };
+        if items.is_empty() && self.0[at].optional {
+            items.push(Value::Null);
+        }
+        let count = items.len();
+        for item in items {
+            let place = cells.len() + at;
+            cells.extend_from_slice(&row);
+            cells[place] = item;
+        }
+        count
     }
 
     /// Rows of these cells, row after row.
@@ -67,24 +98,30 @@ impl Rows {
             readers.push(reader);
         }
         let mut cells = Vec::with_capacity(nodes.len() * readers.len());
+        let mut length = 0;
         for node in nodes.ids() {
+            let start = cells.len();
             for reader in &readers {
                 cells.push(reader.read(*node)?.into_owned());
             }
+            length += columns.spread(&mut cells, start);
         }
-        Ok(columns.rows(cells, nodes.len()))
+        Ok(columns.rows(cells, length))
     }
 
     /// A set's edges, read by `cell`.
     pub(super) fn of_edges(edges: &Edges, columns: &[String]) -> Result<Self> {
         let columns = Columns::read(columns)?;
         let mut cells = Vec::new();
+        let mut length = 0;
         for edge in edges.iter() {
+            let start = cells.len();
             for column in columns.iter() {
                 cells.push(edge.read(&column.field, column.optional)?);
             }
+            length += columns.spread(&mut cells, start);
         }
-        Ok(columns.rows(cells, edges.len()))
+        Ok(columns.rows(cells, length))
     }
 
     /// How many rows.

@@ -97,6 +97,12 @@ impl Store {
         self.lock().built.as_ref().map(|built| Arc::clone(&built.graph))
     }
 
+    /// The files and folders that the last build has read, relative to its world: a change of one may change the graph.
+    pub fn touched(&self) -> Vec<String> {
+        let built = self.lock().built.clone();
+        built.map_or_else(Vec::new, |built| built.memo.reads.paths().into_iter().collect())
+    }
+
     /// Waits until nobody builds. Then there is a graph to check, or this thread is the one to build.
     fn turn(&self, checked: Option<&Arc<Built>>) -> Result<Turn> {
         let mut state = self.lock();

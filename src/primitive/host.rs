@@ -37,6 +37,9 @@ pub trait Host: Send + Sync {
     /// An asset of the pack, by its path from the root.
     fn pack_file(&self, path: &str) -> Result<PackFile>;
 
+    /// What is wrong with a value by a JSON Schema: every violation at once, none if it fits.
+    fn validate(&self, value: &Json, schema: &Json) -> Result<Vec<Violation>>;
+
     /// Milliseconds since 1970-01-01T00:00:00Z, constant within a call.
     fn now_ms(&self) -> i64;
 
@@ -45,6 +48,17 @@ pub trait Host: Send + Sync {
 
     /// Tells the client something.
     fn notify(&self, notice: Notice);
+}
+
+/// One thing that a schema does not allow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// Where in the value: a JSON pointer.
+    pub pointer: String,
+    /// What is wrong.
+    pub message: String,
+    /// What is allowed, or the nearest name.
+    pub help: Option<String>,
 }
 
 /// A file that came with the pack, or that a layer above put in its place.

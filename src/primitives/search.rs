@@ -1,6 +1,7 @@
 //! `search`: the items that fit a query, the best first.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::graph::Nodes;
 use crate::guard;
 use crate::primitive::*;
 use crate::sequence;
@@ -12,7 +13,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "search",
     family: Family::Text,
     summary: "The items of `list` that fit `query`, upper and lower case being equal: first those with the whole \
-              phrase, then those with all its words, each in the order of the list.",
+              phrase, then those with all its words, each in the order of the list. Nodes stay nodes.",
     params: &[
         required("list", sequence::KINDS, "Texts, maps, nodes or rows."),
         required("query", &[Kind::Text], "Words, or a \"phrase\" in double quotes, which finds the phrase only."),
@@ -20,7 +21,7 @@ pub const PRIMITIVE: Primitive = Primitive {
         option("limit", &[Kind::Integer], "At most so many."),
         option("any", &[Kind::Bool], "Whether items with some of the words follow, those with more of them first."),
     ],
-    returns: Kind::List,
+    returns: Kind::Any,
     effect: Effect::Pure,
     examples: &[
         Example::gives(
@@ -34,6 +35,10 @@ pub const PRIMITIVE: Primitive = Primitive {
         ),
         Example::gives(r#"["brew a pot", "pot"].search("\"a pot\"")"#, r#"["brew a pot"]"#),
         Example::gives(r#"["tea", "pot", "pot tea"].search("pot tea", #{ any: true, limit: 2 })"#, r#"["pot tea", "tea"]"#),
+        Example::gives(
+            r##"let g = new_graph(); g.add("tea", "oolong", #{ note: "dark leaf" }); g.add("tea", "sencha", #{ note: "green leaf" }); g.nodes("tea").search("leaf green", #{ fields: ["note"] }).column("key")"##,
+            r#"["sencha"]"#,
+        ),
         Example::fails(r#"["a"].search(" ")"#, "the query is empty"),
     ],
     run,
@@ -45,6 +50,10 @@ fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
     }
     let query = Query::read(args.text("query"), args.flag("any"))?;
     let fields = args.given("fields").map(|_| args.texts("fields")).transpose()?;
+    let limit = args.integer_or("limit").map(|limit| usize::try_from(limit).unwrap_or(0));
+    if let Some(nodes) = args.object::<Nodes>("list") {
+        return Ok(Value::handle(among_nodes(nodes, &query, fields.as_deref(), limit)?));
+    }
     let mut ranked = Vec::new();
     for (place, item) in sequence::items(&mut args, "list").into_iter().enumerate() {
         guard::check()?;
@@ -53,10 +62,28 @@ fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
         }
     }
     ranked.sort_by_key(|(rank, place, _)| (*rank, *place));
-    if let Some(limit) = args.integer_or("limit") {
-        ranked.truncate(usize::try_from(limit).unwrap_or(0));
-    }
+    ranked.truncate(limit.unwrap_or(usize::MAX));
     Ok(Value::list(ranked.into_iter().map(|(_, _, item)| item)))
+}
+
+/// The nodes that fit, as nodes: a field is looked up once, not once a node.
+fn among_nodes(nodes: &Nodes, query: &Query, fields: Option<&[String]>, limit: Option<usize>) -> Result<Nodes> {
+    let columns = fields.map(|fields| fields.iter().map(|name| nodes.column(name)).collect::<Result<Vec<_>>>());
+    let columns = columns.transpose()?;
+    let mut ranked = Vec::new();
+    for (place, node) in nodes.iter().enumerate() {
+        guard::check()?;
+        let mut texts = Vec::new();
+        match &columns {
+            Some(columns) => columns.iter().for_each(|column| gather(&column[place], &mut texts)),
+            None => gather(&Value::handle(node), &mut texts),
+        }
+        ranked.extend(query.rank(&texts).map(|rank| (rank, place)));
+    }
+    ranked.sort_unstable();
+    ranked.truncate(limit.unwrap_or(usize::MAX));
+    let places: Vec<usize> = ranked.into_iter().map(|(_, place)| place).collect();
+    Ok(nodes.at_places(&places))
 }
 
 /// What to look for, in lower case.

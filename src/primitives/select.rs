@@ -9,7 +9,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "select",
     family: Family::Graph,
-    summary: "Rows with these columns, in this order also in results: `field`, `field as name`, and `field?`, which is left out where it is unknown or ().",
+    summary: "Rows with these columns, in this order also in results: `field`, `field as name`, `field?`, which is left out where it is unknown or (), and once `field[] as name`, which gives a row for each item of a list (none for an empty one, but `field[]? as name` one without it).",
     params: &[
         required("nodes", &[Kind::Nodes, Kind::Node, Kind::Edges], "The nodes or edges."),
         required("columns", &[Kind::Text, Kind::List], "The columns; dotted ways lead on, as `parent.key` or `from.title`."),
@@ -20,6 +20,10 @@ pub const PRIMITIVE: Primitive = Primitive {
         Example::gives(
             r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.nodes("tea").select(["price", "key as name", "note?"])"##,
             r##"[{"price": 9, "name": "oolong"}, {"price": 7, "name": "sencha"}]"##,
+        ),
+        Example::gives(
+            r##"let g = new_graph(); g.add("tea", "oolong", #{ pots: ["red", "blue"] }); g.add("tea", "mate", #{ pots: [] }); g.nodes("tea").select(["key", "pots[] as pot"])"##,
+            r##"[{"key": "oolong", "pot": "red"}, {"key": "oolong", "pot": "blue"}]"##,
         ),
     ],
     run,

@@ -5,15 +5,17 @@ use crate::definition::{
     Body, Case, Checker, Definitions, GraphDefinition, Located, MessagePart, PackDefinition, Prompt, Resource, Role,
     Schema, Tool, lint, missing_references, published, resolved,
 };
-use crate::diagnostic::{Diagnostic, Result};
+use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::Limits;
+use crate::primitive::Effect;
 use crate::script::Program;
 use crate::template::Templates;
 use crate::value::{Frozen, Json, Value};
 use crate::world::World;
+use crate::world::granted::{Allowed, Granted};
 use serde_json::json;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A pack.
 pub struct Pack {
@@ -51,6 +53,42 @@ pub struct Made {
     pub root: Option<Arc<dyn World>>,
     /// The limits of a build of its graph.
     pub build_limits: Limits,
+    /// The root within the grants, by what a call may do: nothing, read, write. Grants are compiled once.
+    granted: [OnceLock<Result<Arc<dyn World>>>; 3],
+}
+
+impl Pack {
+    /// The root of the pack, limited to its grants and to what a call does at most.
+    pub fn world(&self, effect: Effect) -> Result<Arc<dyn World>> {
+        let index = match effect {
+            Effect::Pure => 0,
+            Effect::Reads | Effect::Changes => 1,
+            Effect::Writes | Effect::Runs => 2,
+        };
+        let granted = self.made.granted[index].get_or_init(|| match &self.made.root {
+            Some(root) => self.grant(root, effect),
+            None => Err(Diagnostic::new(Code::INTERNAL, format!("the pack `{}` has no root", self.name))),
+        });
+        granted.clone()
+    }
+
+    /// Another world, limited in the same way.
+    pub fn grant(&self, world: &Arc<dyn World>, effect: Effect) -> Result<Arc<dyn World>> {
+        grant(&self.definition, world, effect)
+    }
+}
+
+/// A world limited to the grants of a pack and to what a call does at most. A grant that is no glob is a fault.
+pub fn grant(pack: &PackDefinition, world: &Arc<dyn World>, effect: Effect) -> Result<Arc<dyn World>> {
+    let grants = &pack.grants;
+    let allowed = Allowed {
+        read: grants.read.clone(),
+        write: grants.write.clone(),
+        env: grants.env.clone(),
+        may_read: effect >= Effect::Reads,
+        may_write: effect >= Effect::Writes,
+    };
+    Ok(Arc::new(Granted::new(Arc::clone(world), allowed)?))
 }
 
 impl Default for Made {
@@ -67,6 +105,7 @@ impl Default for Made {
             config_checker: None,
             root: None,
             build_limits: Limits::default(),
+            granted: Default::default(),
         }
     }
 }
@@ -276,6 +315,7 @@ impl PackParts {
             config_checker: self.config_checker,
             root,
             build_limits: settings.limits(&[build_limits], usual),
+            granted: Default::default(),
         };
         let pack = Pack { name: self.name, definition: self.pack, instructions, cases: definitions.cases, made };
         let published = Published {

@@ -37,6 +37,23 @@ pub(super) fn register(module: &mut Module, primitive: &'static Primitive) {
     }
 }
 
+/// Operators on handles, and the primitives they stand for.
+const OPERATORS: &[(&str, &str)] = &[("|", "spans_union"), ("&", "spans_intersect"), ("-", "spans_without")];
+
+/// Adds the operators whose primitives there are.
+pub(super) fn register_operators(module: &mut Module) {
+    for (operator, name) in OPERATORS {
+        let Some(primitive) = crate::primitives::find(name) else { continue };
+        FuncRegistration::new(*operator).with_purity(true).with_volatility(true).set_into_module(
+            module,
+            move |context: NativeCallContext, a: HandleBox, b: HandleBox| {
+                let (mut a, mut b) = (Dynamic::from(a), Dynamic::from(b));
+                call(primitive, &context, &mut [&mut a, &mut b])
+            },
+        );
+    }
+}
+
 /// The combinations of types that the kinds of the parameters stand for, for one number of arguments.
 fn typed(primitive: &'static Primitive, arity: usize) -> Vec<Vec<TypeId>> {
     let mut signatures = vec![Vec::new()];

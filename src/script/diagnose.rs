@@ -29,10 +29,10 @@ pub(super) fn raise(fault: Box<Diagnostic>, context: &NativeCallContext<'_>) -> 
 
 impl Inner {
     /// The diagnostic of a fault that left a function of the script at `path`.
-    pub(super) fn diagnose(&self, fault: Box<EvalAltResult>, path: Option<&str>) -> Box<Diagnostic> {
+    pub(super) fn diagnose(&self, fault: EvalAltResult, path: Option<&str>) -> Box<Diagnostic> {
         let mut path = path.unwrap_or_default().to_owned();
         let mut calls = Vec::new();
-        let mut fault = *fault;
+        let mut fault = fault;
         loop {
             fault = match fault {
                 EvalAltResult::ErrorInFunctionCall(name, source, inner, position) => {

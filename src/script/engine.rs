@@ -1,6 +1,6 @@
 //! The settings of rhai, and the one module of functions that all packs share.
 
-use super::{current, language, register_primitive};
+use super::{current, language, register_operators, register_primitive};
 use crate::guard;
 use crate::primitive::{LogLevel, Notice};
 use crate::primitives;
@@ -76,6 +76,7 @@ fn standard() -> &'static Standard {
         BasicIteratorPackage::init(&mut module);
         language::register(&mut module);
         primitives::ALL.iter().for_each(|primitive| register_primitive(&mut module, primitive));
+        register_operators(&mut module);
         module.build_index();
         let known = known(&module);
         Standard { module: module.into(), known }

@@ -42,7 +42,7 @@ impl Closure {
     fn call_values(&self, arguments: Vec<Value>) -> Result<Value> {
         let mut arguments: Vec<Dynamic> = arguments.into_iter().map(from_value).collect();
         let program = &self.running.program;
-        let result = self.call_raw(&mut arguments).map_err(|fault| program.diagnose(fault, self.state.source()))?;
+        let result = self.call_raw(&mut arguments).map_err(|fault| program.diagnose(*fault, self.state.source()))?;
         let engine = &program.engine;
         let source = self.state.source.as_deref();
         let name = self.pointer.fn_name();

@@ -91,7 +91,8 @@ impl Program {
         (Self(Arc::new(inner)), faults)
     }
 
-    /// Runs `job` as if a function of `script` were running for `host`: what it calls by name runs so.
+    /// Runs a native job as if `script` had called it: primitives in it, and functions it calls, reach `host`
+    /// and pay to `guard`. The build of a graph is such a job. What the guard raised is the outcome.
     pub fn within<T>(
         &self,
         script: &str,
@@ -213,9 +214,9 @@ impl Inner {
         state.level = level();
         let context = NativeCallContext::new_with_all_fields(&self.engine, name, None, &state, Position::NONE);
         let mut arguments: Vec<Dynamic> = arguments.into_iter().map(from_value).collect();
-        let pointer = FnPtr::new(name).map_err(|fault| self.diagnose(fault, Some(path)))?;
+        let pointer = FnPtr::new(name).map_err(|fault| self.diagnose(*fault, Some(path)))?;
         let result = pointer.call_raw(&context, None, &mut arguments[..]).map_err(|fault| {
-            let fault = self.diagnose(fault, Some(&script.source.path));
+            let fault = self.diagnose(*fault, Some(&script.source.path));
             // A stop has lost its position on the way out: the function that was entered is all that is known.
             match script.definitions().find(|it| it.0 == name && it.1 == arity) {
                 Some((_, _, at)) if fault.at.is_none() => fault.at(at),

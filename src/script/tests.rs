@@ -7,6 +7,7 @@ mod host;
 mod speed;
 mod stops;
 mod surveys;
+mod threads;
 
 use super::{Pool, Program};
 use crate::diagnostic::Result;

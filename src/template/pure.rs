@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::{Functions, Graph};
-use crate::primitive::{self, Effect, Family, Host, Notice, PackFile, Primitive};
+use crate::primitive::{self, Effect, Family, Host, Notice, PackFile, Primitive, Violation};
 use crate::value::{Json, Map, Value};
 use crate::world::World;
 use crate::world::memory::Memory;
@@ -132,6 +132,10 @@ impl Host for Nowhere {
 
     fn pack_file(&self, _: &str) -> Result<PackFile> {
         nothing("files")
+    }
+
+    fn validate(&self, _: &Json, _: &Json) -> Result<Vec<Violation>> {
+        nothing("schemas")
     }
 
     fn now_ms(&self) -> i64 {

@@ -1,7 +1,7 @@
 //! A view that shows no more of a world than a pack was granted and its definition declared.
 
 use super::glob::Globs;
-use super::{Entry, EntryKind, Stat, Walk, Walked, World, path};
+use super::{Entry, EntryKind, Stat, Walk, Walked, World, path, walk};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use std::sync::Arc;
 
@@ -166,7 +166,9 @@ impl World for Granted {
     }
 
     fn stat(&self, path: &str) -> Result<Option<Stat>> {
-        if self.check_read(path).is_ok() {
+        // What a walk leaves out hangs on the ignore files above it: that they changed must be seen.
+        let decides = self.allowed.may_read && walk::IGNORE_FILES.contains(&path::name(path));
+        if decides || self.check_read(path).is_ok() {
             return self.world.stat(path);
         }
         self.check_look(path)?;
@@ -283,6 +285,21 @@ mod tests {
         assert!(some.stat("docs").unwrap().is_some() && some.stat("docs/c.txt").is_err());
         let names = |path: &str| some.list(path).unwrap().into_iter().map(|entry| entry.name).collect::<Vec<_>>();
         assert_eq!((names("."), names("docs")), (vec!["docs".into(), "src".into()], vec!["b.md".into()]));
+    }
+
+    #[test]
+    fn an_ignore_file_above_what_is_granted_is_seen_to_change() {
+        let memory = Arc::new(Memory::with([("docs/a.md", "x"), ("docs/b.md", "x"), (".gitignore", "b.md")]).unwrap());
+        let allowed = Allowed { read: vec!["docs/**".into()], may_read: true, ..Allowed::default() };
+        let world: Arc<dyn World> = Arc::new(Granted::new(memory.clone(), allowed).unwrap());
+        memory.advance_ms(60_000);
+        let recorded = crate::world::recorded::Recorded::new(Arc::clone(&world));
+        let walk = Walk { from: "docs".into(), hidden: false, ignore: true, follow: false, depth: None };
+        assert_eq!(recorded.walk(&walk).unwrap().files, ["docs/a.md"]);
+        let reads = recorded.take();
+        assert!(reads.unchanged(world.as_ref()));
+        memory.write(".gitignore", b"").unwrap();
+        assert!(!reads.unchanged(world.as_ref()));
     }
 
     #[test]

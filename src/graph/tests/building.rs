@@ -130,7 +130,7 @@ fn derived_fields_are_computed_once_and_can_be_asked_like_others() {
         assert_eq!(graph.get("n", "2").unwrap().field("other"), Ok(Value::Null));
         assert_eq!(calls.load(Ordering::Relaxed), 1);
         assert_eq!(keys(&all.where_(&map(r#"{ "square": 4 }"#)).unwrap()), ["2"]);
-        let sorted = all.sort(&crate::graph::Ordering::read(&"-square".into()).unwrap()).unwrap();
+        let sorted = all.sort(&crate::order::SortKey::read(&"-square".into()).unwrap()).unwrap();
         assert_eq!(sorted.at(0).unwrap().key(), (count - 1).to_string().into());
         assert_eq!(calls.load(Ordering::Relaxed), usize::try_from(count).unwrap());
     }

@@ -1,7 +1,8 @@
 //! Properties: a rebuild equals a build, orders are total, walks end.
 
 use super::*;
-use crate::graph::{Build, Direction, Ordering as By, Store, Walking};
+use crate::graph::{Build, Direction, Store, Walking};
+use crate::order::SortKey as By;
 use proptest::prelude::*;
 
 /// A line that `read_lines` understands, over few ids so that they clash.

@@ -1,7 +1,7 @@
 //! Queries: tests of fields, order, columns.
 
 use super::*;
-use crate::graph::Ordering;
+use crate::order::SortKey;
 use std::sync::LazyLock;
 
 static SHOP: LazyLock<Arc<Graph>> = LazyLock::new(|| {
@@ -115,16 +115,16 @@ fn sort_is_total() {
         ("[]", "oolong sencha assam kyusu small large"),
     ];
     for (by, wanted) in cases {
-        let orderings = Ordering::read(&json(by)).unwrap();
+        let orderings = SortKey::read(&json(by)).unwrap();
         assert_eq!(keys(&all().sort(&orderings).unwrap()).join(" "), wanted, "{by}");
-        let backwards = all().sort(&Ordering::read(&"-key".into()).unwrap()).unwrap();
+        let backwards = all().sort(&SortKey::read(&"-key".into()).unwrap()).unwrap();
         assert_eq!(keys(&backwards.sort(&orderings).unwrap()).join(" "), wanted, "{by}, whatever the order before");
     }
     let length = closure(|node| match node {
         Value::Handle(node) => node.field("key").unwrap().as_text().map_or(0, str::len).into(),
         _ => Value::Null,
     });
-    let sorted = all().sort(&Ordering::read(&Value::Function(length)).unwrap()).unwrap();
+    let sorted = all().sort(&SortKey::read(&Value::Function(length)).unwrap()).unwrap();
     assert_eq!(keys(&sorted).join(" "), "assam kyusu small large oolong sencha");
 }
 
@@ -170,4 +170,31 @@ fn sets_are_ordered_and_lazy() {
     assert_eq!(wrong.message, "the function of `filter` gives true or false, got ()");
     let other = graph(&[("tea", "mate", "", "{}")], &[]);
     assert!(all().then(&other.nodes(&[])).is_err());
+}
+
+#[test]
+fn lists_are_asked_and_spread() {
+    let graph = graph(
+        &[
+            ("r", "1", "", r#"{ "by": ["a", "b"], "n": 1 }"#),
+            ("r", "2", "", r#"{ "by": [], "n": 2 }"#),
+            ("r", "3", "", r#"{ "by": ["C"], "n": 3 }"#),
+        ],
+        &[],
+    );
+    let all = graph.nodes(&[]);
+    let found = |test: &str| keys(&all.where_(&map(test)).unwrap());
+    assert_eq!(found(r#"{ "by": { "one_of": ["b", "c"] } }"#), ["1"]);
+    assert_eq!(found(r#"{ "by": { "one_of": ["b", "c"], "fold": true } }"#), ["1", "3"]);
+    assert_eq!(found(r#"{ "by": { "none_of": ["b"] } }"#), ["2", "3"]);
+    assert_eq!(found(r#"{ "n": { "none_of": [1, 2.0] } }"#), ["3"]);
+    let rows = |columns: &[&str]| all.select(&names(columns)).map(|rows| rows.to_json());
+    let spread = serde_json::json!([
+        { "key": "1", "who": "a" }, { "key": "1", "who": "b" }, { "key": "2" }, { "key": "3", "who": "C" }
+    ]);
+    assert_eq!(rows(&["key", "by[]? as who"]).unwrap(), spread);
+    assert_eq!(all.select(&names(&["by[]", "key"])).unwrap().len(), 3);
+    assert!(rows(&["by[]", "n[] as m"]).is_err());
+    let ids = ["3", "x", "1", "3"].map(Value::from);
+    assert_eq!(keys(&all.among(&ids).unwrap()), ["3", "1"]);
 }

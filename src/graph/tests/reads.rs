@@ -1,7 +1,8 @@
 //! Derived fields with `reads`: kept while nothing that they read changed, and always as a fresh build has them.
 
 use super::*;
-use crate::graph::{Build, Node, Ordering as By, Store};
+use crate::graph::{Build, Node, Store};
+use crate::order::SortKey as By;
 use crate::value::Kind;
 use proptest::prelude::*;
 
@@ -98,7 +99,7 @@ fn seen(nodes: &Nodes) -> Value {
             Ok(parent) => parent.map_or(Value::Null, |parent| parent.key().into()),
             Err(fault) => fault.message.into(),
         };
-        let level = node.field("level").map_or_else(|fault| fault.message.into(), |level| level);
+        let level = node.field("level").unwrap_or_else(|fault| fault.message.into());
         Value::list([node.key().into(), node.field("line").unwrap(), level, node.field("band").unwrap(), parent])
     }))
 }
@@ -158,7 +159,7 @@ fn wild(graph: &Arc<Graph>, node: &Node) -> Value {
         node.field("other").map(|_| ()),
     ];
     let columns: Vec<Value> =
-        given(graph, "m").unwrap().column("parent.key").map_or_else(|fault| vec![fault.message.into()], |list| list);
+        given(graph, "m").unwrap().column("parent.key").unwrap_or_else(|fault| vec![fault.message.into()]);
     let told = faults.map(|fault| fault.map_or_else(|fault| fault.message.into(), |()| Value::Null));
     assert!(crate::graph::is_limited());
     Value::list(told.into_iter().chain(columns))

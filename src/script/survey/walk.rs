@@ -16,8 +16,12 @@ pub(super) fn survey(script: &Script) -> Survey {
         true
     });
     let mut survey = walker.survey;
+    // rhai walks the functions in no order.
     survey.calls.sort_by_key(|call| call.at.span.start);
     survey.reads.sort_by_key(|read| read.at.span.start);
+    survey.assignments.sort_by_key(|assignment| assignment.at.span.start);
+    survey.captures.sort_by_key(|capture| capture.at.span.start);
+    survey.pointers.sort_by_key(|pointer| pointer.at.span.start);
     survey
 }
 

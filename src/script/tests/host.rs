@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::Graph;
-use crate::primitive::{Host, Notice, PackFile};
+use crate::primitive::{Host, Notice, PackFile, Violation};
 use crate::value::{Json, Value};
 use crate::world::World;
 use crate::world::memory::Memory;
@@ -51,6 +51,10 @@ impl Host for TestHost {
 
     fn pack_file(&self, path: &str) -> Result<PackFile> {
         Ok(PackFile { text: String::new(), origin: "embedded".to_owned(), path: path.to_owned() })
+    }
+
+    fn validate(&self, _: &Json, _: &Json) -> Result<Vec<Violation>> {
+        Ok(Vec::new())
     }
 
     fn now_ms(&self) -> i64 {

@@ -1,13 +1,26 @@
 //! TOML into a tree whose every key and value knows its place; everything that TOML allows and JSON lacks is a fault.
 
-use super::code;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{Place, Source};
 use crate::value::Json;
 use std::ops::Range;
 use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeFloat, DeInteger, DeTable, DeValue};
+
+/// Not TOML.
+pub const TOML_SYNTAX: Code = Code("toml-syntax");
+/// TOML that JSON has no form for: bare dates, `nan`, integers out of range.
+pub const TOML_VALUE: Code = Code("toml-value");
+
+/// What becomes of a bare date.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dates {
+    /// It is a fault: JSON has no form for it.
+    Refused,
+    /// It is its text.
+    Texts,
+}
 
 /// A value and where it was written.
 #[derive(Clone, Debug)]
@@ -108,13 +121,13 @@ pub fn escape(key: &str) -> String {
 }
 
 /// Reads a TOML text to its end. The tree holds what could be read.
-pub fn parse(source: &Arc<Source>, faults: &mut Vec<Diagnostic>) -> Node {
+pub fn parse(source: &Arc<Source>, dates: Dates, faults: &mut Vec<Diagnostic>) -> Node {
     let (table, errors) = DeTable::parse_recoverable(&source.text);
     for error in errors {
         let span = error.span().unwrap_or(0..0);
         faults.push(*syntax(source, error.message(), span));
     }
-    let mut reader = Reader { source, faults };
+    let mut reader = Reader { source, dates, faults };
     let entries = reader.table(table.get_ref());
     Node { item: Item::Table(entries), at: source.place(0..0) }
 }
@@ -129,11 +142,12 @@ fn syntax(source: &Arc<Source>, message: &str, span: Range<usize>) -> Box<Diagno
     } else {
         "TOML 1.1: `key = value`, `[table]`, `[[list of tables]]`"
     };
-    Diagnostic::new(code::TOML_SYNTAX, message).at(source.place(span)).help(help)
+    Diagnostic::new(TOML_SYNTAX, message).at(source.place(span)).help(help)
 }
 
 struct Reader<'a> {
     source: &'a Arc<Source>,
+    dates: Dates,
     faults: &'a mut Vec<Diagnostic>,
 }
 
@@ -156,8 +170,9 @@ impl Reader<'_> {
             DeValue::Boolean(flag) => Item::Scalar(Json::Bool(*flag)),
             DeValue::Integer(number) => Item::Scalar(self.integer(number, &at)),
             DeValue::Float(number) => Item::Scalar(self.float(number, &at)),
+            DeValue::Datetime(date) if self.dates == Dates::Texts => Item::Scalar(Json::String(date.to_string())),
             DeValue::Datetime(date) => {
-                let fault = Diagnostic::new(code::TOML_VALUE, format!("a bare date: `{date}`"));
+                let fault = Diagnostic::new(TOML_VALUE, format!("a bare date: `{date}`"));
                 self.faults.push(*fault.at(at.clone()).help(format!("put it in quotes: \"{date}\"")));
                 Item::Scalar(Json::String(date.to_string()))
             }
@@ -170,7 +185,7 @@ impl Reader<'_> {
     fn integer(&mut self, number: &DeInteger<'_>, at: &Place) -> Json {
         i64::from_str_radix(number.as_str(), number.radix()).map_or_else(
             |_| {
-                let fault = Diagnostic::new(code::TOML_VALUE, format!("the integer `{number}` is out of range"));
+                let fault = Diagnostic::new(TOML_VALUE, format!("the integer `{number}` is out of range"));
                 let range = format!("integers go from {} to {}", i64::MIN, i64::MAX);
                 self.faults.push(*fault.at(at.clone()).help(range));
                 Json::from(0)
@@ -183,7 +198,7 @@ impl Reader<'_> {
         let value = number.as_str().parse::<f64>().ok().and_then(serde_json::Number::from_f64);
         value.map_or_else(
             || {
-                let fault = Diagnostic::new(code::TOML_VALUE, format!("the number `{number}` has no form in JSON"));
+                let fault = Diagnostic::new(TOML_VALUE, format!("the number `{number}` has no form in JSON"));
                 self.faults.push(*fault.at(at.clone()).help("`nan`, `inf` and numbers beyond 1.8e308 cannot be sent"));
                 Json::from(0.0)
             },
@@ -199,7 +214,7 @@ mod tests {
 
     fn read(text: &str) -> (Node, Vec<Diagnostic>) {
         let mut faults = Vec::new();
-        let node = parse(&Source::new("a.toml", text), &mut faults);
+        let node = parse(&Source::new("a.toml", text), Dates::Refused, &mut faults);
         (node, faults)
     }
 

@@ -1,0 +1,85 @@
+//! `just bench`: the speed that toolsd promises, measured against opponents in the same run.
+//!
+//! `speed [--small] [--toolsd PATH] [--opponents FOLDER] [--scratch FOLDER] [--project-only] [PART…]`; the parts are
+//! `echo`, `start`, `stats` and `index`, all of them if none is named. Exit code 1 = a wrong answer, or a target missed;
+//! `--small` takes few samples and judges no time.
+
+mod client;
+mod contest;
+mod machine;
+mod project;
+mod report;
+mod setting;
+mod statistics;
+mod targets {
+    //! What is promised, one part a file.
+    pub mod echo;
+    pub mod index;
+    pub mod start;
+    pub mod stats;
+}
+
+use report::Report;
+use setting::Setting;
+use std::io::Write;
+use std::process::ExitCode;
+
+/// What a part gives, or in plain words why it cannot.
+pub type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
+
+type Part = (&'static str, fn(&Setting, &mut Report) -> Outcome<()>);
+
+const PARTS: &[Part] = &[
+    ("echo", targets::echo::measure),
+    ("start", targets::start::measure),
+    ("stats", targets::stats::measure),
+    ("index", targets::index::measure),
+];
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(fault) => {
+            say(&format!("speed: {fault}\n"));
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Runs the parts asked for; false = one was wrong or missed a target.
+fn run() -> Outcome<bool> {
+    let setting = Setting::read(std::env::args().skip(1))?;
+    if let Some(unknown) = setting.parts.iter().find(|part| !PARTS.iter().any(|(name, _)| name == part)) {
+        return Err(format!("no part `{unknown}`: echo, start, stats, index").into());
+    }
+    if setting.project_only {
+        let made = project::make(&setting.project(), setting.size())?;
+        let files = made.files.len();
+        let counts = made.annotations;
+        say(&format!(
+            "{}: {files} files, {} requirements, {counts:?}\n",
+            setting.project().display(),
+            made.requirements
+        ));
+        return Ok(true);
+    }
+    let machine = machine::description();
+    let mut report = Report::new(!setting.small);
+    for (name, measure) in PARTS {
+        if setting.parts.is_empty() || setting.parts.iter().any(|part| part == name) {
+            say(&format!("{name} …\n"));
+            if let Err(fault) = measure(&setting, &mut report) {
+                report.wrong(name, &fault.to_string());
+            }
+        }
+    }
+    say(&format!("\n{}", report.text(&machine)));
+    Ok(report.passed())
+}
+
+/// To stdout. A reader that has gone is no reason to stop measuring.
+fn say(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}

@@ -1,0 +1,125 @@
+//! What is measured, with what, and where the bench may write.
+
+use crate::Outcome;
+use crate::client::Server;
+use crate::project::{LARGE, SMALL, Size};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Options of a run.
+pub struct Setting {
+    /// Few samples, a small project, no verdict on times.
+    pub small: bool,
+    /// Only make the project.
+    pub project_only: bool,
+    /// The parts to run; empty = all.
+    pub parts: Vec<String>,
+    /// The binary that is measured.
+    toolsd: PathBuf,
+    /// Where the opponents were installed.
+    opponents: PathBuf,
+    /// Where files may be made.
+    scratch: PathBuf,
+}
+
+impl Setting {
+    /// Reads the command line; `--bench` is what cargo adds.
+    pub fn read(arguments: impl Iterator<Item = String>) -> Outcome<Setting> {
+        let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/bench");
+        let mut setting = Setting {
+            small: false,
+            project_only: false,
+            parts: Vec::new(),
+            toolsd: env!("CARGO_BIN_EXE_toolsd").into(),
+            opponents: target.clone(),
+            scratch: target.join("scratch"),
+        };
+        let mut arguments = arguments;
+        while let Some(argument) = arguments.next() {
+            let mut path = || arguments.next().map(PathBuf::from).ok_or(format!("`{argument}` needs a path"));
+            match argument.as_str() {
+                "--bench" => {}
+                "--small" => setting.small = true,
+                "--project-only" => setting.project_only = true,
+                "--toolsd" => setting.toolsd = path()?,
+                "--opponents" => setting.opponents = path()?,
+                "--scratch" => setting.scratch = path()?,
+                option if option.starts_with('-') => return Err(format!("no option `{option}`").into()),
+                part => setting.parts.push(part.to_owned()),
+            }
+        }
+        fs::create_dir_all(setting.scratch.join("empty"))?;
+        Ok(setting)
+    }
+
+    /// The number for a full or for a small run.
+    pub fn count(&self, full: usize, small: usize) -> usize {
+        if self.small { small } else { full }
+    }
+
+    /// How large the project is.
+    pub fn size(&self) -> Size {
+        if self.small { SMALL } else { LARGE }
+    }
+
+    /// Where the project is made.
+    pub fn project(&self) -> PathBuf {
+        self.scratch.join("project")
+    }
+
+    /// A workspace with nothing in it.
+    pub fn empty(&self) -> PathBuf {
+        self.scratch.join("empty")
+    }
+
+    /// The checkout.
+    pub fn checkout(&self) -> &'static Path {
+        Path::new(env!("CARGO_MANIFEST_DIR"))
+    }
+
+    /// A toolsd command that sees neither the user's configuration nor their state.
+    pub fn toolsd(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.toolsd);
+        command
+            .args(arguments)
+            .env("XDG_CONFIG_HOME", self.scratch.join("config"))
+            .env("XDG_STATE_HOME", self.scratch.join("state"))
+            .env_remove("TOOLSD_LOG");
+        command
+    }
+
+    /// toolsd serving the pack of the bench in an empty workspace.
+    pub fn bench_pack(&self) -> Outcome<Server> {
+        let packs = self.checkout().join("benches/packs");
+        let mut command = self.toolsd(&["serve", "--pack", "bench", "--dir"]);
+        command.arg(packs).arg("--workspace").arg(self.empty());
+        self.start(&mut command)
+    }
+
+    /// Starts a server; its stderr goes to a file of the scratch folder.
+    pub fn start(&self, command: &mut Command) -> Outcome<Server> {
+        Server::start(command, &self.scratch.join("servers.log"))
+    }
+
+    /// The typed server on rmcp, if it was built; `transport` is `stdio` or `pipes`.
+    pub fn typed(&self, transport: &str) -> Outcome<Option<Server>> {
+        let program = self.opponents.join("opponents/release/typed-server");
+        self.opponent(&program, Command::new(&program).args(["--transport", transport]))
+    }
+
+    /// The server on the TypeScript SDK, if that was installed.
+    pub fn typescript(&self) -> Outcome<Option<Server>> {
+        let program = self.opponents.join("ts/server.mjs");
+        self.opponent(&program, Command::new("node").arg(&program))
+    }
+
+    /// The real duvet, if it was installed.
+    pub fn duvet(&self) -> Option<PathBuf> {
+        Some(self.opponents.join("duvet/bin/duvet")).filter(|program| program.exists() && !self.small)
+    }
+
+    fn opponent(&self, program: &Path, command: &mut Command) -> Outcome<Option<Server>> {
+        if self.small || !program.exists() { Ok(None) } else { self.start(command).map(Some) }
+    }
+}

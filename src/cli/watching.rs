@@ -1,0 +1,68 @@
+//! Hot reload of a running server: what is watched, and what a change of it leads to.
+
+use super::Session;
+use crate::call::{Change, Service};
+use crate::registry::{FOLDERS, SETTINGS, TRUST_RECORD, WORKSPACE_FOLDER};
+use crate::watch::Watcher;
+use crate::world::disk::{config_folder, state_folder};
+use crate::world::path;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Watches for as long as it is kept.
+pub struct Watching {
+    _watchers: Vec<Watcher>,
+}
+
+impl Watching {
+    /// Watches the layers of packs, and the workspace if something is subscribed to or described by it. What cannot be
+    /// watched is logged: the server then serves what it began with, graphs and files are fresh all the same.
+    pub fn begin(session: &Session, service: &Arc<Service>) -> Self {
+        let mut watchers = Vec::new();
+        let reloading = Arc::clone(service);
+        watchers.extend(watch(layers(session), move |_| reloading.reload()));
+        let registry = service.registry();
+        let subscribes = registry.resources.iter().any(|one| one.resource.subscribe);
+        let describes = registry.tools.iter().any(|one| one.tool.describe.is_some());
+        if subscribes || describes {
+            let telling = Arc::clone(service);
+            let workspace = session.workspace.root().to_owned();
+            watchers.extend(watch(vec![PathBuf::from(&workspace)], move |paths| {
+                telling.changes().announce(&Change::Files(with_folders(&paths)));
+                telling.describe();
+            }));
+        }
+        Self { _watchers: watchers }
+    }
+}
+
+fn watch(paths: Vec<PathBuf>, changed: impl Fn(BTreeSet<PathBuf>) + Send + 'static) -> Option<Watcher> {
+    match Watcher::new(paths, changed) {
+        Ok(watcher) => Some(watcher),
+        Err(fault) => {
+            tracing::warn!("no hot reload: {fault}");
+            None
+        }
+    }
+}
+
+/// Everything that packs and settings are made of.
+fn layers(session: &Session) -> Vec<PathBuf> {
+    let mut paths = Vec::new();
+    let workspace = session.workspace.root();
+    paths.push(path::join(workspace, SETTINGS));
+    paths.push(path::join(workspace, WORKSPACE_FOLDER));
+    for layer in session.shared.dirs.iter().cloned().chain(config_folder()) {
+        paths.extend(FOLDERS.map(|folder| path::join(&layer, folder)));
+    }
+    paths.extend(state_folder().map(|folder| path::join(&folder, TRUST_RECORD)));
+    paths.into_iter().map(PathBuf::from).collect()
+}
+
+/// The paths and the folders they lie in: who looked into a folder wants to know of a new file there.
+fn with_folders(paths: &BTreeSet<PathBuf>) -> Vec<String> {
+    let all = paths.iter().flat_map(|path| path.ancestors());
+    let all: BTreeSet<String> = all.map(|path| path.to_string_lossy().into_owned()).collect();
+    all.into_iter().collect()
+}

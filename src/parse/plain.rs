@@ -1,0 +1,91 @@
+//! Values straight from a serde format, without a tree of JSON in between.
+
+use crate::guard;
+use crate::value::{Map, Value};
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use std::fmt;
+
+/// Reads one value of any shape. Keys of maps become texts as they are written; a key that stands twice is a
+/// fault, or the later one counts.
+#[derive(Clone, Copy)]
+pub(super) struct Plain {
+    pub(super) last_wins: bool,
+}
+
+impl Plain {
+    /// A stopped guard as a fault of the format; the reader asks the guard again and passes on what it says.
+    fn check<E: Error>() -> Result<(), E> {
+        guard::check().map_err(|_| E::custom("stopped"))
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Plain {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Plain {
+    type Value = Value;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_none<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::Integer(value))
+    }
+
+    #[allow(clippy::cast_precision_loss, reason = "above an integer the nearest float is what JSON readers give")]
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(i64::try_from(value).map_or(Value::Float(value as f64), Value::Integer))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(Value::Float(value))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::from(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element_seed(self)? {
+            Self::check()?;
+            list.push(item);
+        }
+        Ok(Value::List(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut pairs: A) -> Result<Value, A::Error> {
+        let mut map = Map::new();
+        while let Some(key) = pairs.next_key::<String>()? {
+            Self::check()?;
+            if !self.last_wins && map.contains_key(key.as_str()) {
+                return Err(A::Error::custom(format!("the key `{key}` stands twice")));
+            }
+            let value = pairs.next_value_seed(self)?;
+            map.insert(key.into(), value);
+        }
+        Ok(Value::Map(map))
+    }
+}

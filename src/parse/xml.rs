@@ -1,0 +1,240 @@
+//! XML 1.0 as a tree of elements behind a handle.
+
+use super::Input;
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard;
+use crate::value::{Json, Kind, Map, Object, Text, Value, no_field};
+use serde_json::json;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The code of its faults.
+const CODE: Code = Code("parse.xml");
+
+/// Elements within elements beyond this are refused.
+const DEPTH: usize = 256;
+
+/// At most so many elements, texts and comments.
+const NODES: u32 = 4_000_000;
+
+/// An element. Its children are the items of the handle.
+#[derive(Clone)]
+pub struct Xml {
+    tree: Arc<Tree>,
+    at: usize,
+}
+
+struct Tree {
+    /// In document order.
+    elements: Vec<Element>,
+    /// The text of all elements, in document order.
+    text: String,
+    /// The children of all elements; each has a run of them.
+    children: Vec<u32>,
+}
+
+struct Element {
+    name: Text,
+    attributes: Vec<(Text, Text)>,
+    line: usize,
+    /// What of the tree's text lies in it.
+    text: Range<usize>,
+    children: Range<usize>,
+}
+
+impl Xml {
+    /// The root element of a text. Names are without their prefix. A document type declaration is refused,
+    /// so there are no entities but the five of XML.
+    pub fn parse(input: &Input<'_>) -> Result<Value> {
+        let options = roxmltree::ParsingOptions { nodes_limit: NODES, ..roxmltree::ParsingOptions::default() };
+        let document = roxmltree::Document::parse_with_options(input.text(), options);
+        guard::check()?;
+        let document = document.map_err(|error| {
+            let at = match error {
+                roxmltree::Error::DtdDetected => input.text().find("<!DOCTYPE").unwrap_or_default(),
+                _ => input.offset(error.pos().row as usize, error.pos().col as usize),
+            };
+            let message = error.to_string();
+            let message = message.split(" at ").next().unwrap_or_default();
+            let help = match error {
+                roxmltree::Error::DtdDetected => "document type declarations and their entities are not read",
+                _ => "every element is closed, attributes are quoted, `&` and `<` are written `&amp;` and `&lt;`",
+            };
+            input.fault(CODE, at, message).help(help)
+        })?;
+        let tree = Tree::read(input, &document)?;
+        Ok(Value::handle(Self { tree: Arc::new(tree), at: 0 }))
+    }
+
+    /// The value of an attribute, by its name without prefix.
+    pub fn attribute(&self, name: &str) -> Option<Text> {
+        self.element().attributes.iter().find(|(known, _)| &**known == name).map(|(_, value)| Arc::clone(value))
+    }
+
+    /// The elements that a path from here leads to, in document order, each once. A step is a name, `*` for any one
+    /// element, or `**` for any number of elements, none included.
+    pub fn select(&self, path: &str) -> Result<Vec<Value>> {
+        let mut found = vec![self.at];
+        for step in path.split('/') {
+            guard::check()?;
+            found = match step {
+                "" => {
+                    let message = format!("`{path}` is no path of elements: a step of it is empty");
+                    return Err(Diagnostic::new(Code::ARGUMENTS, message)
+                        .help("write steps as `a/b`, `*/b` or `**/b`; the path begins below the element"));
+                }
+                "**" => self.tree.with_all_below(&found)?,
+                name => self.tree.children_named(&found, name)?,
+            };
+        }
+        Ok(found.into_iter().map(|at| self.handle(at)).collect())
+    }
+
+    fn handle(&self, at: usize) -> Value {
+        Value::handle(Self { tree: Arc::clone(&self.tree), at })
+    }
+
+    fn element(&self) -> &Element {
+        &self.tree.elements[self.at]
+    }
+
+    fn text(&self) -> &str {
+        &self.tree.text[self.element().text.clone()]
+    }
+
+    fn attributes(&self) -> impl Iterator<Item = &(Text, Text)> {
+        // The first of two that differ only in their prefix counts.
+        self.element().attributes.iter().rev()
+    }
+
+    fn children(&self) -> &[u32] {
+        &self.tree.children[self.element().children.clone()]
+    }
+}
+
+impl Tree {
+    fn read(input: &Input<'_>, document: &roxmltree::Document<'_>) -> Result<Self> {
+        let mut tree = Self { elements: Vec::new(), text: String::new(), children: Vec::new() };
+        let (mut seen, mut line) = (0, 1);
+        // The elements around the current place, with the node each ends with and the children found so far.
+        let mut open: Vec<(roxmltree::NodeId, usize, Vec<u32>)> = Vec::new();
+        for node in document.root().descendants().skip(1) {
+            guard::check()?;
+            while open.last().is_some_and(|(id, ..)| node.parent().map(|parent| parent.id()) != Some(*id)) {
+                tree.close(open.pop());
+            }
+            if node.is_text() {
+                tree.text.push_str(node.text().unwrap_or_default());
+            } else if node.is_element() {
+                let start = node.range().start;
+                line += memchr::memchr_iter(b'\n', &input.text().as_bytes()[seen..start]).count();
+                seen = start;
+                if open.len() == DEPTH {
+                    let message = format!("elements are nested more than {DEPTH} levels deep");
+                    return Err(input.fault(CODE, start, message).help("this is deeper than is read"));
+                }
+                let at = tree.elements.len();
+                if let Some((.., children)) = open.last_mut() {
+                    children.push(u32::try_from(at).unwrap_or(u32::MAX));
+                }
+                open.push((node.id(), at, Vec::new()));
+                tree.elements.push(Element {
+                    name: node.tag_name().name().into(),
+                    attributes: node.attributes().map(|pair| (pair.name().into(), pair.value().into())).collect(),
+                    line,
+                    text: tree.text.len()..tree.text.len(),
+                    children: 0..0,
+                });
+            }
+        }
+        while !open.is_empty() {
+            tree.close(open.pop());
+        }
+        Ok(tree)
+    }
+
+    fn close(&mut self, open: Option<(roxmltree::NodeId, usize, Vec<u32>)>) {
+        let Some((_, at, children)) = open else { return };
+        let start = self.children.len();
+        self.children.extend(children);
+        let element = &mut self.elements[at];
+        element.text.end = self.text.len();
+        element.children = start..self.children.len();
+    }
+
+    fn children_of(&self, at: usize) -> impl Iterator<Item = usize> {
+        self.children[self.elements[at].children.clone()].iter().map(|child| *child as usize)
+    }
+
+    fn children_named(&self, parents: &[usize], name: &str) -> Result<Vec<usize>> {
+        let mut found = Vec::new();
+        for parent in parents {
+            guard::check()?;
+            found.extend(self.children_of(*parent).filter(|at| name == "*" || &*self.elements[*at].name == name));
+        }
+        // Where one parent lies within another, the children of both come mixed.
+        found.sort_unstable();
+        Ok(found)
+    }
+
+    /// `found`, which is sorted, and all below: elements stand in document order, so one pass downwards marks them.
+    fn with_all_below(&self, found: &[usize]) -> Result<Vec<usize>> {
+        let mut inside = vec![false; self.elements.len()];
+        for at in found {
+            inside[*at] = true;
+        }
+        for at in found.first().copied().unwrap_or(0)..inside.len() {
+            guard::check()?;
+            if inside[at] {
+                self.children_of(at).for_each(|child| inside[child] = true);
+            }
+        }
+        Ok(inside.iter().enumerate().filter(|(_, inside)| **inside).map(|(at, _)| at).collect())
+    }
+}
+
+impl Object for Xml {
+    fn kind(&self) -> Kind {
+        Kind::Xml
+    }
+
+    /// `name` without prefix, `text` of it and all below, `line` of its start tag, `attributes` as a map.
+    fn field(&self, name: &str) -> Result<Value> {
+        Ok(match name {
+            "name" => Value::Text(Arc::clone(&self.element().name)),
+            "text" => self.text().into(),
+            "line" => self.element().line.into(),
+            "attributes" => Value::Map(
+                self.attributes()
+                    .map(|(name, value)| (Arc::clone(name), Value::Text(Arc::clone(value))))
+                    .collect::<Map>(),
+            ),
+            _ => return Err(no_field(Kind::Xml, name, &["name", "text", "line", "attributes"])),
+        })
+    }
+
+    /// Its name, attributes and children; its text if it has no children.
+    fn to_json(&self) -> Json {
+        let attributes: serde_json::Map<String, Json> =
+            self.attributes().map(|(name, value)| (name.to_string(), Json::from(&**value))).collect();
+        let mut json = json!({ "name": &*self.element().name, "attributes": attributes });
+        if self.children().is_empty() {
+            json["text"] = self.text().into();
+        } else {
+            let child = |at: &u32| Self { tree: Arc::clone(&self.tree), at: *at as usize }.to_json();
+            json["children"] = Json::Array(self.children().iter().map(child).collect());
+        }
+        json
+    }
+
+    fn length(&self) -> Option<usize> {
+        Some(self.children().len())
+    }
+
+    fn item(&self, index: usize) -> Option<Value> {
+        self.children().get(index).map(|at| self.handle(*at as usize))
+    }
+}
+
+#[cfg(test)]
+mod tests;

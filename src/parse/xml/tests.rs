@@ -1,0 +1,67 @@
+//! Tests of XML.
+
+use super::*;
+use proptest::prelude::*;
+
+const SUITE: &str = "\u{feff}<?xml version=\"1.0\"?>\n\n<suites xmlns:n=\"u\">\n  <suite n:name='a'>\n    <case name=\"x\"/>\n    \
+    <case name=\"y\"><failure message=\"&lt;no&gt;\">1 <b>&amp;</b><![CDATA[ <2]]></failure></case>\n  </suite>\n</suites>\n";
+
+fn parse(text: &str) -> Result<Xml> {
+    Xml::parse(&Input::of(&text.into())).map(|root| root.as_object::<Xml>().expect("it is XML").clone())
+}
+
+fn names(root: &Xml, path: &str) -> Vec<String> {
+    let found = root.select(path).expect("the path is good");
+    found.iter().map(|xml| xml.as_object::<Xml>().expect("it is XML").element().name.to_string()).collect()
+}
+
+#[test]
+fn elements_have_names_texts_lines_and_attributes() {
+    let root = parse(SUITE).expect("it is XML");
+    assert_eq!(
+        (root.field("name"), root.field("line"), root.length()),
+        (Ok("suites".into()), Ok(3_i64.into()), Some(1))
+    );
+    let failure = root.select("suite/case/failure").expect("the path is good").remove(0);
+    let failure: &Xml = failure.as_object().expect("it is XML");
+    assert_eq!((failure.field("text"), failure.field("line")), (Ok("1 & <2".into()), Ok(6_i64.into())));
+    assert_eq!((failure.attribute("message").as_deref(), failure.attribute("name")), (Some("<no>"), None));
+    let suite = root.item(0).expect("one child");
+    assert_eq!(suite.as_object::<Xml>().and_then(|suite| suite.attribute("name")).as_deref(), Some("a"));
+    assert_eq!(failure.to_json()["children"][0], json!({ "name": "b", "attributes": {}, "text": "&" }));
+}
+
+#[test]
+fn paths_have_names_stars_and_double_stars() {
+    let root = parse("<a><b><b><c/></b><c/></b><c/></a>").expect("it is XML");
+    assert_eq!(names(&root, "b/c"), ["c"]);
+    assert_eq!(names(&root, "*"), ["b", "c"]);
+    assert_eq!(names(&root, "**/c").len(), 3);
+    assert_eq!(names(&root, "**/b/**/c").len(), 2);
+    assert_eq!(names(&root, "**"), ["a", "b", "b", "c", "c", "c"]);
+    assert_eq!(names(&root, "x/**"), [""; 0]);
+    assert!(root.select("/a").is_err_and(|fault| fault.code == Code::ARGUMENTS));
+}
+
+#[test]
+fn faults_say_where() {
+    let fault = |text: &str| parse(text).err().map_or_else(String::new, |fault| fault.to_string());
+    assert!(fault("<a>\n  <b></a>").starts_with("text:2:"), "{}", fault("<a>\n  <b></a>"));
+    let entity = fault("<!DOCTYPE a [<!ENTITY x 'y'>]><a>&x;</a>");
+    assert!(entity.starts_with("text:1:1: ") && entity.contains("not read"), "{entity}");
+    assert!(fault("").starts_with("text:1:1: "), "{}", fault(""));
+    let deep = fault(&format!("{}{}", "<a>".repeat(100_000), "</a>".repeat(100_000)));
+    assert!(deep.contains("levels deep") || deep.contains("nodes"), "{deep}");
+}
+
+proptest! {
+    #[test]
+    fn it_never_panics(text in "(<a>|</a>|<b x='1'/>|\n|ö|&lt;|<!--x-->|<|&|<\\?x\\?>|<!DOCTYPE a>){0,20}") {
+        if let Ok(root) = parse(&text) {
+            for element in root.select("**").expect("the path is good") {
+                let line = element.as_object::<Xml>().map(|xml| xml.element().line);
+                prop_assert!(line <= Some(text.lines().count()));
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! `marker_blocks`: blocks of lines that begin with a marker.
+
+use crate::diagnostic::Result;
+use crate::document::{Block, Document, Part, marker_blocks};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "marker_blocks",
+    family: Family::Parse,
+    summary: "The runs of consecutive lines that, after white space, begin with one of `markers`: a list of `#{ line, end_line, parts: [#{ marker, text, line }], raw }`. `marker` is the index of the longest marker that fits, `text` what follows it, trimmed, `raw` the lines from their markers on. Nothing is known of the language: a marker in a string counts, one after code does not.",
+    params: &[
+        required("document", &[Kind::Document, Kind::Text], "Where to look."),
+        required("markers", &[Kind::List], "What the lines begin with."),
+        option("leads", &[Kind::Integer, Kind::List], "Indexes of markers that begin a new block when a line with text and another marker came before; none if left out."),
+    ],
+    returns: Kind::List,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r##"marker_blocks("x\n  //= a#b\n  //# one\n  //# two\n//\n//= c", ["//=", "//#"])[0]"##, r##"{"end_line": 4, "line": 2, "parts": [{"line": 2, "marker": 0, "text": "a#b"}, {"line": 3, "marker": 1, "text": "one"}, {"line": 4, "marker": 1, "text": "two"}], "raw": "//= a#b\n//# one\n//# two"}"##),
+        Example::gives(r##"marker_blocks("//= a\n//# one\n//= b", ["//=", "//#"], #{ leads: 0 }).map(|b| b.line)"##, "[1, 3]"),
+        Example::fails(r##"marker_blocks("a", [" #"])"##, "is empty or begins with white space"),
+    ],
+    run,
+};
+
+fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
+    let document = Document::of_value(args.value("document"));
+    let leads: Vec<usize> = match args.value("leads") {
+        Value::Integer(lead) => usize::try_from(*lead).into_iter().collect(),
+        _ => args.list("leads").iter().filter_map(|lead| usize::try_from(lead.as_integer()?).ok()).collect(),
+    };
+    let blocks = marker_blocks(&document, &args.texts("markers")?, &leads)?;
+    Ok(Value::list(blocks.iter().map(block)))
+}
+
+fn block(block: &Block<'_>) -> Value {
+    let part = |part: &Part<'_>| {
+        Value::map([("marker", part.marker.into()), ("text", part.text.into()), ("line", part.line.into())])
+    };
+    Value::map([
+        ("line", block.line().into()),
+        ("end_line", block.end_line().into()),
+        ("parts", Value::list(block.parts.iter().map(part))),
+        ("raw", block.raw().into()),
+    ])
+}

@@ -1,0 +1,31 @@
+//! `parse_csv`: the rows of a table in comma-separated text.
+
+use crate::diagnostic::Result;
+use crate::parse::{self, Input, TEXTS};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "parse_csv",
+    family: Family::Parse,
+    summary: "The rows of a table (RFC 4180), cells being texts: maps by the names in the first row, or lists.",
+    params: &[
+        required("text", TEXTS, "The text, or a document: then faults name its path."),
+        option("header", &[Kind::Bool], "Whether the first row names the columns; `true` if left out."),
+        option("separator", &[Kind::Text], "One ASCII character between the cells; a comma if left out."),
+    ],
+    returns: Kind::List,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#"parse_csv("id,name\n1,tea\n")"#, r#"[{"id": "1", "name": "tea"}]"#),
+        Example::gives(r#"parse_csv("a;b", #{ header: false, separator: ";" })"#, r#"[["a", "b"]]"#),
+        Example::fails(r#"parse_csv("a,b\n1\n")"#, "the row has 1 cells, the header 2"),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, args: Args) -> Result<Value> {
+    let header = args.given("header").is_none() || args.flag("header");
+    parse::rows(&Input::of(args.value("text")), header, args.text_or("separator").unwrap_or(","))
+}

@@ -1,0 +1,37 @@
+//! `parse_front_matter`: the YAML between `---` fences at the beginning of a text.
+
+use crate::diagnostic::Result;
+use crate::parse::{self, Input, TEXTS};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "parse_front_matter",
+    family: Family::Parse,
+    summary: "The front matter of a text: `data` is its map, `error` says what is wrong, with the line; `from` and `to` are the lines of the fences, 0 if they are not there, `body_line` is the line after it. It never fails.",
+    params: &[
+        required("text", TEXTS, "The text, or a document: then faults name its path."),
+    ],
+    returns: Kind::Map,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(
+            r#"parse_front_matter("---\ntitle: Tea\n---\nBoil.\n")"#,
+            r#"{"data": {"title": "Tea"}, "error": null, "from": 1, "to": 3, "body_line": 4}"#,
+        ),
+        Example::gives(
+            r#"parse_front_matter("Boil.")"#,
+            r#"{"data": null, "error": null, "from": 0, "to": 0, "body_line": 1}"#,
+        ),
+        Example::gives(
+            r#"parse_front_matter("---\n- a\n---\n").error"#,
+            r#""line 2: front matter is a map, this is a list""#,
+        ),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, args: Args) -> Result<Value> {
+    parse::front_matter(&Input::of(args.value("text")))
+}

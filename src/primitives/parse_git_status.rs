@@ -1,0 +1,30 @@
+//! `parse_git_status`: the branch and the changed files in what git's status prints.
+
+use crate::diagnostic::Result;
+use crate::parse::{self, Input, TEXTS};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "parse_git_status",
+    family: Family::Parse,
+    summary: "The branch and the entries in what `git status --porcelain=v2 -z --branch` prints.",
+    params: &[
+        required("text", TEXTS, "The output of git."),
+    ],
+    returns: Kind::Map,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(
+            r##"parse_git_status("# branch.head main\x00# branch.ab +1 -0\x00? a b.txt\x00")"##,
+            r#"{"branch": {"head": "main", "upstream": null, "ahead": 1, "behind": 0, "oid": null}, "entries": [{"state": "untracked", "path": "a b.txt", "staged": false, "unstaged": true}]}"#,
+        ),
+        Example::fails(r#"parse_git_status("On branch main\n")"#, "no record of git's status"),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, args: Args) -> Result<Value> {
+    parse::git_status(&Input::of(args.value("text")))
+}

@@ -1,0 +1,27 @@
+//! `parse_json`: a JSON text as a value.
+
+use crate::diagnostic::Result;
+use crate::parse::{self, Input, TEXTS};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "parse_json",
+    family: Family::Parse,
+    summary: "The value of a JSON text; of a key that stands twice the last value counts; what is no JSON is a fault `parse.json` with its place.",
+    params: &[
+        required("text", TEXTS, "The text, or a document: then faults name its path."),
+    ],
+    returns: Kind::Any,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r##"parse_json("{\"a\": [1, 2.5, null]}")"##, r#"{"a": [1, 2.5, null]}"#),
+        Example::fails(r#"parse_json("[1,]")"#, "trailing comma"),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, args: Args) -> Result<Value> {
+    parse::json(&Input::of(args.value("text")))
+}

@@ -1,0 +1,40 @@
+//! `parse_markdown`: a CommonMark text in sections.
+
+use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::document::{Anchor, Document, Markdown, parse_markdown};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "parse_markdown",
+    family: Family::Parse,
+    summary: "A CommonMark text in sections: `#{ title, abstract, sections: [#{ id, title, level, line, lines }] }`. A heading of any level begins a section, which ends at the next one; its `title` is the source from the heading's first text on, its `lines` are the source's without blank ones at both ends. The text's `title` is its first heading of level 1, its `abstract` the first paragraph after that one; () if there is none.",
+    params: &[
+        required("document", &[Kind::Document, Kind::Text], "The text."),
+        option("slug", &[Kind::Text], "How a title becomes an id: `ascii` (if left out) as `slug` does, `github` as GitHub links headings. An id that comes again gets `-1`, `-2`, …."),
+        option("attributes", &[Kind::Bool], "Whether `{#id}` at the end of a heading is its id and no part of its title; not if left out."),
+    ],
+    returns: Kind::Map,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r##"parse_markdown("# Tea\n\nHot\nwater.\n\n## 1.1 Pot & Lid\n\n- big\n").sections.map(|s| s.id)"##, r#"["tea", "1-1-pot-lid"]"#),
+        Example::gives(r##"parse_markdown("# Tea\n\nHot\nwater.").abstract"##, r#""Hot water.""#),
+        Example::gives(r###"parse_markdown("## A {#b}\n\nx\n\ny", #{ attributes: true }).sections[0]"###, r##"{"id": "b", "level": 2, "line": 1, "lines": ["x", "", "y"], "title": "A"}"##),
+        Example::fails(r##"parse_markdown("", #{ slug: "gitlab" })"##, "has no slug `gitlab`"),
+    ],
+    run,
+};
+
+fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
+    let anchor = match args.text_or("slug") {
+        None | Some("ascii") => Anchor::Ascii,
+        Some("github") => Anchor::Github,
+        Some(other) => {
+            let fault = Diagnostic::new(Code::ARGUMENTS, format!("`parse_markdown` has no slug `{other}`"));
+            return Err(fault.help(did_you_mean(other, ["ascii", "github"]).unwrap_or_default()));
+        }
+    };
+    let how = Markdown { anchor, attributes: args.flag("attributes") };
+    Ok(parse_markdown(&Document::of_value(args.value("document")), how)?.into_value())
+}

@@ -1,0 +1,94 @@
+//! `parse_toml`: a TOML text as a map.
+
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::parse::toml::{Dates, Item, Node, parse};
+use crate::parse::{Input, TEXTS};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, Violation, option, required};
+use crate::source::Place;
+use crate::value::{Frozen, Json, Kind, Map, Value};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "parse_toml",
+    family: Family::Parse,
+    summary: "The map of a TOML text; bare dates are texts; what is no TOML, or does not fit `schema`, is a fault `parse.toml` with its place.",
+    params: &[
+        required("text", TEXTS, "The text, or a document: then faults name its path."),
+        option("lines", &[Kind::Bool], "Whether every table gets a key `line`: the one-based line of its header, unless it has that key itself."),
+        option("schema", &[Kind::Map], "A JSON Schema that the map must fit; the first thing that does not is the fault, with what else is wrong in its data."),
+    ],
+    returns: Kind::Map,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#"parse_toml("a = 1\n[b]\nc = 'x'")"#, r#"{"a": 1, "b": {"c": "x"}}"#),
+        Example::gives(r#"parse_toml("\n[[x]]\ny = 1", #{ lines: true }).x"#, r#"[{"line": 2, "y": 1}]"#),
+        Example::fails(r#"parse_toml("a = ")"#, "value"),
+    ],
+    run,
+};
+
+const CODE: Code = Code("parse.toml");
+
+fn run(context: &Context<'_>, args: Args) -> Result<Value> {
+    let document = Input::of(args.value("text")).document();
+    let mut faults = Vec::new();
+    let tree = parse(document.source(), Dates::Texts, &mut faults);
+    if let Some(mut first) = faults.into_iter().next() {
+        first.code = CODE;
+        return Err(Box::new(first));
+    }
+    if let Some(schema) = args.given("schema") {
+        let violations = context.host.validate(&tree.to_json(), &schema_of(schema))?;
+        if !violations.is_empty() {
+            return Err(misfit(&tree, violations));
+        }
+    }
+    Ok(value(&tree, args.flag("lines")))
+}
+
+fn schema_of(schema: &Value) -> Json {
+    schema.as_object::<Frozen>().map_or_else(|| schema.to_json(), |frozen| frozen.json().clone())
+}
+
+fn value(node: &Node, lines: bool) -> Value {
+    match &node.item {
+        Item::Scalar(scalar) => Value::from_json(scalar),
+        Item::List(items) => items.iter().map(|item| value(item, lines)).collect::<Vec<_>>().into(),
+        Item::Table(entries) => {
+            let mut map: Map =
+                entries.iter().map(|entry| (Arc::from(entry.key.as_str()), value(&entry.node, lines))).collect();
+            if lines {
+                map.entry(Arc::from("line")).or_insert_with(|| node.at.line_column().0.into());
+            }
+            Value::Map(map)
+        }
+    }
+}
+
+/// The first violation, at the place of what it is about: a key that is not allowed is pointed at itself.
+fn misfit(tree: &Node, violations: Vec<Violation>) -> Box<Diagnostic> {
+    let mut places: HashMap<String, Place> = HashMap::new();
+    tree.places("", &mut |pointer, place| {
+        places.insert(pointer, place.clone());
+    });
+    let mut all: Vec<(Option<Place>, Violation)> =
+        violations.into_iter().map(|one| (places.get(&one.pointer).cloned(), one)).collect();
+    all.sort_by_key(|(place, _)| place.as_ref().map(|place| place.span.start));
+    let data: Vec<Json> = all.iter().map(|(place, one)| told(place.as_ref(), one)).collect();
+    let (place, first) = all.swap_remove(0);
+    let mut fault = Diagnostic::new(CODE, first.message).data(Json::from(data));
+    if let Some(place) = place {
+        fault = fault.at(place);
+    }
+    match first.help {
+        Some(help) => fault.help(help),
+        None => fault,
+    }
+}
+
+fn told(place: Option<&Place>, violation: &Violation) -> Json {
+    let at = place.map(ToString::to_string);
+    serde_json::json!({ "at": at, "pointer": violation.pointer, "message": violation.message, "help": violation.help })
+}

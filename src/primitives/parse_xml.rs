@@ -1,0 +1,30 @@
+//! `parse_xml`: an XML text as a tree of elements.
+
+use crate::diagnostic::Result;
+use crate::parse::{Input, TEXTS, Xml};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "parse_xml",
+    family: Family::Parse,
+    summary: "The root element of an XML text. An element has `name`, `text` (of it and all below), `line` and `attributes`, names without prefix; its items are its child elements. Entities that a text declares itself are refused.",
+    params: &[
+        required("text", TEXTS, "The text, or a document: then faults name its path."),
+    ],
+    returns: Kind::Xml,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(
+            r#"let x = parse_xml("<a n='1'>\n<b>x</b><b/></a>"); [x.name, x.attributes.n, x.len(), x[0].text, x[0].line]"#,
+            r#"["a", "1", 2, "x", 2]"#,
+        ),
+        Example::fails(r#"parse_xml("<a><b></a>")"#, "expected 'b' tag, not 'a'"),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, args: Args) -> Result<Value> {
+    Xml::parse(&Input::of(args.value("text")))
+}

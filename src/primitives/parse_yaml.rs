@@ -1,0 +1,29 @@
+//! `parse_yaml`: a YAML text as a value.
+
+use crate::diagnostic::Result;
+use crate::parse::{self, Input, TEXTS};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "parse_yaml",
+    family: Family::Parse,
+    summary: "The value of a YAML 1.2 text; `yes`, `no`, `on` and `off` are texts, keys are texts as they are written, a key that stands twice is a fault `parse.yaml`.",
+    params: &[
+        required("text", TEXTS, "The text, or a document: then faults name its path."),
+    ],
+    returns: Kind::Any,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#"parse_yaml("country: no\ntags: [a, 1]")"#, r#"{"country": "no", "tags": ["a", 1]}"#),
+        Example::gives(r#"parse_yaml("")"#, "null"),
+        Example::fails(r#"parse_yaml("a: 1\na: 2")"#, "duplicate mapping key"),
+        Example::fails(r#"document_of("x.yaml", "a: [1").parse_yaml()"#, "flow sequence"),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, args: Args) -> Result<Value> {
+    parse::yaml(&Input::of(args.value("text")))
+}

@@ -1,0 +1,28 @@
+//! `spans_union`: what is in one or both of two sets of spans.
+
+use crate::diagnostic::Result;
+use crate::document::Spans;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "spans_union",
+    family: Family::Parse,
+    summary: "What is in `a`, in `b`, or in both; both of one text.",
+    params: &[
+        required("a", &[Kind::Spans], "Spans."),
+        required("b", &[Kind::Spans], "Spans of the same text."),
+    ],
+    returns: Kind::Spans,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#"let t = "abcdef"; ink(t, spans_union(t.locate("abcd").spans, t.locate("cdef").spans))"#, "6"),
+    ],
+    run,
+};
+
+fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
+    let both = args.object::<Spans>("a").zip(args.object::<Spans>("b"));
+    Ok(both.map(|(a, b)| Value::handle(a.union(b))).into())
+}

@@ -1,0 +1,30 @@
+//! `xml_select`: the elements that a path leads to.
+
+use crate::diagnostic::Result;
+use crate::parse::Xml;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "xml_select",
+    family: Family::Parse,
+    summary: "The elements that `path` leads to from below `xml`, in document order.",
+    params: &[
+        required("xml", &[Kind::Xml], "The element to begin at."),
+        required("path", &[Kind::Text], "Names with `/` between them; `*` is any element, `**` any number of them, none included."),
+    ],
+    returns: Kind::List,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#"parse_xml("<a><b><c/></b><c n='1'/></a>").xml_select("**/c").map(|c| c.attributes)"#, r#"[{}, {"n": "1"}]"#),
+        Example::gives(r#"parse_xml("<a><b><c/></b><c/></a>").xml_select("b/c").len()"#, "1"),
+        Example::fails(r#"parse_xml("<a/>").xml_select("/a")"#, "a step of it is empty"),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, args: Args) -> Result<Value> {
+    let xml = args.object::<Xml>("xml");
+    xml.map_or_else(|| Ok(Vec::new()), |xml| xml.select(args.text("path"))).map(Value::List)
+}

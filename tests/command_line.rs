@@ -1,0 +1,13 @@
+//! The built binary on folders of its own: every command, exit codes, layers, trust, hot reload.
+#![allow(clippy::unwrap_used, reason = "tests may panic")]
+
+#[path = "command_line/calls.rs"]
+mod calls;
+#[path = "command_line/home.rs"]
+mod home;
+#[path = "command_line/layers.rs"]
+mod layers;
+#[path = "command_line/reload.rs"]
+mod reload;
+#[path = "command_line/writing.rs"]
+mod writing;

@@ -1,0 +1,132 @@
+//! `call`, `read`, `prompt`, `list`, `docs`, `check`, `test`: what they write, and how they end.
+
+use crate::home::Home;
+use serde_json::json;
+
+#[test]
+fn the_sample_pack_is_checked_and_its_cases_hold() {
+    let home = Home::with(&[]);
+    let checked = home.sample(&["check", "--format", "json"]).ended(0);
+    assert_eq!(checked.json(), json!([]));
+    let tested = home.sample(&["test", "--format", "json"]);
+    assert_eq!(tested.code, 0, "{}", tested.out);
+    let tested = tested.json();
+    assert_eq!(tested["failed"], json!(0));
+    assert!(tested["passed"].as_u64() > Some(25), "{tested}");
+}
+
+#[test]
+fn a_call_takes_json_or_pairs_and_prints_the_data_alone() {
+    let home = Home::with(&[]);
+    let said = home.sample(&["call", "echo", r#"{"text":"tea"}"#, "--format", "json"]).ended(0);
+    assert_eq!(said.out, "{\"times\":1,\"text\":\"tea\"}\n");
+    let said = home.sample(&["call", "echo", "text=tea", "times=2", "--format", "json"]).ended(0);
+    assert_eq!(said.json(), json!({ "times": 2, "text": "tea" }));
+    let said = home.sample(&["call", "ends", "how=list", "--format", "json"]).ended(0);
+    assert_eq!(said.out, "[1,2,3]\n");
+}
+
+#[test]
+fn a_failure_of_a_tool_is_its_json_and_ends_with_1() {
+    let home = Home::with(&[]);
+    let said = home.sample(&["call", "echo", r#"{"txt":"tea","times":9}"#, "--format", "json"]).ended(1);
+    let problems = said.json();
+    assert_eq!(problems["error"], json!("the arguments of `echo` do not fit"));
+    assert_eq!(problems["problems"].as_array().unwrap().len(), 3, "{problems}");
+    assert!(said.out.contains("did you mean `text`?"), "{}", said.out);
+    let said = home.sample(&["call", "ends", "how=fail", "--format", "json"]).ended(1);
+    assert_eq!(said.json(), json!({ "pot": "empty" }));
+}
+
+#[test]
+fn an_error_of_the_protocol_is_code_message_and_data() {
+    let home = Home::with(&[]);
+    let said = home.sample(&["call", "ends", "how=reject", "--format", "json"]).ended(1);
+    assert_eq!(said.json(), json!({ "code": 418, "message": "teapot", "data": { "short": true } }));
+    let said = home.sample(&["read", "sample:///nothing", "--format", "json"]).ended(1);
+    assert_eq!(said.json()["message"], json!("there is no resource `sample:///nothing`"));
+}
+
+#[test]
+fn what_nothing_answers_is_usage_on_standard_error_only() {
+    let home = Home::with(&[]);
+    for words in [&["call", "ecko"][..], &["call", "echo", "{"], &["call", "echo", "word"], &["prompt", "plam"]] {
+        let said = home.sample(words).ended(2);
+        assert_eq!(said.out, "", "{words:?}");
+        assert!(said.err.starts_with("error: "), "{}", said.err);
+    }
+    let said = home.sample(&["call", "ecko"]);
+    assert!(said.err.contains("did you mean `echo`?"), "{}", said.err);
+    assert_eq!(home.run(&["no_such_command"]).code, 2);
+    assert_eq!(home.run(&["list", "--workspace", "/no/such/folder"]).code, 2);
+}
+
+#[test]
+fn without_a_pack_each_says_what_it_looked_for() {
+    let home = Home::with(&[]);
+    let dir = crate::home::SAMPLE;
+    let said = home.run(&["call", "echo", "--dir", dir]).ended(2);
+    assert!(said.err.contains("`sample` looked for garden.toml"), "{}", said.err);
+    let said = home.run(&["list", "--dir", dir, "--format", "json"]).ended(0);
+    assert!(said.json()["dormant"].as_array().unwrap().contains(&json!({ "name": "sample", "when": ["garden.toml"] })));
+    home.write("garden.toml", "#");
+    let said = home.run(&["call", "echo", "text=x", "--dir", dir, "--format", "json"]).ended(0);
+    assert_eq!(said.json()["text"], json!("x"));
+}
+
+#[test]
+fn a_marker_is_found_above_and_is_then_the_root() {
+    let home = Home::with(&[("garden.toml", "#"), ("a.plant", "rose north"), ("deep/er/x", "")]);
+    let deep = home.workspace().join("deep/er");
+    let words = ["call", "plants", "--dir", crate::home::SAMPLE, "--format", "json", "--workspace"];
+    let said = home.run(&[&words[..], &[deep.to_str().unwrap()]].concat()).ended(0);
+    assert_eq!(said.json(), json!([{ "name": "rose", "bed": "north" }]));
+}
+
+#[test]
+fn resources_and_prompts_are_read() {
+    let home = Home::with(&[("a.plant", "rose north")]);
+    let said = home.sample(&["read", "sample:///plants/rose", "--format", "json"]).ended(0);
+    assert_eq!(said.json(), json!({ "name": "rose", "bed": "north" }));
+    assert_eq!(home.sample(&["read", "sample:///note"]).ended(0).out, "a constant\n");
+    let said = home.sample(&["read", "toolsd://status", "--format", "json"]).ended(0);
+    assert_eq!(said.json()["packs"][0]["name"], json!("sample"));
+    let said = home.sample(&["prompt", "plan", "plant=rose"]).ended(0);
+    assert_eq!(said.out, "Plant 2 of rose.\n");
+    let said = home.sample(&["prompt", "plan", "count=x", "--format", "json"]).ended(1);
+    let message = said.json()["message"].as_str().unwrap().to_owned();
+    assert!(message.contains("`plant` is missing") && message.contains("`count`"), "{message}");
+}
+
+#[test]
+fn a_list_of_records_is_a_table_without_frames_in_a_pipe() {
+    let home = Home::with(&[("a.plant", "rose north"), ("b.plant", "mint south")]);
+    let said = home.sample(&["call", "plants"]).ended(0);
+    assert_eq!(said.out, "name\tbed\nrose\tnorth\nmint\tsouth\n");
+    assert!(!home.sample(&["list"]).ended(0).out.contains('\u{1b}'));
+}
+
+#[test]
+fn the_primitives_are_explained() {
+    let home = Home::with(&[]);
+    assert!(home.run(&["docs"]).ended(0).out.contains("slug("));
+    assert!(home.run(&["docs", "slug"]).ended(0).out.contains("=>"));
+    assert!(home.run(&["docs", "slag"]).ended(2).err.contains("did you mean `slug`?"));
+    assert!(home.run(&["docs", "--format", "json"]).ended(0).json().as_array().unwrap().len() > 50);
+}
+
+#[test]
+fn faults_are_told_all_at_once_in_every_format() {
+    let home = Home::with(&[]);
+    let broken = "[[tool]]\nname = \"x\"\ndescripton = \"y\"\neffect = \"pur\"\n";
+    home.write("dir/tools.d/broken.toml", broken);
+    home.write("dir/tools.d/broken.rhai", "fn x(args) {");
+    let words = ["check", "broken", "--dir", "dir"];
+    let said = home.run(&[&words[..], &["--format", "json"]].concat()).ended(1);
+    let faults = said.json();
+    let codes: Vec<&str> = faults.as_array().unwrap().iter().filter_map(|fault| fault["code"].as_str()).collect();
+    assert!(codes.contains(&"unknown-key") && codes.len() >= 3, "{codes:?}");
+    let said = home.run(&[&words[..], &["--format", "sarif"]].concat()).ended(1);
+    assert_eq!(said.json()["version"], json!("2.1.0"));
+    assert!(home.run(&words).ended(1).out.contains("did you mean `description`?"));
+}

@@ -1,0 +1,98 @@
+//! A workspace, a configuration and a state of one test's own.
+
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The folder of the pack that uses every body and every key.
+pub const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/sample");
+
+/// Folders that are gone when the test ends.
+pub struct Home {
+    folder: tempfile::TempDir,
+}
+
+/// What a command said.
+pub struct Said {
+    /// Its exit code.
+    pub code: i32,
+    /// Standard output.
+    pub out: String,
+    /// Standard error.
+    pub err: String,
+}
+
+impl Home {
+    /// A workspace with these files: path and text.
+    pub fn with(files: &[(&str, &str)]) -> Self {
+        let home = Self { folder: tempfile::tempdir().unwrap() };
+        fs::create_dir_all(home.workspace()).unwrap();
+        files.iter().for_each(|(path, text)| home.write(path, text));
+        home
+    }
+
+    pub fn workspace(&self) -> PathBuf {
+        self.folder.path().join("workspace")
+    }
+
+    /// Writes a file of the workspace.
+    pub fn write(&self, path: &str, text: &str) {
+        self.write_at(&self.workspace().join(path), text);
+    }
+
+    /// Writes a file of the user's configuration.
+    pub fn write_user(&self, path: &str, text: &str) {
+        self.write_at(&self.folder.path().join("config/toolsd").join(path), text);
+    }
+
+    fn write_at(&self, path: &Path, text: &str) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    pub fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.workspace().join(path)).unwrap()
+    }
+
+    /// The binary, to be run in the workspace.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_toolsd"));
+        command
+            .env("XDG_CONFIG_HOME", self.folder.path().join("config"))
+            .env("XDG_STATE_HOME", self.folder.path().join("state"))
+            .env("TOOLSD_LOG", "warn")
+            .env_remove("NO_COLOR")
+            .current_dir(self.workspace());
+        command
+    }
+
+    /// Runs a command.
+    pub fn run(&self, words: &[&str]) -> Said {
+        let Output { status, stdout, stderr } = self.command().args(words).output().unwrap();
+        Said {
+            code: status.code().unwrap(),
+            out: String::from_utf8(stdout).unwrap(),
+            err: String::from_utf8(stderr).unwrap(),
+        }
+    }
+
+    /// Runs a command with the sample pack before all others.
+    pub fn sample(&self, words: &[&str]) -> Said {
+        self.run(&[words, &["--dir", SAMPLE, "--pack", "sample"]].concat())
+    }
+}
+
+impl Said {
+    /// Standard output as JSON.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {:?} {:?}", self.out, self.err))
+    }
+
+    /// The same, after it ended with this code.
+    #[track_caller]
+    pub fn ended(self, code: i32) -> Self {
+        assert_eq!(self.code, code, "out: {}\nerr: {}", self.out, self.err);
+        self
+    }
+}
