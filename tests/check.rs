@@ -7,6 +7,8 @@ use toml::{Table, Value};
 use toolsd::check::{check, in_order, read_texts};
 use toolsd::definition::code;
 use toolsd::diagnostic::{Code, Diagnostic};
+use toolsd::document::Document;
+use toolsd::parse::{Input, yaml};
 use toolsd::template;
 
 /// Path and text of each file of a pack.
@@ -69,12 +71,23 @@ fn told(fault: &Diagnostic) -> (String, String) {
     (format!("{} {at}", fault.code), fault.help.clone().unwrap_or_default())
 }
 
+/// The faults of a YAML text as a script meets them: YAML is only in scripts' hands.
+fn read_yaml(text: &str) -> Vec<Diagnostic> {
+    let document = toolsd::value::Value::handle(Document::new("pots.yaml", text));
+    yaml(&Input::of(&document)).err().map(|fault| *fault).into_iter().collect()
+}
+
 fn run(title: &str, case: &Table) -> Result<String, String> {
-    let mut files = base(case.get("base").and_then(Value::as_str).unwrap_or("tea"));
-    for one in case["edit"].as_array().unwrap() {
-        edit(&mut files, one.as_table().unwrap());
-    }
-    let found = faults(&files);
+    let found = match case.get("yaml").and_then(Value::as_str) {
+        Some(text) => read_yaml(text),
+        None => {
+            let mut files = base(case.get("base").and_then(Value::as_str).unwrap_or("tea"));
+            for one in case["edit"].as_array().unwrap() {
+                edit(&mut files, one.as_table().unwrap());
+            }
+            faults(&files)
+        }
+    };
     let mut told: Vec<(String, String)> = found.iter().map(told).collect();
     let mut codes = Vec::new();
     for one in case["expect"].as_array().unwrap() {
@@ -116,7 +129,7 @@ fn every_seeded_fault_is_told_with_code_place_and_help() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let rules = toolsd::check::ALL.iter().map(|rule| rule.code.0);
-    let templates = [template::SYNTAX, template::HELPER, template::PARTIAL, Code("script-syntax")];
+    let templates = [template::SYNTAX, template::HELPER, template::PARTIAL, Code("script-syntax"), Code("parse.yaml")];
     let others = code::ALL.iter().map(|(code, _)| code.0).chain(templates.iter().map(|code| code.0));
     for code in rules.chain(others) {
         let count = codes.iter().filter(|known| *known == code).count();
