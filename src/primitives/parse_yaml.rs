@@ -19,7 +19,7 @@ pub const PRIMITIVE: Primitive = Primitive {
         Example::gives(r#"parse_yaml("country: no\ntags: [a, 1]")"#, r#"{"country": "no", "tags": ["a", 1]}"#),
         Example::gives(r#"parse_yaml("")"#, "null"),
         Example::fails(r#"parse_yaml("a: 1\na: 2")"#, "duplicate mapping key"),
-        Example::fails(r#"document_of("x.yaml", "a: [1").parse_yaml()"#, "flow sequence"),
+        Example::fails(r#"document_of("x.yaml", "a: [1").parse_yaml()"#, "unclosed bracket"),
     ],
     run,
 };
