@@ -2,8 +2,8 @@
 
 use super::{Checks, Files, Settings, configure, merge};
 use crate::definition::{
-    Body, Case, Checker, Definitions, GraphDefinition, Located, MessagePart, PackDefinition, Prompt, Resource, Schema,
-    Tool, published, resolved,
+    Body, Case, Checker, Definitions, GraphDefinition, Located, MessagePart, PackDefinition, Prompt, Resource, Role,
+    Schema, Tool, lint, missing_references, published, resolved,
 };
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::Limits;
@@ -273,7 +273,8 @@ impl Compiling<'_> {
                     Some(place) => fault.at(place.clone()),
                     None => fault,
                 };
-                if !self.faults.iter().any(|known| known.at == fault.at && known.is_error()) {
+                let missing = missing_references(schema, &self.definitions.defs);
+                if missing.is_empty() && lint(schema, Role::Shared).is_empty() {
                     self.faults.push(*fault);
                 }
                 (schema.json.clone(), None)
