@@ -168,7 +168,13 @@ fn invalid_citations(name: &str, server: &mut Server, expected: Option<&toml::Va
 }
 
 /// The recorded report, read by the rule of status: which characters of a requirement are covered, and by what.
-fn report(name: &str, server: &mut Server, report: &Value, differs: Option<&toml::Value>, differences: &mut Differences) {
+fn report(
+    name: &str,
+    server: &mut Server,
+    report: &Value,
+    differs: Option<&toml::Value>,
+    differences: &mut Differences,
+) {
     let annotations = report["annotations"].as_array().unwrap();
     let mut expected: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for spec in report["specifications"].as_object().unwrap().values() {

@@ -17,6 +17,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     effect: Effect::Pure,
     examples: &[
         Example::gives(r#"parse_ietf("\n      How to Brew\n\nAbstract\n\n   Tea.\n\n1.  Pots\n\n   A pot.\n\nDoe          [Page 1]\n\u000c\nRFC 9  Tea\n\n   A lid.\nA.1.  More").sections.map(|s| s.id)"#, r#"["name-abstract", "section-1"]"#),
+        Example::gives(r#"parse_ietf("\n      How to Brew\n\nAbstract\n\n   Tea.\n\n1.  Pots\n\n   A pot.\n\nDoe          [Page 1]\n\x0c\nRFC 9  Tea\n\n   A lid.\nA.1.  More").sections.map(|s| s.id)"#, r#"["name-abstract", "section-1", "appendix-A.1"]"#),
         Example::gives(r#"let t = parse_ietf("\n      How to\n       Brew\n\nAbstract\n\n   Hot\n   tea.\n\n1.  Pots\n"); [t.title, t.abstract]"#, r#"["How to Brew", "Hot tea."]"#),
         Example::gives(r#"parse_ietf("1.  Pots\n\n   A pot.\n\n\n   A lid.\n\n").sections[0].lines"#, r#"["   A pot.", "", "   A lid."]"#),
     ],
