@@ -12,8 +12,16 @@ pub const PRIMITIVE: Primitive = Primitive {
     family: Family::Parse,
     summary: "The classes, functions and methods of source code in the order in which they begin: `kind`, `name`, `line`, `end_line` and the `parent` they lie in, its name with those around it, joined by dots. A scanner finds them that knows strings, comments and brackets but no grammar; those without a body are left out.",
     params: &[
-        required("text", TEXTS, "The source code, or a document: `.rs` at the end of its path tells lifetimes from quotes."),
-        required("layout", &[Kind::Text], "`indent` for Python and its like, `braces` for Rust, JavaScript, TypeScript, Java, Go, C and theirs."),
+        required(
+            "text",
+            TEXTS,
+            "The source code, or a document: `.rs` at the end of its path tells lifetimes from quotes.",
+        ),
+        required(
+            "layout",
+            &[Kind::Text],
+            "`indent` for Python and its like, `braces` for Rust, JavaScript, TypeScript, Java, Go, C and theirs.",
+        ),
     ],
     returns: Kind::List,
     effect: Effect::Pure,

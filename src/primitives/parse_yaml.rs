@@ -10,9 +10,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "parse_yaml",
     family: Family::Parse,
     summary: "The value of a YAML 1.2 text; `yes`, `no`, `on` and `off` are texts, keys are texts as they are written, a key that stands twice is a fault `parse.yaml`.",
-    params: &[
-        required("text", TEXTS, "The text, or a document: then faults name its path."),
-    ],
+    params: &[required("text", TEXTS, "The text, or a document: then faults name its path.")],
     returns: Kind::Any,
     effect: Effect::Pure,
     examples: &[
