@@ -176,7 +176,7 @@ fn compare(project: &Path, report: &Json) -> (usize, usize, BTreeMap<&'static st
             for (id, expected) in covered {
                 let annotation = &annotations[id];
                 let comment = annotation["comment"].as_str().filter(|_| annotation["type"] == "SPEC");
-                let quote = comment.map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
+                let quote = comment.map(str::to_owned);
                 let Some(quote) = quote.or_else(|| quote_of(project, annotation)) else { continue };
                 let found = passage.locate(&quote, &Way::ALL);
                 let Some(found) = found else { panic!("no place of {quote:?} in {target}#{}", section.id) };

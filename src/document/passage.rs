@@ -94,7 +94,8 @@ impl Passage {
         Some(self.pieces.get(after.checked_sub(1)?)?.line)
     }
 
-    /// The first place of `quote`, by the first of `ways` that finds one. A quote without ink is nowhere.
+    /// The first place of `quote`, by the first of `ways` that finds one. A quote without ink is nowhere; the
+    /// lines of a longer one are joined as those of a passage are, unless it stands there as it is.
     ///
     /// For `OneEdit` the longest of all places counts, the first one among equally long ones. Time is linear
     /// in the passage and the quote; the passage's letters are kept.
@@ -102,6 +103,13 @@ impl Passage {
         if quote.trim().is_empty() {
             return None;
         }
+        let joined;
+        let quote = if quote.contains('\n') && memchr::memmem::find(self.text.as_bytes(), quote.as_bytes()).is_none() {
+            joined = quote.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
+            &joined
+        } else {
+            quote
+        };
         let mut needle = None;
         ways.iter().find_map(|&how| {
             let range = if how == Way::Exact {
@@ -177,7 +185,7 @@ mod tests {
     fn a_place_knows_its_lines() {
         let passage = Document::new("a.txt", "one\n\n  two three \nfour\n").lines(1, 4).joined();
         assert_eq!(passage.text(), "one two three four");
-        let found = passage.locate("three four", &[Way::Exact]);
+        let found = passage.locate(" three\n\n four", &[Way::Exact]);
         assert_eq!(found.and_then(|found| found.lines), Some((3, 4)));
     }
 

@@ -36,11 +36,13 @@ pub struct Sentence {
 /// How often a text may be repeated in overlapping sentences before this is a fault.
 const OVERLAP: usize = 64;
 
-/// The sentences of `lines` that hold a keyword, in the order of their keywords.
+/// The sentences of `lines` that hold a keyword, in the order in which they begin; of those that begin at one place the
+/// weaker level is first.
 ///
 /// - A keyword stands between characters that are no word characters, the longest one that fits counts.
 /// - A sentence ends with a `.` that a blank, a tab or the end of the line follows, before an empty line, and
-///   before a break. No other mark ends it, and no abbreviation is known.
+///   before a break. No other mark ends it, and no abbreviation is known. In a row of dots every second one
+///   is passed over.
 /// - It begins where the text before the keyword ends one: after its last `.` if that ends a sentence (the
 ///   keyword counts as the end of the line), else after the first `.` before that one which does; else the
 ///   lines above are asked in the same way, up to an empty line, a break or the top.
@@ -63,13 +65,13 @@ pub fn keyword_sentences(lines: &Lines, keywords: &Keywords) -> Result<Vec<Sente
             found.add(lines, span, &hit)?;
         }
     }
-    Ok(found.sentences)
+    Ok(found.in_order())
 }
 
-/// The sentences so far, and how to find them again.
+/// The sentences so far with their begins, and how to find them again.
 #[derive(Default)]
 struct Found {
-    sentences: Vec<Sentence>,
+    sentences: Vec<(Point, Sentence)>,
     last: Option<((Point, Point), usize)>,
     known: HashMap<String, usize>,
     copied: usize,
@@ -82,7 +84,7 @@ impl Found {
             _ => self.place(lines, span)?,
         };
         self.last = Some((span, at));
-        if let Some(sentence) = self.sentences.get_mut(at) {
+        if let Some((_, sentence)) = self.sentences.get_mut(at) {
             sentence.level = sentence.level.min(hit.level);
             sentence.words.push(hit.word.to_owned());
         }
@@ -100,9 +102,14 @@ impl Found {
         }
         let at = *self.known.entry(Letters::of(&sentence.text).into_text()).or_insert(self.sentences.len());
         if at == self.sentences.len() {
-            self.sentences.push(sentence);
+            self.sentences.push((start, sentence));
         }
         Ok(at)
+    }
+
+    fn in_order(mut self) -> Vec<Sentence> {
+        self.sentences.sort_by_key(|(start, one)| (start.line, start.column, std::cmp::Reverse(one.level)));
+        self.sentences.into_iter().map(|(_, sentence)| sentence).collect()
     }
 }
 

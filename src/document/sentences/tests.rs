@@ -39,12 +39,20 @@ fn a_sentence_begins_after_the_last_dot_that_ends_one() {
 
 #[test]
 fn an_inner_dot_sends_the_begin_back_to_the_first_end_before_it() {
-    check("A. B. c MUST d 3.1 SHOULD x. y", &[("c MUST d 3.1 SHOULD x.", 0), ("B. c MUST d 3.1 SHOULD x.", 1)]);
+    check("A. B. c MUST d 3.1 SHOULD x. y", &[("B. c MUST d 3.1 SHOULD x.", 1), ("c MUST d 3.1 SHOULD x.", 0)]);
     check("foo..bar MUST x", &[(".bar MUST x", 0)]);
     check("A. b..c MUST x", &[("b..c MUST x", 0)]);
     check("A. b.. c MUST x", &[("c MUST x", 0)]);
     check("One. two\nthree 3.1 four\nMUST go. x", &[("two\nthree 3.1 four\nMUST go.", 0)]);
     check("One. two 3.1 four\nMUST go. x", &[("two 3.1 four\nMUST go.", 0)]);
+    check("A. b MUST. i.e., SHOULD", &[("b MUST. i.e., SHOULD", 1), ("b MUST.", 0)]);
+    check("a.. b. c.d SHOULD", &[("c.d SHOULD", 1)]);
+    check("a... b. c.d SHOULD", &[("b. c.d SHOULD", 1)]);
+    check("a..b c..d SHOULD", &[(".d SHOULD", 1)]);
+    check("x.. y z.b SHOULD", &[("x.. y z.b SHOULD", 1)]);
+    check("MUST.. a", &[("MUST.. a", 0)]);
+    check("MUST... a", &[("MUST...", 0)]);
+    check("b.. MUST", &[("MUST", 0)]);
     check("x. y.MUST.MUST. z", &[("MUST.MUST.", 0), ("MUST.", 0)]);
 }
 

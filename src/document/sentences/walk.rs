@@ -68,7 +68,7 @@ fn closes(lines: &Lines) -> Vec<Point> {
     let mut closes = vec![Point { line: 0, column: 0 }; count];
     for line in (0..count).rev() {
         let text = lines.text_of(line);
-        closes[line] = match first_end(text) {
+        closes[line] = match first_end(text, 0) {
             Some(dot) => Point { line, column: dot + 1 },
             None => after(lines, &closes, line),
         };
@@ -76,13 +76,21 @@ fn closes(lines: &Lines) -> Vec<Point> {
     closes
 }
 
-fn first_end(text: &str) -> Option<usize> {
-    memchr::memchr_iter(b'.', text.as_bytes()).find(|dot| ends(text, *dot))
+/// The first `.` at or after `from` that ends a sentence.
+fn first_end(text: &str, from: usize) -> Option<usize> {
+    let dots = memchr::memchr_iter(b'.', &text.as_bytes()[from..]);
+    dots.map(|dot| from + dot).find(|dot| is_last(text, *dot) && is_looked_at(text, *dot))
 }
 
-/// Whether the `.` at that byte ends a sentence.
-fn ends(text: &str, dot: usize) -> bool {
+/// Whether a blank, a tab or the end of the line follows the `.` at that byte.
+fn is_last(text: &str, dot: usize) -> bool {
     matches!(text.as_bytes().get(dot + 1), None | Some(b' ' | b'\t'))
+}
+
+/// Whether the `.` at that byte is the first, third, … of a row of them: a `.` that ends nothing takes the
+/// character after it along.
+fn is_looked_at(text: &str, dot: usize) -> bool {
+    text.as_bytes()[..dot].iter().rev().take_while(|byte| **byte == b'.').count() % 2 == 0
 }
 
 /// One line, read from left to right.
@@ -91,40 +99,45 @@ struct Row<'a> {
     text: &'a str,
     /// The first `.` that ends a sentence.
     first: Option<usize>,
-    /// The last `.` before `read`, and how far has been read for it.
-    last: Option<usize>,
+    /// The last `.` before `read`; where a sentence begins after it, or around it; how far has been read.
+    last: Option<(usize, Option<usize>)>,
     read: usize,
-    /// The first end of a sentence at or after the place asked for last.
+    /// The first end of a sentence after the place asked for last; nothing if there is none further on.
     next: Option<usize>,
-    sought: usize,
+    is_over: bool,
 }
 
 impl<'a> Row<'a> {
     fn new(line: usize, text: &'a str) -> Self {
-        Self { line, text, first: first_end(text), last: None, read: 0, next: None, sought: 0 }
+        Self { line, text, first: first_end(text, 0), last: None, read: 0, next: None, is_over: false }
     }
 
     /// Where in this line the sentence begins that is open at `column`, if it does here.
     fn start(&mut self, column: usize) -> Option<usize> {
         if let Some(dot) = memchr::memrchr(b'.', &self.text.as_bytes()[self.read..column]) {
-            self.last = Some(self.read + dot);
+            let dot = self.read + dot;
+            self.last = Some((dot, self.around(dot)));
         }
         self.read = column;
-        let last = self.last?;
-        if last + 1 == column || ends(self.text, last) {
-            return Some(last + 1);
+        let (dot, around) = self.last?;
+        if dot + 1 == column { Some(column) } else { around }
+    }
+
+    /// Where a sentence begins for which this is the last `.` before its keyword.
+    fn around(&self, dot: usize) -> Option<usize> {
+        if is_last(self.text, dot) {
+            return Some(dot + 1);
         }
-        let first = self.first.filter(|first| *first < last);
-        let doubled = last.checked_sub(1).filter(|before| self.text.as_bytes()[*before] == b'.');
-        first.or(doubled).map(|dot| dot + 1)
+        let first = self.first.filter(|first| *first < dot);
+        let doubled = || dot.checked_sub(1).filter(|_| !is_looked_at(self.text, dot));
+        first.or_else(doubled).map(|end| end + 1)
     }
 
     /// The end of the first sentence that ends at or after `column`.
     fn end(&mut self, column: usize) -> Option<usize> {
-        if self.sought <= column && self.next.is_none_or(|next| next < column) {
-            let dots = memchr::memchr_iter(b'.', &self.text.as_bytes()[column..]);
-            self.next = dots.map(|dot| column + dot).find(|dot| ends(self.text, *dot));
-            self.sought = if self.next.is_some() { column } else { usize::MAX };
+        if !self.is_over && self.next.is_none_or(|next| next < column) {
+            self.next = first_end(self.text, column);
+            self.is_over = self.next.is_none();
         }
         self.next.map(|dot| dot + 1)
     }
