@@ -86,7 +86,7 @@ impl Server {
 }
 
 fn tool(name: &str) -> String {
-    format!("[[tool]]\nname = \"{name}\"\ndescription = \"Says it.\"\neffect = \"pure\"\n")
+    format!("[[tool]]\nname = \"{name}\"\ndescription = \"Says it.\"\neffect = \"reads\"\n")
 }
 
 #[test]
