@@ -1,5 +1,10 @@
 //! A client for tests: starts the built binary on a workspace and speaks the protocol with it.
-#![allow(clippy::unwrap_used, clippy::print_stderr, dead_code, reason = "each test crate uses a part of this, and may panic")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    dead_code,
+    reason = "each test crate uses a part of this, and may panic"
+)]
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
