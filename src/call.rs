@@ -21,6 +21,7 @@ pub use answering::Answering;
 pub use changes::{Change, Changes};
 pub use host::Staging;
 pub use loading::{Site, clashes, load, parts};
+pub use outcome::FAILURE;
 pub use reload::log_fault;
 pub use service::Service;
 pub use status::{STATUS, fault as fault_json, status};

@@ -1,5 +1,6 @@
 //! Runs cases and examples in worlds of memory, and tells how the result differs from what was expected.
 
+mod blessing;
 mod compare;
 mod expectation;
 mod keeping;
@@ -15,6 +16,7 @@ use crate::registry::{Pack, Registry};
 use crate::source::Place;
 use crate::value::{Json, Object};
 use crate::world::World;
+pub use blessing::{Blessing, bless};
 use compare::{diff, gives, matches, same};
 use expectation::{Happened, unmet};
 use keeping::Kept;
@@ -25,24 +27,33 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// An expectation of a case that was not met, or a step that could not be done.
 pub const UNMET: Code = Code("case");
 
-/// Runs one case of a served pack. `folders` are where `files_from` is looked for, in this order. Gives what went wrong.
-pub fn run(service: &Arc<Service>, pack: &Arc<Pack>, case: &Case, folders: &[Arc<dyn World>]) -> Vec<Diagnostic> {
+/// How a case went.
+#[derive(Default)]
+pub struct Played {
+    /// What went wrong.
+    pub faults: Vec<Diagnostic>,
+    /// What came in place of each `gives`, if that was asked for: then it is no fault.
+    pub blessings: Vec<Blessing>,
+}
+
+/// Runs one case of a served pack. `folders` are where `files_from` is looked for, in this order.
+pub fn run(service: &Arc<Service>, pack: &Arc<Pack>, case: &Case, folders: &[Arc<dyn World>], blesses: bool) -> Played {
+    let mut played = Played::default();
     match Playing::begin(service, pack, case, folders) {
         Ok(mut playing) => {
-            let mut faults = Vec::new();
             for step in &case.steps {
-                let wrong = playing.step(step);
+                let wrong = playing.step(step, blesses.then_some(&mut played.blessings));
                 let stops = !wrong.is_empty();
-                faults.extend(wrong);
+                played.faults.extend(wrong);
                 // What comes later rests on what was kept before.
                 if stops {
                     break;
                 }
             }
-            faults
         }
-        Err(fault) => vec![*fault.at(case.title.at.clone())],
+        Err(fault) => played.faults.push(*fault.at(case.title.at.clone())),
     }
+    played
 }
 
 struct Playing<'a> {
@@ -63,7 +74,7 @@ impl<'a> Playing<'a> {
         Ok(Self { stage, service, registry, pack, client: case.client.clone(), kept: Kept::default() })
     }
 
-    fn step(&mut self, step: &Step) -> Vec<Diagnostic> {
+    fn step(&mut self, step: &Step, blessings: Option<&mut Vec<Blessing>>) -> Vec<Diagnostic> {
         let at = &step.act.at;
         let before = self.stage.snapshot();
         let notices = Arc::new(Mutex::new(Vec::new()));
@@ -77,7 +88,7 @@ impl<'a> Playing<'a> {
             after: self.stage.snapshot(),
             notices: notices.lock().unwrap_or_else(PoisonError::into_inner).clone(),
         };
-        let mut faults = unmet(&happened, step);
+        let mut faults = unmet(&happened, step, blessings);
         if let (Some(answer), true) = (&answer, faults.is_empty()) {
             let result = result_of(answer);
             for (name, pointer) in &step.keep {

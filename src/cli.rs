@@ -51,7 +51,7 @@ enum Command {
     Prompt(prompt::Prompt),
     /// List packs, tools, resources and prompts.
     List(list::List),
-    /// Explain the primitives that scripts can use.
+    /// Explain the primitives that scripts can use, and the keys of definitions.
     Docs(docs::Docs),
     /// Write a working skeleton.
     New(new::New),

@@ -30,6 +30,8 @@ pub struct Templates {
     engine: Handlebars<'static>,
     facts: HashMap<String, Facts>,
     origins: HashMap<String, Origin>,
+    /// The files that cannot be read: told once, not again by whoever uses them.
+    broken: Vec<String>,
 }
 
 /// Where the text of a template stands, so that a line and a column of it become a place.
@@ -73,7 +75,7 @@ impl Default for Templates {
         engine.unregister_helper("log");
         blocks::register(&mut engine);
         pure::register(&mut engine);
-        Self { engine, facts: HashMap::new(), origins: HashMap::new() }
+        Self { engine, facts: HashMap::new(), origins: HashMap::new(), broken: Vec::new() }
     }
 }
 
@@ -84,7 +86,10 @@ impl Templates {
         let mut faults = Vec::new();
         for file in files {
             let origin = Origin { source: Arc::clone(file), within: None };
-            faults.extend(templates.add(&file.path, origin).err().map(|fault| *fault));
+            if let Err(fault) = templates.add(&file.path, origin) {
+                faults.push(*fault);
+                templates.broken.push(file.path.clone());
+            }
         }
         for file in files {
             faults.extend(templates.lint(&file.path));
@@ -129,6 +134,7 @@ impl Templates {
                     faults.extend(blocks::misuse(name, *block, *arguments).map(|fault| *fault.at(place.clone())));
                 }
                 Fact::Partial { name: partial, place, .. } => match self.file_of(partial) {
+                    None if self.broken.iter().any(|file| partial_name(file) == partial) => {}
                     None => {
                         let fault = Diagnostic::new(PARTIAL, format!("there is no partial `{partial}`"));
                         let known: Vec<&str> = self.files().map(partial_name).collect();

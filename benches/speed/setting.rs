@@ -37,7 +37,10 @@ impl Setting {
         };
         let mut arguments = arguments;
         while let Some(argument) = arguments.next() {
-            let mut path = || arguments.next().map(PathBuf::from).ok_or(format!("`{argument}` needs a path"));
+            let mut path = || -> Outcome<PathBuf> {
+                let given = arguments.next().ok_or_else(|| format!("`{argument}` needs a path"))?;
+                Ok(std::path::absolute(given)?)
+            };
             match argument.as_str() {
                 "--bench" => {}
                 "--small" => setting.small = true,

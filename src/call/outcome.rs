@@ -8,7 +8,7 @@ use crate::value::{Json, Kind, Object, Value};
 use serde_json::json;
 
 /// The key of `_meta` that holds the data of a failure where `structuredContent` must fit an output schema.
-const FAILURE: &str = "toolsd/failure";
+pub const FAILURE: &str = "toolsd/failure";
 
 /// How many problems of a result are told.
 const TOLD: usize = 5;

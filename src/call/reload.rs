@@ -23,6 +23,10 @@ impl Service {
         if self.describes.load(Ordering::Relaxed) {
             self.compute_descriptions(&mut after);
         }
+        if after.is_same(&before) {
+            return;
+        }
+        tracing::info!("generation {} serves", after.generation);
         let after = Arc::new(after);
         self.registry.store(Arc::clone(&after));
         self.announce(&before, &after);
@@ -115,6 +119,18 @@ pub fn log_fault(fault: &Diagnostic) {
 }
 
 impl Registry {
+    /// Whether nothing differs but the number of the generation.
+    fn is_same(&self, other: &Self) -> bool {
+        let same = |one: &[Arc<_>], other: &[Arc<_>]| {
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| Arc::ptr_eq(one, other))
+        };
+        same(&self.tools, &other.tools)
+            && self.packs.len() == other.packs.len()
+            && self.packs.iter().zip(&other.packs).all(|(one, other)| Arc::ptr_eq(one, other))
+            && self.settings.hash == other.settings.hash
+            && (&self.dormant, &self.stale, &self.faults) == (&other.dormant, &other.stale, &other.faults)
+    }
+
     fn copy(&self) -> Self {
         Self {
             generation: self.generation + 1,

@@ -1,11 +1,11 @@
 //! Reads of resources, and the list of all of them.
 
-use super::running::Running;
+use super::running::{self, Running};
 use super::{Contents, coerce, outcome, tool};
 use crate::content::{Block, Content, ResourceBody};
 use crate::definition::Body;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::registry::{ServedResource, Variables};
+use crate::registry::{ServedResource, UriTemplate, Variables};
 use crate::value::{Bytes, Json, Value};
 use base64::Engine;
 use serde_json::json;
@@ -26,9 +26,9 @@ pub fn read(served: &ServedResource, running: &Running, uri: &str, variables: Va
     let parts = if let Body::File(path) = &resource.body.value {
         vec![(uri.to_owned(), mime_type.map(str::to_owned), running.host.pack_bytes(path)?)]
     } else {
-        let mut declared = tool::declared(&served.checks.schema);
-        let template = crate::registry::UriTemplate::parse(&resource.uri.value)?;
-        declared.extend(template.variables());
+        let fills = running::fills(&resource.body.value);
+        let template = fills.then(|| UriTemplate::parse(&resource.uri.value)).transpose()?;
+        let declared: Vec<&str> = template.iter().flat_map(UriTemplate::variables).collect();
         let value = running.body(&resource.body.value, &accepted, &declared)?;
         parts(&value, uri, mime_type)?
     };

@@ -128,8 +128,15 @@ impl Running {
         let _guarded = self.guard.enter();
         let functions: Arc<dyn Functions> = self.pack().made.program.functions_of("");
         let context = Context { host: self.host.as_ref(), functions: &functions };
-        (primitive.run)(&context, primitive.accept(positional(primitive, arguments))?)
+        let value = (primitive.run)(&context, primitive.accept(positional(primitive, arguments))?)?;
+        crate::guard::room(0)?;
+        Ok(value)
     }
+}
+
+/// Whether a body is a template that is filled with the arguments themselves.
+pub fn fills(body: &Body) -> bool {
+    matches!(body, Body::Template { context: None, .. } | Body::Inline { context: None, .. })
 }
 
 /// Named arguments in the order of the declaration; those of the options map as a map at the end.

@@ -1,6 +1,6 @@
 //! A call of a tool: arguments checked, body run, result shaped.
 
-use super::running::Running;
+use super::running::{self, Running};
 use super::{Outcome, outcome};
 use crate::definition::{Located, Problem, Tool};
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -49,8 +49,9 @@ pub fn call(served: &ServedTool, running: &Running, arguments: &Json) -> Result<
     let most = served.checks.limits.output;
     let value =
         accept(&format!("`{}`", served.name), &served.checks, &served.tool.with, arguments).and_then(|accepted| {
-            let declared = declared(&served.input);
-            Ok((running.body(&served.tool.body.value, &accepted, &declared)?, accepted))
+            let body = &served.tool.body.value;
+            let declared = if running::fills(body) { declared(&served.input) } else { Vec::new() };
+            Ok((running.body(body, &accepted, &declared)?, accepted))
         });
     let ended = match value {
         Ok((value, _)) => outcome::of_value(&value, served, most),

@@ -1,7 +1,7 @@
 //! What a step expected, against what happened.
 
 use super::stage::Snapshot;
-use super::{diff, gives, matches, result_of, same, wrong};
+use super::{Blessing, diff, gives, matches, result_of, same, wrong};
 use crate::call::Answer;
 use crate::content::{Block, Content, ResourceBody};
 use crate::definition::{Expect, Step};
@@ -22,8 +22,8 @@ pub struct Happened<'a> {
     pub notices: Vec<Notice>,
 }
 
-/// The expectations that are not met, each at its place.
-pub fn unmet(happened: &Happened<'_>, step: &Step) -> Vec<Diagnostic> {
+/// The expectations that are not met, each at its place. Where blessings are taken, another result is one.
+pub fn unmet(happened: &Happened<'_>, step: &Step, mut blessings: Option<&mut Vec<Blessing>>) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
     let failure = happened.answer.and_then(failure);
     let expected = step.expect.iter().any(|expect| matches!(expect.value, Expect::Fails(_)));
@@ -47,6 +47,11 @@ pub fn unmet(happened: &Happened<'_>, step: &Step) -> Vec<Diagnostic> {
             (Expect::Fails(expected), Some(_)) => fails(expected, failure),
         };
         if let Some(differs) = differs {
+            if let (Expect::Gives(_), Some(answer), Some(blessings)) = (&expect.value, happened.answer, &mut blessings)
+            {
+                blessings.push(Blessing { at: expect.at.clone(), value: result_of(answer) });
+                continue;
+            }
             let what = match &expect.value {
                 Expect::Gives(_) => "the result is another one",
                 Expect::Matches(_) => "the result does not match",

@@ -2,7 +2,7 @@
 
 use super::options::Format;
 use super::{Ended, Exit, Session, arguments, show};
-use crate::call::{Answer, Outcome, Request};
+use crate::call::{Answer, FAILURE, Outcome, Request};
 use crate::content::{Block, Content, ResourceBody};
 use crate::diagnostic::Diagnostic;
 use crate::value::{Json, Object};
@@ -47,6 +47,9 @@ fn tell_outcome(session: &Session, outcome: &Outcome) -> Exit {
     let terminal = &session.terminal;
     match (session.shared.format, &outcome.structured) {
         (Format::Json, Some(data)) => terminal.json(data),
+        (Format::Json, None) if let Some(data) = outcome.meta.as_ref().and_then(|meta| meta.get(FAILURE)) => {
+            terminal.json(data);
+        }
         (Format::Json, None) => terminal.json(&bare(&outcome.content)),
         (_, Some(data)) if !outcome.failed && show::records(terminal, data) => {}
         _ => outcome.content.iter().for_each(|content| terminal.line(&words(content))),
@@ -54,12 +57,10 @@ fn tell_outcome(session: &Session, outcome: &Outcome) -> Exit {
     exit
 }
 
-/// The data of a result without structure: the text of one text (as JSON, if it is), else all blocks as MCP writes them.
+/// The data of a result without structure: the text of one text, else all blocks as MCP writes them.
 fn bare(content: &[Content]) -> Json {
     match content {
-        [Content { block: Block::Text(text), .. }] => {
-            serde_json::from_str(text).unwrap_or_else(|_| Json::from(text.as_str()))
-        }
+        [Content { block: Block::Text(text), .. }] => Json::from(text.as_str()),
         blocks => blocks.iter().map(Object::to_json).collect(),
     }
 }

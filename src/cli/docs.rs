@@ -1,8 +1,9 @@
-//! `toolsd docs`: the primitives that scripts can use, from the one table they are declared in.
+//! `toolsd docs`: the primitives that scripts can use and the keys of definitions, each from the table it is declared in.
 
 use super::options::{Format, Shared};
 use super::terminal::{Style, Terminal};
 use super::{Ended, Exit};
+use crate::definition::{Grammar, Key, reference};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::primitive::{Gives, Need, Param, Primitive};
 use crate::primitives::ALL;
@@ -10,10 +11,11 @@ use crate::value::Json;
 use clap::Args;
 use serde_json::json;
 
-/// Explain the primitives that scripts can use.
+/// Explain the primitives that scripts can use, and the keys of definitions.
 #[derive(Args)]
 pub struct Docs {
-    /// Explain this one in full.
+    /// A primitive, or a table such as `[[tool]]` or `tool`; `keys` is all tables [default: all primitives].
+    #[arg(value_name = "PRIMITIVE | TABLE")]
     primitive: Option<String>,
 }
 
@@ -21,6 +23,7 @@ impl Docs {
     pub(super) fn run(self, shared: &Shared, terminal: &Terminal) -> Ended {
         let json = shared.format == Format::Json;
         match self.primitive {
+            Some(name) if !tables(&name).is_empty() => tell_tables(terminal, json, &tables(&name)),
             Some(name) => {
                 let Some(primitive) = ALL.iter().find(|primitive| primitive.name == name) else {
                     let fault = Diagnostic::new(Code("usage"), format!("there is no primitive `{name}`"));
@@ -33,6 +36,35 @@ impl Docs {
             None => overview(terminal),
         }
         Ok(Exit::Well)
+    }
+}
+
+/// The tables of definitions that a word names; a primitive of that name comes first.
+fn tables(name: &str) -> Vec<&'static Grammar> {
+    let is_primitive = ALL.iter().any(|primitive| primitive.name == name);
+    let bare = |name: &str| name.trim_matches(['[', ']']).to_owned();
+    let named = |grammar: &&Grammar| name == "keys" || (!is_primitive && bare(grammar.name) == bare(name));
+    reference().into_iter().filter(named).collect()
+}
+
+fn tell_tables(terminal: &Terminal, as_json: bool, tables: &[&Grammar]) {
+    if as_json {
+        let key = |key: &Key| json!({ "name": key.name, "takes": key.shape.describe(), "required": key.required, "description": key.doc });
+        let table = |table: &&Grammar| {
+            let keys: Vec<Json> = table.keys.iter().map(key).collect();
+            json!({ "name": table.name, "description": table.doc, "keys": keys })
+        };
+        terminal.json(&tables.iter().map(table).collect());
+        return;
+    }
+    for table in tables {
+        terminal.line(&terminal.styled(Style::Bold, table.name));
+        terminal.line(table.doc);
+        let row = |key: &Key| {
+            let name = if key.required { format!("{} (required)", key.name) } else { key.name.to_owned() };
+            vec![name, key.shape.describe(), key.doc.to_owned()]
+        };
+        terminal.table(&["key", "takes", "what it means"], table.keys.iter().map(row).collect());
     }
 }
 

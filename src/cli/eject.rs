@@ -26,7 +26,7 @@ impl Eject {
         let mut paths = Vec::new();
         for name in &self.what {
             let found = files.by_path.keys().filter(|path| *path == name);
-            let of_pack = files.packs().contains(name).then(|| files.of_pack(name)).unwrap_or_default();
+            let of_pack = if files.packs().contains(name) { files.of_pack(name) } else { Files::default() };
             let owned: Vec<String> = found.cloned().chain(of_pack.by_path.into_keys()).collect();
             if owned.is_empty() {
                 let fault = Diagnostic::new(Code("usage"), format!("no layer below has `{name}`"));

@@ -36,12 +36,12 @@ enum What {
 
 impl New {
     pub(super) fn run(self, session: &Session) -> Ended {
-        let (target, origin) = session.target_layer()?;
         let files = match &self.what {
             What::Pack { name } => skeletons::pack(named(name)?),
             What::Tool { name } => skeletons::tool(&self.pack_of(session)?, named(name)?),
             What::Prompt { name } => skeletons::prompt(&self.pack_of(session)?, named(name)?),
         };
+        let (target, origin) = session.target_layer()?;
         for (path, _) in &files {
             if target.stat(path)?.is_some() {
                 let fault = Diagnostic::new(Code("usage"), format!("`{}/{path}` is already there", target.root()));

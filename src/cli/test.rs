@@ -5,15 +5,16 @@ use super::options::Format;
 use super::terminal::Style;
 use super::{Ended, Exit, Session};
 use crate::call::Service;
-use crate::case;
+use crate::case::{self, Blessing, Played};
 use crate::definition::Case;
 use crate::diagnostic::{Diagnostic, render};
-use crate::registry::{Choice, Files, no_pack};
+use crate::registry::{Choice, Files, Layer, no_pack};
 use crate::value::Json;
 use crate::world::World;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Run the examples and cases of packs.
@@ -22,6 +23,9 @@ pub struct Test {
     /// Test these packs only [default: all].
     #[arg(value_name = "PACK")]
     only: Vec<String>,
+    /// Write what came in place of each `gives` that was not met.
+    #[arg(long)]
+    bless: bool,
 }
 
 /// The result of one case.
@@ -29,6 +33,7 @@ struct Ran {
     pack: String,
     title: String,
     faults: Vec<Diagnostic>,
+    blessings: Vec<Blessing>,
 }
 
 impl Test {
@@ -43,34 +48,65 @@ impl Test {
         if let Some(name) = packs.iter().find(|name| !known.contains(name)) {
             return Err(no_pack(name, &known));
         }
-        let mut folders: Vec<Arc<dyn World>> = layers.into_iter().map(|layer| layer.world).collect();
+        let mut folders: Vec<Arc<dyn World>> = layers.iter().map(|layer| Arc::clone(&layer.world)).collect();
         folders.push(Arc::clone(&session.workspace));
         let (mut ran, mut broken) = (Vec::new(), Vec::new());
         for name in packs {
             let site = session.site(Choice::Named(vec![name.clone()]))?;
             let service = Service::open(Arc::new(site));
             broken.extend(service.registry().faults.iter().filter(|fault| fault.is_error()).cloned());
-            ran.extend(run_pack(session, &service, &name, &folders));
+            ran.extend(run_pack(session, &service, &name, &folders, self.bless));
         }
         broken.dedup();
+        broken.extend(write_blessings(session, &layers, &files, &ran));
         tell(session, &ran, &broken);
         let well = broken.is_empty() && ran.iter().all(|ran| ran.faults.is_empty());
         Ok(if well { Exit::Well } else { Exit::Faults })
     }
 }
 
-fn run_pack(session: &Session, service: &Arc<Service>, name: &str, folders: &[Arc<dyn World>]) -> Vec<Ran> {
+fn run_pack(
+    session: &Session,
+    service: &Arc<Service>,
+    name: &str,
+    folders: &[Arc<dyn World>],
+    blesses: bool,
+) -> Vec<Ran> {
     let registry = service.registry();
     let Some(pack) = registry.packs.iter().find(|pack| pack.name == name) else { return Vec::new() };
     let bar = progress(session, name, pack.cases.len());
     let one = |case: &Case| {
-        let faults = case::run(service, pack, case, folders);
+        let Played { faults, blessings } = case::run(service, pack, case, folders, blesses);
         bar.inc(1);
-        Ran { pack: name.to_owned(), title: case.title.value.clone(), faults }
+        Ran { pack: name.to_owned(), title: case.title.value.clone(), faults, blessings }
     };
     let ran = pack.cases.iter().map(one).collect();
     bar.finish_and_clear();
     ran
+}
+
+/// Writes the blessings into the files of the layers that hold them. What is inside the binary is refused.
+fn write_blessings(session: &Session, layers: &[Layer], files: &Files, ran: &[Ran]) -> Vec<Diagnostic> {
+    let mut by_path: BTreeMap<&str, Vec<Blessing>> = BTreeMap::new();
+    for blessing in ran.iter().flat_map(|ran| &ran.blessings) {
+        by_path.entry(&blessing.at.source.path).or_default().push(blessing.clone());
+    }
+    let mut faults = Vec::new();
+    for (path, blessings) in by_path {
+        let file = files.by_path.get(path);
+        let layer = file.and_then(|file| layers.iter().find(|layer| layer.origin == file.origin));
+        let written = match layer {
+            Some(layer) if layer.origin != "embedded" => case::bless(&blessings[0].at.source.text, &blessings)
+                .and_then(|text| layer.world.write(path, text.as_bytes())),
+            _ => Err(Diagnostic::new(case::UNMET, format!("`{path}` is inside the binary"))
+                .help("name the folder it came from by `--dir`, or `toolsd eject` it")),
+        };
+        match written {
+            Ok(()) => session.terminal.note(&format!("blessed {path}: {}", blessings.len())),
+            Err(fault) => faults.push(*fault),
+        }
+    }
+    faults
 }
 
 /// A progress bar for a person at a terminal, nothing for anybody else.

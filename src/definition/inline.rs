@@ -1,9 +1,21 @@
-//! The templates that definitions hold themselves.
+//! Definitions of several files as one, and the templates that they hold themselves.
 
 use super::{Body, Definitions, Located, Message, MessagePart};
 use crate::source::Place;
 
 impl Definitions {
+    /// Adds those of another file of the pack. The first `[pack]` and the first `[graph]` count.
+    pub fn extend(&mut self, more: Self) {
+        self.pack = self.pack.take().or(more.pack);
+        self.graph = self.graph.take().or(more.graph);
+        self.data.extend(more.data);
+        self.defs.extend(more.defs);
+        self.tools.extend(more.tools);
+        self.resources.extend(more.resources);
+        self.prompts.extend(more.prompts);
+        self.cases.extend(more.cases);
+    }
+
     /// The text and the place of every template that is written in a definition.
     pub fn inline_templates(&self) -> Vec<(&str, &Place)> {
         let bodies =

@@ -111,7 +111,7 @@ mod tests {
     use serde_json::json;
 
     const STATUS: &str = "# branch.oid 1f2e\0# branch.head main\0# branch.upstream origin/main\0# branch.ab +1 -2\0\
-        1 .M N... 100644 100644 100644 aa bb a file.rs\02 R. N... 100644 100644 100644 aa bb R100 new.rs\0old.rs\0\
+        1 .M N... 100644 100644 100644 aa bb a file.rs\x002 R. N... 100644 100644 100644 aa bb R100 new.rs\0old.rs\0\
         u UU N... 100644 100644 100644 100644 aa bb cc both.rs\0? no 1.txt\0! target/\0";
 
     #[test]

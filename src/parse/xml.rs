@@ -1,18 +1,18 @@
 //! XML 1.0 as a tree of elements behind a handle.
 
+mod bounds;
+
 use super::Input;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::value::{Json, Kind, Map, Object, Text, Value, no_field};
+use bounds::{DEPTH, out_of_bounds};
 use serde_json::json;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// The code of its faults.
 const CODE: Code = Code("parse.xml");
-
-/// Elements within elements beyond this are refused.
-const DEPTH: usize = 256;
 
 /// At most so many elements, texts and comments.
 const NODES: u32 = 4_000_000;
@@ -44,8 +44,12 @@ struct Element {
 
 impl Xml {
     /// The root element of a text. Names are without their prefix. A document type declaration is refused,
-    /// so there are no entities but the five of XML.
+    /// so there are no entities but the five of XML; so are more
+    /// than 256 levels of elements, or a thousand attributes of one.
     pub fn parse(input: &Input<'_>) -> Result<Value> {
+        if let Some((at, message)) = out_of_bounds(input.text())? {
+            return Err(input.fault(CODE, at, message).help("split the text, or write it flatter"));
+        }
         let options = roxmltree::ParsingOptions { nodes_limit: NODES, ..roxmltree::ParsingOptions::default() };
         let document = roxmltree::Document::parse_with_options(input.text(), options);
         guard::check()?;

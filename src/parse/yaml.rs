@@ -15,7 +15,7 @@ use serde_saphyr::{
 const CODE: Code = Code("parse.yaml");
 
 /// Lists and maps within each other beyond this are refused.
-const DEPTH: usize = 100;
+const DEPTH: usize = 64;
 
 /// At most so many nodes, those that stand for an alias included.
 const NODES: usize = 1_000_000;
@@ -33,7 +33,7 @@ pub(super) struct Refused {
 /// The value of the one YAML document in a text; an empty one is `()`.
 ///
 /// Keys are texts, as they are written; merge keys (`<<`) are merged. A key that stands twice, a second document,
-/// aliases that grow beyond a million nodes and nesting beyond 100 levels are faults `parse.yaml`.
+/// aliases that grow beyond a million nodes and nesting beyond 64 levels are faults `parse.yaml`.
 pub fn yaml(input: &Input<'_>) -> Result<Value> {
     parse(input.text())?.map_err(|refused| {
         input.fault(CODE, input.offset(refused.line, refused.column), refused.message).help(refused.help)
@@ -89,9 +89,10 @@ fn help(message: &str) -> &'static str {
         ("duplicate", "a key stands once in a map"),
         ("too large", "at most a million nodes are read, those counted that aliases stand for"),
         ("alias", "write out what the aliases stand for"),
-        ("nest", "at most 100 lists and maps within each other are read"),
-        ("limit exceeded", "at most 100 lists and maps within each other are read"),
+        ("nest", "at most 64 lists and maps within each other are read"),
+        ("limit exceeded", "at most 64 lists and maps within each other are read"),
         ("multiple", "only one document is read: what stands before the second `---`"),
+        ("unclosed", "close every `[`, `{` and quote; quote a text that begins with one"),
         ("tab", "indent with blanks"),
     ];
     let message = message.to_lowercase();

@@ -19,12 +19,10 @@ pub const PRIMITIVE: Primitive = Primitive {
     ],
     returns: Kind::List,
     effect: Effect::Pure,
-    examples: &[
-        Example::gives(
-            r##"let g = new_graph(); g.add("rule", "R1", #{}); g.add_all("part", "R1", [#{ label: "A" }, #{ label: "B" }], "label")"##,
-            r##"["R1-A", "R1-B"]"##,
-        ),
-    ],
+    examples: &[Example::gives(
+        r##"let g = new_graph(); g.add("rule", "R1", #{}); g.add_all("part", "R1", [#{ label: "A" }, #{ label: "B" }], "label")"##,
+        r##"["R1-A", "R1-B"]"##,
+    )],
     run,
 };
 

@@ -19,12 +19,10 @@ pub const PRIMITIVE: Primitive = Primitive {
     ],
     returns: Kind::Text,
     effect: Effect::Pure,
-    examples: &[
-        Example::gives(
-            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.add_once("tea", "oolong", #{ price: 1 }); g.get("tea", "oolong").price"##,
-            r##"9"##,
-        ),
-    ],
+    examples: &[Example::gives(
+        r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.add_once("tea", "oolong", #{ price: 1 }); g.get("tea", "oolong").price"##,
+        r##"9"##,
+    )],
     run,
 };
 

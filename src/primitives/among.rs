@@ -16,12 +16,10 @@ pub const PRIMITIVE: Primitive = Primitive {
     ],
     returns: Kind::Nodes,
     effect: Effect::Pure,
-    examples: &[
-        Example::gives(
-            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.nodes("tea").among(["sencha", "mate", "oolong"]).column("key")"##,
-            r##"["sencha", "oolong"]"##,
-        ),
-    ],
+    examples: &[Example::gives(
+        r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.nodes("tea").among(["sencha", "mate", "oolong"]).column("key")"##,
+        r##"["sencha", "oolong"]"##,
+    )],
     run,
 };
 

@@ -10,17 +10,13 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "ancestors",
     family: Family::Graph,
     summary: "The nodes that these lie in, the nearest first.",
-    params: &[
-        required("nodes", &[Kind::Nodes, Kind::Node], "The nodes, or one."),
-    ],
+    params: &[required("nodes", &[Kind::Nodes, Kind::Node], "The nodes, or one.")],
     returns: Kind::Nodes,
     effect: Effect::Pure,
-    examples: &[
-        Example::gives(
-            r##"let g = new_graph(); g.add("shelf", "top", #{}); g.add("box", "green", #{}, "top"); g.add("tea", "sencha", #{}, "green"); g.get("tea", "sencha").ancestors().column("key")"##,
-            r##"["green", "top"]"##,
-        ),
-    ],
+    examples: &[Example::gives(
+        r##"let g = new_graph(); g.add("shelf", "top", #{}); g.add("box", "green", #{}, "top"); g.add("tea", "sencha", #{}, "green"); g.get("tea", "sencha").ancestors().column("key")"##,
+        r##"["green", "top"]"##,
+    )],
     run,
 };
 

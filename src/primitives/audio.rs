@@ -3,8 +3,8 @@
 use crate::content::{Block, Content};
 use crate::diagnostic::Result;
 use crate::primitive::base64_of;
-use crate::value::{Kind, Value};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
+use crate::value::{Kind, Value};
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
@@ -20,7 +20,10 @@ pub const PRIMITIVE: Primitive = Primitive {
     returns: Kind::Content,
     effect: Effect::Pure,
     examples: &[
-        Example::gives(r#"audio("AP8=", "audio/wav")"#, r#"{ "type": "audio", "data": "AP8=", "mimeType": "audio/wav" }"#),
+        Example::gives(
+            r#"audio("AP8=", "audio/wav")"#,
+            r#"{ "type": "audio", "data": "AP8=", "mimeType": "audio/wav" }"#,
+        ),
         Example::fails(r#"audio("no base64!", "audio/wav")"#, "`data` of `audio` is no base64"),
     ],
     run,

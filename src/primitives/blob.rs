@@ -3,8 +3,8 @@
 use crate::content::{Block, Content, ResourceBody};
 use crate::diagnostic::Result;
 use crate::primitive::base64_of;
-use crate::value::{Kind, Value};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
+use crate::value::{Kind, Value};
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
@@ -19,9 +19,10 @@ pub const PRIMITIVE: Primitive = Primitive {
     ],
     returns: Kind::Content,
     effect: Effect::Pure,
-    examples: &[
-        Example::gives(r##"blob("AP8=", #{ mime_type: "image/png" })"##, r#"{ "type": "resource", "resource": { "uri": "", "mimeType": "image/png", "blob": "AP8=" } }"#),
-    ],
+    examples: &[Example::gives(
+        r##"blob("AP8=", #{ mime_type: "image/png" })"##,
+        r#"{ "type": "resource", "resource": { "uri": "", "mimeType": "image/png", "blob": "AP8=" } }"#,
+    )],
     run,
 };
 

@@ -10,17 +10,13 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "broken",
     family: Family::Graph,
     summary: "The edges of which an end, or something they need, is missing.",
-    params: &[
-        required("g", &[Kind::Graph, Kind::Builder], "The graph, or the builder."),
-    ],
+    params: &[required("g", &[Kind::Graph, Kind::Builder], "The graph, or the builder.")],
     returns: Kind::Edges,
     effect: Effect::Pure,
-    examples: &[
-        Example::gives(
-            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.refer("oolong", "pot", "brewed_in"); g.broken().column("to_key")"##,
-            r##"["pot"]"##,
-        ),
-    ],
+    examples: &[Example::gives(
+        r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.refer("oolong", "pot", "brewed_in"); g.broken().column("to_key")"##,
+        r##"["pot"]"##,
+    )],
     run,
 };
 

@@ -1,8 +1,8 @@
 //! `captures`: The groups of the first match of `regex` in `text`, by number (0 is the whole) and by name, or (); a group that took no part is ().
 
-use crate::primitive::*;
 use crate::diagnostic::Result;
 use crate::pattern::Pattern;
+use crate::primitive::*;
 use crate::value::{Kind, Value};
 
 /// The declaration.
@@ -12,12 +12,19 @@ pub const PRIMITIVE: Primitive = Primitive {
     summary: "The groups of the first match of `regex` in `text`, by number (0 is the whole) and by name, or (); a group that took no part is ().",
     params: &[
         required("text", &[Kind::Text], "The text."),
-        required("regex", &[Kind::Text], "The regular expression, in the syntax of the Rust crate `regex`; look-around and back references work too."),
+        required(
+            "regex",
+            &[Kind::Text],
+            "The regular expression, in the syntax of the Rust crate `regex`; look-around and back references work too.",
+        ),
     ],
     returns: Kind::Map,
     effect: Effect::Pure,
     examples: &[
-        Example::gives(r#""key = 5".captures("(?<name>\\w+) = (\\d+)")"#, r#"{"0": "key = 5", "1": "key", "2": "5", "name": "key"}"#),
+        Example::gives(
+            r#""key = 5".captures("(?<name>\\w+) = (\\d+)")"#,
+            r#"{"0": "key = 5", "1": "key", "2": "5", "name": "key"}"#,
+        ),
         Example::gives(r#""b".captures("(a)?b")["1"]"#, r#"null"#),
         Example::gives(r#"captures("x", "y")"#, r#"null"#),
     ],

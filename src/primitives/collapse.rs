@@ -8,9 +8,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "collapse",
     family: Family::Text,
     summary: "`text` trimmed, each run of white space in it as one blank.",
-    params: &[
-        required("text", &[Kind::Text], "The text."),
-    ],
+    params: &[required("text", &[Kind::Text], "The text.")],
     returns: Kind::Text,
     effect: Effect::Pure,
     examples: &[

@@ -1,8 +1,8 @@
 //! `contains`: Whether a text has that part, a list or set that item, a map that key.
 
-use crate::primitive::*;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::order::{self, Set};
+use crate::primitive::*;
 use crate::sequence;
 use crate::value::{Frozen, Kind, Object, Value};
 

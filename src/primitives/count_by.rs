@@ -1,8 +1,8 @@
 //! `count_by`: How many items of `list` have each `key`, as a map; items without one are counted under `()`.
 
-use crate::primitive::*;
 use crate::diagnostic::Result;
 use crate::guard;
+use crate::primitive::*;
 use crate::sequence;
 use crate::value::{Kind, Map, Value};
 
@@ -13,12 +13,19 @@ pub const PRIMITIVE: Primitive = Primitive {
     summary: "How many items of `list` have each `key`, as a map; items without one are counted under `()`.",
     params: &[
         required("list", sequence::KINDS, "The list, or what has items like one."),
-        required("key", &[Kind::Text, Kind::Function], "The name of a field, or a function that returns a text, number or bool."),
+        required(
+            "key",
+            &[Kind::Text, Kind::Function],
+            "The name of a field, or a function that returns a text, number or bool.",
+        ),
     ],
     returns: Kind::Map,
     effect: Effect::Pure,
     examples: &[
-        Example::gives(r#"[#{ s: "open" }, #{ s: "done" }, #{ s: "open" }].count_by("s")"#, r#"{"done": 1, "open": 2}"#),
+        Example::gives(
+            r#"[#{ s: "open" }, #{ s: "done" }, #{ s: "open" }].count_by("s")"#,
+            r#"{"done": 1, "open": 2}"#,
+        ),
         Example::gives(r#"[1, 2, 3].count_by(|n| n % 2 == 0)"#, r#"{"false": 2, "true": 1}"#),
         Example::fails(r#"["a"].count_by("s")"#, "text has no field `s`"),
     ],

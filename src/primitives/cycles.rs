@@ -11,8 +11,16 @@ pub const PRIMITIVE: Primitive = Primitive {
     family: Family::Graph,
     summary: "One shortest cycle for each group of nodes that lead to each other, as a list of sets in the order of the chain.",
     params: &[
-        required("nodes", &[Kind::Nodes, Kind::Node, Kind::Graph, Kind::Builder], "The nodes, or one, or all of a graph."),
-        optional("kinds", &[Kind::Text, Kind::List], "The kinds of edges to follow, all if left out; `parent` stands for containment, out from a node to what it lies in, and is not among all."),
+        required(
+            "nodes",
+            &[Kind::Nodes, Kind::Node, Kind::Graph, Kind::Builder],
+            "The nodes, or one, or all of a graph.",
+        ),
+        optional(
+            "kinds",
+            &[Kind::Text, Kind::List],
+            "The kinds of edges to follow, all if left out; `parent` stands for containment, out from a node to what it lies in, and is not among all.",
+        ),
     ],
     returns: Kind::List,
     effect: Effect::Pure,

@@ -1,7 +1,7 @@
 //! `deep_merge`: The fields of `a` and `b`; where both have a map they are merged the same way, else that of `b` counts.
 
-use crate::primitive::*;
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::primitive::*;
 use crate::sequence;
 use crate::value::{Kind, Map, Value};
 
@@ -10,10 +10,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "deep_merge",
     family: Family::List,
     summary: "The fields of `a` and `b`; where both have a map they are merged the same way, else that of `b` counts.",
-    params: &[
-        required("a", &[Kind::Map], "The first map."),
-        required("b", &[Kind::Map], "The second map."),
-    ],
+    params: &[required("a", &[Kind::Map], "The first map."), required("b", &[Kind::Map], "The second map.")],
     returns: Kind::Map,
     effect: Effect::Pure,
     examples: &[

@@ -15,7 +15,11 @@ pub const PRIMITIVE: Primitive = Primitive {
         required("kind", &[Kind::Text], "The kind."),
         required("fields", &[Kind::Text, Kind::List], "The names of the fields."),
         required("function", &[Kind::Text], "The name of the function."),
-        option("reads", &[Kind::Text, Kind::List], "The kinds that the function reads besides its own node: `\"section\"`, or `\"annotation by section\"` for those whose field `section` equals the node's own field `section` (its id, if its kind has no such field). It reads them by `g.nodes(kind)`, `g.get`, `parent`, `children(kind)` and `ancestors`; edges, files and the clock are out of its sight."),
+        option(
+            "reads",
+            &[Kind::Text, Kind::List],
+            "The kinds that the function reads besides its own node: `\"section\"`, or `\"annotation by section\"` for those whose field `section` equals the node's own field `section` (its id, if its kind has no such field). It reads them by `g.nodes(kind)`, `g.get`, `parent`, `children(kind)` and `ancestors`; edges, files and the clock are out of its sight.",
+        ),
     ],
     returns: Kind::Null,
     effect: Effect::Pure,

@@ -1,8 +1,8 @@
 //! `diff`: What changed from text `a` to text `b`, line by line, in the unified format; empty if nothing did.
 
-use crate::primitive::*;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
+use crate::primitive::*;
 use crate::value::{Kind, Value};
 use similar::TextDiff;
 
@@ -22,7 +22,10 @@ pub const PRIMITIVE: Primitive = Primitive {
     effect: Effect::Pure,
     examples: &[
         Example::gives(r#"diff("one\ntwo\n", "one\n2\n")"#, r#""--- a\n+++ b\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n""#),
-        Example::gives(r#"diff("a\nb\n", "a\n", #{ from: "old", to: "new", context: 0 })"#, r#""--- old\n+++ new\n@@ -2 +1,0 @@\n-b\n""#),
+        Example::gives(
+            r#"diff("a\nb\n", "a\n", #{ from: "old", to: "new", context: 0 })"#,
+            r#""--- old\n+++ new\n@@ -2 +1,0 @@\n-b\n""#,
+        ),
         Example::gives(r#"diff("same", "same")"#, r#""""#),
     ],
     run,

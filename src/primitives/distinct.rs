@@ -16,12 +16,10 @@ pub const PRIMITIVE: Primitive = Primitive {
     ],
     returns: Kind::List,
     effect: Effect::Pure,
-    examples: &[
-        Example::gives(
-            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.add("tea", "mate", #{ price: 7 }); g.nodes("tea").distinct("price")"##,
-            r##"[7, 9]"##,
-        ),
-    ],
+    examples: &[Example::gives(
+        r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.add("tea", "mate", #{ price: 7 }); g.nodes("tea").distinct("price")"##,
+        r##"[7, 9]"##,
+    )],
     run,
 };
 

@@ -10,9 +10,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "document",
     family: Family::Parse,
     summary: "The file at `path` as a document, with the fields `text` and `path`. A file that is no UTF-8 is a fault `utf8`.",
-    params: &[
-        required("path", &[Kind::Text], "The path of the file."),
-    ],
+    params: &[required("path", &[Kind::Text], "The path of the file.")],
     returns: Kind::Document,
     effect: Effect::Reads,
     examples: &[

@@ -16,9 +16,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     ],
     returns: Kind::Document,
     effect: Effect::Pure,
-    examples: &[
-        Example::gives(r#"document_of("a.txt", "one\ntwo").lines().len()"#, "2"),
-    ],
+    examples: &[Example::gives(r#"document_of("a.txt", "one\ntwo").lines().len()"#, "2")],
     run,
 };
 

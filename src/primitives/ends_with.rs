@@ -8,10 +8,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "ends_with",
     family: Family::Text,
     summary: "Whether `text` ends with `part`.",
-    params: &[
-        required("text", &[Kind::Text], "The text."),
-        required("part", &[Kind::Text], "What to look for."),
-    ],
+    params: &[required("text", &[Kind::Text], "The text."), required("part", &[Kind::Text], "What to look for.")],
     returns: Kind::Bool,
     effect: Effect::Pure,
     examples: &[

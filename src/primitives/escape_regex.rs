@@ -8,9 +8,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "escape_regex",
     family: Family::Text,
     summary: "A regular expression that means `text` itself.",
-    params: &[
-        required("text", &[Kind::Text], "The text."),
-    ],
+    params: &[required("text", &[Kind::Text], "The text.")],
     returns: Kind::Text,
     effect: Effect::Pure,
     examples: &[

@@ -1,8 +1,8 @@
 //! `fail`: a tool error for the model.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::value::{Kind, Value};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, optional, required};
+use crate::value::{Kind, Value};
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
@@ -17,7 +17,10 @@ pub const PRIMITIVE: Primitive = Primitive {
     effect: Effect::Pure,
     examples: &[
         Example::fails(r#"fail("the pot is empty")"#, "the pot is empty"),
-        Example::gives(r##"try { fail("the pot is empty", #{ cups: 0 }); } catch (error) { return [error.kind, error.data.cups]; }"##, r#"["fail", 0]"#),
+        Example::gives(
+            r##"try { fail("the pot is empty", #{ cups: 0 }); } catch (error) { return [error.kind, error.data.cups]; }"##,
+            r#"["fail", 0]"#,
+        ),
     ],
     run,
 };

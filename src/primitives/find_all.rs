@@ -1,8 +1,8 @@
 //! `find_all`: All matches of `regex` in `text`, none overlapping: the text, its groups by number and name, its line from 1, and its place in characters from 0.
 
-use crate::primitive::*;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::pattern::Pattern;
+use crate::primitive::*;
 use crate::value::{Kind, Value};
 use std::ops::ControlFlow;
 
@@ -13,13 +13,20 @@ pub const PRIMITIVE: Primitive = Primitive {
     summary: "All matches of `regex` in `text`, none overlapping: the text, its groups by number and name, its line from 1, and its place in characters from 0.",
     params: &[
         required("text", &[Kind::Text], "The text."),
-        required("regex", &[Kind::Text], "The regular expression, in the syntax of the Rust crate `regex`; look-around and back references work too."),
+        required(
+            "regex",
+            &[Kind::Text],
+            "The regular expression, in the syntax of the Rust crate `regex`; look-around and back references work too.",
+        ),
         option("limit", &[Kind::Integer], "At most so many."),
     ],
     returns: Kind::List,
     effect: Effect::Pure,
     examples: &[
-        Example::gives(r#""a1\nb2".find_all("[a-z](?<digit>\\d)").map(|m| [m.text, m.groups.digit, m.line, m.at])"#, r#"[["a1", "1", 1, 0], ["b2", "2", 2, 3]]"#),
+        Example::gives(
+            r#""a1\nb2".find_all("[a-z](?<digit>\\d)").map(|m| [m.text, m.groups.digit, m.line, m.at])"#,
+            r#"[["a1", "1", 1, 0], ["b2", "2", 2, 3]]"#,
+        ),
         Example::gives(r#""aaa".find_all("a", #{ limit: 2 }).len()"#, r#"2"#),
         Example::fails(r#""a".find_all("[z-a]")"#, "at character"),
     ],

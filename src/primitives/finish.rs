@@ -10,17 +10,13 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "finish",
     family: Family::Graph,
     summary: "The graph that was built up to now: an unchangeable snapshot.",
-    params: &[
-        required("g", &[Kind::Builder, Kind::Graph], "The builder."),
-    ],
+    params: &[required("g", &[Kind::Builder, Kind::Graph], "The builder.")],
     returns: Kind::Graph,
     effect: Effect::Pure,
-    examples: &[
-        Example::gives(
-            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.finish()"##,
-            r##"{"tea": 2}"##,
-        ),
-    ],
+    examples: &[Example::gives(
+        r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.finish()"##,
+        r##"{"tea": 2}"##,
+    )],
     run,
 };
 

@@ -1,7 +1,7 @@
 //! `from_base64`: The bytes that `text` encodes in base64 (RFC 4648 §4, with padding); white space in it is passed over.
 
-use crate::primitive::*;
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::primitive::*;
 use crate::value::{Bytes, Kind, Value};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -11,9 +11,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "from_base64",
     family: Family::Hash,
     summary: "The bytes that `text` encodes in base64 (RFC 4648 §4, with padding); white space in it is passed over.",
-    params: &[
-        required("text", &[Kind::Text], "The encoded text."),
-    ],
+    params: &[required("text", &[Kind::Text], "The encoded text.")],
     returns: Kind::Bytes,
     effect: Effect::Pure,
     examples: &[

@@ -12,12 +12,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     params: &[],
     returns: Kind::Graph,
     effect: Effect::Reads,
-    examples: &[
-        Example::fails(
-            r##"graph()"##,
-            r##"graph"##,
-        ),
-    ],
+    examples: &[Example::fails(r##"graph()"##, r##"graph"##)],
     run,
 };
 

@@ -1,8 +1,8 @@
 //! `group_by`: The items of `list` by their `key`, as a map of lists in their order; items without one are under `()`.
 
-use crate::primitive::*;
 use crate::diagnostic::Result;
 use crate::guard;
+use crate::primitive::*;
 use crate::sequence;
 use crate::value::{Kind, Text, Value};
 use std::collections::BTreeMap;
@@ -14,13 +14,20 @@ pub const PRIMITIVE: Primitive = Primitive {
     summary: "The items of `list` by their `key`, as a map of lists in their order; items without one are under `()`.",
     params: &[
         required("list", sequence::KINDS, "The list, or what has items like one."),
-        required("key", &[Kind::Text, Kind::Function], "The name of a field, or a function that returns a text, number or bool."),
+        required(
+            "key",
+            &[Kind::Text, Kind::Function],
+            "The name of a field, or a function that returns a text, number or bool.",
+        ),
     ],
     returns: Kind::Map,
     effect: Effect::Pure,
     examples: &[
         Example::gives(r#"[#{ s: "a", n: 1 }, #{ s: "b", n: 2 }].group_by("s").b"#, r#"[{"n": 2, "s": "b"}]"#),
-        Example::gives(r#"["one", "two", "four"].group_by(|word| word.len)"#, r#"{"3": ["one", "two"], "4": ["four"]}"#),
+        Example::gives(
+            r#"["one", "two", "four"].group_by(|word| word.len)"#,
+            r#"{"3": ["one", "two"], "4": ["four"]}"#,
+        ),
     ],
     run,
 };

@@ -8,13 +8,14 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "hash_blake3",
     family: Family::Hash,
     summary: "The BLAKE3 hash of `data`, a text being its UTF-8, as 64 lower-case hex digits.",
-    params: &[
-        required("data", &[Kind::Text, Kind::Bytes], "What to hash."),
-    ],
+    params: &[required("data", &[Kind::Text, Kind::Bytes], "What to hash.")],
     returns: Kind::Text,
     effect: Effect::Pure,
     examples: &[
-        Example::gives(r#""A pot MUST brew.".hash_blake3()"#, r#""9e370988219bc30d3c941f736ee8d68f696a8bb895b62646022f2bdb7632cf74""#),
+        Example::gives(
+            r#""A pot MUST brew.".hash_blake3()"#,
+            r#""9e370988219bc30d3c941f736ee8d68f696a8bb895b62646022f2bdb7632cf74""#,
+        ),
         Example::gives(r#"from_base64("").hash_blake3() == "".hash_blake3()"#, r#"true"#),
     ],
     run: |_, args| Ok(blake3::hash(args.bytes("data")).to_hex().as_str().into()),

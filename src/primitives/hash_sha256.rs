@@ -1,7 +1,7 @@
 //! `hash_sha256`: The SHA-256 hash (FIPS 180-4) of `data`, a text being its UTF-8, as 64 lower-case hex digits.
 
-use crate::primitive::*;
 use crate::diagnostic::Result;
+use crate::primitive::*;
 use crate::value::{Kind, Value};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
@@ -11,13 +11,14 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "hash_sha256",
     family: Family::Hash,
     summary: "The SHA-256 hash (FIPS 180-4) of `data`, a text being its UTF-8, as 64 lower-case hex digits.",
-    params: &[
-        required("data", &[Kind::Text, Kind::Bytes], "What to hash."),
-    ],
+    params: &[required("data", &[Kind::Text, Kind::Bytes], "What to hash.")],
     returns: Kind::Text,
     effect: Effect::Pure,
     examples: &[
-        Example::gives(r#""abc".hash_sha256()"#, r#""ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad""#),
+        Example::gives(
+            r#""abc".hash_sha256()"#,
+            r#""ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad""#,
+        ),
         Example::gives(r#"hash_sha256("").sub_string(0, 8)"#, r#""e3b0c442""#),
     ],
     run,

@@ -8,10 +8,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "index_of",
     family: Family::Text,
     summary: "The place of the first `part` in `text`, in characters from 0, or -1.",
-    params: &[
-        required("text", &[Kind::Text], "The text."),
-        required("part", &[Kind::Text], "What to look for."),
-    ],
+    params: &[required("text", &[Kind::Text], "The text."), required("part", &[Kind::Text], "What to look for.")],
     returns: Kind::Integer,
     effect: Effect::Pure,
     examples: &[

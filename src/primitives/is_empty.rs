@@ -5,7 +5,17 @@ use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, requir
 use crate::value::{Json, Kind, Value};
 
 const KINDS: &[Kind] = &[
-    Kind::Text, Kind::List, Kind::Map, Kind::Null, Kind::Set, Kind::Lines, Kind::Nodes, Kind::Edges, Kind::Rows, Kind::Spans, Kind::Bytes,
+    Kind::Text,
+    Kind::List,
+    Kind::Map,
+    Kind::Null,
+    Kind::Set,
+    Kind::Lines,
+    Kind::Nodes,
+    Kind::Edges,
+    Kind::Rows,
+    Kind::Spans,
+    Kind::Bytes,
 ];
 
 /// The declaration.
@@ -17,7 +27,10 @@ pub const PRIMITIVE: Primitive = Primitive {
     returns: Kind::Bool,
     effect: Effect::Pure,
     examples: &[
-        Example::gives(r#"[is_empty(""), "x".is_empty(), [].is_empty(), is_empty(#{ a: 1 }), is_empty(())]"#, "[true, false, true, false, true]"),
+        Example::gives(
+            r#"[is_empty(""), "x".is_empty(), [].is_empty(), is_empty(#{ a: 1 }), is_empty(())]"#,
+            "[true, false, true, false, true]",
+        ),
         Example::gives(r#"[new_graph().nodes("tea").is_empty(), set([1]).is_empty()]"#, "[true, false]"),
         Example::fails("is_empty(1)", "takes text or list"),
     ],

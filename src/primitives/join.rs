@@ -1,8 +1,8 @@
 //! `join`: The items of `list`, which are texts, numbers or bools, as one text with `separator` between them.
 
-use crate::primitive::*;
 use crate::bounded::BoundedText;
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::primitive::*;
 use crate::sequence;
 use crate::value::{Kind, Value};
 

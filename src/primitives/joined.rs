@@ -10,14 +10,10 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "joined",
     family: Family::Parse,
     summary: "The lines that are not blank, trimmed, joined by one blank, as a passage: a text (its field `text`) that remembers which line each part came from, to `locate` quotes in.",
-    params: &[
-        required("lines", &[Kind::Lines], "The lines."),
-    ],
+    params: &[required("lines", &[Kind::Lines], "The lines.")],
     returns: Kind::Passage,
     effect: Effect::Pure,
-    examples: &[
-        Example::gives(r#"lines("one\n\n  two \nthree").joined().text"#, r#""one two three""#),
-    ],
+    examples: &[Example::gives(r#"lines("one\n\n  two \nthree").joined().text"#, r#""one two three""#)],
     run,
 };
 

@@ -9,9 +9,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "keys",
     family: Family::List,
     summary: "The keys of `map`, in its order.",
-    params: &[
-        required("map", &[Kind::Map], "The map."),
-    ],
+    params: &[required("map", &[Kind::Map], "The map.")],
     returns: Kind::List,
     effect: Effect::Pure,
     examples: &[

@@ -12,15 +12,29 @@ pub const PRIMITIVE: Primitive = Primitive {
     summary: "The sentences of `lines` that hold a keyword of `table`, in order: a list of `#{ text, level, words, line, end_line }`. A sentence ends with a `.` before a blank, a tab or the line's end, before an empty line, and at the edge of a list item; no other mark ends it and no abbreviation is known. It begins after the last `.` before the keyword that ends one, or, if that dot ends none, after the first before it that does; else on the lines above by the same rule, up to an empty line, an item's edge or the top. `text` is its pieces of each line, trimmed, joined by line feeds. Sentences that differ only in white space are one, with the strongest level.",
     params: &[
         required("lines", &[Kind::Lines], "The lines, of a section, say."),
-        required("table", &[Kind::Map], "The words of each level, as a map of lists. A word counts between characters that are no letters, digits or `_`; the longest that fits counts."),
+        required(
+            "table",
+            &[Kind::Map],
+            "The words of each level, as a map of lists. A word counts between characters that are no letters, digits or `_`; the longest that fits counts.",
+        ),
         option("levels", &[Kind::List], "The levels, strongest first; needed if the table has more than one."),
-        option("definitions", &[Kind::Text, Kind::List], "Texts that, right after a word, make it a definition, which does not count; the double quote if left out."),
+        option(
+            "definitions",
+            &[Kind::Text, Kind::List],
+            "Texts that, right after a word, make it a definition, which does not count; the double quote if left out.",
+        ),
     ],
     returns: Kind::List,
     effect: Effect::Pure,
     examples: &[
-        Example::gives(r#"lines("Tea. A pot MUST brew,\n  and SHOULD\nnot leak. It MAY sing.").keyword_sentences(#{ MUST: ["MUST"], MAY: ["MAY", "SHOULD"] }, #{ levels: ["MUST", "MAY"] })"#, r#"[{"end_line": 3, "level": "MUST", "line": 1, "text": "A pot MUST brew,\nand SHOULD\nnot leak.", "words": ["MUST", "SHOULD"]}, {"end_line": 3, "level": "MAY", "line": 3, "text": "It MAY sing.", "words": ["MAY"]}]"#),
-        Example::gives(r#"lines("\"MUST\" is a word. MUST_NOT is none.").keyword_sentences(#{ MUST: ["MUST"] })"#, "[]"),
+        Example::gives(
+            r#"lines("Tea. A pot MUST brew,\n  and SHOULD\nnot leak. It MAY sing.").keyword_sentences(#{ MUST: ["MUST"], MAY: ["MAY", "SHOULD"] }, #{ levels: ["MUST", "MAY"] })"#,
+            r#"[{"end_line": 3, "level": "MUST", "line": 1, "text": "A pot MUST brew,\nand SHOULD\nnot leak.", "words": ["MUST", "SHOULD"]}, {"end_line": 3, "level": "MAY", "line": 3, "text": "It MAY sing.", "words": ["MAY"]}]"#,
+        ),
+        Example::gives(
+            r#"lines("\"MUST\" is a word. MUST_NOT is none.").keyword_sentences(#{ MUST: ["MUST"] })"#,
+            "[]",
+        ),
         Example::fails(r#"lines("a").keyword_sentences(#{ A: ["A"], B: ["B"] })"#, "needs `levels`"),
     ],
     run,
@@ -76,5 +90,7 @@ fn texts(words: &Value, level: &str) -> Result<Vec<String>> {
         Value::List(words) => words.iter().map(text).collect(),
         other => text(other).map(|word| vec![word]),
     };
-    words.ok_or_else(|| Diagnostic::new(Code::ARGUMENTS, format!("the words of level `{level}` are not a list of texts")))
+    words.ok_or_else(|| {
+        Diagnostic::new(Code::ARGUMENTS, format!("the words of level `{level}` are not a list of texts"))
+    })
 }

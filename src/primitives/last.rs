@@ -1,7 +1,7 @@
 //! `last`: The last item of `list`, or ().
 
-use crate::primitive::*;
 use crate::diagnostic::Result;
+use crate::primitive::*;
 use crate::sequence;
 use crate::value::{Kind, Value};
 
@@ -10,15 +10,10 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "last",
     family: Family::List,
     summary: "The last item of `list`, or ().",
-    params: &[
-        required("list", sequence::KINDS, "The list, or what has items like one."),
-    ],
+    params: &[required("list", sequence::KINDS, "The list, or what has items like one.")],
     returns: Kind::Any,
     effect: Effect::Pure,
-    examples: &[
-        Example::gives(r#"[3, 1].last()"#, r#"1"#),
-        Example::gives(r#"last([])"#, r#"null"#),
-    ],
+    examples: &[Example::gives(r#"[3, 1].last()"#, r#"1"#), Example::gives(r#"last([])"#, r#"null"#)],
     run,
 };
 

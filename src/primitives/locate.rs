@@ -11,9 +11,17 @@ pub const PRIMITIVE: Primitive = Primitive {
     family: Family::Parse,
     summary: "The first place of `quote` in a passage or text, as `#{ spans, how, line, end_line }`, or (): `how` is the way that found it, `line` and `end_line` are those of the document, () for a plain text. A quote of nothing but white space is nowhere.",
     params: &[
-        required("passage", &[Kind::Passage, Kind::Text], "Where to look; what is compared is kept with a passage, so many quotes cost little."),
-        required("quote", &[Kind::Text], "What to look for."),
-        optional("ways", &[Kind::Text, Kind::List], "How the quote may differ, tried in this order: `exact` (not at all), `letters` (white space counts only between letters and digits, there a run of it is its first character), `one_edit` (as `letters`, and one byte more, less or different; of the places that begin first the longest counts); all three if left out."),
+        required(
+            "passage",
+            &[Kind::Passage, Kind::Text],
+            "Where to look; what is compared is kept with a passage, so many quotes cost little.",
+        ),
+        required("quote", &[Kind::Text], "What to look for; the lines of a longer quote are joined as those of a passage are."),
+        optional(
+            "ways",
+            &[Kind::Text, Kind::List],
+            "How the quote may differ, tried in this order: `exact` (not at all), `letters` (white space counts only between letters and digits, there a run of it is its first character), `one_edit` (as `letters`, and one byte more, less or different; of the places that begin first the longest counts); all three if left out.",
+        ),
     ],
     returns: Kind::Map,
     effect: Effect::Pure,

@@ -1,9 +1,9 @@
 //! `log`: a line for the client's log.
 
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::primitive::{LogLevel, Notice};
 use crate::value::{Kind, Value};
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
@@ -11,7 +11,11 @@ pub const PRIMITIVE: Primitive = Primitive {
     family: Family::Client,
     summary: "Writes to the client's log, if it wants lines of that level.",
     params: &[
-        required("level", &[Kind::Text], "How much it matters: `debug`, `info`, `notice`, `warning`, `error`, `critical`, `alert` or `emergency`."),
+        required(
+            "level",
+            &[Kind::Text],
+            "How much it matters: `debug`, `info`, `notice`, `warning`, `error`, `critical`, `alert` or `emergency`.",
+        ),
         required("data", &[Kind::Any], "What to say: a text, or any value."),
     ],
     returns: Kind::Null,

@@ -13,13 +13,23 @@ pub const PRIMITIVE: Primitive = Primitive {
     params: &[
         required("document", &[Kind::Document, Kind::Text], "Where to look."),
         required("markers", &[Kind::List], "What the lines begin with."),
-        option("leads", &[Kind::Integer, Kind::List], "Indexes of markers that begin a new block when a line with text and another marker came before; none if left out."),
+        option(
+            "leads",
+            &[Kind::Integer, Kind::List],
+            "Indexes of markers that begin a new block when a line with text and another marker came before; none if left out.",
+        ),
     ],
     returns: Kind::List,
     effect: Effect::Pure,
     examples: &[
-        Example::gives(r##"marker_blocks("x\n  //= a#b\n  //# one\n  //# two\n//\n//= c", ["//=", "//#"])[0]"##, r##"{"end_line": 4, "line": 2, "parts": [{"line": 2, "marker": 0, "text": "a#b"}, {"line": 3, "marker": 1, "text": "one"}, {"line": 4, "marker": 1, "text": "two"}], "raw": "//= a#b\n//# one\n//# two"}"##),
-        Example::gives(r##"marker_blocks("//= a\n//# one\n//= b", ["//=", "//#"], #{ leads: 0 }).map(|b| b.line)"##, "[1, 3]"),
+        Example::gives(
+            r##"marker_blocks("x\n  //= a#b\n  //# one\n  //# two\n//\n//= c", ["//=", "//#"])[0]"##,
+            r##"{"end_line": 4, "line": 2, "parts": [{"line": 2, "marker": 0, "text": "a#b"}, {"line": 3, "marker": 1, "text": "one"}, {"line": 4, "marker": 1, "text": "two"}], "raw": "//= a#b\n//# one\n//# two"}"##,
+        ),
+        Example::gives(
+            r##"marker_blocks("//= a\n//# one\n//= b", ["//=", "//#"], #{ leads: 0 }).map(|b| b.line)"##,
+            "[1, 3]",
+        ),
         Example::fails(r##"marker_blocks("a", [" #"])"##, "is empty or begins with white space"),
     ],
     run,

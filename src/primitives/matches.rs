@@ -1,7 +1,7 @@
 //! `matches`: Whether the regular expression `regex` occurs in `text`.
 
-use crate::primitive::*;
 use crate::pattern::Pattern;
+use crate::primitive::*;
 use crate::value::Kind;
 
 /// The declaration.
@@ -11,7 +11,11 @@ pub const PRIMITIVE: Primitive = Primitive {
     summary: "Whether the regular expression `regex` occurs in `text`.",
     params: &[
         required("text", &[Kind::Text], "The text."),
-        required("regex", &[Kind::Text], "The regular expression, in the syntax of the Rust crate `regex`; look-around and back references work too."),
+        required(
+            "regex",
+            &[Kind::Text],
+            "The regular expression, in the syntax of the Rust crate `regex`; look-around and back references work too.",
+        ),
     ],
     returns: Kind::Bool,
     effect: Effect::Pure,

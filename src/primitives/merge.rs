@@ -9,10 +9,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "merge",
     family: Family::List,
     summary: "The fields of `a` and `b`; where both have one, that of `b` counts. If `a` has an order of fields, as `pick` makes one, it is kept.",
-    params: &[
-        required("a", &[Kind::Map], "The first map."),
-        required("b", &[Kind::Map], "The second map."),
-    ],
+    params: &[required("a", &[Kind::Map], "The first map."), required("b", &[Kind::Map], "The second map.")],
     returns: Kind::Any,
     effect: Effect::Pure,
     examples: &[

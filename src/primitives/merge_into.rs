@@ -20,12 +20,10 @@ pub const PRIMITIVE: Primitive = Primitive {
     ],
     returns: Kind::Text,
     effect: Effect::Pure,
-    examples: &[
-        Example::gives(
-            r##"let g = new_graph(); let max = #{ level: ["MAY", "MUST"] }; g.merge_into("rule", "r", #{ level: "MAY", line: 1 }, #{ max: max }); g.merge_into("rule", "r", #{ level: "MUST", line: 9 }, #{ max: max }); g.nodes()"##,
-            r##"[{"kind": "rule", "key": "r", "level": "MUST", "line": 1}]"##,
-        ),
-    ],
+    examples: &[Example::gives(
+        r##"let g = new_graph(); let max = #{ level: ["MAY", "MUST"] }; g.merge_into("rule", "r", #{ level: "MAY", line: 1 }, #{ max: max }); g.merge_into("rule", "r", #{ level: "MUST", line: 9 }, #{ max: max }); g.nodes()"##,
+        r##"[{"kind": "rule", "key": "r", "level": "MUST", "line": 1}]"##,
+    )],
     run,
 };
 

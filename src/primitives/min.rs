@@ -1,8 +1,8 @@
 //! `min`: The least item of `list` in the order of `sort`, the first of equal ones, or ().
 
-use crate::primitive::*;
 use crate::diagnostic::Result;
 use crate::order;
+use crate::primitive::*;
 use crate::sequence;
 use crate::value::{Kind, Value};
 
@@ -11,9 +11,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "min",
     family: Family::List,
     summary: "The least item of `list` in the order of `sort`, the first of equal ones, or ().",
-    params: &[
-        required("list", sequence::KINDS, "The list, or what has items like one."),
-    ],
+    params: &[required("list", sequence::KINDS, "The list, or what has items like one.")],
     returns: Kind::Any,
     effect: Effect::Pure,
     examples: &[
@@ -29,5 +27,7 @@ fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
         return answer;
     }
     let items = sequence::items(&mut args, "list");
-    Ok(Value::from(items.into_iter().reduce(|best, item| if order::compare(&item, &best).is_lt() { item } else { best })))
+    Ok(Value::from(
+        items.into_iter().reduce(|best, item| if order::compare(&item, &best).is_lt() { item } else { best }),
+    ))
 }

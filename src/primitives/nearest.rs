@@ -1,8 +1,8 @@
 //! `nearest`: The texts that are most like another.
 
-use crate::primitive::*;
 use crate::diagnostic::Result;
 use crate::likeness;
+use crate::primitive::*;
 use crate::sequence;
 use crate::value::{Kind, Value};
 

@@ -14,12 +14,10 @@ pub const PRIMITIVE: Primitive = Primitive {
     params: &[],
     returns: Kind::Builder,
     effect: Effect::Pure,
-    examples: &[
-        Example::gives(
-            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.nodes("tea").column("key")"##,
-            r##"["oolong", "sencha"]"##,
-        ),
-    ],
+    examples: &[Example::gives(
+        r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.nodes("tea").column("key")"##,
+        r##"["oolong", "sencha"]"##,
+    )],
     run,
 };
 

@@ -10,8 +10,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "no_spans",
     family: Family::Parse,
     summary: "The spans of nothing, to begin a union with. `is_empty` asks whether spans are these.",
-    params: &[
-    ],
+    params: &[],
     returns: Kind::Spans,
     effect: Effect::Pure,
     examples: &[

@@ -1,7 +1,7 @@
 //! `normalize_unicode`: `text` in a normal form of Unicode (UAX #15), so that equal letters have equal code points.
 
-use crate::primitive::*;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::primitive::*;
 use crate::value::{Kind, Value};
 use unicode_normalization::UnicodeNormalization;
 

@@ -1,8 +1,8 @@
 //! `not_found`: nothing is there.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::value::{Kind, Value};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, optional, required};
+use crate::value::{Kind, Value};
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
@@ -17,7 +17,10 @@ pub const PRIMITIVE: Primitive = Primitive {
     effect: Effect::Pure,
     examples: &[
         Example::fails(r#"not_found("the pot is empty")"#, "the pot is empty"),
-        Example::gives(r##"try { not_found("the pot is empty", #{ cups: 0 }); } catch (error) { return [error.kind, error.data.cups]; }"##, r#"["not_found", 0]"#),
+        Example::gives(
+            r##"try { not_found("the pot is empty", #{ cups: 0 }); } catch (error) { return [error.kind, error.data.cups]; }"##,
+            r#"["not_found", 0]"#,
+        ),
     ],
     run,
 };

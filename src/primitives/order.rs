@@ -11,8 +11,16 @@ pub const PRIMITIVE: Primitive = Primitive {
     family: Family::Graph,
     summary: "The nodes in an order in which each comes after all that its edges lead to; a cycle is a fault that names the chain.",
     params: &[
-        required("nodes", &[Kind::Nodes, Kind::Node, Kind::Graph, Kind::Builder], "The nodes, or one, or all of a graph."),
-        optional("kinds", &[Kind::Text, Kind::List], "The kinds of edges to follow, all if left out; `parent` stands for containment, out from a node to what it lies in, and is not among all."),
+        required(
+            "nodes",
+            &[Kind::Nodes, Kind::Node, Kind::Graph, Kind::Builder],
+            "The nodes, or one, or all of a graph.",
+        ),
+        optional(
+            "kinds",
+            &[Kind::Text, Kind::List],
+            "The kinds of edges to follow, all if left out; `parent` stands for containment, out from a node to what it lies in, and is not among all.",
+        ),
     ],
     returns: Kind::Nodes,
     effect: Effect::Pure,

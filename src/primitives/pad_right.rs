@@ -1,8 +1,8 @@
 //! `pad_right`: `text` filled at its end up to `length` characters; a longer one stays.
 
-use crate::primitive::*;
 use crate::bounded;
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::primitive::*;
 use crate::value::{Kind, Value};
 
 /// The declaration.

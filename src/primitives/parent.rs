@@ -10,9 +10,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "parent",
     family: Family::Graph,
     summary: "The node that a node lies in, or ().",
-    params: &[
-        required("node", &[Kind::Node], "The node."),
-    ],
+    params: &[required("node", &[Kind::Node], "The node.")],
     returns: Kind::Node,
     effect: Effect::Pure,
     examples: &[

@@ -10,9 +10,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "parse_front_matter",
     family: Family::Parse,
     summary: "The front matter of a text: `data` is its map, `error` says what is wrong, with the line; `from` and `to` are the lines of the fences, 0 if they are not there, `body_line` is the line after it. It never fails.",
-    params: &[
-        required("text", TEXTS, "The text, or a document: then faults name its path."),
-    ],
+    params: &[required("text", TEXTS, "The text, or a document: then faults name its path.")],
     returns: Kind::Map,
     effect: Effect::Pure,
     examples: &[

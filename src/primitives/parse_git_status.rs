@@ -10,9 +10,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "parse_git_status",
     family: Family::Parse,
     summary: "The branch and the entries in what `git status --porcelain=v2 -z --branch` prints.",
-    params: &[
-        required("text", TEXTS, "The output of git."),
-    ],
+    params: &[required("text", TEXTS, "The output of git.")],
     returns: Kind::Map,
     effect: Effect::Pure,
     examples: &[

@@ -10,9 +10,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "parse_json",
     family: Family::Parse,
     summary: "The value of a JSON text; of a key that stands twice the last value counts; what is no JSON is a fault `parse.json` with its place.",
-    params: &[
-        required("text", TEXTS, "The text, or a document: then faults name its path."),
-    ],
+    params: &[required("text", TEXTS, "The text, or a document: then faults name its path.")],
     returns: Kind::Any,
     effect: Effect::Pure,
     examples: &[

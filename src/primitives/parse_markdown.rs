@@ -12,15 +12,29 @@ pub const PRIMITIVE: Primitive = Primitive {
     summary: "A CommonMark text in sections: `#{ title, abstract, sections: [#{ id, title, level, line, lines }] }`. A heading of any level begins a section, which ends at the next one; its `title` is the source from the heading's first text on, its `lines` are the source's without blank ones at both ends. The text's `title` is its first heading of level 1, its `abstract` the first paragraph after that one; () if there is none.",
     params: &[
         required("document", &[Kind::Document, Kind::Text], "The text."),
-        option("slug", &[Kind::Text], "How a title becomes an id: `ascii` (if left out) as `slug` does, `github` as GitHub links headings. An id that comes again gets `-1`, `-2`, …."),
-        option("attributes", &[Kind::Bool], "Whether `{#id}` at the end of a heading is its id and no part of its title; not if left out."),
+        option(
+            "slug",
+            &[Kind::Text],
+            "How a title becomes an id: `ascii` (if left out) as `slug` does, `github` as GitHub links headings. An id that comes again gets `-1`, `-2`, ….",
+        ),
+        option(
+            "attributes",
+            &[Kind::Bool],
+            "Whether `{#id}` at the end of a heading is its id and no part of its title; not if left out.",
+        ),
     ],
     returns: Kind::Map,
     effect: Effect::Pure,
     examples: &[
-        Example::gives(r##"parse_markdown("# Tea\n\nHot\nwater.\n\n## 1.1 Pot & Lid\n\n- big\n").sections.map(|s| s.id)"##, r#"["tea", "1-1-pot-lid"]"#),
+        Example::gives(
+            r##"parse_markdown("# Tea\n\nHot\nwater.\n\n## 1.1 Pot & Lid\n\n- big\n").sections.map(|s| s.id)"##,
+            r#"["tea", "1-1-pot-lid"]"#,
+        ),
         Example::gives(r##"parse_markdown("# Tea\n\nHot\nwater.").abstract"##, r#""Hot water.""#),
-        Example::gives(r###"parse_markdown("## A {#b}\n\nx\n\ny", #{ attributes: true }).sections[0]"###, r##"{"id": "b", "level": 2, "line": 1, "lines": ["x", "", "y"], "title": "A"}"##),
+        Example::gives(
+            r###"parse_markdown("## A {#b}\n\nx\n\ny", #{ attributes: true }).sections[0]"###,
+            r##"{"id": "b", "level": 2, "line": 1, "lines": ["x", "", "y"], "title": "A"}"##,
+        ),
         Example::fails(r##"parse_markdown("", #{ slug: "gitlab" })"##, "has no slug `gitlab`"),
     ],
     run,

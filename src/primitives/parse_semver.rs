@@ -10,9 +10,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "parse_semver",
     family: Family::Parse,
     summary: "The parts of a semantic version (semver.org 2.0), or () if `text` is none: `major`, `minor` and `patch` are numbers, `pre` and `build` texts, empty if they are left out.",
-    params: &[
-        required("text", &[Kind::Text], "The version, without a leading `v`."),
-    ],
+    params: &[required("text", &[Kind::Text], "The version, without a leading `v`.")],
     returns: Kind::Map,
     effect: Effect::Pure,
     examples: &[

@@ -16,8 +16,16 @@ pub const PRIMITIVE: Primitive = Primitive {
     summary: "The map of a TOML text; bare dates are texts; what is no TOML, or does not fit `schema`, is a fault `parse.toml` with its place.",
     params: &[
         required("text", TEXTS, "The text, or a document: then faults name its path."),
-        option("lines", &[Kind::Bool], "Whether every table gets a key `line`: the one-based line of its header, unless it has that key itself."),
-        option("schema", &[Kind::Map], "A JSON Schema that the map must fit; the first thing that does not is the fault, with what else is wrong in its data."),
+        option(
+            "lines",
+            &[Kind::Bool],
+            "Whether every table gets a key `line`: the one-based line of its header, unless it has that key itself.",
+        ),
+        option(
+            "schema",
+            &[Kind::Map],
+            "A JSON Schema that the map must fit; the first thing that does not is the fault, with what else is wrong in its data.",
+        ),
     ],
     returns: Kind::Map,
     effect: Effect::Pure,

@@ -10,9 +10,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "parse_xml",
     family: Family::Parse,
     summary: "The root element of an XML text. An element has `name`, `text` (of it and all below), `line` and `attributes`, names without prefix; its items are its child elements. Entities that a text declares itself are refused.",
-    params: &[
-        required("text", TEXTS, "The text, or a document: then faults name its path."),
-    ],
+    params: &[required("text", TEXTS, "The text, or a document: then faults name its path.")],
     returns: Kind::Xml,
     effect: Effect::Pure,
     examples: &[

@@ -1,7 +1,7 @@
 //! `pick`: The named fields of a map, node or row, in the order of `names`; a field that it may have but has not is ().
 
-use crate::primitive::*;
 use crate::diagnostic::Result;
+use crate::primitive::*;
 use crate::sequence;
 use crate::value::{Kind, Record, Value};
 

@@ -2,8 +2,8 @@
 
 use crate::diagnostic::Result;
 use crate::primitive::Notice;
-use crate::value::{Kind, Value};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, optional, required};
+use crate::value::{Kind, Value};
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
@@ -17,9 +17,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     ],
     returns: Kind::Null,
     effect: Effect::Pure,
-    examples: &[
-        Example::gives(r#"progress(1, 3, "brewing")"#, "null"),
-    ],
+    examples: &[Example::gives(r#"progress(1, 3, "brewing")"#, "null")],
     run,
 };
 

@@ -13,7 +13,11 @@ pub const PRIMITIVE: Primitive = Primitive {
     params: &[
         required("f", &[Kind::Fragment, Kind::Builder], "The fragment of a file, or the builder."),
         required("from", &[Kind::Text, Kind::Integer, Kind::Map, Kind::Node], "The id it comes from."),
-        required("to", &[Kind::Text, Kind::Integer, Kind::Map, Kind::Node], "The id it leads to, of any kind, or `#{ kind, id }`."),
+        required(
+            "to",
+            &[Kind::Text, Kind::Integer, Kind::Map, Kind::Node],
+            "The id it leads to, of any kind, or `#{ kind, id }`.",
+        ),
         required("kind", &[Kind::Text], "The kind of the edge."),
         option("needs", &[Kind::List], "Ids that must be there too."),
         option("labels", &[Kind::List], "What the edge carries."),

@@ -1,9 +1,9 @@
 //! `reject`: an error of the protocol.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, optional, required};
 use crate::value::{Kind, Value};
 use serde_json::json;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, optional, required};
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
@@ -20,7 +20,10 @@ pub const PRIMITIVE: Primitive = Primitive {
     examples: &[
         Example::fails(r#"reject(418, "I am a teapot")"#, "I am a teapot"),
         Example::fails(r#"reject(-32700, "no")"#, "the code -32700 is JSON-RPC's own"),
-        Example::gives(r##"try { reject(418, "no", [1]); } catch (error) { return [error.kind, error.data]; }"##, r#"["reject", { "code": 418, "data": [1] }]"#),
+        Example::gives(
+            r##"try { reject(418, "no", [1]); } catch (error) { return [error.kind, error.data]; }"##,
+            r#"["reject", { "code": 418, "data": [1] }]"#,
+        ),
     ],
     run,
 };
@@ -29,7 +32,9 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let code = args.integer("code");
     if (-32_768..=-32_000).contains(&code) && !matches!(code, -32_602 | -32_603) {
         let message = format!("the code {code} is JSON-RPC's own");
-        return Err(Diagnostic::new(Code::ARGUMENTS, message).help("use -32602, -32603 or a number outside -32768 to -32000"));
+        return Err(
+            Diagnostic::new(Code::ARGUMENTS, message).help("use -32602, -32603 or a number outside -32768 to -32000")
+        );
     }
     let mut data = json!({ "code": code });
     if let Some(more) = args.given("data") {

@@ -1,8 +1,8 @@
 //! `render`: a template, filled.
 
 use crate::diagnostic::Result;
-use crate::value::{Json, Kind, Value};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, optional, required};
+use crate::value::{Json, Kind, Value};
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
@@ -15,9 +15,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     ],
     returns: Kind::Text,
     effect: Effect::Reads,
-    examples: &[
-        Example::fails(r#"render("templates/no-such.hbs", #{ name: "oolong" })"#, "templates/no-such.hbs"),
-    ],
+    examples: &[Example::fails(r#"render("templates/no-such.hbs", #{ name: "oolong" })"#, "templates/no-such.hbs")],
     run,
 };
 

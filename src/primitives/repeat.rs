@@ -1,8 +1,8 @@
 //! `repeat`: `text`, `count` times.
 
-use crate::primitive::*;
 use crate::bounded;
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::primitive::*;
 use crate::value::{Kind, Value};
 
 /// The declaration.

@@ -1,8 +1,8 @@
 //! `replace`: `text` with each `what` in it replaced by `by`.
 
-use crate::primitive::*;
 use crate::bounded::BoundedText;
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::primitive::*;
 use crate::value::{Kind, Value};
 
 /// The declaration.

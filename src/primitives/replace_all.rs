@@ -138,12 +138,23 @@ mod tests {
     #[test]
     fn a_replacement_is_read_as_documented() {
         let pattern = Pattern::of("(?<a>x)(y)").expect("valid");
-        let read = |by| read_replacement(by, &pattern).map(|parts| parts.into_iter().filter(|part| *part != Part::Literal("")).collect());
+        let read = |by| {
+            read_replacement(by, &pattern)
+                .map(|parts| parts.into_iter().filter(|part| *part != Part::Literal("")).collect())
+        };
         assert_eq!(read("$12"), Err(group("12", &pattern).expect_err("there are two groups")));
         assert_eq!(read("${1}2$a_"), Err(group("a_", &pattern).expect_err("`a` is another name")));
         assert_eq!(read("${a}_"), Ok(vec![Part::Group(1), Part::Literal("_")]));
-        assert_eq!(read("5 $, ${}$"), Ok(vec![
-            Part::Literal("5 "), Part::Literal("$"), Part::Literal(", "), Part::Literal("$"), Part::Literal("{}"), Part::Literal("$"),
-        ]));
+        assert_eq!(
+            read("5 $, ${}$"),
+            Ok(vec![
+                Part::Literal("5 "),
+                Part::Literal("$"),
+                Part::Literal(", "),
+                Part::Literal("$"),
+                Part::Literal("{}"),
+                Part::Literal("$"),
+            ])
+        );
     }
 }

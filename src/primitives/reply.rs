@@ -2,8 +2,8 @@
 
 use crate::content::{Content, Reply};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::value::{Kind, Value};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option};
+use crate::value::{Kind, Value};
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
@@ -17,7 +17,10 @@ pub const PRIMITIVE: Primitive = Primitive {
     returns: Kind::Reply,
     effect: Effect::Pure,
     examples: &[
-        Example::gives(r##"reply(#{ structured: #{ cups: 2 }, content: ["two cups", text("of tea")] })"##, r#"{ "structured": { "cups": 2 }, "content": [{ "type": "text", "text": "two cups" }, { "type": "text", "text": "of tea" }] }"#),
+        Example::gives(
+            r##"reply(#{ structured: #{ cups: 2 }, content: ["two cups", text("of tea")] })"##,
+            r#"{ "structured": { "cups": 2 }, "content": [{ "type": "text", "text": "two cups" }, { "type": "text", "text": "of tea" }] }"#,
+        ),
         Example::fails(r##"reply(#{ content: 7 })"##, "`content` of `reply` is made of texts and blocks, got integer"),
     ],
     run,

@@ -3,8 +3,8 @@
 use crate::content::{Block, Content, ResourceBody};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::base64_of;
-use crate::value::{Kind, Value};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option};
+use crate::value::{Kind, Value};
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
@@ -22,7 +22,10 @@ pub const PRIMITIVE: Primitive = Primitive {
     returns: Kind::Content,
     effect: Effect::Pure,
     examples: &[
-        Example::gives(r##"resource(#{ uri: "tea://pot", text: "full" })"##, r#"{ "type": "resource", "resource": { "uri": "tea://pot", "text": "full" } }"#),
+        Example::gives(
+            r##"resource(#{ uri: "tea://pot", text: "full" })"##,
+            r#"{ "type": "resource", "resource": { "uri": "tea://pot", "text": "full" } }"#,
+        ),
         Example::fails(r##"resource(#{ uri: "tea://pot" })"##, "`resource` takes either `text` or `blob`"),
         Example::fails(r##"resource(#{ text: "full" })"##, "`resource` needs a `uri`"),
     ],

@@ -2,8 +2,8 @@
 
 use crate::content::{Block, Content};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::value::{Kind, Value};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option};
+use crate::value::{Kind, Value};
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
@@ -23,7 +23,10 @@ pub const PRIMITIVE: Primitive = Primitive {
     returns: Kind::Content,
     effect: Effect::Pure,
     examples: &[
-        Example::gives(r##"resource_link(#{ uri: "tea://pot", name: "pot", mime_type: "text/plain" })"##, r#"{ "type": "resource_link", "uri": "tea://pot", "name": "pot", "mimeType": "text/plain" }"#),
+        Example::gives(
+            r##"resource_link(#{ uri: "tea://pot", name: "pot", mime_type: "text/plain" })"##,
+            r#"{ "type": "resource_link", "uri": "tea://pot", "name": "pot", "mimeType": "text/plain" }"#,
+        ),
         Example::fails(r##"resource_link(#{ uri: "tea://pot" })"##, "`resource_link` needs a `uri` and a `name`"),
     ],
     run,

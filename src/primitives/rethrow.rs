@@ -1,22 +1,23 @@
 //! `rethrow`: a caught error, thrown again as it was.
 
 use crate::diagnostic::Result;
-use crate::value::{Fault, Kind, Value};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Fault, Kind, Value};
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
     name: "rethrow",
     family: Family::Outcome,
     summary: "Throws a caught `error` again, with its kind, code, data and place.",
-    params: &[
-        required("error", &[Kind::Fault, Kind::Map, Kind::Text], "What `catch (error)` or `on_error` got."),
-    ],
+    params: &[required("error", &[Kind::Fault, Kind::Map, Kind::Text], "What `catch (error)` or `on_error` got.")],
     returns: Kind::Null,
     effect: Effect::Pure,
     examples: &[
         Example::fails(r##"try { fail("the pot is empty"); } catch (error) { error.rethrow(); }"##, "the pot is empty"),
-        Example::gives(r##"try { try { not_found("no pot"); } catch (inner) { inner.rethrow(); } } catch (error) { return error.kind; }"##, r#""not_found""#),
+        Example::gives(
+            r##"try { try { not_found("no pot"); } catch (inner) { inner.rethrow(); } } catch (error) { return error.kind; }"##,
+            r#""not_found""#,
+        ),
     ],
     run,
 };

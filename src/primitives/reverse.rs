@@ -1,7 +1,7 @@
 //! `reverse`: The items of `list`, the last one first.
 
-use crate::primitive::*;
 use crate::diagnostic::Result;
+use crate::primitive::*;
 use crate::sequence;
 use crate::value::{Kind, Value};
 
@@ -10,9 +10,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "reverse",
     family: Family::List,
     summary: "The items of `list`, the last one first.",
-    params: &[
-        required("list", sequence::KINDS, "The list, or what has items like one."),
-    ],
+    params: &[required("list", sequence::KINDS, "The list, or what has items like one.")],
     returns: Kind::List,
     effect: Effect::Pure,
     examples: &[

@@ -11,9 +11,17 @@ pub const PRIMITIVE: Primitive = Primitive {
     family: Family::Graph,
     summary: "The nodes that lie in nothing and, if `edges` are named, from which none of them leads up.",
     params: &[
-        required("nodes", &[Kind::Nodes, Kind::Node, Kind::Graph, Kind::Builder], "The nodes, or one, or all of a graph."),
+        required(
+            "nodes",
+            &[Kind::Nodes, Kind::Node, Kind::Graph, Kind::Builder],
+            "The nodes, or one, or all of a graph.",
+        ),
         optional("kinds", &[Kind::Text, Kind::List], "Only nodes of these kinds."),
-        option("edges", &[Kind::Text, Kind::List], "Kinds of edges that lead up, out from a node to what it belongs to; none if left out."),
+        option(
+            "edges",
+            &[Kind::Text, Kind::List],
+            "Kinds of edges that lead up, out from a node to what it belongs to; none if left out.",
+        ),
     ],
     returns: Kind::Nodes,
     effect: Effect::Pure,

@@ -1,7 +1,7 @@
 //! `round`: `number` with at most `digits` digits after the point, half away from zero; a whole number stays whole.
 
-use crate::primitive::*;
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::primitive::*;
 use crate::value::{Kind, Value};
 
 /// The declaration.

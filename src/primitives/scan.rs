@@ -14,16 +14,18 @@ pub const PRIMITIVE: Primitive = Primitive {
         required("g", &[Kind::Builder], "The builder that `build` got."),
         required("files", &[Kind::Text, Kind::List], "The paths, in the order in which their nodes shall stand."),
         required("function", &[Kind::Text], "The name of the function."),
-        optional("args", &[Kind::Any], "What the function gets besides; `any_bytes: true` lets files that are no UTF-8 through, with `()` as the document."),
+        optional(
+            "args",
+            &[Kind::Any],
+            "What the function gets besides; `any_bytes: true` lets files that are no UTF-8 through, with `()` as the document.",
+        ),
     ],
     returns: Kind::Null,
     effect: Effect::Reads,
-    examples: &[
-        Example::fails(
-            r##"new_graph().scan(["a.md"], "read_file")"##,
-            r##"only the graph of `build` scans files"##,
-        ),
-    ],
+    examples: &[Example::fails(
+        r##"new_graph().scan(["a.md"], "read_file")"##,
+        r##"only the graph of `build` scans files"##,
+    )],
     run,
 };
 

@@ -34,7 +34,10 @@ pub const PRIMITIVE: Primitive = Primitive {
             r#"["b"]"#,
         ),
         Example::gives(r#"["brew a pot", "pot"].search("\"a pot\"")"#, r#"["brew a pot"]"#),
-        Example::gives(r#"["tea", "pot", "pot tea"].search("pot tea", #{ any: true, limit: 2 })"#, r#"["pot tea", "tea"]"#),
+        Example::gives(
+            r#"["tea", "pot", "pot tea"].search("pot tea", #{ any: true, limit: 2 })"#,
+            r#"["pot tea", "tea"]"#,
+        ),
         Example::gives(
             r##"let g = new_graph(); g.add("tea", "oolong", #{ note: "dark leaf" }); g.add("tea", "sencha", #{ note: "green leaf" }); g.nodes("tea").search("leaf green", #{ fields: ["note"] }).column("key")"##,
             r#"["sencha"]"#,

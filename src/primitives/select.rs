@@ -12,7 +12,11 @@ pub const PRIMITIVE: Primitive = Primitive {
     summary: "Rows with these columns, in this order also in results: `field`, `field as name`, `field?`, which is left out where it is unknown or (), and once `field[] as name`, which gives a row for each item of a list (none for an empty one, but `field[]? as name` one without it).",
     params: &[
         required("nodes", &[Kind::Nodes, Kind::Node, Kind::Edges], "The nodes or edges."),
-        required("columns", &[Kind::Text, Kind::List], "The columns; dotted ways lead on, as `parent.key` or `from.title`."),
+        required(
+            "columns",
+            &[Kind::Text, Kind::List],
+            "The columns; dotted ways lead on, as `parent.key` or `from.title`.",
+        ),
     ],
     returns: Kind::Rows,
     effect: Effect::Pure,

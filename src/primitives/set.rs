@@ -6,8 +6,7 @@ use crate::primitive::*;
 use crate::sequence;
 use crate::value::{Kind, Value};
 
-const KINDS: &[Kind] =
-    &[Kind::List, Kind::Set, Kind::Lines, Kind::Nodes, Kind::Edges, Kind::Rows, Kind::Builder];
+const KINDS: &[Kind] = &[Kind::List, Kind::Set, Kind::Lines, Kind::Nodes, Kind::Edges, Kind::Rows, Kind::Builder];
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
@@ -35,7 +34,8 @@ fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
     }
     if args.given("name").is_some() {
         let message = format!("a {} has no values to set", args.value("list").kind().name());
-        return Err(Diagnostic::new(Code::ARGUMENTS, message).help("`set(list)` makes a set, `g.set(name, value)` is for a builder"));
+        return Err(Diagnostic::new(Code::ARGUMENTS, message)
+            .help("`set(list)` makes a set, `g.set(name, value)` is for a builder"));
     }
     Ok(Value::handle(Set::new(sequence::items(&mut args, "list"))))
 }

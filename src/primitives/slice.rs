@@ -22,14 +22,8 @@ pub const PRIMITIVE: Primitive = Primitive {
             r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.nodes("tea").slice(1, 5).column("key")"##,
             r##"["sencha"]"##,
         ),
-        Example::gives(
-            r##"slice([1, 2, 3], 0, 2)"##,
-            r##"[1, 2]"##,
-        ),
-        Example::gives(
-            r##"slice([1, 2, 3], 9)"##,
-            r##"[]"##,
-        ),
+        Example::gives(r##"slice([1, 2, 3], 0, 2)"##, r##"[1, 2]"##),
+        Example::gives(r##"slice([1, 2, 3], 9)"##, r##"[]"##),
     ],
     run,
 };

@@ -1,8 +1,8 @@
 //! `slug`: `text` as a part of an address.
 
-use crate::primitive::*;
 use crate::bounded;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::primitive::*;
 use crate::slug::{ascii_slug, github_slug};
 use crate::value::{Kind, Value};
 
@@ -13,7 +13,11 @@ pub const PRIMITIVE: Primitive = Primitive {
     summary: "`text` as a part of an address.",
     params: &[
         required("text", &[Kind::Text], "The text."),
-        option("style", &[Kind::Text], "`ascii` (if left out): transliterated, lower-case letters and digits, every other run one separator. `github`: as headings are linked there."),
+        option(
+            "style",
+            &[Kind::Text],
+            "`ascii` (if left out): transliterated, lower-case letters and digits, every other run one separator. `github`: as headings are linked there.",
+        ),
         option("separator", &[Kind::Text], "What stands for other characters; `-` if left out."),
     ],
     returns: Kind::Text,

@@ -10,15 +10,13 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "spans_union",
     family: Family::Parse,
     summary: "What is in `a`, in `b`, or in both; both of one text.",
-    params: &[
-        required("a", &[Kind::Spans], "Spans."),
-        required("b", &[Kind::Spans], "Spans of the same text."),
-    ],
+    params: &[required("a", &[Kind::Spans], "Spans."), required("b", &[Kind::Spans], "Spans of the same text.")],
     returns: Kind::Spans,
     effect: Effect::Pure,
-    examples: &[
-        Example::gives(r#"let t = "abcdef"; ink(t, spans_union(t.locate("abcd").spans, t.locate("cdef").spans))"#, "6"),
-    ],
+    examples: &[Example::gives(
+        r#"let t = "abcdef"; ink(t, spans_union(t.locate("abcd").spans, t.locate("cdef").spans))"#,
+        "6",
+    )],
     run,
 };
 

@@ -1,7 +1,7 @@
 //! `split`: The parts of `text` between the separators; an empty separator gives the characters.
 
-use crate::primitive::*;
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::primitive::*;
 use crate::value::{Kind, Value};
 
 /// The declaration.

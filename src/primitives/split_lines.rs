@@ -8,9 +8,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "split_lines",
     family: Family::Text,
     summary: "The lines of `text` without their ends (LF or CRLF); an end at the very end opens no further line.",
-    params: &[
-        required("text", &[Kind::Text], "The text."),
-    ],
+    params: &[required("text", &[Kind::Text], "The text.")],
     returns: Kind::List,
     effect: Effect::Pure,
     examples: &[

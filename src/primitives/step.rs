@@ -13,7 +13,11 @@ pub const PRIMITIVE: Primitive = Primitive {
     params: &[
         required("nodes", &[Kind::Nodes, Kind::Node], "The nodes, or one."),
         required("direction", &[Kind::Text], "`in`, `out` or `both`."),
-        optional("kinds", &[Kind::Text, Kind::List], "The kinds of edges to follow, all if left out; `parent` stands for containment, out from a node to what it lies in, and is not among all."),
+        optional(
+            "kinds",
+            &[Kind::Text, Kind::List],
+            "The kinds of edges to follow, all if left out; `parent` stands for containment, out from a node to what it lies in, and is not among all.",
+        ),
     ],
     returns: Kind::Nodes,
     effect: Effect::Pure,

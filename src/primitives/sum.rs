@@ -1,7 +1,7 @@
 //! `sum`: The sum of the numbers in `list`: whole if all are.
 
-use crate::primitive::*;
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::primitive::*;
 use crate::sequence;
 use crate::value::{Kind, Value};
 
@@ -10,9 +10,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "sum",
     family: Family::List,
     summary: "The sum of the numbers in `list`: whole if all are.",
-    params: &[
-        required("list", sequence::KINDS, "The list, or what has items like one."),
-    ],
+    params: &[required("list", sequence::KINDS, "The list, or what has items like one.")],
     returns: Kind::Any,
     effect: Effect::Pure,
     examples: &[

@@ -2,8 +2,8 @@
 
 use crate::content::{Block, Content};
 use crate::diagnostic::Result;
-use crate::value::{Kind, Value};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
+use crate::value::{Kind, Value};
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
@@ -19,7 +19,10 @@ pub const PRIMITIVE: Primitive = Primitive {
     effect: Effect::Pure,
     examples: &[
         Example::gives(r#"text("tea is ready")"#, r#"{ "type": "text", "text": "tea is ready" }"#),
-        Example::gives(r##"text("x", #{ annotations: #{ priority: 1.0 } })"##, r#"{ "type": "text", "text": "x", "annotations": { "priority": 1.0 } }"#),
+        Example::gives(
+            r##"text("x", #{ annotations: #{ priority: 1.0 } })"##,
+            r#"{ "type": "text", "text": "x", "annotations": { "priority": 1.0 } }"#,
+        ),
     ],
     run,
 };

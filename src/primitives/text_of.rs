@@ -1,7 +1,7 @@
 //! `text_of`: The text that `bytes` are in UTF-8; a text stays.
 
-use crate::primitive::*;
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::primitive::*;
 use crate::value::{Kind, Value};
 
 /// The declaration.
@@ -9,9 +9,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "text_of",
     family: Family::Hash,
     summary: "The text that `bytes` are in UTF-8; a text stays.",
-    params: &[
-        required("bytes", &[Kind::Bytes, Kind::Text], "The bytes."),
-    ],
+    params: &[required("bytes", &[Kind::Bytes, Kind::Text], "The bytes.")],
     returns: Kind::Text,
     effect: Effect::Pure,
     examples: &[

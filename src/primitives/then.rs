@@ -16,12 +16,10 @@ pub const PRIMITIVE: Primitive = Primitive {
     ],
     returns: Kind::Nodes,
     effect: Effect::Pure,
-    examples: &[
-        Example::gives(
-            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.get("tea", "sencha").then(g.nodes("tea")).column("key")"##,
-            r##"["sencha", "oolong"]"##,
-        ),
-    ],
+    examples: &[Example::gives(
+        r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.get("tea", "sencha").then(g.nodes("tea")).column("key")"##,
+        r##"["sencha", "oolong"]"##,
+    )],
     run,
 };
 

@@ -8,9 +8,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "title_case",
     family: Family::Text,
     summary: "`text` with the first letter of each word in upper case; the others stay.",
-    params: &[
-        required("text", &[Kind::Text], "The text."),
-    ],
+    params: &[required("text", &[Kind::Text], "The text.")],
     returns: Kind::Text,
     effect: Effect::Pure,
     examples: &[

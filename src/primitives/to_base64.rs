@@ -1,8 +1,8 @@
 //! `to_base64`: `data`, a text being its UTF-8, in base64 (RFC 4648 §4, with padding).
 
-use crate::primitive::*;
 use crate::bounded;
 use crate::diagnostic::Result;
+use crate::primitive::*;
 use crate::value::{Kind, Value};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -12,9 +12,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "to_base64",
     family: Family::Hash,
     summary: "`data`, a text being its UTF-8, in base64 (RFC 4648 §4, with padding).",
-    params: &[
-        required("data", &[Kind::Text, Kind::Bytes], "What to encode."),
-    ],
+    params: &[required("data", &[Kind::Text, Kind::Bytes], "What to encode.")],
     returns: Kind::Text,
     effect: Effect::Pure,
     examples: &[

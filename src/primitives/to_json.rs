@@ -1,9 +1,9 @@
 //! `to_json`: a value as JSON text.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
 use crate::value::{Kind, Value, ordered};
 use serde::Serialize;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
@@ -13,13 +13,20 @@ pub const PRIMITIVE: Primitive = Primitive {
     params: &[
         required("value", &[Kind::Any], "Any value; handles appear as in a result."),
         option("indent", &[Kind::Integer], "Blanks per level, at most 8; left out, all is on one line."),
-        option("order", &[Kind::List], "The keys that come first in each map, in this order; the others follow as they are."),
+        option(
+            "order",
+            &[Kind::List],
+            "The keys that come first in each map, in this order; the others follow as they are.",
+        ),
     ],
     returns: Kind::Text,
     effect: Effect::Pure,
     examples: &[
         Example::gives(r#"to_json(#{ b: [1, 2.5], a: () })"#, r#""{\"a\":null,\"b\":[1,2.5]}""#),
-        Example::gives(r#"#{ a: 1, title: "pot" }.to_json(#{ indent: 2, order: ["title"] })"#, r#""{\n  \"title\": \"pot\",\n  \"a\": 1\n}""#),
+        Example::gives(
+            r#"#{ a: 1, title: "pot" }.to_json(#{ indent: 2, order: ["title"] })"#,
+            r#""{\n  \"title\": \"pot\",\n  \"a\": 1\n}""#,
+        ),
         Example::fails(r#"to_json(1, #{ indent: -1 })"#, "`indent` of `to_json` is a number from 0 to 8"),
     ],
     run,
@@ -28,9 +35,10 @@ pub const PRIMITIVE: Primitive = Primitive {
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let json = ordered(args.json("value"), &args.texts("order")?);
     let Some(indent) = args.integer_or("indent") else { return Ok(json.to_string().into()) };
-    let indent = usize::try_from(indent).ok().filter(|indent| *indent <= 8).ok_or_else(|| {
-        Diagnostic::new(Code::ARGUMENTS, "`indent` of `to_json` is a number from 0 to 8")
-    })?;
+    let indent = usize::try_from(indent)
+        .ok()
+        .filter(|indent| *indent <= 8)
+        .ok_or_else(|| Diagnostic::new(Code::ARGUMENTS, "`indent` of `to_json` is a number from 0 to 8"))?;
     let mut text = Vec::new();
     let blanks = " ".repeat(indent);
     let formatter = serde_json::ser::PrettyFormatter::with_indent(blanks.as_bytes());

@@ -8,9 +8,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "to_lower",
     family: Family::Text,
     summary: "`text` in lower case.",
-    params: &[
-        required("text", &[Kind::Text], "The text."),
-    ],
+    params: &[required("text", &[Kind::Text], "The text.")],
     returns: Kind::Text,
     effect: Effect::Pure,
     examples: &[

@@ -2,8 +2,8 @@
 
 use crate::diagnostic::Result;
 use crate::guard;
-use crate::value::{Json, Kind, Value};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
+use crate::value::{Json, Kind, Value};
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
@@ -12,13 +12,23 @@ pub const PRIMITIVE: Primitive = Primitive {
     summary: "A Markdown table of `rows`: one line for each, one column for each of `columns`.",
     params: &[
         required("rows", &[Kind::List, Kind::Rows], "Maps with the same keys."),
-        option("columns", &[Kind::List], "The keys to show, in this order; left out, those of all rows as they appear."),
+        option(
+            "columns",
+            &[Kind::List],
+            "The keys to show, in this order; left out, those of all rows as they appear.",
+        ),
     ],
     returns: Kind::Text,
     effect: Effect::Pure,
     examples: &[
-        Example::gives(r##"to_markdown_table([#{ name: "a|b", price: 9 }, #{ name: "c" }])"##, r#""| name | price |\n| --- | --- |\n| a\\|b | 9 |\n| c |  |\n""#),
-        Example::gives(r##"to_markdown_table([#{ name: "a", price: 9 }], #{ columns: ["price"] })"##, r#""| price |\n| --- |\n| 9 |\n""#),
+        Example::gives(
+            r##"to_markdown_table([#{ name: "a|b", price: 9 }, #{ name: "c" }])"##,
+            r#""| name | price |\n| --- | --- |\n| a\\|b | 9 |\n| c |  |\n""#,
+        ),
+        Example::gives(
+            r##"to_markdown_table([#{ name: "a", price: 9 }], #{ columns: ["price"] })"##,
+            r#""| price |\n| --- |\n| 9 |\n""#,
+        ),
     ],
     run,
 };

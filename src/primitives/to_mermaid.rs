@@ -11,20 +11,26 @@ pub const PRIMITIVE: Primitive = Primitive {
     family: Family::Graph,
     summary: "The nodes and the edges between them as a Mermaid flowchart.",
     params: &[
-        required("nodes", &[Kind::Nodes, Kind::Node, Kind::Graph, Kind::Builder], "The nodes, or one, or all of a graph."),
+        required(
+            "nodes",
+            &[Kind::Nodes, Kind::Node, Kind::Graph, Kind::Builder],
+            "The nodes, or one, or all of a graph.",
+        ),
         option("direction", &[Kind::Text], "`TB`, as usual, `BT`, `LR` or `RL`."),
         option("label", &[Kind::Text], "The field to write in a node; its key if left out."),
         option("class", &[Kind::Text], "The field whose value is the node's class."),
-        option("edges", &[Kind::Text, Kind::List], "The kinds of edges; all if left out; `parent` stands for containment."),
+        option(
+            "edges",
+            &[Kind::Text, Kind::List],
+            "The kinds of edges; all if left out; `parent` stands for containment.",
+        ),
     ],
     returns: Kind::Text,
     effect: Effect::Pure,
-    examples: &[
-        Example::gives(
-            r##"let g = new_graph(); g.add("step", "fill", #{}); g.add("step", "boil", #{}); g.add("step", "pour", #{}); g.refer("pour", "boil", "needs"); g.refer("boil", "fill", "needs"); g.nodes().slice(1).to_mermaid()"##,
-            r##""flowchart TB\n    n0[\"boil\"]\n    n1[\"pour\"]\n    n1 -->|\"needs\"| n0\n""##,
-        ),
-    ],
+    examples: &[Example::gives(
+        r##"let g = new_graph(); g.add("step", "fill", #{}); g.add("step", "boil", #{}); g.add("step", "pour", #{}); g.refer("pour", "boil", "needs"); g.refer("boil", "fill", "needs"); g.nodes().slice(1).to_mermaid()"##,
+        r##""flowchart TB\n    n0[\"boil\"]\n    n1[\"pour\"]\n    n1 -->|\"needs\"| n0\n""##,
+    )],
     run,
 };
 

@@ -8,9 +8,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "to_upper",
     family: Family::Text,
     summary: "`text` in upper case.",
-    params: &[
-        required("text", &[Kind::Text], "The text."),
-    ],
+    params: &[required("text", &[Kind::Text], "The text.")],
     returns: Kind::Text,
     effect: Effect::Pure,
     examples: &[

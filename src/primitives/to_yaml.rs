@@ -12,16 +12,18 @@ pub const PRIMITIVE: Primitive = Primitive {
     summary: "`value` as a YAML text in block style, which ends with a line break; texts are quoted only where they would be read as something else.",
     params: &[
         required("value", &[Kind::Any], "Any value; handles appear as in a result."),
-        option("order", &[Kind::List], "The keys that come first in each map, in this order; the others follow as they are."),
+        option(
+            "order",
+            &[Kind::List],
+            "The keys that come first in each map, in this order; the others follow as they are.",
+        ),
     ],
     returns: Kind::Text,
     effect: Effect::Pure,
-    examples: &[
-        Example::gives(
-            r##"to_yaml(#{ b: "x", a: [1, "no"] }, #{ order: ["b"] })"##,
-            r#""b: x\na:\n  - 1\n  - \"no\"\n""#,
-        ),
-    ],
+    examples: &[Example::gives(
+        r##"to_yaml(#{ b: "x", a: [1, "no"] }, #{ order: ["b"] })"##,
+        r#""b: x\na:\n  - 1\n  - \"no\"\n""#,
+    )],
     run,
 };
 

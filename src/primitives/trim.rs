@@ -8,14 +8,9 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "trim",
     family: Family::Text,
     summary: "`text` without the white space at both ends.",
-    params: &[
-        required("text", &[Kind::Text], "The text."),
-    ],
+    params: &[required("text", &[Kind::Text], "The text.")],
     returns: Kind::Text,
     effect: Effect::Pure,
-    examples: &[
-        Example::gives(r#"" a b\n".trim()"#, r#""a b""#),
-        Example::gives(r#"trim("")"#, r#""""#),
-    ],
+    examples: &[Example::gives(r#"" a b\n".trim()"#, r#""a b""#), Example::gives(r#"trim("")"#, r#""""#)],
     run: |_, args| Ok(args.text("text").trim().into()),
 };

@@ -8,14 +8,9 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "trim_end",
     family: Family::Text,
     summary: "`text` without the white space at its end.",
-    params: &[
-        required("text", &[Kind::Text], "The text."),
-    ],
+    params: &[required("text", &[Kind::Text], "The text.")],
     returns: Kind::Text,
     effect: Effect::Pure,
-    examples: &[
-        Example::gives(r#"" a\n".trim_end()"#, r#"" a""#),
-        Example::gives(r#"trim_end("a")"#, r#""a""#),
-    ],
+    examples: &[Example::gives(r#"" a\n".trim_end()"#, r#"" a""#), Example::gives(r#"trim_end("a")"#, r#""a""#)],
     run: |_, args| Ok(args.text("text").trim_end().into()),
 };

@@ -8,14 +8,9 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "trim_start",
     family: Family::Text,
     summary: "`text` without the white space at its start.",
-    params: &[
-        required("text", &[Kind::Text], "The text."),
-    ],
+    params: &[required("text", &[Kind::Text], "The text.")],
     returns: Kind::Text,
     effect: Effect::Pure,
-    examples: &[
-        Example::gives(r#""  a ".trim_start()"#, r#""a ""#),
-        Example::gives(r#"trim_start("\n\t")"#, r#""""#),
-    ],
+    examples: &[Example::gives(r#""  a ".trim_start()"#, r#""a ""#), Example::gives(r#"trim_start("\n\t")"#, r#""""#)],
     run: |_, args| Ok(args.text("text").trim_start().into()),
 };

@@ -1,7 +1,7 @@
 //! `truncate`: `text` with at most `length` characters; where it is cut, its end is `mark`, which counts.
 
-use crate::primitive::*;
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::primitive::*;
 use crate::value::{Kind, Value};
 
 /// The declaration.

@@ -1,8 +1,8 @@
 //! `unique`: The items of `list`, each once, where it stands first; `1` and `1.0` are equal.
 
-use crate::primitive::*;
 use crate::diagnostic::Result;
 use crate::order;
+use crate::primitive::*;
 use crate::sequence;
 use crate::value::{Kind, Value};
 
@@ -11,9 +11,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "unique",
     family: Family::List,
     summary: "The items of `list`, each once, where it stands first; `1` and `1.0` are equal.",
-    params: &[
-        required("list", sequence::KINDS, "The list, or what has items like one."),
-    ],
+    params: &[required("list", sequence::KINDS, "The list, or what has items like one.")],
     returns: Kind::List,
     effect: Effect::Pure,
     examples: &[

@@ -9,14 +9,9 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "values",
     family: Family::List,
     summary: "The values of `map`, in the order of its keys.",
-    params: &[
-        required("map", &[Kind::Map], "The map."),
-    ],
+    params: &[required("map", &[Kind::Map], "The map.")],
     returns: Kind::List,
     effect: Effect::Pure,
-    examples: &[
-        Example::gives(r#"#{ b: 1, a: 2 }.values()"#, r#"[2, 1]"#),
-        Example::gives(r#"values(#{})"#, r#"[]"#),
-    ],
+    examples: &[Example::gives(r#"#{ b: 1, a: 2 }.values()"#, r#"[2, 1]"#), Example::gives(r#"values(#{})"#, r#"[]"#)],
     run: |_, args| Ok(Value::list(sequence::fields(args.value("map")).into_iter().map(|(_, value)| value))),
 };

@@ -12,7 +12,11 @@ pub const PRIMITIVE: Primitive = Primitive {
     summary: "The nodes whose fields meet all these tests; equality over a whole kind is found by an index.",
     params: &[
         required("nodes", &[Kind::Nodes, Kind::Node], "The nodes, or one."),
-        required("tests", &[Kind::Map], "Per field a value, or a map of tests: `equals one_of none_of starts_with ends_with contains words regex empty above below any not`, with `fold: true` without regard to case."),
+        required(
+            "tests",
+            &[Kind::Map],
+            "Per field a value, or a map of tests: `equals one_of none_of starts_with ends_with contains words regex empty above below any not`, with `fold: true` without regard to case.",
+        ),
     ],
     returns: Kind::Nodes,
     effect: Effect::Pure,

@@ -1,8 +1,8 @@
 //! `words`: The words of `text` in their order: runs of letters, digits and `_` of all scripts.
 
-use crate::primitive::*;
 use crate::diagnostic::Result;
 use crate::pattern::Pattern;
+use crate::primitive::*;
 use crate::value::{Kind, Value};
 use std::ops::ControlFlow;
 
@@ -11,9 +11,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "words",
     family: Family::Text,
     summary: "The words of `text` in their order: runs of letters, digits and `_` of all scripts.",
-    params: &[
-        required("text", &[Kind::Text], "The text."),
-    ],
+    params: &[required("text", &[Kind::Text], "The text.")],
     returns: Kind::List,
     effect: Effect::Pure,
     examples: &[

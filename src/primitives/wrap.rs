@@ -1,8 +1,8 @@
 //! `wrap`: The lines of `text`, wrapped at blanks so that none has more than `width` characters; a longer word is cut.
 
-use crate::primitive::*;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
+use crate::primitive::*;
 use crate::value::{Kind, Value};
 
 /// The declaration.

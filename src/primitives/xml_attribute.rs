@@ -16,9 +16,10 @@ pub const PRIMITIVE: Primitive = Primitive {
     ],
     returns: Kind::Text,
     effect: Effect::Pure,
-    examples: &[
-        Example::gives(r#"let x = parse_xml("<a n='1'/>"); [x.xml_attribute("n"), xml_attribute(x, "m")]"#, r#"["1", null]"#),
-    ],
+    examples: &[Example::gives(
+        r#"let x = parse_xml("<a n='1'/>"); [x.xml_attribute("n"), xml_attribute(x, "m")]"#,
+        r#"["1", null]"#,
+    )],
     run,
 };
 

@@ -12,12 +12,19 @@ pub const PRIMITIVE: Primitive = Primitive {
     summary: "The elements that `path` leads to from below `xml`, in document order.",
     params: &[
         required("xml", &[Kind::Xml], "The element to begin at."),
-        required("path", &[Kind::Text], "Names with `/` between them; `*` is any element, `**` any number of them, none included."),
+        required(
+            "path",
+            &[Kind::Text],
+            "Names with `/` between them; `*` is any element, `**` any number of them, none included.",
+        ),
     ],
     returns: Kind::List,
     effect: Effect::Pure,
     examples: &[
-        Example::gives(r#"parse_xml("<a><b><c/></b><c n='1'/></a>").xml_select("**/c").map(|c| c.attributes)"#, r#"[{}, {"n": "1"}]"#),
+        Example::gives(
+            r#"parse_xml("<a><b><c/></b><c n='1'/></a>").xml_select("**/c").map(|c| c.attributes)"#,
+            r#"[{}, {"n": "1"}]"#,
+        ),
         Example::gives(r#"parse_xml("<a><b><c/></b><c/></a>").xml_select("b/c").len()"#, "1"),
         Example::fails(r#"parse_xml("<a/>").xml_select("/a")"#, "a step of it is empty"),
     ],

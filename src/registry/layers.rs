@@ -48,6 +48,19 @@ pub struct Files {
 }
 
 impl Files {
+    /// Files in memory: path from the root, and text.
+    pub fn of_texts<'a>(texts: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let file = |(path, text): (&str, &str)| {
+            let bytes: Arc<[u8]> = text.as_bytes().into();
+            let hash = *blake3::hash(&bytes).as_bytes();
+            (
+                path.to_owned(),
+                LayerFile { origin: "memory".to_owned(), source: Some(Source::new(path, text)), bytes, hash },
+            )
+        };
+        Self { by_path: texts.into_iter().map(file).collect(), removed: Vec::new() }
+    }
+
     /// Reads all layers, the first one strongest, to the end: what cannot be read is in the list of faults.
     pub fn collect(layers: &[Layer]) -> (Self, Vec<Diagnostic>) {
         let mut files = Self::default();

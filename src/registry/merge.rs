@@ -22,11 +22,6 @@ pub fn merge(name: &str, files: &Files) -> (Definitions, PackDefinition, Vec<Dia
         faults.extend(broken);
         add(&mut all, definitions, source, &mut faults);
     }
-    clashes("tool", all.tools.iter().map(|tool| &tool.name), &mut faults);
-    clashes("resource", all.resources.iter().map(|resource| &resource.name), &mut faults);
-    clashes("prompt", all.prompts.iter().map(|prompt| &prompt.name), &mut faults);
-    clashes("table of `[data]`", all.data.iter().map(|(name, _)| name), &mut faults);
-    clashes("schema of `[defs]`", all.defs.iter().map(|(name, _)| name), &mut faults);
     let pack = all.pack.clone().unwrap_or_else(|| unnamed(name, files));
     (all, pack, faults)
 }
@@ -51,18 +46,6 @@ fn add(all: &mut Definitions, more: Definitions, source: &std::sync::Arc<Source>
     all.resources.extend(more.resources);
     all.prompts.extend(more.prompts);
     all.cases.extend(more.cases);
-}
-
-fn clashes<'a>(what: &str, names: impl Iterator<Item = &'a Located<String>>, faults: &mut Vec<Diagnostic>) {
-    let mut seen: Vec<&Located<String>> = Vec::new();
-    for name in names.filter(|name| !name.value.is_empty()) {
-        match seen.iter().find(|known| known.value == name.value) {
-            Some(first) => {
-                faults.push(twice(&format!("the {what} `{}` is defined twice", name.value), &name.at, &first.at));
-            }
-            None => seen.push(name),
-        }
-    }
 }
 
 fn twice(message: &str, at: &Place, first: &Place) -> Diagnostic {

@@ -2,8 +2,8 @@
 
 use super::{Checks, Files, Settings, configure, merge};
 use crate::definition::{
-    Body, Case, Checker, Definitions, GraphDefinition, Located, MessagePart, PackDefinition, Prompt, Resource, Schema,
-    Tool, published, resolved,
+    Body, Case, Checker, Definitions, GraphDefinition, Located, MessagePart, PackDefinition, Prompt, Resource, Role,
+    Schema, Tool, lint, missing_references, published, resolved,
 };
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::Limits;
@@ -110,6 +110,12 @@ impl Default for Made {
     }
 }
 
+/// The schemas of a tool: of its arguments as published, of its result, and what a call is held to.
+pub type Schemas = (Json, Option<Json>, Checks);
+
+/// A schema in its final form, or why it has none.
+type Form = fn(&Schema, &[(Located<String>, Schema)]) -> Result<Json>;
+
 /// A pack with all that is wrong with it: what `check` looks at.
 pub struct PackParts {
     /// Its name.
@@ -131,7 +137,7 @@ pub struct PackParts {
     /// Checks another configuration.
     pub config_checker: Option<Checker>,
     /// For each tool: the published schema, the schema of the result, what a call is held to.
-    pub tools: Vec<(Json, Option<Json>, Checks)>,
+    pub tools: Vec<Schemas>,
     /// For each resource: what a read is held to.
     pub resources: Vec<Checks>,
     /// For each prompt: what getting it is held to.
@@ -204,7 +210,7 @@ struct Compiling<'a> {
 }
 
 impl Compiling<'_> {
-    fn tools(&mut self) -> Vec<(Json, Option<Json>, Checks)> {
+    fn tools(&mut self) -> Vec<Schemas> {
         let mut tools = Vec::new();
         for tool in &self.definitions.tools {
             let (input, arguments) = self.checker(&tool.input, published);
@@ -258,11 +264,7 @@ impl Compiling<'_> {
     }
 
     /// The schema in its final form, compiled; what is wrong with it is told.
-    fn checker(
-        &mut self,
-        schema: &Schema,
-        form: fn(&Schema, &[(Located<String>, Schema)]) -> Result<Json>,
-    ) -> (Json, Option<Arc<Checker>>) {
+    fn checker(&mut self, schema: &Schema, form: Form) -> (Json, Option<Arc<Checker>>) {
         let made = form(schema, &self.definitions.defs).and_then(|json| Ok((Checker::new(&json)?, json)));
         match made {
             Ok((checker, json)) => (json, Some(Arc::new(checker))),
@@ -271,7 +273,8 @@ impl Compiling<'_> {
                     Some(place) => fault.at(place.clone()),
                     None => fault,
                 };
-                if !self.faults.iter().any(|known| known.at == fault.at && known.is_error()) {
+                let missing = missing_references(schema, &self.definitions.defs);
+                if missing.is_empty() && lint(schema, Role::Shared).is_empty() {
                     self.faults.push(*fault);
                 }
                 (schema.json.clone(), None)
@@ -328,7 +331,7 @@ impl PackParts {
 
 /// The definitions of a pack with what calls of them are held to.
 pub(super) struct Published {
-    pub(super) tools: Vec<(Tool, (Json, Option<Json>, Checks))>,
+    pub(super) tools: Vec<(Tool, Schemas)>,
     pub(super) resources: Vec<(Resource, Checks)>,
     pub(super) prompts: Vec<(Prompt, Checks)>,
 }

@@ -111,6 +111,7 @@ fn the_primitives_are_explained() {
     let home = Home::with(&[]);
     assert!(home.run(&["docs"]).ended(0).out.contains("slug("));
     assert!(home.run(&["docs", "slug"]).ended(0).out.contains("=>"));
+    assert!(home.run(&["docs", "tool"]).ended(0).out.contains("name (required)"));
     assert!(home.run(&["docs", "slag"]).ended(2).err.contains("did you mean `slug`?"));
     assert!(home.run(&["docs", "--format", "json"]).ended(0).json().as_array().unwrap().len() > 50);
 }
@@ -129,4 +130,16 @@ fn faults_are_told_all_at_once_in_every_format() {
     let said = home.run(&[&words[..], &["--format", "sarif"]].concat()).ended(1);
     assert_eq!(said.json()["version"], json!("2.1.0"));
     assert!(home.run(&words).ended(1).out.contains("did you mean `description`?"));
+}
+
+#[test]
+fn bless_writes_what_came_into_the_file_it_stands_in() {
+    let home = Home::with(&[]);
+    let head =
+        "[[tool]]\nname = \"say\"\ndescription = \"Says it.\"\neffect = \"pure\"\ntext = \"tea\"\n[[tool.example]]\n";
+    home.write("dir/tools.d/a.toml", &format!("{head}gives = \"coffee\" # what comes\n"));
+    home.run(&["test", "--dir", "dir"]).ended(1);
+    home.run(&["test", "--dir", "dir", "--bless"]).ended(0);
+    assert_eq!(home.read("dir/tools.d/a.toml"), format!("{head}gives = \"tea\" # what comes\n"));
+    home.run(&["test", "--dir", "dir"]).ended(0);
 }

@@ -17,10 +17,11 @@ struct Server {
 }
 
 impl Server {
-    fn start(home: &Home) -> Self {
+    fn start(home: &Home, options: &[&str]) -> Self {
         let mut child = home
             .command()
             .arg("serve")
+            .args(options)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -85,7 +86,7 @@ impl Server {
 }
 
 fn tool(name: &str) -> String {
-    format!("[[tool]]\nname = \"{name}\"\ndescription = \"Says it.\"\neffect = \"pure\"\n")
+    format!("[[tool]]\nname = \"{name}\"\ndescription = \"Says it.\"\neffect = \"reads\"\n")
 }
 
 #[test]
@@ -94,7 +95,7 @@ fn every_part_of_a_pack_is_reloaded_and_a_broken_one_keeps_its_last_good_state()
     home.run(&["trust", "--edits"]).ended(0);
     home.write(".toolsd/tools.d/a.toml", &format!("{HEAD}{}", tool("say")));
     home.write(".toolsd/tools.d/a.rhai", "fn say(args) { \"one\" }");
-    let mut server = Server::start(&home);
+    let mut server = Server::start(&home, &[]);
     // The watch begins beside the first answers.
     std::thread::sleep(Duration::from_millis(500));
     assert_eq!(server.said(), "one");
@@ -115,5 +116,20 @@ fn every_part_of_a_pack_is_reloaded_and_a_broken_one_keeps_its_last_good_state()
     server.wait(|message| message["method"] == json!("notifications/tools/list_changed"));
     let listed = server.ask("tools/list", &json!({}));
     assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 2);
+    server.end();
+}
+
+#[test]
+fn a_subscribed_resource_is_told_when_what_it_was_made_of_changes() {
+    let home = Home::with(&[("a.plant", "rose north"), ("b.plant", "mint north")]);
+    let mut server = Server::start(&home, &["--dir", crate::home::SAMPLE, "--pack", "sample"]);
+    std::thread::sleep(Duration::from_millis(500));
+    let uri = json!({ "uri": "sample:///plants/rose" });
+    server.ask("resources/subscribe", &uri);
+    home.write("a.plant", "rose south");
+    let told = server.wait(|message| message["method"] == json!("notifications/resources/updated"));
+    assert_eq!(told["params"]["uri"], uri["uri"]);
+    let read = server.ask("resources/read", &uri);
+    assert!(read["result"]["contents"][0]["text"].as_str().unwrap().contains("south"), "{read}");
     server.end();
 }

@@ -79,7 +79,8 @@ fn timed(command: &mut Command) -> Outcome<(f64, Vec<u8>)> {
     let output = command.output().map_err(|fault| format!("cannot start {command:?}: {fault}"))?;
     let time = milliseconds(began.elapsed());
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
+        // A tool error is on stdout, anything else on stderr.
+        let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
         return Err(format!("{command:?}: {}: {said:.2000}", output.status).into());
     }
     Ok((time, output.stdout))

@@ -17,8 +17,8 @@ pub(super) fn register(module: &mut Module) {
     FuncRegistration::new_index_getter().with_purity(true).with_volatility(false).set_into_module(module, item);
     FuncRegistration::new_index_setter().set_into_module(
         module,
-        |context: NativeCallContext, handle: &mut HandleBox, _: ImmutableString, _: Dynamic| {
-            unchangeable(&context, handle)
+        |context: NativeCallContext, handle: &mut HandleBox, name: ImmutableString, value: Dynamic| {
+            put_back(&context, handle, &name, &value)
         },
     );
     FuncRegistration::new_index_setter()
@@ -53,6 +53,12 @@ fn item(context: NativeCallContext<'_>, handle: &mut HandleBox, index: INT) -> O
         Some(value) => Ok(from_value(value)),
         None => Err(EvalAltResult::ErrorArrayBounds(length, index, context.call_position()).into()),
     }
+}
+
+/// After `node.list.len()` rhai puts the list back into the node, changed or not: only a change is a fault.
+fn put_back(context: &NativeCallContext<'_>, handle: &HandleBox, name: &str, value: &Dynamic) -> Outcome<()> {
+    let kept = handle.0.field(name).map(from_value);
+    if kept.is_ok_and(|kept| same(&kept, value)) { Ok(()) } else { unchangeable(context, handle) }
 }
 
 fn unchangeable(context: &NativeCallContext<'_>, handle: &HandleBox) -> Outcome<()> {

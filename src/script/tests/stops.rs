@@ -128,3 +128,14 @@ fn a_call_is_cancelled_from_another_thread() {
 fn what_is_within_the_limits_is_not_disturbed() {
     assert_eq!(value("let n = 0; for i in 0..20000 { n += 1; } n"), 20_000);
 }
+
+#[test]
+fn a_value_nested_without_end_does_not_break_the_thread() {
+    let limits = Limits { time: Duration::from_secs(2), ..Limits::default() };
+    for text in [
+        "fn main() { let list = []; loop { list = [list]; } }",
+        "fn main() { let map = #{}; loop { map = #{ map: map }; } }",
+    ] {
+        assert_eq!(stopped(text, limits).code, Code::LIMIT, "{text}");
+    }
+}

@@ -105,6 +105,9 @@ fn sequences_behind_handles_are_used_like_lists() {
     assert_eq!(with("[nodes.some(|node| node.n > 1), nodes.reduce(|sum, node| sum + node.n, 0)]"), json!([true, 3]));
     assert_eq!(with("[nodes[0] == nodes[0], nodes[0] == (), nodes[0] != nodes[1]]"), json!([true, false, true]));
     assert!(super::fault(&format!("fn main() {{ {lines} nodes[0].n = 3; }}")).contains("a node cannot be changed"));
+    let list = "let d = new_graph(); d.add(\"tea\", \"a\", #{ l: [1] }); let a = d.get(\"tea\", \"a\");";
+    assert_eq!(value(&format!("{list} [a.l.is_empty(), a.l.len(), a.l.contains(1)]")), json!([false, 1, true]));
+    assert!(super::fault(&format!("fn main() {{ {list} a.l.push(2); }}")).contains("a node cannot be changed"));
     assert!(super::fault(&format!("fn main() {{ {lines} nodes[0].nn }}")).contains("no field `nn`"));
     assert!(
         super::fault(&format!("fn main() {{ {lines} for x in nodes[0] {{ print(x); }} }}"))

@@ -1,0 +1,135 @@
+//! Writes what came in place of what was expected: the value of `gives`, where it was written.
+
+use super::UNMET;
+use crate::diagnostic::{Diagnostic, Result};
+use crate::source::Place;
+use crate::value::Json;
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// A new value for a `gives`.
+#[derive(Clone, Debug)]
+pub struct Blessing {
+    /// The key `gives`, or `gives_json`.
+    pub at: Place,
+    /// What came.
+    pub value: Json,
+}
+
+/// The text of a definition file with new values. All blessings are of this file; one that cannot be written is a fault.
+pub fn bless(text: &str, blessings: &[Blessing]) -> Result<String> {
+    let (table, _) = DeTable::parse_recoverable(text);
+    let mut replaced: Vec<(Range<usize>, String)> = Vec::new();
+    for blessing in blessings {
+        let span = value_of(table.get_ref(), blessing.at.span.clone()).ok_or_else(|| {
+            refuse(blessing, "it stands in a table of its own", "write it as `gives = …` on one line, then bless again")
+        })?;
+        let is_json = text[blessing.at.span.clone()].ends_with("_json");
+        let written = if is_json {
+            format!("'''\n{}\n'''", serde_json::to_string_pretty(&blessing.value).unwrap_or_default())
+        } else {
+            inline(&blessing.value)
+                .ok_or_else(|| refuse(blessing, "TOML has no `null`", "write it as `gives_json = '''…'''`"))?
+        };
+        replaced.push((span, written));
+    }
+    replaced.sort_by_key(|(span, _)| std::cmp::Reverse(span.start));
+    let mut blessed = text.to_owned();
+    for (span, written) in replaced {
+        blessed.replace_range(span, &written);
+    }
+    Ok(blessed)
+}
+
+fn refuse(blessing: &Blessing, why: &str, help: &str) -> Box<Diagnostic> {
+    Diagnostic::new(UNMET, format!("what came cannot be written here: {why}")).at(blessing.at.clone()).help(help)
+}
+
+/// The span of the value behind the key that stands at `key`.
+fn value_of(table: &DeTable<'_>, key: Range<usize>) -> Option<Range<usize>> {
+    table.iter().find_map(|(name, value)| if name.span() == key { plain(value) } else { within(value, &key) })
+}
+
+fn within(value: &Spanned<DeValue<'_>>, key: &Range<usize>) -> Option<Range<usize>> {
+    match value.get_ref() {
+        DeValue::Table(table) => value_of(table, key.clone()),
+        DeValue::Array(items) => items.iter().find_map(|item| within(item, key)),
+        _ => None,
+    }
+}
+
+/// The span of a value that is written behind a `=`; a table with a header of its own has none.
+fn plain(value: &Spanned<DeValue<'_>>) -> Option<Range<usize>> {
+    let is_inline = match value.get_ref() {
+        DeValue::Table(table) => table.iter().all(|(name, _)| value.span().contains(&name.span().start)),
+        DeValue::Array(items) => items.iter().all(|item| value.span().contains(&item.span().start)),
+        _ => true,
+    };
+    is_inline.then(|| value.span())
+}
+
+/// JSON as an inline TOML value; nothing if a `null` is in it.
+fn inline(value: &Json) -> Option<String> {
+    Some(match value {
+        Json::Null => return None,
+        Json::Array(items) => {
+            let items: Option<Vec<String>> = items.iter().map(inline).collect();
+            format!("[{}]", items?.join(", "))
+        }
+        Json::Object(map) if map.is_empty() => "{}".to_owned(),
+        Json::Object(map) => {
+            let pair = |(key, value): (&String, &Json)| Some(format!("{} = {}", bare(key), inline(value)?));
+            let pairs: Option<Vec<String>> = map.iter().map(pair).collect();
+            format!("{{ {} }}", pairs?.join(", "))
+        }
+        Json::String(text) => quoted(text),
+        other => other.to_string(),
+    })
+}
+
+fn bare(key: &str) -> String {
+    let plain = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+    if plain { key.to_owned() } else { quoted(key) }
+}
+
+/// A basic string of TOML. JSON escapes what TOML escapes, but for DEL.
+fn quoted(text: &str) -> String {
+    Json::from(text).to_string().replace('\u{7f}', "\\u007f")
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::source::Source;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn blessed(text: &str, key: &str, value: Json) -> Result<String> {
+        let start = text.find(key).unwrap();
+        let at = Source::new("a.toml", text).place(start..start + key.len());
+        bless(text, &[Blessing { at, value }])
+    }
+
+    #[test]
+    fn only_the_value_changes() {
+        let text = "# one\n[[tool.example]]\ngives = [{ a = 1 }] # two\narguments = {}\n";
+        let expected = "# one\n[[tool.example]]\ngives = { b = \"x\\n\", \"c d\" = [1, 2.5] } # two\narguments = {}\n";
+        assert_eq!(blessed(text, "gives", json!({ "b": "x\n", "c d": [1, 2.5] })).unwrap(), expected);
+        assert!(blessed(text, "gives", json!({ "b": null })).is_err());
+        let text = "[x]\ngives_json = '{}'\n";
+        assert_eq!(blessed(text, "gives_json", json!(null)).unwrap(), "[x]\ngives_json = '''\nnull\n'''\n");
+        assert!(blessed("[x.gives]\na = 1\n", "gives", json!(1)).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_as_it_was(texts in proptest::collection::vec(".*", 0..4), number in any::<i64>()) {
+            let value = json!({ "texts": texts, "number": number, "flag": true });
+            let written = format!("gives = {}", inline(&value).unwrap());
+            let read: toml::Table = toml::from_str(&written).unwrap();
+            prop_assert_eq!(serde_json::to_value(&read["gives"]).unwrap(), value);
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Finds arguments that nothing explains.
+
+use super::{Rule, Subject, advice};
+use crate::definition::Tool;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::value::Json;
+
+const CODE: Code = Code("argument-description");
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    code: CODE,
+    summary: "An argument of a tool has no description.",
+    why: "A model knows of an argument only what its schema says.",
+    run,
+    fires: &[(
+        "tools.d/a.toml",
+        r##"[[tool]]
+name = "brew"
+description = "Brews a pot of tea, and says how long it took."
+text = "ok"
+[tool.input]
+type = "object"
+properties.pot = { type = "string" }
+"##,
+    )],
+    quiet: &[(
+        "tools.d/a.toml",
+        r##"[[tool]]
+name = "brew"
+description = "Brews a pot of tea, and says how long it took."
+text = "ok"
+[tool.input]
+type = "object"
+properties.pot = { type = "string", description = "Which pot" }
+"##,
+    )],
+};
+
+fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let mut faults = Vec::new();
+    for tool in &subject.definitions.tools {
+        let properties = tool.input.json.get("properties").and_then(Json::as_object);
+        for (name, schema) in properties.into_iter().flatten() {
+            if explained(schema, tool, subject) {
+                continue;
+            }
+            let pointer = format!("/properties/{}", crate::parse::toml::escape(name));
+            let at = tool.input.place(&pointer).unwrap_or(&tool.name.at);
+            let message = format!("the argument `{name}` of `{}` has no description", tool.name.value);
+            faults.push(advice(CODE, at, message, "`description = \"…\"`: what it means, and an example"));
+        }
+    }
+    faults
+}
+
+/// Whether a schema, or the one it refers to, has a description. A reference that leads nowhere is told elsewhere.
+fn explained(schema: &Json, tool: &Tool, subject: &Subject<'_>) -> bool {
+    if schema.get("description").is_some() {
+        return true;
+    }
+    let Some(reference) = schema.get("$ref").and_then(Json::as_str) else { return false };
+    let Some(name) = reference.strip_prefix("#/$defs/") else { return true };
+    let shared = subject.definitions.defs.iter().find(|(known, _)| known.value == name).map(|(_, schema)| &schema.json);
+    let own = tool.input.json.get("$defs").and_then(|own| own.get(name));
+    own.or(shared).is_none_or(|target| target.get("description").is_some())
+}

@@ -1,0 +1,58 @@
+//! Finds steps of cases that call, or get, what the pack does not have.
+
+use super::{Rule, Subject, found};
+use crate::definition::Act;
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+
+const CODE: Code = Code("case-target");
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    code: CODE,
+    summary: "A case calls a tool, or gets a prompt, that the pack does not have.",
+    why: "Such a case fails whatever the pack does.",
+    run,
+    fires: &[(
+        "tools.d/a.toml",
+        r##"[[tool]]
+name = "brew"
+description = "Brews a pot of tea, and says how long it took."
+text = "ok"
+[[case]]
+title = "brews"
+call = "brw"
+gives = "ok"
+"##,
+    )],
+    quiet: &[(
+        "tools.d/a.toml",
+        r##"[[tool]]
+name = "brew"
+description = "Brews a pot of tea, and says how long it took."
+text = "ok"
+[[case]]
+title = "brews"
+call = "brew"
+gives = "ok"
+"##,
+    )],
+};
+
+fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let tools: Vec<&str> = subject.definitions.tools.iter().map(|tool| tool.name.value.as_str()).collect();
+    let prompts: Vec<&str> = subject.definitions.prompts.iter().map(|prompt| prompt.name.value.as_str()).collect();
+    let mut faults = Vec::new();
+    for step in subject.definitions.cases.iter().flat_map(|case| &case.steps) {
+        let (what, name, known) = match &step.act.value {
+            Act::Call { tool, .. } => ("tool", tool, &tools),
+            Act::Prompt { name, .. } => ("prompt", name, &prompts),
+            _ => continue,
+        };
+        if !known.contains(&name.as_str()) {
+            let help =
+                did_you_mean(name, known.iter().copied()).unwrap_or_else(|| format!("define it as a [[{what}]]"));
+            faults.push(found(CODE, &step.act.at, format!("there is no {what} `{name}`"), help));
+        }
+    }
+    faults
+}

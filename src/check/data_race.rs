@@ -1,0 +1,54 @@
+//! Finds closures that name the variable whose method they are passed to.
+
+use super::{Rule, Subject, found};
+use crate::diagnostic::{Code, Diagnostic};
+
+const CODE: Code = Code("data-race");
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    code: CODE,
+    summary: "A closure names the variable whose method it is passed to.",
+    why: "rhai refuses it as a data race when it runs.",
+    run,
+    fires: &[
+        (
+            "tools.d/a.toml",
+            r##"[[tool]]
+name = "brew"
+description = "Brews a pot of tea, and says how long it took."
+effect = "pure"
+"##,
+        ),
+        ("tools.d/a.rhai", r##"fn brew(args) { let pots = [1, 2]; pots.filter(|pot| pots.len() > pot) }"##),
+    ],
+    quiet: &[
+        (
+            "tools.d/a.toml",
+            r##"[[tool]]
+name = "brew"
+description = "Brews a pot of tea, and says how long it took."
+effect = "pure"
+"##,
+        ),
+        (
+            "tools.d/a.rhai",
+            r##"fn brew(args) { let pots = [1, 2]; let count = pots.len(); pots.filter(|pot| count > pot) }"##,
+        ),
+    ],
+};
+
+fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let captures = subject.program.surveys().iter().flat_map(|survey| &survey.captures);
+    captures
+        .map(|capture| {
+            let message = format!("the closure given to `{}` names `{}` itself", capture.method, capture.variable);
+            found(
+                CODE,
+                &capture.at,
+                message,
+                format!("take what it needs out first: `let other = {};`", capture.variable),
+            )
+        })
+        .collect()
+}

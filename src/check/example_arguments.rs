@@ -1,0 +1,90 @@
+//! Finds arguments of examples and cases that do not fit the schema of their tool.
+
+use super::{Rule, Subject, found};
+use crate::definition::{Act, Checker, Expect, published};
+use crate::diagnostic::{Code, Diagnostic};
+
+const CODE: Code = Code("example-arguments");
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    code: CODE,
+    summary: "The arguments of an example, or of a step, do not fit the schema of the tool.",
+    why: "An example is documentation: what it shows must be allowed.",
+    run,
+    fires: &[(
+        "tools.d/a.toml",
+        r##"[[tool]]
+name = "brew"
+description = "Brews a pot of tea, and says how long it took."
+text = "ok"
+[tool.input]
+type = "object"
+properties.pot = { type = "string" }
+[[tool.example]]
+arguments = { pt = "x" }
+gives = "ok"
+"##,
+    )],
+    quiet: &[(
+        "tools.d/a.toml",
+        r##"[[tool]]
+name = "brew"
+description = "Brews a pot of tea, and says how long it took."
+text = "ok"
+[tool.input]
+type = "object"
+properties.pot = { type = "string" }
+[[tool.example]]
+arguments = { pot = "x" }
+gives = "ok"
+[[tool.example]]
+arguments = { pt = "x" }
+fails = { message = "pt" }
+"##,
+    )],
+};
+
+fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let mut faults = Vec::new();
+    for tool in &subject.definitions.tools {
+        let steps = subject.definitions.cases.iter().flat_map(|case| &case.steps);
+        let steps = steps.filter_map(|step| match &step.act.value {
+            Act::Call { tool: name, arguments } if *name == tool.name.value => Some((step, arguments)),
+            _ => None,
+        });
+        let Some(checker) = compile(tool, subject) else { continue };
+        // A handler of faults may make a result of arguments that do not fit.
+        let handled =
+            tool.on_error.is_some() || subject.definitions.pack.as_ref().is_some_and(|pack| pack.on_error.is_some());
+        for (step, arguments) in steps {
+            let fails = step.expect.iter().any(|expect| matches!(expect.value, Expect::Fails(_)));
+            if fails || handled || mentions_kept(arguments) {
+                continue;
+            }
+            for problem in checker.check(arguments) {
+                let message = format!("the arguments do not fit `{}`: {}", tool.name.value, problem.message);
+                let help =
+                    problem.help.unwrap_or_else(|| "see `[tool.input]`; a failure is expected with `fails`".to_owned());
+                faults.push(found(CODE, &step.act.at, message, help));
+            }
+        }
+    }
+    faults
+}
+
+/// The checker of a tool's arguments; what is wrong with the schema itself is told by other rules.
+fn compile(tool: &crate::definition::Tool, subject: &Subject<'_>) -> Option<Checker> {
+    let json = published(&tool.input, &subject.definitions.defs).ok()?;
+    Checker::new(&json).ok()
+}
+
+/// Whether some argument is filled in only when the case runs.
+fn mentions_kept(arguments: &crate::value::Json) -> bool {
+    match arguments {
+        crate::value::Json::String(text) => text.starts_with('$'),
+        crate::value::Json::Array(items) => items.iter().any(mentions_kept),
+        crate::value::Json::Object(map) => map.values().any(mentions_kept),
+        _ => false,
+    }
+}

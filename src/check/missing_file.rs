@@ -1,0 +1,54 @@
+//! Finds files that a definition names and the pack does not have.
+
+use super::{Rule, Subject, files_named, found};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+
+const CODE: Code = Code("missing-file");
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    code: CODE,
+    summary: "A definition names a script, a template or another file that is not there.",
+    why: "What it names cannot be run, filled or read.",
+    run,
+    fires: &[
+        (
+            "tools.d/a.toml",
+            r##"[[tool]]
+name = "brew"
+description = "Brews a pot of tea, and says how long it took."
+template = "templates/a/bew.hbs"
+"##,
+        ),
+        ("templates/a/brew.hbs", r##"ok"##),
+    ],
+    quiet: &[
+        (
+            "tools.d/a.toml",
+            r##"[[tool]]
+name = "brew"
+description = "Brews a pot of tea, and says how long it took."
+template = "templates/a/brew.hbs"
+"##,
+        ),
+        ("templates/a/brew.hbs", r##"ok"##),
+    ],
+};
+
+fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let mut faults = Vec::new();
+    for (what, path, at) in files_named(subject) {
+        if path.is_empty() || subject.has(path) {
+            continue;
+        }
+        let help = did_you_mean(path, subject.paths.iter().copied().filter(|known| ending(known) == ending(path)));
+        let help =
+            help.unwrap_or_else(|| "paths are written in full from the root: `templates/pack/file.hbs`".to_owned());
+        faults.push(found(CODE, at, format!("there is no {what} `{path}`"), help));
+    }
+    faults
+}
+
+fn ending(path: &str) -> &str {
+    path.rsplit('.').next().unwrap_or_default()
+}

@@ -1,0 +1,59 @@
+//! Finds names that stand twice in one pack.
+
+use super::{Rule, Subject, found};
+use crate::definition::Located;
+use crate::diagnostic::{Code, Diagnostic};
+
+const CODE: Code = Code("name-clash");
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    code: CODE,
+    summary: "A tool, a resource, a prompt, a table or a schema has the name of another one.",
+    why: "Only one of them could be reached.",
+    run,
+    fires: &[(
+        "tools.d/a.toml",
+        r##"[[tool]]
+name = "brew"
+description = "Brews a pot of tea, and says how long it took."
+text = "ok"
+[[tool]]
+name = "brew"
+description = "Brews a pot of tea, and says how long it took."
+text = "ok"
+"##,
+    )],
+    quiet: &[(
+        "tools.d/a.toml",
+        r##"[[tool]]
+name = "brew"
+description = "Brews a pot of tea, and says how long it took."
+text = "ok"
+"##,
+    )],
+};
+
+fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let definitions = subject.definitions;
+    let mut faults = Vec::new();
+    clashes("tool", definitions.tools.iter().map(|tool| &tool.name), &mut faults);
+    clashes("resource", definitions.resources.iter().map(|resource| &resource.name), &mut faults);
+    clashes("prompt", definitions.prompts.iter().map(|prompt| &prompt.name), &mut faults);
+    clashes("table of `[data]`", definitions.data.iter().map(|(name, _)| name), &mut faults);
+    clashes("schema of `[defs]`", definitions.defs.iter().map(|(name, _)| name), &mut faults);
+    faults
+}
+
+fn clashes<'a>(what: &str, names: impl Iterator<Item = &'a Located<String>>, faults: &mut Vec<Diagnostic>) {
+    let mut seen: Vec<&Located<String>> = Vec::new();
+    for name in names.filter(|name| !name.value.is_empty()) {
+        match seen.iter().find(|known| known.value == name.value) {
+            Some(first) => {
+                let message = format!("the {what} `{}` is defined twice", name.value);
+                faults.push(found(CODE, &name.at, message, format!("the first one stands at {}", first.at)));
+            }
+            None => seen.push(name),
+        }
+    }
+}

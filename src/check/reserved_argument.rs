@@ -1,0 +1,119 @@
+//! Finds arguments whose names a script cannot write behind a dot.
+
+use super::{Rule, Subject, advice};
+use crate::definition::Body;
+use crate::diagnostic::{Code, Diagnostic};
+
+const CODE: Code = Code("reserved-argument");
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    code: CODE,
+    summary: "An argument of a scripted tool has a name that is a reserved word of rhai.",
+    why: "`args.default` is a syntax error there; the name has to be written in brackets.",
+    run,
+    fires: &[
+        (
+            "tools.d/a.toml",
+            r##"[[tool]]
+name = "brew"
+description = "Brews a pot of tea, and says how long it took."
+effect = "pure"
+[tool.input]
+type = "object"
+properties.default = { type = "string" }
+"##,
+        ),
+        ("tools.d/a.rhai", r##"fn brew(args) { 1 }"##),
+    ],
+    quiet: &[
+        (
+            "tools.d/a.toml",
+            r##"[[tool]]
+name = "brew"
+description = "Brews a pot of tea, and says how long it took."
+effect = "pure"
+[tool.input]
+type = "object"
+properties.usual = { type = "string" }
+"##,
+        ),
+        ("tools.d/a.rhai", r##"fn brew(args) { 1 }"##),
+    ],
+};
+
+/// The reserved words of rhai, used or not.
+const RESERVED: &[&str] = &[
+    "let",
+    "const",
+    "if",
+    "else",
+    "switch",
+    "do",
+    "while",
+    "until",
+    "loop",
+    "for",
+    "in",
+    "continue",
+    "break",
+    "return",
+    "throw",
+    "try",
+    "catch",
+    "fn",
+    "private",
+    "import",
+    "export",
+    "as",
+    "global",
+    "this",
+    "true",
+    "false",
+    "var",
+    "static",
+    "shared",
+    "goto",
+    "exit",
+    "match",
+    "case",
+    "public",
+    "protected",
+    "new",
+    "use",
+    "with",
+    "module",
+    "package",
+    "super",
+    "thread",
+    "spawn",
+    "go",
+    "await",
+    "async",
+    "sync",
+    "yield",
+    "default",
+    "void",
+    "null",
+    "nil",
+    "is",
+    "eval",
+    "print",
+    "debug",
+    "type_of",
+    "call",
+    "curry",
+];
+
+fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let mut faults = Vec::new();
+    for tool in subject.definitions.tools.iter().filter(|tool| matches!(tool.body.value, Body::Script { .. })) {
+        let properties = tool.input.json.get("properties").and_then(crate::value::Json::as_object);
+        for (name, _) in properties.into_iter().flatten().filter(|(name, _)| RESERVED.contains(&name.as_str())) {
+            let at = tool.input.place(&format!("/properties/{name}")).unwrap_or(&tool.name.at);
+            let message = format!("`args.{name}` cannot be written in a script: `{name}` is a reserved word");
+            faults.push(advice(CODE, at, message, format!("name it otherwise, or write `args[\"{name}\"]`")));
+        }
+    }
+    faults
+}

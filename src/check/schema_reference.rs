@@ -1,0 +1,46 @@
+//! Finds references of schemas that lead nowhere.
+
+use super::{Rule, Subject, schemas};
+use crate::definition::{code, missing_references};
+use crate::diagnostic::{Code, Diagnostic};
+
+const CODE: Code = code::SCHEMA_REFERENCE;
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    code: CODE,
+    summary: "A `$ref` names a schema that neither the schema nor `[defs]` has.",
+    why: "Nothing can be checked by it, and clients could not resolve it.",
+    run,
+    fires: &[(
+        "tools.d/a.toml",
+        r##"[defs.Pot]
+type = "string"
+[[tool]]
+name = "brew"
+description = "Brews a pot of tea, and says how long it took."
+text = "ok"
+[tool.input]
+type = "object"
+properties.pot = { "$ref" = "#/$defs/Pt" }
+"##,
+    )],
+    quiet: &[(
+        "tools.d/a.toml",
+        r##"[defs.Pot]
+type = "string"
+[[tool]]
+name = "brew"
+description = "Brews a pot of tea, and says how long it took."
+text = "ok"
+[tool.input]
+type = "object"
+properties.pot = { "$ref" = "#/$defs/Pot" }
+"##,
+    )],
+};
+
+fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let all = schemas(subject).into_iter();
+    all.flat_map(|(_, schema)| missing_references(schema, &subject.definitions.defs)).collect()
+}

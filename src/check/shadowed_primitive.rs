@@ -1,0 +1,65 @@
+//! Finds functions of scripts that take the name of a primitive.
+
+use super::{Rule, Subject, found};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::primitives;
+use crate::script::known_names;
+
+const CODE: Code = Code("shadowed-primitive");
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    code: CODE,
+    summary: "A function of a script has the name of a primitive, or of a function of the language.",
+    why: "It hijacks every call of that name, also its own: `a.push(x)` in `fn push(a)` calls itself.",
+    run,
+    fires: &[
+        (
+            "tools.d/a.toml",
+            r##"[[tool]]
+name = "brew"
+description = "Brews a pot of tea, and says how long it took."
+effect = "pure"
+"##,
+        ),
+        (
+            "tools.d/a.rhai",
+            r##"fn brew(args) { 1 }
+fn to_upper(text) { text }"##,
+        ),
+    ],
+    quiet: &[
+        (
+            "tools.d/a.toml",
+            r##"[[tool]]
+name = "brew"
+description = "Brews a pot of tea, and says how long it took."
+effect = "pure"
+"##,
+        ),
+        (
+            "tools.d/a.rhai",
+            r##"fn brew(args) { 1 }
+fn shout(text) { text }"##,
+        ),
+    ],
+};
+
+fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let mut faults = Vec::new();
+    for survey in subject.program.surveys() {
+        for function in &survey.functions {
+            let name = function.name.as_str();
+            let what = match primitives::find(name) {
+                Some(_) => "primitive",
+                None if known_names().any(|known| known == name) => "function of the language",
+                None => continue,
+            };
+            let start = function.body.span.start;
+            let at = survey.source.text[..start].rfind(name).map(|at| survey.source.place(at..at + name.len()));
+            let message = format!("`{name}` is the name of a {what}");
+            faults.push(found(CODE, at.as_ref().unwrap_or(&function.body), message, "name the function otherwise"));
+        }
+    }
+    faults
+}

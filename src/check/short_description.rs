@@ -1,0 +1,41 @@
+//! Finds descriptions too short to choose by.
+
+use super::{Rule, Subject, advice};
+use crate::diagnostic::{Code, Diagnostic};
+
+const CODE: Code = Code("short-description");
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    code: CODE,
+    summary: "The description of a tool has fewer than four words.",
+    why: "A model chooses a tool by its description: when to use it, when not, what comes back.",
+    run,
+    fires: &[(
+        "tools.d/a.toml",
+        r##"[[tool]]
+name = "brew"
+description = "Brews."
+text = "ok"
+"##,
+    )],
+    quiet: &[(
+        "tools.d/a.toml",
+        r##"[[tool]]
+name = "brew"
+description = "Brews a pot of tea, and says how long it took."
+text = "ok"
+"##,
+    )],
+};
+
+fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let short = |text: &str| !text.is_empty() && text.split_whitespace().count() < 4;
+    let tools = subject.definitions.tools.iter().filter(|tool| short(&tool.description.value));
+    tools
+        .map(|tool| {
+            let message = format!("the description of `{}` says little", tool.name.value);
+            advice(CODE, &tool.description.at, message, "say when to use it, when not, and what comes back")
+        })
+        .collect()
+}

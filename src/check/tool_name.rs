@@ -1,0 +1,51 @@
+//! Finds names of tools that clients refuse.
+
+use super::{Rule, Subject, advice, found};
+use crate::diagnostic::{Code, Diagnostic};
+
+const CODE: Code = Code("tool-name");
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    code: CODE,
+    summary: "The name of a tool or prompt has other characters than `A-Za-z0-9_.-`, or is too long.",
+    why: "MCP allows 1 to 128 of these; some clients stop at 64.",
+    run,
+    fires: &[(
+        "tools.d/a.toml",
+        r##"[[tool]]
+name = "brew tea"
+description = "Brews a pot of tea."
+text = "ok"
+"##,
+    )],
+    quiet: &[(
+        "tools.d/a.toml",
+        r##"[[tool]]
+name = "brew"
+description = "Brews a pot of tea, and says how long it took."
+text = "ok"
+"##,
+    )],
+};
+
+fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let definitions = subject.definitions;
+    let tools = definitions.tools.iter().map(|tool| &tool.name);
+    let names = tools.chain(definitions.prompts.iter().map(|prompt| &prompt.name));
+    let legal = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '.' | '-');
+    let mut faults = Vec::new();
+    for name in names {
+        let length = name.value.chars().count();
+        if let Some(letter) = name.value.chars().find(|letter| !legal(*letter)) {
+            let message = format!("the name `{}` has a `{letter}`", name.value);
+            faults.push(found(CODE, &name.at, message, "names are made of `A-Za-z0-9_.-`, such as `find_pot`"));
+        } else if length > 128 {
+            faults.push(found(CODE, &name.at, format!("the name has {length} characters"), "at most 128, better 64"));
+        } else if length > 64 {
+            let message = format!("the name has {length} characters");
+            faults.push(advice(CODE, &name.at, message, "some clients stop at 64, the server's name included"));
+        }
+    }
+    faults
+}

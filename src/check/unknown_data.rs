@@ -1,0 +1,54 @@
+//! Finds tables that a script asks for and the pack does not have.
+
+use super::{Rule, Subject, found};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+
+const CODE: Code = Code("unknown-data");
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    code: CODE,
+    summary: "A script calls `data(\"x\")`, but there is no `[data.x]`.",
+    why: "The call would fail when it runs.",
+    run,
+    fires: &[
+        (
+            "tools.d/a.toml",
+            r##"[data.levels]
+must = 1
+[[tool]]
+name = "brew"
+description = "Brews a pot of tea, and says how long it took."
+effect = "pure"
+"##,
+        ),
+        ("tools.d/a.rhai", r##"fn brew(args) { data("level") }"##),
+    ],
+    quiet: &[
+        (
+            "tools.d/a.toml",
+            r##"[data.levels]
+must = 1
+[[tool]]
+name = "brew"
+description = "Brews a pot of tea, and says how long it took."
+effect = "reads"
+"##,
+        ),
+        ("tools.d/a.rhai", r##"fn brew(args) { data("levels") }"##),
+    ],
+};
+
+fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let known: Vec<&str> = subject.definitions.data.iter().map(|(name, _)| name.value.as_str()).collect();
+    let mut faults = Vec::new();
+    for call in subject.program.surveys().iter().flat_map(|survey| &survey.calls).filter(|call| call.name == "data") {
+        let Some((_, name)) = call.texts.iter().find(|(index, _)| *index == 0) else { continue };
+        if !known.contains(&name.as_str()) {
+            let help =
+                did_you_mean(name, known.iter().copied()).unwrap_or_else(|| format!("define it as `[data.{name}]`"));
+            faults.push(found(CODE, &call.at, format!("there is no table `{name}`"), help));
+        }
+    }
+    faults
+}

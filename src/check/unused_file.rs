@@ -1,0 +1,62 @@
+//! Finds files of a pack that nothing uses.
+
+use super::{Rule, Subject, advice, files_named};
+use crate::diagnostic::{Code, Diagnostic};
+
+const CODE: Code = Code("unused-file");
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    code: CODE,
+    summary: "No definition, script or template names the file.",
+    why: "It is dead, or something that should name it is misspelt.",
+    run,
+    fires: &[
+        (
+            "tools.d/a.toml",
+            r##"[[tool]]
+name = "brew"
+description = "Brews a pot of tea, and says how long it took."
+text = "ok"
+"##,
+        ),
+        ("templates/a/old.hbs", r##"old"##),
+    ],
+    quiet: &[
+        (
+            "tools.d/a.toml",
+            r##"[[tool]]
+name = "brew"
+description = "Brews a pot of tea, and says how long it took."
+template = "templates/a/new.hbs"
+"##,
+        ),
+        ("templates/a/new.hbs", r##"{{> templates/a/row}}"##),
+        ("templates/a/row.hbs", r##"r"##),
+    ],
+};
+
+fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let named: Vec<&str> = files_named(subject).into_iter().map(|(_, path, _)| path).collect();
+    let mut faults = Vec::new();
+    for source in &subject.texts {
+        let path = source.path.as_str();
+        let is_library =
+            path.ends_with("/lib.rhai") || (path.ends_with("/graph.rhai") && subject.definitions.graph.is_some());
+        let shared =
+            path.starts_with("templates/shared/") || path.ends_with(".toml") || path.contains("/.") || is_library;
+        if shared || named.contains(&path) || mentioned(subject, path) {
+            continue;
+        }
+        let message = format!("nothing uses `{path}`");
+        faults.push(advice(CODE, &source.place(0..0), message, "remove it, or name it by its path from the root"));
+    }
+    faults
+}
+
+/// Whether another text of the pack writes the path, in full or as the name of a partial.
+fn mentioned(subject: &Subject<'_>, path: &str) -> bool {
+    let partial = path.rsplit_once('.').map_or(path, |(name, _)| name);
+    let needle = if path.ends_with(".rhai") { path } else { partial };
+    subject.texts.iter().any(|other| other.path != path && other.text.contains(needle))
+}

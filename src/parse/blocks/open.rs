@@ -1,0 +1,219 @@
+//! A block that is being read.
+
+use super::{Items, Rules};
+use crate::diagnostic::Result;
+use crate::document::Document;
+use crate::value::{Map, Text, Value};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What is known of a block so far. Lines are counted from 0 here.
+pub(super) struct Open<'a> {
+    document: &'a Document,
+    rules: &'a Rules,
+    start: usize,
+    groups: Map,
+    /// By the place of the field in the rules.
+    fields: Vec<Option<Value>>,
+    /// Lines of the body that gave a field, ascending.
+    field_lines: Vec<usize>,
+    items: Vec<Item>,
+    /// Whether items are looked for.
+    listing: bool,
+    /// Whether the last item may go on.
+    going_on: bool,
+    sections: Vec<(usize, Map)>,
+}
+
+struct Item {
+    groups: Map,
+    text: String,
+    line: usize,
+}
+
+impl<'a> Open<'a> {
+    /// A block whose first line is the one at `start`.
+    pub(super) fn new(document: &'a Document, rules: &'a Rules, start: usize, groups: Map, line: &str) -> Result<Self> {
+        let listing = rules.items.as_ref().is_some_and(|items| items.after.is_none());
+        let fields = vec![None; rules.fields.len()];
+        let (field_lines, items, sections) = (Vec::new(), Vec::new(), Vec::new());
+        let mut open =
+            Self { document, rules, start, groups, fields, field_lines, items, listing, going_on: false, sections };
+        open.read_fields(line)?;
+        Ok(open)
+    }
+
+    /// A line of the body that is looked at.
+    pub(super) fn body_line(&mut self, at: usize, line: &str) -> Result<()> {
+        if self.read_fields(line)? {
+            self.field_lines.push(at);
+        }
+        if let Some(rule) = &self.rules.sections
+            && let Some(found) = rule.find(line)?
+        {
+            let mut section = rule.groups(line, &found);
+            section.insert("title".into(), rule.main_group("title", line, &found));
+            self.sections.push((at, section));
+        }
+        match &self.rules.items {
+            Some(items) => self.read_item(items, at, line),
+            None => Ok(()),
+        }
+    }
+
+    /// A line of the body that is not looked at.
+    pub(super) fn pass(&mut self) {
+        self.going_on = false;
+    }
+
+    /// The end line, which belongs to the block.
+    pub(super) fn end_line(&mut self, groups: Map, line: &str) -> Result<()> {
+        self.groups.extend(groups);
+        self.read_fields(line).map(drop)
+    }
+
+    /// Whether the line gave a field. The first line that has one counts.
+    fn read_fields(&mut self, line: &str) -> Result<bool> {
+        let mut any = false;
+        for (value, (_, rule)) in self.fields.iter_mut().zip(&self.rules.fields) {
+            if value.is_none()
+                && let Some(found) = rule.find(line)?
+            {
+                *value = Some(rule.main_group("value", line, &found));
+                any = true;
+            }
+        }
+        Ok(any)
+    }
+
+    fn read_item(&mut self, items: &Items, at: usize, line: &str) -> Result<()> {
+        if let Some(after) = &items.after
+            && after.matches(line)?
+        {
+            self.listing = true;
+            self.going_on = false;
+            return Ok(());
+        }
+        if !self.listing {
+            return Ok(());
+        }
+        if let Some(stop) = &items.stop
+            && stop.matches(line)?
+        {
+            self.listing = false;
+            return Ok(());
+        }
+        if let Some(found) = items.item.find(line)? {
+            let mut groups = items.item.groups(line, &found);
+            let text = match groups.remove("text") {
+                Some(Value::Text(text)) => text.trim().to_owned(),
+                _ => line.trim().to_owned(),
+            };
+            self.items.push(Item { groups, text, line: at });
+            self.going_on = true;
+            return Ok(());
+        }
+        self.going_on = self.going_on
+            && match (&items.continues, self.items.last_mut()) {
+                (Some(continues), Some(item)) if continues.matches(line)? => {
+                    item.text.push(' ');
+                    item.text.push_str(line.trim());
+                    true
+                }
+                _ => false,
+            };
+        Ok(())
+    }
+
+    /// The block, whose body ends before the line at `body_end` and which itself ends before the one at `end`.
+    pub(super) fn close(self, body_end: usize, end: usize) -> Result<Value> {
+        let lists = self.lists()?;
+        let text = self.text(self.start + 1..body_end);
+        let preamble = match self.rules.sections {
+            Some(_) => self.preamble(body_end).into(),
+            None => Value::Null,
+        };
+        let sections = self.sections(body_end);
+        let names = self.rules.fields.iter().map(|(name, _)| Arc::clone(name));
+        let fields = names.zip(self.fields).map(|(name, value)| (name, value.unwrap_or(Value::Null)));
+        let items = self.items.into_iter().map(|item| {
+            let mut map = item.groups;
+            map.insert("text".into(), item.text.into());
+            map.insert("line".into(), (item.line + 1).into());
+            Value::Map(map)
+        });
+        Ok(Value::map([
+            ("line", (self.start + 1).into()),
+            ("end_line", end.into()),
+            ("groups", self.groups.into()),
+            ("fields", fields.collect::<Map>().into()),
+            ("items", Value::list(items)),
+            ("sections", sections),
+            ("lists", lists.into()),
+            ("text", text.into()),
+            ("preamble", preamble),
+        ]))
+    }
+
+    fn lists(&self) -> Result<Map> {
+        let mut lists = Map::new();
+        for list in &self.rules.lists {
+            let place = self.rules.fields.iter().position(|(name, _)| *name == list.name);
+            let field = place.and_then(|place| self.fields[place].as_ref()).or_else(|| self.groups.get(&list.name));
+            let records = field.and_then(Value::as_text).map(|text| list.records(text)).transpose()?;
+            lists.insert(Text::clone(&list.name), Value::List(records.unwrap_or_default()));
+        }
+        Ok(lists)
+    }
+
+    fn sections(&self, body_end: usize) -> Value {
+        let ends = self.sections.iter().skip(1).map(|(at, _)| *at).chain([body_end]);
+        Value::list(self.sections.iter().zip(ends).map(|((at, groups), end)| {
+            let mut section = groups.clone();
+            section.insert("line".into(), (at + 1).into());
+            section.insert("end_line".into(), end.into());
+            section.insert("text".into(), self.text(at + 1..end).into());
+            Value::Map(section)
+        }))
+    }
+
+    fn line(&self, at: usize) -> &'a str {
+        &self.document.text()[self.document.line_ranges()[at].clone()]
+    }
+
+    /// The lines without the blank ones at both ends.
+    fn trimmed(&self, mut lines: Range<usize>) -> Range<usize> {
+        let is_blank = |at: usize| self.line(at).trim().is_empty();
+        while !lines.is_empty() && is_blank(lines.start) {
+            lines.start += 1;
+        }
+        while !lines.is_empty() && is_blank(lines.end - 1) {
+            lines.end -= 1;
+        }
+        lines
+    }
+
+    /// The lines, joined by line feeds, blank ones at both ends left out.
+    fn text(&self, lines: Range<usize>) -> String {
+        let lines = self.trimmed(lines);
+        if lines.is_empty() {
+            return String::new();
+        }
+        let ranges = self.document.line_ranges();
+        let text = &self.document.text()[ranges[lines.start].start..ranges[lines.end - 1].end];
+        if text.contains('\r') { text.replace("\r\n", "\n") } else { text.to_owned() }
+    }
+
+    /// What stands before the first section, without the lines that gave a field.
+    fn preamble(&self, body_end: usize) -> String {
+        let end = self.sections.first().map_or(body_end, |(at, _)| *at);
+        let lines = self.start + 1..end;
+        let kept: Vec<usize> = lines.filter(|at| self.field_lines.binary_search(at).is_err()).collect();
+        let is_text = |at: &&usize| !self.line(**at).trim().is_empty();
+        let (Some(first), Some(last)) = (kept.iter().find(is_text), kept.iter().rev().find(is_text)) else {
+            return String::new();
+        };
+        let kept = kept.iter().filter(|at| (first..=last).contains(at));
+        kept.map(|at| self.line(*at)).collect::<Vec<_>>().join("\n")
+    }
+}

@@ -1,0 +1,278 @@
+//! The rules of blocks: read from a map, every key checked, every regular expression compiled.
+
+use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::pattern::{Found, Pattern};
+use crate::value::{Kind, Map, Text, Value};
+use std::sync::Arc;
+
+/// What a block is; see [`super::blocks`].
+pub struct Rules {
+    pub(super) start: Rule,
+    pub(super) end: Option<Rule>,
+    pub(super) end_takes: bool,
+    pub(super) tail: Option<Rule>,
+    pub(super) fields: Vec<(Text, Rule)>,
+    pub(super) items: Option<Items>,
+    pub(super) sections: Option<Rule>,
+    pub(super) lists: Vec<List>,
+    pub(super) opaque: bool,
+}
+
+/// Lines of a block that become records.
+pub(super) struct Items {
+    /// They come after such a line; without, after the start.
+    pub(super) after: Option<Rule>,
+    pub(super) item: Rule,
+    /// They end before such a line.
+    pub(super) stop: Option<Rule>,
+    /// Such a line goes on with the item above it.
+    pub(super) continues: Option<Rule>,
+}
+
+/// How a field is split into records.
+pub(super) struct List {
+    /// The field, or the group of the start or end line.
+    pub(super) name: Text,
+    pub(super) separator: Text,
+    /// Words that stand for nothing.
+    pub(super) none: Vec<Text>,
+    pub(super) item: Option<Rule>,
+}
+
+/// A regular expression for one line, and its named groups.
+pub(super) struct Rule {
+    pattern: Arc<Pattern>,
+    names: Vec<(usize, Text)>,
+}
+
+impl Rule {
+    fn new(pattern: &str, path: &str) -> Result<Self> {
+        let pattern = Pattern::of(pattern).map_err(|mut fault| {
+            fault.message = format!("rule `{path}`: {}", fault.message);
+            fault
+        })?;
+        let numbered = pattern.names().iter().enumerate();
+        let names = numbered.filter_map(|(number, name)| Some((number, Arc::clone(name.as_ref()?)))).collect();
+        Ok(Self { pattern, names })
+    }
+
+    /// Whether it occurs in a line.
+    pub(super) fn matches(&self, line: &str) -> Result<bool> {
+        self.pattern.is_match(line)
+    }
+
+    /// Its first match in a line. Most lines have none, and that is told faster than where one is.
+    pub(super) fn find(&self, line: &str) -> Result<Option<Found>> {
+        if self.matches(line)? { self.pattern.first(line) } else { Ok(None) }
+    }
+
+    /// The named groups of a match; `()` for one that took no part.
+    pub(super) fn groups(&self, line: &str, found: &Found) -> Map {
+        let value = |number: usize| Value::from(found.group(number).map(|span| Value::from(&line[span])));
+        self.names.iter().map(|(number, name)| (Arc::clone(name), value(*number))).collect()
+    }
+
+    /// The group `name`, or else the first one, or else the whole match; `()` if that group took no part.
+    pub(super) fn main_group(&self, name: &str, line: &str, found: &Found) -> Value {
+        let named = self.names.iter().find(|(_, known)| &**known == name).map(|(number, _)| *number);
+        let number = named.unwrap_or_else(|| usize::from(self.pattern.names().len() > 1));
+        found.group(number).map(|span| Value::from(&line[span])).into()
+    }
+}
+
+/// A map of rules, and the way to it.
+struct Reader {
+    map: Map,
+    path: String,
+}
+
+impl Reader {
+    fn new(value: &Value, path: &str, known: &[&str]) -> Result<Self> {
+        let map = match value {
+            Value::Map(map) => map.clone(),
+            Value::Handle(handle) if handle.kind() == Kind::Frozen && handle.length().is_none() => {
+                match Value::from_json(&handle.to_json()) {
+                    Value::Map(map) => map,
+                    _ => Map::new(),
+                }
+            }
+            other => return Err(wrong(path, "a map", other)),
+        };
+        if !known.is_empty()
+            && let Some(unknown) = map.keys().find(|key| !known.contains(&&***key))
+        {
+            let fault = Diagnostic::new(Code::ARGUMENTS, format!("`{path}` has no key `{unknown}`"));
+            let help = did_you_mean(unknown, known.iter().copied());
+            return Err(fault.help(help.unwrap_or_else(|| format!("known: `{}`", known.join("`, `")))));
+        }
+        Ok(Self { map, path: path.to_owned() })
+    }
+
+    fn get(&self, key: &str) -> Option<&Value> {
+        self.map.get(key).filter(|value| !value.is_null())
+    }
+
+    fn path(&self, key: &str) -> String {
+        format!("{}.{key}", self.path)
+    }
+
+    fn text(&self, key: &str) -> Result<Option<&str>> {
+        let wrong = |value: &Value| wrong(&self.path(key), "a text", value);
+        self.get(key).map(|value| value.as_text().ok_or_else(|| wrong(value))).transpose()
+    }
+
+    fn rule(&self, key: &str) -> Result<Option<Rule>> {
+        self.text(key)?.map(|pattern| Rule::new(pattern, &self.path(key))).transpose()
+    }
+
+    fn needed(&self, key: &str) -> Result<Rule> {
+        self.rule(key)?.ok_or_else(|| {
+            let message = format!("`{}` has no `{key}`", self.path);
+            Diagnostic::new(Code::ARGUMENTS, message).help(format!("give a regular expression as `{key}`"))
+        })
+    }
+
+    fn flag(&self, key: &str) -> Result<bool> {
+        match self.get(key) {
+            None => Ok(false),
+            Some(Value::Bool(flag)) => Ok(*flag),
+            Some(other) => Err(wrong(&self.path(key), "a bool", other)),
+        }
+    }
+}
+
+fn wrong(path: &str, expected: &str, value: &Value) -> Box<Diagnostic> {
+    Diagnostic::new(Code::ARGUMENTS, format!("`{path}` is {expected}, got {}", value.kind().name()))
+}
+
+impl Rules {
+    /// The keys of the map.
+    const KEYS: &'static [&'static str] =
+        &["start", "end", "end_takes", "tail", "fields", "items", "sections", "lists", "fences"];
+
+    /// Reads them. What is unknown, missing or of the wrong kind is a fault `arguments`.
+    pub fn read(value: &Value) -> Result<Self> {
+        let rules = Reader::new(value, "rules", Self::KEYS)?;
+        let opaque = match rules.text("fences")? {
+            None | Some("opaque") => true,
+            Some("plain") => false,
+            Some(other) => {
+                let message = format!("`rules.fences` is `opaque` or `plain`, got `{other}`");
+                return Err(Diagnostic::new(Code::ARGUMENTS, message));
+            }
+        };
+        let mut fields = Vec::new();
+        if let Some(value) = rules.get("fields") {
+            let reader = Reader::new(value, "rules.fields", &[])?;
+            for name in reader.map.keys() {
+                fields.push((Arc::clone(name), reader.needed(name)?));
+            }
+        }
+        let rules = Self {
+            start: rules.needed("start")?,
+            end: rules.rule("end")?,
+            end_takes: rules.flag("end_takes")?,
+            tail: rules.rule("tail")?,
+            fields,
+            items: rules.get("items").map(Items::read).transpose()?,
+            sections: rules.rule("sections")?,
+            lists: rules.get("lists").map(List::read_all).transpose()?.unwrap_or_default(),
+            opaque,
+        };
+        rules.check_lists()?;
+        Ok(rules)
+    }
+
+    /// The named groups of the line, if it ends a block.
+    pub(super) fn end_of(&self, line: &str) -> Result<Option<Map>> {
+        let Some(end) = &self.end else { return Ok(None) };
+        Ok(end.find(line)?.map(|found| end.groups(line, &found)))
+    }
+
+    /// Whether the line after an end line belongs to the block.
+    pub(super) fn is_tail(&self, line: &str) -> Result<bool> {
+        match &self.tail {
+            Some(tail) => Ok(tail.matches(line)? && !self.start.matches(line)?),
+            None => Ok(false),
+        }
+    }
+
+    /// A list splits a field, or a named group of the start or end line.
+    fn check_lists(&self) -> Result<()> {
+        let groups = [Some(&self.start), self.end.as_ref()].into_iter().flatten().flat_map(|rule| &rule.names);
+        let known: Vec<&str> =
+            self.fields.iter().map(|(name, _)| &**name).chain(groups.map(|(_, name)| &**name)).collect();
+        match self.lists.iter().find(|list| !known.contains(&&*list.name)) {
+            None => Ok(()),
+            Some(List { name, .. }) => {
+                let fault =
+                    Diagnostic::new(Code::ARGUMENTS, format!("`rules.lists` splits `{name}`, which is no field"));
+                let help = did_you_mean(name, known);
+                Err(fault.help(help.unwrap_or_else(|| "name a key of `fields`".to_owned())))
+            }
+        }
+    }
+}
+
+impl Items {
+    fn read(value: &Value) -> Result<Self> {
+        let reader = Reader::new(value, "rules.items", &["after", "item", "stop", "continues"])?;
+        Ok(Self {
+            after: reader.rule("after")?,
+            item: reader.needed("item")?,
+            stop: reader.rule("stop")?,
+            continues: reader.rule("continues")?,
+        })
+    }
+}
+
+impl List {
+    fn read_all(value: &Value) -> Result<Vec<Self>> {
+        let lists = Reader::new(value, "rules.lists", &[])?;
+        lists.map.iter().map(|(name, value)| Self::read(name, value)).collect()
+    }
+
+    fn read(name: &Text, value: &Value) -> Result<Self> {
+        let path = format!("rules.lists.{name}");
+        let reader = Reader::new(value, &path, &["separator", "none", "item"])?;
+        let none = match reader.get("none") {
+            None => Vec::new(),
+            Some(Value::List(words)) => {
+                let word = |word: &Value| match word {
+                    Value::Text(word) => Ok(Arc::clone(word)),
+                    other => Err(wrong(&reader.path("none"), "a list of texts", other)),
+                };
+                words.iter().map(word).collect::<Result<_>>()?
+            }
+            Some(other) => return Err(wrong(&reader.path("none"), "a list of texts", other)),
+        };
+        let separator = reader.text("separator")?.unwrap_or(",");
+        if separator.is_empty() {
+            return Err(Diagnostic::new(Code::ARGUMENTS, format!("`{}` is empty", reader.path("separator"))));
+        }
+        Ok(Self { name: Arc::clone(name), separator: separator.into(), none, item: reader.rule("item")? })
+    }
+
+    /// The records of a field: the named groups of each part, and its `text`; parts that are empty or stand for
+    /// nothing are none. A part that the regular expression does not know has `()` for its groups.
+    pub(super) fn records(&self, text: &str) -> Result<Vec<Value>> {
+        let is_none = |part: &str| part.is_empty() || self.none.iter().any(|word| &**word == part);
+        let mut records = Vec::new();
+        if is_none(text.trim()) {
+            return Ok(records);
+        }
+        for part in text.split(&*self.separator).map(str::trim).filter(|part| !is_none(part)) {
+            crate::guard::check()?;
+            let mut record = Map::new();
+            if let Some(rule) = &self.item {
+                record = match rule.find(part)? {
+                    Some(found) => rule.groups(part, &found),
+                    None => rule.names.iter().map(|(_, name)| (Arc::clone(name), Value::Null)).collect(),
+                };
+            }
+            record.insert("text".into(), part.into());
+            records.push(Value::Map(record));
+        }
+        Ok(records)
+    }
+}

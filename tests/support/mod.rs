@@ -1,0 +1,126 @@
+//! A client for tests: starts the built binary on a workspace and speaks the protocol with it.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    dead_code,
+    reason = "each test crate uses a part of this, and may panic"
+)]
+
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+/// A running `toolsd serve`.
+pub struct Server {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    next: u64,
+    _home: tempfile::TempDir,
+}
+
+/// The folder of the systems' data, from `TOOLSD_SYSTEMS`: without the variable the caller skips and says so; with it,
+/// a missing folder is a failure.
+pub fn systems(name: &str) -> Option<PathBuf> {
+    let Some(root) = std::env::var_os("TOOLSD_SYSTEMS") else {
+        eprintln!("skipped: TOOLSD_SYSTEMS does not say where the real corpora are");
+        return None;
+    };
+    let folder = Path::new(&root).join(name);
+    assert!(folder.is_dir(), "TOOLSD_SYSTEMS is set, but {} is no folder", folder.display());
+    Some(folder)
+}
+
+/// The built binary, with its configuration and state in an empty folder.
+pub fn toolsd(home: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_toolsd"));
+    command.env("XDG_CONFIG_HOME", home.join("config")).env("XDG_STATE_HOME", home.join("state")).env("NO_COLOR", "1");
+    command
+}
+
+impl Server {
+    /// Serves one pack in a workspace, in the initialize era.
+    pub fn start(workspace: &Path, pack: &str) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let mut child = toolsd(home.path())
+            .args(["serve", "--pack", pack, "--workspace"])
+            .arg(workspace)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let input = child.stdin.take();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let mut server = Self { child, input, output, next: 0, _home: home };
+        let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "0" } });
+        server.request("initialize", hello);
+        server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        server
+    }
+
+    fn send(&mut self, message: &Value) {
+        let input = self.input.as_mut().unwrap();
+        writeln!(input, "{message}").unwrap();
+        input.flush().unwrap();
+    }
+
+    /// The whole answer to a request; notifications on the way are passed over.
+    pub fn request(&mut self, method: &str, params: Value) -> Value {
+        self.next += 1;
+        let id = self.next;
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        loop {
+            let mut line = String::new();
+            assert!(self.output.read_line(&mut line).unwrap() > 0, "the server ended during {method}");
+            let answer: Value = serde_json::from_str(&line).unwrap();
+            if answer["id"] == id {
+                return answer;
+            }
+        }
+    }
+
+    /// The result of a tool as bare JSON, and whether it failed.
+    pub fn call(&mut self, tool: &str, arguments: Value) -> (Value, bool) {
+        let answer = self.request("tools/call", json!({ "name": tool, "arguments": arguments }));
+        let result = &answer["result"];
+        let text = result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{tool}: {answer}"));
+        let data = serde_json::from_str(text).unwrap_or_else(|_| json!(text));
+        (data, result["isError"] == true)
+    }
+
+    /// The result of a tool that must succeed.
+    pub fn well(&mut self, tool: &str, arguments: Value) -> Value {
+        let (data, failed) = self.call(tool, arguments);
+        assert!(!failed, "{tool} failed: {data}");
+        data
+    }
+
+    /// The JSON of a resource that must be there.
+    pub fn read(&mut self, uri: &str) -> Value {
+        let answer = self.request("resources/read", json!({ "uri": uri }));
+        let text = answer["result"]["contents"][0]["text"].as_str().unwrap_or_else(|| panic!("{uri}: {answer}"));
+        serde_json::from_str(text).unwrap_or_else(|_| json!(text))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.input.take());
+        let _ = self.child.wait();
+    }
+}
+
+/// Copies a folder, so that a test may change it.
+pub fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
