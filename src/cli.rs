@@ -14,6 +14,7 @@ mod read;
 mod serve;
 mod session;
 mod show;
+mod table;
 mod terminal;
 mod test;
 mod trust;
@@ -51,7 +52,7 @@ enum Command {
     Prompt(prompt::Prompt),
     /// List packs, tools, resources and prompts.
     List(list::List),
-    /// Explain the primitives that scripts can use, and the keys of definitions.
+    /// Explain primitives, tables of definitions, and check rules.
     Docs(docs::Docs),
     /// Write a working skeleton.
     New(new::New),

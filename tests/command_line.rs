@@ -9,5 +9,7 @@ mod home;
 mod layers;
 #[path = "command_line/reload.rs"]
 mod reload;
+#[path = "command_line/server.rs"]
+mod server;
 #[path = "command_line/writing.rs"]
 mod writing;

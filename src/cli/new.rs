@@ -55,7 +55,10 @@ impl New {
         if session.shared.format == Format::Json {
             session.terminal.json(&json!({ "folder": target.root(), "files": paths }));
         } else {
-            paths.iter().for_each(|path| session.terminal.line(&format!("{}/{path}", target.root())));
+            // Below the workspace as the author sees it, elsewhere in full.
+            let inside = target.root().strip_prefix(session.workspace.root()).map(|rest| rest.trim_start_matches('/'));
+            let folder = inside.filter(|inside| !inside.is_empty()).unwrap_or(target.root());
+            paths.iter().for_each(|path| session.terminal.line(&format!("wrote {folder}/{path}")));
             session.hint_of_trust(&origin);
         }
         Ok(Exit::Well)

@@ -1,5 +1,6 @@
 //! Shows data to people: lists of records as tables, the rest as it is.
 
+use super::table::widest_last;
 use super::terminal::{Style, Terminal};
 use crate::value::Json;
 use serde_json::Map;
@@ -54,5 +55,10 @@ fn table(terminal: &Terminal, rows: &[&Map<String, Json>]) {
     let line = |row: &&Map<String, Json>| {
         columns.iter().map(|column| row.get(*column).map(cell).unwrap_or_default()).collect::<Vec<_>>()
     };
-    terminal.table(&columns, rows.iter().map(line).collect());
+    let mut rows: Vec<Vec<String>> = rows.iter().map(line).collect();
+    // In a pipe the order of the columns is that of the fields, whatever stands in them.
+    if terminal.person {
+        widest_last(&mut columns, &mut rows);
+    }
+    terminal.table(&columns, rows);
 }

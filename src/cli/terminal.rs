@@ -1,8 +1,8 @@
 //! The one place that writes to standard output and standard error: plain for machines, with colour for people.
 
+use super::table::layout;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::value::Json;
-use comfy_table::{ContentArrangement, Table, presets};
 use std::io::{IsTerminal, Write};
 
 /// Where a command writes.
@@ -91,7 +91,8 @@ impl Terminal {
         }
     }
 
-    /// Writes rows under a head: a table for people, columns separated by tabs in a pipe.
+    /// Writes rows under a head: a table for people with its last column wrapped, columns
+    /// separated by tabs in a pipe.
     pub fn table(&self, head: &[&str], rows: Vec<Vec<String>>) {
         if !self.person {
             self.line(&head.join("\t"));
@@ -101,11 +102,7 @@ impl Terminal {
             }
             return;
         }
-        let mut table = Table::new();
-        table.load_style(presets::UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
-        table.set_header(head.iter().map(|cell| self.styled(Style::Bold, cell)));
-        table.add_rows(rows);
-        self.line(&table.to_string());
+        self.line(&layout(head, rows, self.colour, None).to_string());
     }
 
     /// Writes one fault to standard error.

@@ -1,4 +1,4 @@
-//! What is generated from the table of primitives: signatures for editors, pages for people.
+//! What is generated from the table of primitives for editors, and the words that pages for people share with it.
 
 use crate::primitive::{Gives, Need, Param, Primitive};
 use crate::primitives::ALL;
@@ -26,26 +26,6 @@ pub fn definitions() -> String {
     text
 }
 
-/// One primitive for people: signature, summary, parameters, effect, examples.
-pub fn page(primitive: &Primitive) -> String {
-    let mut text = String::new();
-    line(&mut text, &format!("{}\n\n{}\n", primitive.signature(), primitive.summary));
-    for param in primitive.params {
-        line(&mut text, &format!("  {}", parameter(param)));
-    }
-    line(&mut text, &format!("\nEffect: {}. Chapter: {}.\n", primitive.effect.name(), primitive.family.title()));
-    for example in primitive.examples {
-        for (path, _) in example.files {
-            line(&mut text, &format!("  // in a workspace with {path}"));
-        }
-        for row in example.script.lines() {
-            line(&mut text, &format!("  {row}"));
-        }
-        line(&mut text, &format!("    {}", outcome(&example.gives)));
-    }
-    text
-}
-
 fn comments(text: &mut String, primitive: &Primitive) {
     line(text, &format!("/// {}\n///", primitive.summary));
     for param in primitive.params {
@@ -61,7 +41,8 @@ fn comments(text: &mut String, primitive: &Primitive) {
     line(text, "/// ```");
 }
 
-fn parameter(param: &Param) -> String {
+/// A parameter in one line: name, kinds, whether it may be left out, what it means.
+pub fn parameter(param: &Param) -> String {
     let need = match param.need {
         Need::Required => "",
         Need::Optional => ", may be left out",
@@ -75,7 +56,8 @@ fn kinds(param: &Param, between: &str) -> String {
     names.join(between)
 }
 
-fn outcome(gives: &Gives) -> String {
+/// What an example gives, in one line.
+pub fn outcome(gives: &Gives) -> String {
     match gives {
         Gives::Json(json) => format!("gives {}", json.split_whitespace().collect::<Vec<_>>().join(" ")),
         Gives::Fault(message) => format!("fails: {message}"),
@@ -100,14 +82,5 @@ mod tests {
         for primitive in ALL {
             assert!(text.contains(&format!("\nfn {}(", primitive.name)), "{}", primitive.name);
         }
-    }
-
-    #[test]
-    fn a_page_says_all_that_is_declared() {
-        let page = page(crate::primitives::find("log").expect("it is there"));
-        assert!(page.starts_with("log(level, data) -> ()\n\nWrites to the client's log"), "{page}");
-        assert!(page.contains("  `level` (text): How much it matters"), "{page}");
-        assert!(page.contains("Effect: pure."), "{page}");
-        assert!(page.contains("  log(\"warn\", \"the pot is full\")\n    fails: there is no level `warn`"), "{page}");
     }
 }

@@ -139,11 +139,21 @@ fn a_list_of_records_is_a_table_without_frames_in_a_pipe() {
 #[test]
 fn the_primitives_are_explained() {
     let home = Home::with(&[]);
-    assert!(home.run(&["docs"]).ended(0).out.contains("slug("));
-    assert!(home.run(&["docs", "slug"]).ended(0).out.contains("=>"));
+    let overview = home.run(&["docs"]).ended(0).out;
+    for part in ["slug", "[[tool]]", "tool-name", "unknown-key"] {
+        assert!(overview.contains(part), "{part}");
+    }
+    assert!(home.run(&["docs", "slug"]).ended(0).out.contains("// gives"));
     assert!(home.run(&["docs", "tool"]).ended(0).out.contains("name (required)"));
+    assert!(home.run(&["docs", "text"]).ended(0).out.contains("slug("));
+    assert!(home.run(&["docs", "tool-name"]).ended(0).out.contains("brew tea"));
+    assert!(home.run(&["docs", "unknown-key"]).ended(0).out.contains("no such key"));
     assert!(home.run(&["docs", "slag"]).ended(2).err.contains("did you mean `slug`?"));
-    assert!(home.run(&["docs", "--format", "json"]).ended(0).json().as_array().unwrap().len() > 50);
+    assert!(home.run(&["docs", "tool-nam"]).ended(2).err.contains("did you mean `tool-name`?"));
+    let all = home.run(&["docs", "--format", "json"]).ended(0).json();
+    assert!(all["primitives"].as_array().unwrap().len() > 50 && all["rules"].as_array().unwrap().len() > 20);
+    let one = home.run(&["docs", "slug", "--format", "json"]).ended(0).json();
+    assert_eq!((&one["primitives"][0]["name"], one["tables"].as_array().unwrap().len()), (&"slug".into(), 0));
 }
 
 //= docs/spec.md#diagnostics

@@ -1,4 +1,5 @@
 //! A workspace, a configuration and a state of one test's own.
+#![allow(dead_code, reason = "each test crate uses a part of this")]
 
 use serde_json::Value;
 use std::fs;

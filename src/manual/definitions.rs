@@ -1,0 +1,43 @@
+//! The page of the tables that an author writes.
+
+use super::{HEAD, cell};
+use crate::definition::{Grammar, Key, reference};
+use crate::value::Json;
+use serde_json::json;
+
+/// Every key of every table.
+pub fn page() -> String {
+    let mut text = format!("{HEAD}\n# Definitions\n\n");
+    text.push_str(
+        "The tables of a pack's TOML files, and of `toolsd.toml`. A key that takes a table of any keys, a JSON\n",
+    );
+    text.push_str("Schema or any value may also be written as JSON: `KEY_json = '''…'''`. `toolsd docs TABLE` shows one of them.\n");
+    for table in reference() {
+        text.push_str(&format!("\n## `{}`\n\n{}\n\n", table.name, table.doc));
+        text.push_str("| key | takes | what it means |\n|---|---|---|\n");
+        for key in table.keys {
+            let need = if key.required { " (required)" } else { "" };
+            let takes = cell(&key.shape.describe());
+            text.push_str(&format!("| `{}`{need} | {takes} | {} |\n", key.name, cell(key.doc)));
+        }
+        for (name, instead) in table.later {
+            text.push_str(&format!("\n`{name}` is not offered yet: {instead}.\n"));
+        }
+    }
+    text
+}
+
+/// All of its declaration.
+pub fn to_json(table: &Grammar) -> Json {
+    let key = |key: &Key| {
+        json!({
+            "name": key.name,
+            "takes": key.shape.describe(),
+            "required": key.required,
+            "as_json": key.shape.has_json_form(),
+            "description": key.doc,
+        })
+    };
+    let keys: Vec<Json> = table.keys.iter().map(key).collect();
+    json!({ "name": table.name, "description": table.doc, "keys": keys })
+}

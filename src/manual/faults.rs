@@ -1,0 +1,104 @@
+//! The page of the rules of `check` and of the codes of faults.
+
+use super::{HEAD, cell};
+use crate::check::{ALL as RULES, Rule};
+use crate::definition::code;
+use crate::value::Json;
+use serde_json::json;
+use std::sync::LazyLock;
+
+/// A code of faults that no rule explains.
+pub struct Fault {
+    /// Its stable name.
+    pub code: &'static str,
+    /// What it means, in one sentence with a full stop.
+    pub summary: &'static str,
+}
+
+/// Codes that stand alone where they are made: those of scripts, templates, packs and calls. The test of generated
+/// files finds one that is missing here.
+const ALONE: &[(&str, &str)] = &[
+    ("arguments", "The schema, or a primitive, does not take these arguments."),
+    ("cancelled", "The client went away or took its request back."),
+    ("case", "A case or an example gave something else than it says."),
+    ("config", "The configuration of a pack in `toolsd.toml` is not what its schema says."),
+    ("cycle", "A chain bites its tail."),
+    ("ejected-original-changed", "The file that a copy was made of has changed since; compare the two."),
+    ("fail", "A script says no, to the model, by `fail(…)`."),
+    ("internal", "A fault of toolsd itself."),
+    ("limit", "A call took too many steps, too much time, memory or depth, or its result is too large."),
+    ("not_found", "There is no such thing, or nothing answers the URI."),
+    ("output", "The result of a tool is not what `[tool.output]` says."),
+    ("parse", "A text is not of the format it should be; the format stands after the dot, as in `parse.json`."),
+    ("reject", "A script says no, to the protocol, by `reject(…)`."),
+    ("script", "A script failed: a wrong type, a value that is not there."),
+    ("script-syntax", "The script cannot be compiled."),
+    ("template", "A template could not be filled."),
+    ("template-helper", "The template calls a helper that there is not, or one that is not pure."),
+    ("template-partial", "The template includes a part that there is not."),
+    ("template-syntax", "The template cannot be compiled."),
+    ("unknown-pack", "There is no pack of that name."),
+    ("untrusted", "A file of the workspace was not trusted and so is not used; `toolsd trust` allows it."),
+    ("usage", "The command line is wrong, or nothing here answers it."),
+    ("utf8", "The bytes are no UTF-8."),
+    ("world", "A file could not be read or written, or nothing granted it."),
+];
+
+static FAULTS: LazyLock<Vec<Fault>> = LazyLock::new(|| {
+    let definitions = code::ALL.iter().map(|(code, summary)| Fault { code: code.0, summary });
+    let alone = ALONE.iter().map(|(code, summary)| Fault { code, summary });
+    let is_rule = |fault: &Fault| RULES.iter().any(|rule| rule.code.0 == fault.code);
+    let mut faults: Vec<Fault> = definitions.chain(alone).filter(|fault| !is_rule(fault)).collect();
+    faults.sort_by_key(|fault| fault.code);
+    faults
+});
+
+/// All codes that no rule explains, sorted.
+pub fn all() -> Vec<&'static Fault> {
+    FAULTS.iter().collect()
+}
+
+/// Every rule with its reason and an example, and every other code.
+pub fn page() -> String {
+    let mut text = format!("{HEAD}\n# Checks\n\n");
+    text.push_str(
+        "What `toolsd check` finds: the rules over a pack as a whole, then the other codes that a fault may have.\n",
+    );
+    text.push_str("`toolsd docs CODE` shows one of them.\n\n## Rules\n");
+    for rule in RULES {
+        text.push_str(&format!("\n### {}\n\n{} {}\n\nIt fires on:\n", rule.code, rule.summary, rule.why));
+        rule.fires.iter().for_each(|file| fenced(&mut text, file));
+        text.push_str("\nIt is quiet on:\n");
+        rule.quiet.iter().for_each(|file| fenced(&mut text, file));
+    }
+    text.push_str("\n## Other codes\n\n| code | what it means |\n|---|---|\n");
+    all().iter().for_each(|fault| text.push_str(&format!("| `{}` | {} |\n", fault.code, cell(fault.summary))));
+    text
+}
+
+fn fenced(text: &mut String, (path, content): &(&str, &str)) {
+    let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
+    // Files may hold fences themselves: prompts are Markdown.
+    let fence = if content.contains("```") { "````" } else { "```" };
+    text.push_str(&format!("\n`{path}`\n\n{fence}{extension}\n{}\n{fence}\n", content.trim_end()));
+}
+
+/// The rule for machines.
+pub fn rule_to_json(rule: &Rule) -> Json {
+    let files = |files: &[(&str, &str)]| {
+        let files = files.iter().map(|(path, text)| ((*path).to_owned(), Json::from(*text)));
+        Json::Object(files.collect())
+    };
+    json!({
+        "code": rule.code.0,
+        "summary": rule.summary,
+        "why": rule.why,
+        "fires": files(rule.fires),
+        "quiet": files(rule.quiet),
+    })
+}
+
+/// The code for machines.
+pub fn to_json(fault: &Fault) -> Json {
+    json!({ "code": fault.code, "summary": fault.summary })
+}

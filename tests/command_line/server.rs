@@ -1,0 +1,91 @@
+//! A running `toolsd serve`, and a client that speaks to it.
+
+use crate::home::Home;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+/// A server that ends with the test.
+pub struct Server {
+    child: Child,
+    input: Option<ChildStdin>,
+    lines: Receiver<Value>,
+    next: u64,
+}
+
+impl Server {
+    /// Serves the workspace, in the initialize era.
+    pub fn start(home: &Home, options: &[&str]) -> Self {
+        let mut child = home
+            .command()
+            .arg("serve")
+            .args(options)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let (send, lines) = channel();
+        std::thread::spawn(move || {
+            for line in output.lines().map_while(Result::ok) {
+                if send.send(serde_json::from_str(&line).unwrap()).is_err() {
+                    return;
+                }
+            }
+        });
+        let mut server = Self { input: child.stdin.take(), child, lines, next: 0 };
+        let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "0" } });
+        server.ask("initialize", &hello);
+        server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        server
+    }
+
+    /// Sends a message.
+    pub fn send(&mut self, message: &Value) {
+        writeln!(self.input.as_mut().unwrap(), "{message}").unwrap();
+    }
+
+    /// Asks and waits for the answer.
+    pub fn ask(&mut self, method: &str, params: &Value) -> Value {
+        self.next += 1;
+        let id = self.next;
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        self.wait(|message| message["id"] == json!(id))
+    }
+
+    /// Waits for a message that is the one.
+    pub fn wait(&mut self, is_it: impl Fn(&Value) -> bool) -> Value {
+        loop {
+            let message = self.lines.recv_timeout(Duration::from_secs(20)).unwrap();
+            if is_it(&message) {
+                return message;
+            }
+        }
+    }
+
+    /// The text that a tool answers with.
+    pub fn said(&mut self, tool: &str, arguments: &Value) -> String {
+        let answer = self.ask("tools/call", &json!({ "name": tool, "arguments": arguments }));
+        answer["result"]["content"][0]["text"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Calls until the answer is this one: a change takes its time to be seen.
+    pub fn says_at_last(&mut self, tool: &str, arguments: &Value, text: &str) {
+        for _ in 0..200 {
+            if self.said(tool, arguments) == text {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        panic!("it still says {:?}", self.said(tool, arguments));
+    }
+
+    /// Ends the input, and with it the server.
+    pub fn end(mut self) {
+        drop(self.input.take());
+        assert_eq!(self.child.wait().unwrap().code(), Some(0));
+    }
+}
