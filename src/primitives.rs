@@ -247,9 +247,9 @@ mod tests {
         for &primitive in ALL {
             refused(primitive, vec![Value::Null; 40]);
             let least = *primitive.arities().start();
-            let takes_all = |param: &Param| param.kinds.contains(&Kind::Any);
+            let takes_all = |param: &Param| param.kinds.contains(&Kind::Any) || param.kinds.contains(&Kind::Null);
             if let Some(at) = primitive.positional().take(least).position(|param| !takes_all(param)) {
-                // Nothing but a parameter of any kind takes a null that must be there.
+                // Any other parameter that must be there takes no null.
                 let wanted = primitive.positional().take(at).map(|_| Value::Bool(true));
                 refused(primitive, wanted.chain(vec![Value::Null; least - at]).collect());
             }
