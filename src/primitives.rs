@@ -198,6 +198,8 @@ pub fn find(name: &str) -> Option<&'static Primitive> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::primitive::Param;
+    use crate::value::{Kind, Value};
 
     /// Words that a rhai script cannot use as the name of a function.
     const RESERVED: &str = "match default new package is with module null case until go use thread spawn static var \
@@ -230,6 +232,26 @@ mod tests {
             for param in primitive.params {
                 assert!(param.doc.ends_with('.'), "`{}` of `{name}` has no full stop", param.name);
                 assert!(!param.kinds.is_empty(), "`{}` of `{name}` takes nothing", param.name);
+            }
+        }
+    }
+    //= docs/spec.md#primitives
+    //= type=test
+    //# A primitive MUST refuse arguments of the wrong number or kind with a message that shows its signature.
+    #[test]
+    fn each_shows_its_signature_to_who_calls_it_wrongly() {
+        let refused = |primitive: &'static Primitive, values: Vec<Value>| {
+            let fault = primitive.accept(values).err().expect("it is refused");
+            assert!(fault.help.is_some_and(|help| help.contains(&primitive.signature())), "{}", fault.message);
+        };
+        for &primitive in ALL {
+            refused(primitive, vec![Value::Null; 40]);
+            let least = *primitive.arities().start();
+            let takes_all = |param: &Param| param.kinds.contains(&Kind::Any) || param.kinds.contains(&Kind::Null);
+            if let Some(at) = primitive.positional().take(least).position(|param| !takes_all(param)) {
+                // Any other parameter that must be there takes no null.
+                let wanted = primitive.positional().take(at).map(|_| Value::Bool(true));
+                refused(primitive, wanted.chain(vec![Value::Null; least - at]).collect());
             }
         }
     }

@@ -21,6 +21,8 @@ impl Source {
 
     /// The place of `span` (bytes), moved to the nearest character boundaries within the text.
     pub fn place(self: &Arc<Self>, span: Range<usize>) -> Place {
+        //= docs/spec.md#robustness
+        //# A parser MUST NOT panic, whatever text it is given.
         let start = floor_boundary(&self.text, span.start);
         let end = floor_boundary(&self.text, span.end).max(start);
         Place { source: Arc::clone(self), span: start..end }
@@ -92,6 +94,9 @@ mod tests {
         assert_eq!(&source.text[place.span], " = 2\n");
     }
 
+    //= docs/spec.md#robustness
+    //= type=test
+    //# A parser MUST NOT panic, whatever text it is given.
     #[test]
     fn a_place_never_leaves_the_text_or_splits_a_character() {
         let source = Source::new("a", "é");

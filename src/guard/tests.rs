@@ -113,3 +113,19 @@ fn an_allocation_is_asked_for_before_it_is_made() {
     assert!(room(usize::MAX).is_err());
     assert!(check().is_err(), "once is always");
 }
+
+//= docs/spec.md#scripts
+//= type=test
+//# A cancelled script MUST end within a thousand and twenty-four ticks.
+#[test]
+fn a_cancelled_call_ends_within_a_period_wherever_it_is() {
+    for before in [0, 1, 1_000, 1_023, 1_024, 5_000] {
+        let cancel = Cancel::default();
+        let guard = Guard::new(Limits::default(), cancel.clone());
+        let _entered = guard.enter();
+        (0..before).for_each(|_| assert_eq!(tick(), Ok(())));
+        cancel.cancel();
+        assert!((0..1_024).any(|_| tick().is_err()), "after {before} ticks");
+        assert_eq!(guard.verdict().map(|fault| fault.code), Some(Code::CANCELLED));
+    }
+}

@@ -43,6 +43,8 @@ impl Pool {
         job: impl FnOnce() -> T + Send + 'static,
         done: impl FnOnce(Result<T, Box<Diagnostic>>) + Send + 'static,
     ) {
+        //= docs/spec.md#protocol
+        //# Calls MUST run concurrently.
         //= docs/spec.md#calls
         //# A panic MUST be contained in the call that caused it.
         let work = move || done(catch_unwind(AssertUnwindSafe(job)).map_err(|panic| fault_of_panic(&*panic)));

@@ -186,3 +186,28 @@ fn bless_writes_what_came_into_the_file_it_stands_in() {
     assert_eq!(home.read("dir/tools.d/a.toml"), format!("{head}gives = \"tea\" # what comes\n"));
     home.run(&["test", "--dir", "dir"]).ended(0);
 }
+
+//= docs/spec.md#calls
+//= type=test
+//# A result MUST agree with the tool's output schema before it is sent.
+//= docs/spec.md#calls
+//= type=test
+//# A result over the output limit MUST fail and name the argument that narrows it.
+#[test]
+fn a_result_fits_its_schema_and_its_limit_or_is_a_failure() {
+    let home = Home::with(&[]);
+    let tool = "[[tool]]\nname = \"leaves\"\ndescription = \"Lists leaves.\"\neffect = \"pure\"\nlimits = { output_kb = 1 }\n\
+        input = { type = \"object\", properties = { limit = { type = \"integer\" } } }\n\
+        output = { type = \"array\", items = { type = \"string\" } }\n";
+    home.write("dir/tools.d/a.toml", tool);
+    home.write(
+        "dir/tools.d/a.rhai",
+        "fn leaves(args) { if args.limit == 0 { return [1]; } \"leaf\".repeat(args.limit).split(\"f\") }",
+    );
+    let words = |limit: &'static str| ["call", "leaves", limit, "--dir", "dir", "--format", "json"];
+    home.run(&words("limit=2")).ended(0);
+    let said = home.run(&words("limit=0")).ended(1);
+    assert!(said.out.contains("does not fit its output schema"), "{}", said.out);
+    let said = home.run(&words("limit=500")).ended(1);
+    assert!(said.out.contains("narrow it by `limit`"), "{}", said.out);
+}

@@ -12,6 +12,8 @@ const ATTRIBUTES: usize = 1_000;
 /// The first place that is out of bounds, and why. One pass over the tags; whether they are well-formed is not its
 /// matter.
 pub(super) fn out_of_bounds(text: &str) -> Result<Option<(usize, String)>> {
+    //= docs/spec.md#robustness
+    //# A parser MUST NOT panic, whatever text it is given.
     let bytes = text.as_bytes();
     let (mut at, mut depth) = (0, 0_usize);
     while let Some(found) = bytes.get(at..).and_then(|rest| memchr::memchr(b'<', rest)) {
