@@ -31,7 +31,7 @@ pub fn layout(head: &[&str], rows: Vec<Vec<String>>, bold: bool, width: Option<u
 }
 
 /// Moves the column with the longest cell behind all others, where it can be wrapped.
-pub fn widest_last(head: &mut Vec<&str>, rows: &mut [Vec<String>]) {
+pub fn widest_last(head: &mut [&str], rows: &mut [Vec<String>]) {
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     // Of equally wide columns the last one: then nothing moves without need.
     let Some(widest) = (0..head.len()).max_by_key(|column| width(*column)) else { return };
@@ -54,7 +54,7 @@ mod tests {
         widest_last(&mut head, &mut rows);
         assert_eq!(head, ["level", "status", "path"]);
         assert_eq!(rows[0], ["MUST", "done", "a/long/path/of/it"]);
-        widest_last(&mut Vec::new(), &mut []);
+        widest_last(&mut [], &mut []);
     }
 
     #[test]
