@@ -78,7 +78,11 @@ pub const ALL: &[&Rule] = &[
 pub fn check(parts: &PackParts) -> Vec<Diagnostic> {
     let subject = Subject::of(parts);
     let mut found: Vec<Diagnostic> = Vec::new();
+    //= docs/spec.md#diagnostics
+    //# All faults of a pack MUST be told by one run of `check`.
     for rule in ALL {
+        //= docs/spec.md#diagnostics
+        //# Every rule of `check` MUST fire on at least two seeded faults at the place expected.
         for fault in (rule.run)(&subject) {
             let same = |known: &&Diagnostic| {
                 known.code == fault.code && known.at == fault.at && known.message == fault.message

@@ -97,6 +97,8 @@ pub fn run() -> u8 {
     };
     match ended {
         Ok(exit) => exit.into(),
+        //= docs/spec.md#command-line
+        //# Usage errors MUST go to standard error with exit code 2.
         Err(fault) => {
             let terminal = Terminal::new(session::variable("NO_COLOR").is_some_and(|value| !value.is_empty()));
             terminal.fault(&fault);

@@ -68,7 +68,7 @@ pub trait Functions: Send + Sync {
     /// Calls one.
     fn call(&self, name: &str, arguments: Vec<Value>) -> Result<Value>;
 
-    /// The hash of all the scripts: what a fragment was made by.
+    /// The hash of the scripts and of all that they may read beside the files: what a fragment was made by.
     fn fingerprint(&self) -> [u8; 32];
 
     /// Runs `job(0) … job(jobs - 1)` on several threads, each within the guard and host of the caller,

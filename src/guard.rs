@@ -172,11 +172,15 @@ impl Guard {
     }
 
     fn judge(&self, ticks: u64, memory: i64) -> Result<()> {
+        //= docs/spec.md#scripts
+        //# A script that is stopped MUST NOT be able to go on by catching the fault.
         if self.stopped.load(Ordering::Acquire)
             && let Some(stop) = self.verdict()
         {
             return Err(stop);
         }
+        //= docs/spec.md#scripts
+        //# A script MUST end when it has used up its ticks, its time, its memory or its depth.
         let limits = &self.limits;
         if self.cancel.is_cancelled() {
             Err(self.stop(Diagnostic::new(Code::CANCELLED, "the call was cancelled")))

@@ -89,6 +89,8 @@ pub async fn serve_stdio(service: Arc<dyn Answering>, settings: Settings) -> io:
     let (mut interrupted, mut terminated) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     let (input, output) = stdio::take()?;
     let all = ends.all.clone();
+    //= docs/spec.md#protocol
+    //# The process MUST end with code 0 at the end of its input, at SIGINT and at SIGTERM.
     let signals = tokio::spawn(async move {
         tokio::select! {
             _ = interrupted.recv() => {}
@@ -125,6 +127,8 @@ async fn serve_until(
     let (writing, all) = (Arc::clone(&outlet), ends.all.clone());
     let writer = tokio::spawn(async move {
         writing.drain(output).await;
+        //= docs/spec.md#robustness
+        //# A client that vanishes MUST end its server.
         // Nobody reads any more, or nothing more is to be written.
         all.cancel();
     });

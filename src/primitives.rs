@@ -8,6 +8,12 @@ macro_rules! primitives {
     ($($name:ident,)*) => {
         $(mod $name;)*
 
+        //= docs/spec.md#primitives
+        //# Every primitive MUST be declared once, in a file that has its name.
+        //= docs/spec.md#primitives
+        //# Every primitive MUST have an example.
+        //= docs/spec.md#primitives
+        //# Every example of a primitive MUST pass.
         /// All primitives, sorted by name.
         pub const ALL: &[&Primitive] = &[$(&$name::PRIMITIVE,)*];
 
@@ -197,6 +203,9 @@ mod tests {
     const RESERVED: &str = "match default new package is with module null case until go use thread spawn static var \
         shared sync async await yield goto exit void public protected private super import export";
 
+    //= docs/spec.md#primitives
+    //= type=test
+    //# Every primitive MUST be declared once, in a file that has its name.
     #[test]
     fn each_is_named_as_its_file_and_the_table_is_sorted() {
         let names: Vec<&str> = ALL.iter().map(|primitive| primitive.name).collect();
@@ -208,6 +217,9 @@ mod tests {
         assert!(find("no_such_thing").is_none());
     }
 
+    //= docs/spec.md#primitives
+    //= type=test
+    //# Every primitive MUST have an example.
     #[test]
     fn each_says_what_it_is_and_shows_how_it_is_used() {
         for primitive in ALL {

@@ -109,6 +109,15 @@ fn the_bases_are_valid() {
     }
 }
 
+//= docs/spec.md#definitions
+//= type=test
+//# Every fault in a definition file MUST be reported with its path, line and column.
+//= docs/spec.md#scripts
+//= type=test
+//# A function that no script and no primitive has MUST be found by `check`.
+//= docs/spec.md#diagnostics
+//= type=test
+//# Every rule of `check` MUST fire on at least two seeded faults at the place expected.
 #[test]
 fn every_seeded_fault_is_told_with_code_place_and_help() {
     let (mut wrong, mut codes) = (Vec::new(), Vec::new());

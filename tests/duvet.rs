@@ -35,6 +35,9 @@ impl Differences {
     }
 }
 
+//= docs/spec.md#traceability
+//= type=test
+//# On the reference projects every answer MUST agree with the recorded one in every field.
 #[test]
 fn a_real_project_agrees_in_every_field() {
     let Some(folder) = systems("duvet") else { return };
@@ -102,6 +105,18 @@ fn lists(server: &mut Server, expected: &Value, differences: &mut Differences) {
     differences.same("search MUST NOT", &json!(found(server, "MUST NOT")), &json!(29));
 }
 
+//= docs/spec.md#traceability
+//= type=test
+//# A broken citation MUST be listed with a reason and a detail.
+//= docs/spec.md#traceability
+//= type=test
+//# A broken citation MUST NOT silence the others.
+//= docs/spec.md#traceability
+//= type=test
+//# The status of a requirement MUST follow from the characters of its sentence that are cited.
+//= docs/spec.md#traceability
+//= type=test
+//# On the reference projects every answer MUST agree with the recorded one in every field.
 /// Every case below `golden/edge`: those that lie there, and those that are added.
 #[test]
 fn every_quirk_comes_out_as_recorded() {

@@ -84,6 +84,21 @@ fn transcripts() -> Vec<(String, String)> {
     texts.map(read).collect()
 }
 
+//= docs/spec.md#protocol
+//= type=test
+//# The server MUST serve the revisions 2024-11-05 to 2025-11-25 and 2026-07-28 in one process.
+//= docs/spec.md#protocol
+//= type=test
+//# A structured result MUST be rendered as the revision in use allows.
+//= docs/spec.md#protocol
+//= type=test
+//# A cancelled request MUST NOT be answered.
+//= docs/spec.md#protocol
+//= type=test
+//# A resource that is not there MUST be refused with the code of the revision in use.
+//= docs/spec.md#protocol
+//= type=test
+//# A notification before the first request MUST NOT end the server.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn transcripts_are_spoken_as_written() {
     let all = transcripts();

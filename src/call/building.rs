@@ -6,13 +6,15 @@ use crate::diagnostic::Result;
 use crate::graph::{Build, Functions, Graph, Store};
 use crate::guard::{self, Guard};
 use crate::primitive::Host;
+use crate::value::Value;
 use crate::world::World;
 use std::sync::Arc;
 
 /// The graph as the files are now. The time of a build is not the call's.
 pub fn fresh(host: &Arc<CallHost>, store: &Arc<Store>, graph: &GraphDefinition) -> Result<Arc<Graph>> {
     let made = &host.pack.made;
-    let functions: Arc<dyn Functions> = made.program.functions_of(&graph.script.value);
+    let functions = made.program.functions_of(&graph.script.value);
+    let functions: Arc<dyn Functions> = Arc::new(OfPack { functions, hash: made.hash });
     let outer = guard::current();
     let _pause = outer.as_ref().map(|outer| outer.pause());
     let within = |world: Arc<dyn World>, job: &mut dyn FnMut() -> Result<()>| {
@@ -24,4 +26,25 @@ pub fn fresh(host: &Arc<CallHost>, store: &Arc<Store>, graph: &GraphDefinition) 
     let world = host.readable()?;
     let build = Build { world: &world, functions: &functions, entry: "build", config: &config, within: &within };
     store.fresh(&build)
+}
+
+/// The functions of a pack, for its graph: what they make depends on the scripts, and on the tables, settings and
+/// files that they may read, so a fragment is kept only while none of these has changed.
+struct OfPack {
+    functions: Arc<dyn Functions>,
+    hash: [u8; 32],
+}
+
+impl Functions for OfPack {
+    fn call(&self, name: &str, arguments: Vec<Value>) -> Result<Value> {
+        self.functions.call(name, arguments)
+    }
+
+    fn fingerprint(&self) -> [u8; 32] {
+        self.hash
+    }
+
+    fn parallel(&self, jobs: usize, job: &(dyn Fn(usize) + Sync)) {
+        self.functions.parallel(jobs, job);
+    }
 }

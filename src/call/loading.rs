@@ -147,10 +147,14 @@ impl Loading<'_> {
             parts.faults.push(*fault.at(parts.pack.title.at.clone()));
         }
         self.faults.extend(parts.faults.iter().cloned());
+        //= docs/spec.md#reload
+        //# A pack MUST be replaced as a whole or not at all.
         if parts.is_sound() {
             self.fresh.push((parts, root));
             return Found::Serves;
         }
+        //= docs/spec.md#reload
+        //# A pack with a fault MUST leave the last good one serving.
         if known {
             self.kept.push(parts.name);
         }

@@ -32,6 +32,8 @@ pub fn of_value(value: &Value, tool: &ServedTool, most: usize) -> Result<Outcome
     } else {
         within(outcome.content.iter().map(size).sum(), tool, most)?;
     }
+    //= docs/spec.md#calls
+    //# A result MUST agree with the tool's output schema before it is sent.
     if let (Some(checker), Some(data)) = (&tool.checks.result, &outcome.structured) {
         let problems = checker.check(data);
         if !problems.is_empty() {
@@ -110,6 +112,8 @@ fn size(content: &Content) -> usize {
     }
 }
 
+//= docs/spec.md#calls
+//# A result over the output limit MUST fail and name the argument that narrows it.
 fn within(bytes: usize, tool: &ServedTool, most: usize) -> Result<()> {
     if bytes <= most {
         return Ok(());

@@ -19,6 +19,8 @@ impl Service {
         let Some(site) = &self.site else { return };
         let _one_at_a_time = self.making.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.registry();
+        //= docs/spec.md#reload
+        //# An edit of any file of a pack MUST be served without a new start.
         let mut after = load(site.as_ref(), &before);
         if self.describes.load(Ordering::Relaxed) {
             self.compute_descriptions(&mut after);
@@ -91,6 +93,8 @@ impl Service {
     }
 
     fn announce(&self, before: &Registry, after: &Registry) {
+        //= docs/spec.md#reload
+        //# A client MUST be told that a list changed when it changed, and only then.
         let differs = |list: fn(&Registry) -> Vec<Json>| list(before) != list(after);
         let (tools, prompts, resources) = (differs(tools), differs(prompts), differs(resources));
         if tools || prompts || resources {
@@ -99,6 +103,8 @@ impl Service {
         if before.faults != after.faults {
             self.changes.announce(&Change::Resource { uri: super::STATUS.to_owned() });
         }
+        //= docs/spec.md#reload
+        //# What is wrong with a pack, and where, MUST stand in `toolsd://status` and in the log.
         for fault in after.faults.iter().filter(|fault| !before.faults.contains(fault)) {
             log_fault(fault);
             let level = if fault.is_error() { LogLevel::Error } else { LogLevel::Warning };

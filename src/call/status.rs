@@ -24,6 +24,8 @@ pub fn status(registry: &Registry) -> Json {
             })
         })
         .collect();
+    //= docs/spec.md#reload
+    //# What is wrong with a pack, and where, MUST stand in `toolsd://status` and in the log.
     let dormant: Vec<Json> =
         registry.dormant.iter().map(|(name, markers)| json!({ "name": name, "when": markers })).collect();
     json!({

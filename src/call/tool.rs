@@ -12,6 +12,8 @@ use serde_json::json;
 pub fn accept(what: &str, checks: &crate::registry::Checks, with: &Json, arguments: &Json) -> Result<Json> {
     let mut arguments = if arguments.is_null() { json!({}) } else { arguments.clone() };
     if let Some(checker) = &checks.arguments {
+        //= docs/spec.md#calls
+        //# All violations of the input schema MUST be told at once.
         let problems = checker.check(&arguments);
         if !problems.is_empty() {
             return Err(refused(what, &problems));
@@ -28,6 +30,8 @@ pub fn accept(what: &str, checks: &crate::registry::Checks, with: &Json, argumen
 
 /// The fault of arguments that do not fit, for a model to repair: `{ "error", "problems" }`.
 pub fn refused(what: &str, problems: &[Problem]) -> Box<Diagnostic> {
+    //= docs/spec.md#calls
+    //# A failed validation MUST be a tool error that a model can repair.
     let told: Vec<String> = problems.iter().map(said).collect();
     let message = format!("the arguments of {what} do not fit: {}", told.join(". "));
     let error = format!("the arguments of {what} do not fit");
@@ -48,6 +52,8 @@ pub fn said(problem: &Problem) -> String {
 pub fn call(served: &ServedTool, running: &Running, arguments: &Json) -> Result<Outcome> {
     let most = served.checks.limits.output;
     let value =
+        //= docs/spec.md#calls
+        //# Arguments MUST be validated before the script runs.
         accept(&format!("`{}`", served.name), &served.checks, &served.tool.with, arguments).and_then(|accepted| {
             let body = &served.tool.body.value;
             let declared = if running::fills(body) { declared(&served.input) } else { Vec::new() };

@@ -36,6 +36,8 @@ effect = "pure"
     ],
 };
 
+//= docs/spec.md#scripts
+//# A function that no script and no primitive has MUST be found by `check`.
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
     if !subject.libraries_are_whole() {

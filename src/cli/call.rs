@@ -43,9 +43,13 @@ impl Call {
 }
 
 fn tell_outcome(session: &Session, outcome: &Outcome) -> Exit {
+    //= docs/spec.md#command-line
+    //# `toolsd call` MUST exit with 1 on a tool error.
     let exit = if outcome.failed { Exit::Faults } else { Exit::Well };
     let terminal = &session.terminal;
     match (session.shared.format, &outcome.structured) {
+        //= docs/spec.md#command-line
+        //# `toolsd call --format json` MUST print the structured result alone on standard output.
         (Format::Json, Some(data)) => terminal.json(data),
         (Format::Json, None) if let Some(data) = outcome.meta.as_ref().and_then(|meta| meta.get(FAILURE)) => {
             terminal.json(data);

@@ -48,6 +48,8 @@ impl Style {
 impl Terminal {
     /// The terminal of this process; `no_colour` says whether the environment forbids colour.
     pub fn new(no_colour: bool) -> Self {
+        //= docs/spec.md#command-line
+        //# Colour and progress MUST NOT appear in a pipe.
         let person = std::io::stdout().is_terminal();
         Self { person, colour: person && !no_colour, error_colour: std::io::stderr().is_terminal() && !no_colour }
     }

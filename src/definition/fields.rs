@@ -192,6 +192,8 @@ fn unknown(grammar: &'static Grammar, entry: &Entry) -> Box<Diagnostic> {
         let message = format!("`{name}` of {} is not offered yet", grammar.name);
         return Diagnostic::new(code::LATER_KEY, message).at(entry.at.clone()).help(*instead);
     }
+    //= docs/spec.md#definitions
+    //# A key that the grammar does not have MUST be refused, with the nearest key that it has.
     let message = format!("{} has no key `{}`", grammar.name, entry.key);
     let fault = Diagnostic::new(code::UNKNOWN_KEY, message).at(entry.at.clone());
     let names: Vec<&str> = grammar.keys.iter().map(|key| key.name).collect();

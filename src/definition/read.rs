@@ -21,10 +21,14 @@ pub fn read(source: &Arc<Source>) -> (Definitions, Vec<Diagnostic>) {
     let tree = parse(source, Dates::Refused, &mut faults);
     let script = sibling(&source.path);
     let mut reading = Reading { script, faults };
+    //= docs/spec.md#definitions
+    //# Every definition file MUST be read to its end.
     let mut file = Fields::open(&tree, &FILE, &mut reading.faults);
     file.header = source.place(0..0);
     let definitions = lower(&file, &mut reading);
     let mut faults = reading.faults;
+    //= docs/spec.md#definitions
+    //# Every fault in a definition file MUST be reported with its path, line and column.
     faults.sort_by_key(|fault| fault.at.as_ref().map_or(0, |at| at.span.start));
     (definitions, faults)
 }

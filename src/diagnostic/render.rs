@@ -16,6 +16,8 @@ pub fn json(diagnostics: &[Diagnostic]) -> Json {
     diagnostics.iter().map(one).collect()
 }
 
+//= docs/spec.md#diagnostics
+//# Every diagnostic MUST carry a stable code, its place and a message, as text, JSON and SARIF alike.
 fn one(diagnostic: &Diagnostic) -> Json {
     let mut json = json!({
         "code": diagnostic.code.0,
@@ -70,6 +72,9 @@ mod tests {
         ]
     }
 
+    //= docs/spec.md#diagnostics
+    //= type=test
+    //# Every diagnostic MUST carry a stable code, its place and a message, as text, JSON and SARIF alike.
     #[test]
     fn json_has_every_part_that_is_known() {
         assert_eq!(
@@ -82,6 +87,9 @@ mod tests {
         );
     }
 
+    //= docs/spec.md#diagnostics
+    //= type=test
+    //# Every diagnostic MUST carry a stable code, its place and a message, as text, JSON and SARIF alike.
     #[test]
     fn text_shows_the_excerpt_the_caret_and_the_help() {
         let text = text(&example(), false);
@@ -93,6 +101,9 @@ mod tests {
         assert!(text.lines().all(|line| !line.ends_with(' ')), "{text}");
     }
 
+    //= docs/spec.md#diagnostics
+    //= type=test
+    //# Every diagnostic MUST carry a stable code, its place and a message, as text, JSON and SARIF alike.
     #[test]
     fn sarif_names_rules_and_regions() {
         let log = sarif(&example());

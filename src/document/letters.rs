@@ -7,35 +7,31 @@ use std::ops::Range;
 #[derive(Debug, Default)]
 pub(super) struct Letters {
     text: String,
-    /// For every byte of the reduced text, where its character begins in the whole one.
-    origins: Vec<u32>,
+    /// Where something was dropped: the place in the reduced text, and how many bytes were dropped up to it.
+    drops: Vec<(usize, usize)>,
 }
 
 impl Letters {
-    /// Reduces `text`; what lies beyond 4 GiB is left out.
+    /// Reduces `text`.
     pub(super) fn of(text: &str) -> Self {
-        let mut letters = Self { text: String::with_capacity(text.len()), origins: Vec::with_capacity(text.len()) };
-        let mut after_letter = false;
-        let mut blank = None;
-        for (at, letter) in text.char_indices() {
-            let Ok(at) = u32::try_from(at) else { break };
-            if letter.is_whitespace() {
-                blank = blank.or(Some((at, letter)));
-                continue;
+        let mut letters = Self { text: String::with_capacity(text.len()), drops: Vec::new() };
+        let mut kept = 0;
+        let mut at = 0;
+        while let Some(start) = next_blank(text, at) {
+            let rest = text[start..].trim_start();
+            let end = text.len() - rest.len();
+            let is_between = text[..start].ends_with(char::is_alphanumeric) && rest.starts_with(char::is_alphanumeric);
+            let first = text[start..].chars().next().map_or(0, char::len_utf8);
+            let cut = if is_between { start + first } else { start };
+            if cut < end {
+                letters.text.push_str(&text[kept..cut]);
+                letters.drops.push((letters.text.len(), end - letters.text.len()));
+                kept = end;
             }
-            let is_letter = letter.is_alphanumeric();
-            if let Some((at, blank)) = blank.take().filter(|_| is_letter && after_letter) {
-                letters.push(at, blank);
-            }
-            letters.push(at, letter);
-            after_letter = is_letter;
+            at = end;
         }
+        letters.text.push_str(&text[kept..]);
         letters
-    }
-
-    fn push(&mut self, at: u32, letter: char) {
-        self.text.push(letter);
-        self.origins.resize(self.text.len(), at);
     }
 
     /// The reduced text.
@@ -50,20 +46,44 @@ impl Letters {
 
     /// The bytes of `whole`, which this was reduced from, that the non-empty `range` stands for: whole characters.
     pub(super) fn origin(&self, whole: &str, range: Range<usize>) -> Range<usize> {
-        let place = |index: usize| self.origins.get(index).map_or(whole.len(), |at| *at as usize);
-        let last = place(range.end.saturating_sub(1));
-        let width = whole.get(last..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
-        place(range.start)..last + width
+        let place = |index: usize| {
+            let after = self.drops.partition_point(|(at, _)| *at <= index);
+            index + after.checked_sub(1).map_or(0, |drop| self.drops[drop].1)
+        };
+        let start = whole.floor_char_boundary(place(range.start));
+        start..whole.ceil_char_boundary(place(range.end.saturating_sub(1)) + 1)
     }
+}
+
+/// The first white space at or after `from`.
+fn next_blank(text: &str, from: usize) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut at = from;
+    while at < bytes.len() {
+        match bytes[at] {
+            b' ' | b'\t'..=b'\r' => return Some(at),
+            ..0x80 => at += 1,
+            _ => {
+                let letter = text[at..].chars().next()?;
+                if letter.is_whitespace() {
+                    return Some(at);
+                }
+                at += letter.len_utf8();
+            }
+        }
+    }
+    None
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn white_space_counts_only_between_letters() {
-        assert_eq!(Letters::of("  brew . A\n\tpot,  (9\t 8) ü x ").text, "brew.A\npot,(9\t8)ü x");
+        assert_eq!(Letters::of("  brew . A\n\tpot,  (9\t 8) ü\u{a0} x ").text, "brew.A\npot,(9\t8)ü\u{a0}x");
+        assert_eq!(Letters::of(" \n").text, "");
     }
 
     #[test]
@@ -74,5 +94,17 @@ mod tests {
         assert_eq!(&whole[letters.origin(whole, 1..3)], "é");
         assert_eq!(&whole[letters.origin(whole, 2..4)], "é )");
         assert_eq!(&whole[letters.origin(whole, 0..5)], whole);
+    }
+
+    proptest! {
+        #[test]
+        fn every_character_knows_where_it_came_from(whole in "[ab.é \t\u{a0}]{0,30}") {
+            let letters = Letters::of(&whole);
+            for (at, letter) in letters.text.char_indices() {
+                let mut text = [0; 4];
+                let origin = letters.origin(&whole, at..at + letter.len_utf8());
+                prop_assert_eq!(whole.get(origin), Some(&*letter.encode_utf8(&mut text)));
+            }
+        }
     }
 }

@@ -97,8 +97,8 @@ impl Passage {
     /// The first place of `quote`, by the first of `ways` that finds one. A quote without ink is nowhere; the
     /// lines of a longer one are joined as those of a passage are, unless it stands there as it is.
     ///
-    /// For `OneEdit` the longest of all places counts, the first one among equally long ones. Time is linear
-    /// in the passage and the quote; the passage's letters are kept.
+    /// For `OneEdit` the longest of the places that begin first counts. Time is linear in the passage and the
+    /// quote; the passage's letters are kept.
     pub fn locate(&self, quote: &str, ways: &[Way]) -> Option<Found> {
         if quote.trim().is_empty() {
             return None;

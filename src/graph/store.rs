@@ -82,6 +82,8 @@ impl Store {
             };
             match built {
                 Some(built) => {
+                    //= docs/spec.md#freshness
+                    //# An edit of a workspace file before a call MUST be seen by the call.
                     if built.inputs == inputs && built.memo.reads.unchanged(&**build.world) {
                         return Ok(Arc::clone(&built.graph));
                     }
@@ -126,6 +128,8 @@ impl Store {
         let recorded = Arc::new(Recorded::new(Arc::clone(build.world)));
         let world: Arc<dyn World> = Arc::clone(&recorded) as _;
         let keeping = Keeping { kept: Arc::clone(&self.kept), inputs };
+        //= docs/spec.md#freshness
+        //# Only files that changed SHOULD be read and parsed again.
         let scan = Arc::new(Scan::new(Arc::clone(&recorded), Arc::clone(build.functions), memo, keeping));
         let builder = Arc::new(Builder::over(Arc::clone(&scan)));
         let mut graph = None;

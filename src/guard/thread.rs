@@ -7,6 +7,8 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+//= docs/spec.md#scripts
+//# A cancelled script MUST end within a thousand and twenty-four ticks.
 /// Ticks between two looks at the guard: some 100 µs of a script.
 const PERIOD: i32 = 1_024;
 

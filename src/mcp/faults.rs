@@ -17,6 +17,8 @@ pub(crate) fn error(fault: Diagnostic, uri: Option<&str>, revision: Revision) ->
     };
     let data = fault.data.map(|data| *data);
     match fault.code.kind() {
+        //= docs/spec.md#protocol
+        //# A resource that is not there MUST be refused with the code of the revision in use.
         "not_found" if uri.is_some() => {
             let code = if revision.is_stateless() { ErrorCode::INVALID_PARAMS } else { ErrorCode::RESOURCE_NOT_FOUND };
             ErrorData::new(code, message, Some(with_uri(data, uri)))
@@ -59,6 +61,9 @@ fn with_uri(data: Option<Json>, uri: Option<&str>) -> Json {
 mod tests {
     use super::*;
 
+    //= docs/spec.md#protocol
+    //= type=test
+    //# A resource that is not there MUST be refused with the code of the revision in use.
     #[test]
     fn not_found_has_the_code_of_its_era() {
         let fault = || *Diagnostic::new(Code::NOT_FOUND, "nothing there");

@@ -37,10 +37,14 @@ pub(crate) enum Incoming {
 
 /// Reads one line, without its end.
 pub(crate) fn read_message(line: &[u8]) -> Incoming {
+    //= docs/spec.md#robustness
+    //# No line on standard input MUST make the server panic or hang.
     match serde_json::from_slice::<Json>(line) {
         Ok(Json::Object(message)) => read_object(message),
         Ok(Json::Array(_)) => refused(None, "batches are not supported, send one message a line"),
         Ok(_) => refused(None, "a message is a JSON object"),
+        //= docs/spec.md#protocol
+        //# A line that is no JSON MUST be answered with a parse error.
         Err(error) => Incoming::Refused(None, ErrorData::parse_error(format!("no JSON: {error}"), None)),
     }
 }

@@ -22,6 +22,10 @@ pub(crate) fn outcome(outcome: Outcome, wrapped: bool, revision: Revision) -> Ca
     }
     let mut result = CallToolResult::success(content);
     result.is_error = outcome.failed.then_some(true);
+    //= docs/spec.md#protocol
+    //# Every message MUST be valid against the schema of the revision in use.
+    //= docs/spec.md#protocol
+    //# A structured result MUST be rendered as the revision in use allows.
     if revision.has_structured() {
         result.structured_content = outcome.structured.map(|data| {
             // A failure is not what the schema describes.
@@ -130,6 +134,9 @@ mod tests {
         Outcome { structured: Some(json), ..Outcome::default() }
     }
 
+    //= docs/spec.md#protocol
+    //= type=test
+    //# A structured result MUST be rendered as the revision in use allows.
     #[test]
     fn data_is_rendered_for_the_revision_and_its_text_stays_bare() {
         for (revision, expected) in [

@@ -24,6 +24,8 @@ impl Revision {
     /// The revision of a request. A request without one belongs to a session whose handshake is not
     /// done: the newest revision that has a handshake answers it.
     pub(crate) fn of(version: Option<&ProtocolVersion>) -> Self {
+        //= docs/spec.md#protocol
+        //# The server MUST serve the revisions 2024-11-05 to 2025-11-25 and 2026-07-28 in one process.
         let Some(version) = version else { return Self::Icons };
         Self::ALL.into_iter().rev().find(|revision| version.as_str() >= revision.name()).unwrap_or(Self::First)
     }

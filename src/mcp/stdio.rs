@@ -36,6 +36,8 @@ pub(crate) enum Output {
 /// The descriptors cannot be duplicated.
 pub(crate) fn take() -> io::Result<(Input, Output)> {
     let (stdin, stdout) = (io::stdin(), io::stdout());
+    //= docs/spec.md#protocol
+    //# Pipes, files and socket pairs MUST all be served.
     let input = match socket(stdin.as_fd()) {
         Some(socket) => Input::Socket(socket),
         None => match receiver(stdin.as_fd()) {
@@ -50,6 +52,8 @@ pub(crate) fn take() -> io::Result<(Input, Output)> {
             None => Output::Plain(io::PipeWriter::from(stdout.as_fd().try_clone_to_owned()?)),
         },
     };
+    //= docs/spec.md#protocol
+    //# Nothing but protocol messages MUST ever be written to standard output while serving.
     protect();
     Ok((input, output))
 }

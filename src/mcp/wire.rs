@@ -109,6 +109,8 @@ impl<R: AsyncRead + Unpin + Send> Wire<R> {
         if let Some(message) = self.urgent.pop_front() {
             return Some(message);
         }
+        //= docs/spec.md#robustness
+        //# Every request MUST be answered when twenty thousand are in flight.
         while self.in_flight.len() < self.bounds.in_flight && self.outlet.has_room() {
             let (size, message) = self.waiting.pop_front()?;
             self.waiting_bytes -= size;
@@ -116,6 +118,8 @@ impl<R: AsyncRead + Unpin + Send> Wire<R> {
                 if !self.waiting_ids.remove(&request.id) {
                     continue;
                 }
+                //= docs/spec.md#protocol
+                //# Calls MUST run concurrently.
                 self.in_flight.insert(request.id.clone());
             }
             return Some(message);
@@ -169,6 +173,8 @@ impl<R: AsyncRead + Unpin + Send> Wire<R> {
             Incoming::Refused(id, error) => self.refuse(id.as_ref(), &error),
             Incoming::Cancelled(params) => self.cancel(params),
             Incoming::Other(message) if self.opened => self.wait(size, *message),
+            //= docs/spec.md#protocol
+            //# A notification before the first request MUST NOT end the server.
             Incoming::Other(_) => tracing::debug!("dropped a message that came before the first request"),
             Incoming::Request { id, request, opens } => {
                 if self.in_flight.contains(&id) || self.waiting_ids.contains(&id) {
@@ -176,6 +182,8 @@ impl<R: AsyncRead + Unpin + Send> Wire<R> {
                     return self.refuse(Some(&id), &error);
                 }
                 if matches!(*request, ClientRequest::PingRequest(_)) && request.get_meta().is_empty() {
+                    //= docs/spec.md#robustness
+                    //# A `ping` MUST be answered while scripts without an end run.
                     let pong = ServerJsonRpcMessage::response(ServerResult::EmptyResult(EmptyResult {}), id);
                     self.outlet.push(&pong);
                     return;
@@ -194,6 +202,8 @@ impl<R: AsyncRead + Unpin + Send> Wire<R> {
 
     fn cancel(&mut self, params: CancelledNotificationParam) {
         let Some(id) = &params.request_id else { return };
+        //= docs/spec.md#protocol
+        //# A cancelled request MUST NOT be answered.
         // A request that still waits is forgotten; one that runs is told; any other is answered already.
         if !self.waiting_ids.remove(id) && self.in_flight.remove(id) && self.opened {
             let notification: CancelledNotification = Notification::new(params);
@@ -214,6 +224,8 @@ impl<R: AsyncRead + Unpin + Send> Wire<R> {
         if self.waiting.is_empty() && self.in_flight.is_empty() {
             return true;
         }
+        //= docs/spec.md#protocol
+        //# The end of the process MUST NOT wait for scripts without an end.
         let late = self.answered + self.bounds.grace;
         tokio::select! {
             () = self.outlet.room(), if !self.outlet.has_room() => false,
@@ -269,6 +281,8 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for Wire<R> {
                 continue;
             }
             let outlet = Arc::clone(&self.outlet);
+            //= docs/spec.md#protocol
+            //# Reading MUST pause while too many requests wait.
             let reads = self.waiting_bytes < WAITING;
             let is_full = !outlet.has_room();
             tokio::select! {

@@ -96,6 +96,9 @@ mod tests {
     }
 
     proptest! {
+        //= docs/spec.md#robustness
+        //= type=test
+        //# A parser MUST NOT panic, whatever text it is given.
         #[test]
         fn it_never_panics(text in "[a,\"\r\nö]{0,24}", header in any::<bool>()) {
             let _ = read(&text, header);

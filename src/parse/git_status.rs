@@ -140,6 +140,9 @@ mod tests {
     }
 
     proptest! {
+        //= docs/spec.md#robustness
+        //= type=test
+        //# A parser MUST NOT panic, whatever text it is given.
         #[test]
         fn it_never_panics(text in "([12u?!#] |[MAR.]{2} |[a-c] ?|\0){0,20}") {
             let _ = git_status(&Input::of(&text.as_str().into()));

@@ -16,11 +16,11 @@ pub const PRIMITIVE: Primitive = Primitive {
             &[Kind::Passage, Kind::Text],
             "Where to look; what is compared is kept with a passage, so many quotes cost little.",
         ),
-        required("quote", &[Kind::Text], "What to look for."),
+        required("quote", &[Kind::Text], "What to look for; the lines of a longer quote are joined as those of a passage are."),
         optional(
             "ways",
             &[Kind::Text, Kind::List],
-            "How the quote may differ, tried in this order: `exact` (not at all), `letters` (white space counts only between letters and digits, there a run of it is its first character), `one_edit` (as `letters`, and one byte more, less or different; the longest place counts, then the first); all three if left out.",
+            "How the quote may differ, tried in this order: `exact` (not at all), `letters` (white space counts only between letters and digits, there a run of it is its first character), `one_edit` (as `letters`, and one byte more, less or different; of the places that begin first the longest counts); all three if left out.",
         ),
     ],
     returns: Kind::Map,

@@ -150,6 +150,8 @@ fn free(
     faults: &mut Vec<Diagnostic>,
 ) -> bool {
     match taken.get(&(what, name.to_owned())) {
+        //= docs/spec.md#definitions
+        //# One name in two served packs MUST be an error that names both.
         Some(other) if *other != pack.name => {
             let message = format!("the {what} `{name}` is claimed by the packs `{other}` and `{}`", pack.name);
             let fault = Diagnostic::new(Code("name-clash"), message).at(at.clone());

@@ -69,11 +69,15 @@ impl Files {
             let read = read_layer(layer, &mut faults);
             files.warn_of_moved_originals(layer, &read, &mut faults);
             for (path, file) in read {
+                //= docs/spec.md#definitions
+                //# An empty file of a higher layer MUST remove the file below it.
                 if file.bytes.trim_ascii().is_empty() {
                     if files.by_path.remove(&path).is_some() {
                         files.removed.push((path, file.origin));
                     }
                 } else {
+                    //= docs/spec.md#definitions
+                    //# A file of a higher layer MUST stand for the file of the same path below it.
                     files.removed.retain(|(removed, _)| *removed != path);
                     files.by_path.insert(path, file);
                 }
@@ -186,6 +190,8 @@ fn read_layer(layer: &Layer, faults: &mut Vec<Diagnostic>) -> BTreeMap<String, L
         };
         let shown = format!("{WORKSPACE_FOLDER}/{path}");
         match &layer.trust {
+            //= docs/spec.md#definitions
+            //# A file of the workspace layer MUST NOT be used before its content was trusted.
             Some(trust) if !trust.allows(&shown, &file.hash) => faults.push(*untrusted(&shown, &file)),
             _ => {
                 read.insert(path, file);

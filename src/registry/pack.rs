@@ -157,6 +157,8 @@ pub fn compile(
     settings: &Settings,
 ) -> PackParts {
     let scripts: Vec<_> = files.texts("tools.d/", ".rhai").cloned().collect();
+    //= docs/spec.md#scripts
+    //# A script MUST be compiled when its pack is loaded, and not again for a call.
     let (program, broken) = Program::compile_sources(&scripts);
     faults.extend(broken);
     let texts: Vec<_> = files.texts("prompts/", "").chain(files.texts("templates/", ".hbs")).cloned().collect();

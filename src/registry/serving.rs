@@ -63,11 +63,15 @@ pub fn outer_roots(pack: &PackDefinition) -> Vec<String> {
 /// Whether a pack serves, given its root; the markers it looked for in vain if not.
 pub fn serves(name: &str, pack: &PackDefinition, choice: &Choice, workspace: &dyn World, root: &dyn World) -> Served {
     match (choice, &pack.when) {
+        //= docs/spec.md#definitions
+        //# A pack that `--pack` names MUST be served in every workspace.
         (Choice::Named(names), when) => match names.iter().any(|known| known == name) {
             true => Served::Yes,
             false => Served::No(when.clone().unwrap_or_default()),
         },
         (Choice::ByMarkers, None) => Served::Yes,
+        //= docs/spec.md#definitions
+        //# A pack MUST be served by default only where one of its `when` paths exists.
         (Choice::ByMarkers, Some(markers)) => {
             let exists = |world: &dyn World, marker: &str| matches!(world.stat(marker), Ok(Some(_)));
             match markers.iter().any(|marker| exists(workspace, marker) || exists(root, marker)) {

@@ -4,6 +4,8 @@ use crate::primitive::{Gives, Need, Param, Primitive};
 use crate::primitives::ALL;
 use std::fmt::Write;
 
+//= docs/spec.md#primitives
+//# Signatures and documentation MUST be generated from the table of primitives.
 /// The text of `toolsd.d.rhai`: a definition file that editors for rhai read. Sorted by name; one entry for each
 /// number of arguments.
 pub fn definitions() -> String {
@@ -71,6 +73,9 @@ fn line(text: &mut String, line: &str) {
 mod tests {
     use super::*;
 
+    //= docs/spec.md#primitives
+    //= type=test
+    //# Signatures and documentation MUST be generated from the table of primitives.
     #[test]
     fn every_primitive_is_in_the_definitions() {
         let text = definitions();

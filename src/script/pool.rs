@@ -43,6 +43,8 @@ impl Pool {
         job: impl FnOnce() -> T + Send + 'static,
         done: impl FnOnce(Result<T, Box<Diagnostic>>) + Send + 'static,
     ) {
+        //= docs/spec.md#calls
+        //# A panic MUST be contained in the call that caused it.
         let work = move || done(catch_unwind(AssertUnwindSafe(job)).map_err(|panic| fault_of_panic(&*panic)));
         // It fails only if no thread could be started: then the job runs here.
         if self.threads == 0 {
@@ -88,6 +90,9 @@ fn fault_of_panic(panic: &(dyn std::any::Any + Send)) -> Box<Diagnostic> {
 mod tests {
     use super::*;
 
+    //= docs/spec.md#calls
+    //= type=test
+    //# A panic MUST be contained in the call that caused it.
     #[test]
     fn a_panic_is_told_to_its_owner_and_the_threads_go_on() {
         let pool = Pool::new();

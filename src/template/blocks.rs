@@ -2,6 +2,7 @@
 
 use super::{HELPER, pure};
 use crate::diagnostic::{Diagnostic, nearest};
+use crate::guard;
 use handlebars::{
     BlockContext, BlockParams, Context, Handlebars, Helper, HelperDef, HelperResult, JsonTruthy, Output, PathAndJson,
     RenderContext, RenderError, RenderErrorReason, Renderable,
@@ -98,6 +99,8 @@ impl HelperDef for Scoped {
             };
         };
         for block in self.blocks(helper, value, render)? {
+            // Lists within lists multiply: a template pays for its rounds as a script does.
+            guard::check().map_err(|stop| RenderErrorReason::NestedError(stop))?;
             render.push_block(block);
             let rendered = template.render(engine, context, render, out);
             render.pop_block();

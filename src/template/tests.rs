@@ -141,6 +141,9 @@ fn a_template_in_a_definition_is_placed_there() {
 
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+    //= docs/spec.md#robustness
+    //= type=test
+    //# A parser MUST NOT panic, whatever text it is given.
     #[test]
     fn nothing_makes_it_panic(text in "([{}#/>(\\[\"|a-c .=~!\\\\]|\\{\\{|\\}\\}|\\{\\{#if |else|\\PC){0,40}") {
         let _ = Templates::default().render_text(&text, &json!({ "a": 1 }));

@@ -104,6 +104,8 @@ impl Granted {
     }
 }
 
+//= docs/spec.md#scripts
+//# A declared effect MUST hold at run time.
 fn undeclared(path: &str, done: &str, effect: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::WORLD, format!("`{path}` may not be {done}: the definition does not declare it"))
         .help(format!("declare `effect = \"{effect}\"`"))
@@ -160,6 +162,8 @@ fn fill(world: &dyn World, grant: &str) -> Option<String> {
     Some(filled)
 }
 
+//= docs/spec.md#scripts
+//# A script MUST NOT reach a file, a variable or a program that its pack was not granted.
 impl World for Granted {
     fn root(&self) -> &str {
         self.world.root()
@@ -271,6 +275,9 @@ mod tests {
         world.walk(&walk).map_or_else(|fault| fault.message.clone(), |walked| walked.files.join(" "))
     }
 
+    //= docs/spec.md#scripts
+    //= type=test
+    //# A script MUST NOT reach a file, a variable or a program that its pack was not granted.
     #[test]
     fn reading_stays_within_the_grants() {
         let all = granted(&["."], &[], (true, false));
@@ -316,6 +323,9 @@ mod tests {
         assert_eq!(fault.help.as_deref(), Some("allow it in `[pack]` by `grants = { write = [\"out\", \"a.md\"] }`"));
     }
 
+    //= docs/spec.md#scripts
+    //= type=test
+    //# A declared effect MUST hold at run time.
     #[test]
     fn the_declared_effect_holds_at_run_time() {
         let pure = granted(&["."], &["**"], (false, false));
@@ -325,6 +335,9 @@ mod tests {
         assert!(reads.write("x", b"").unwrap_err().help.unwrap().contains("effect = \"writes\""));
     }
 
+    //= docs/spec.md#scripts
+    //= type=test
+    //# A script MUST NOT reach a file, a variable or a program that its pack was not granted.
     #[test]
     fn variables_are_granted_by_name() {
         let world = granted(&[], &[], (true, false));

@@ -3,6 +3,9 @@
 use crate::home::Home;
 use serde_json::json;
 
+//= docs/spec.md#definitions
+//= type=test
+//# A pack that `--pack` names MUST be served in every workspace.
 #[test]
 fn the_sample_pack_is_checked_and_its_cases_hold() {
     let home = Home::with(&[]);
@@ -15,6 +18,9 @@ fn the_sample_pack_is_checked_and_its_cases_hold() {
     assert!(tested["passed"].as_u64() > Some(25), "{tested}");
 }
 
+//= docs/spec.md#command-line
+//= type=test
+//# `toolsd call --format json` MUST print the structured result alone on standard output.
 #[test]
 fn a_call_takes_json_or_pairs_and_prints_the_data_alone() {
     let home = Home::with(&[]);
@@ -26,6 +32,21 @@ fn a_call_takes_json_or_pairs_and_prints_the_data_alone() {
     assert_eq!(said.out, "[1,2,3]\n");
 }
 
+//= docs/spec.md#calls
+//= type=test
+//# Arguments MUST be validated before the script runs.
+//= docs/spec.md#calls
+//= type=test
+//# All violations of the input schema MUST be told at once.
+//= docs/spec.md#calls
+//= type=test
+//# An argument that the schema does not name MUST be refused, with the nearest one that it names.
+//= docs/spec.md#calls
+//= type=test
+//# A failed validation MUST be a tool error that a model can repair.
+//= docs/spec.md#command-line
+//= type=test
+//# `toolsd call` MUST exit with 1 on a tool error.
 #[test]
 fn a_failure_of_a_tool_is_its_json_and_ends_with_1() {
     let home = Home::with(&[]);
@@ -47,6 +68,9 @@ fn an_error_of_the_protocol_is_code_message_and_data() {
     assert_eq!(said.json()["message"], json!("there is no resource `sample:///nothing`"));
 }
 
+//= docs/spec.md#command-line
+//= type=test
+//# Usage errors MUST go to standard error with exit code 2.
 #[test]
 fn what_nothing_answers_is_usage_on_standard_error_only() {
     let home = Home::with(&[]);
@@ -61,6 +85,9 @@ fn what_nothing_answers_is_usage_on_standard_error_only() {
     assert_eq!(home.run(&["list", "--workspace", "/no/such/folder"]).code, 2);
 }
 
+//= docs/spec.md#definitions
+//= type=test
+//# A pack MUST be served by default only where one of its `when` paths exists.
 #[test]
 fn without_a_pack_each_says_what_it_looked_for() {
     let home = Home::with(&[]);
@@ -98,6 +125,9 @@ fn resources_and_prompts_are_read() {
     assert!(message.contains("`plant` is missing") && message.contains("`count`"), "{message}");
 }
 
+//= docs/spec.md#command-line
+//= type=test
+//# Colour and progress MUST NOT appear in a pipe.
 #[test]
 fn a_list_of_records_is_a_table_without_frames_in_a_pipe() {
     let home = Home::with(&[("a.plant", "rose north"), ("b.plant", "mint south")]);
@@ -126,6 +156,9 @@ fn the_primitives_are_explained() {
     assert_eq!((&one["primitives"][0]["name"], one["tables"].as_array().unwrap().len()), (&"slug".into(), 0));
 }
 
+//= docs/spec.md#diagnostics
+//= type=test
+//# All faults of a pack MUST be told by one run of `check`.
 #[test]
 fn faults_are_told_all_at_once_in_every_format() {
     let home = Home::with(&[]);

@@ -9,6 +9,9 @@ fn pack(says: &str) -> String {
     )
 }
 
+//= docs/spec.md#definitions
+//= type=test
+//# A file of the workspace layer MUST NOT be used before its content was trusted.
 #[test]
 fn a_file_of_the_workspace_waits_for_trust_and_again_after_an_edit() {
     let home = Home::with(&[(".toolsd/tools.d/a.toml", &pack("one"))]);
@@ -24,6 +27,9 @@ fn a_file_of_the_workspace_waits_for_trust_and_again_after_an_edit() {
     assert_eq!(home.run(&["call", "say"]).ended(0).out, "three\n");
 }
 
+//= docs/spec.md#definitions
+//= type=test
+//# A file of a higher layer MUST stand for the file of the same path below it.
 #[test]
 fn until_then_the_next_layer_serves() {
     let home = Home::with(&[(".toolsd/tools.d/a.toml", &pack("workspace"))]);
@@ -37,6 +43,9 @@ fn until_then_the_next_layer_serves() {
     assert!(said["files"].as_array().unwrap().contains(&json!({ "path": "tools.d/a.toml", "layer": "workspace" })));
 }
 
+//= docs/spec.md#definitions
+//= type=test
+//# An empty file of a higher layer MUST remove the file below it.
 #[test]
 fn an_empty_file_removes_what_it_overrides() {
     let home = Home::with(&[("dir/tools.d/a.toml", " \n")]);
@@ -62,6 +71,9 @@ fn what_is_ejected_is_told_when_its_original_moves_on() {
     assert_eq!(home.run(&["call", "say"]).ended(0).out, "user, later\n");
 }
 
+//= docs/spec.md#definitions
+//= type=test
+//# One name in two served packs MUST be an error that names both.
 #[test]
 fn a_name_that_two_packs_claim_names_both_until_one_has_a_prefix() {
     let home = Home::with(&[]);

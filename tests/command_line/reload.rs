@@ -11,6 +11,21 @@ fn tool(name: &str) -> String {
     format!("[[tool]]\nname = \"{name}\"\ndescription = \"Says it.\"\neffect = \"reads\"\n")
 }
 
+//= docs/spec.md#reload
+//= type=test
+//# An edit of any file of a pack MUST be served without a new start.
+//= docs/spec.md#reload
+//= type=test
+//# A pack MUST be replaced as a whole or not at all.
+//= docs/spec.md#reload
+//= type=test
+//# A pack with a fault MUST leave the last good one serving.
+//= docs/spec.md#reload
+//= type=test
+//# What is wrong with a pack, and where, MUST stand in `toolsd://status` and in the log.
+//= docs/spec.md#reload
+//= type=test
+//# A client MUST be told that a list changed when it changed, and only then.
 #[test]
 fn every_part_of_a_pack_is_reloaded_and_a_broken_one_keeps_its_last_good_state() {
     let home = Home::with(&[]);

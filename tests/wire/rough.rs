@@ -20,6 +20,12 @@ async fn an_empty_input_and_a_probe_end_well() {
     assert_eq!(client.end().await.len(), 1);
 }
 
+//= docs/spec.md#protocol
+//= type=test
+//# Calls MUST run concurrently.
+//= docs/spec.md#protocol
+//= type=test
+//# The end of the process MUST NOT wait for scripts without an end.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_end_of_input_lets_quick_calls_answer_and_stops_the_others() {
     let mut client = Client::start(short());
@@ -61,6 +67,9 @@ async fn twenty_thousand_calls_are_all_answered() {
     assert!(client.end().await.is_empty());
 }
 
+//= docs/spec.md#robustness
+//= type=test
+//# A `ping` MUST be answered while scripts without an end run.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_ping_does_not_wait_for_calls_without_an_end() {
     let mut client = Client::start(short());
@@ -82,6 +91,12 @@ async fn a_ping_does_not_wait_for_calls_without_an_end() {
     assert!(client.end().await.is_empty());
 }
 
+//= docs/spec.md#protocol
+//= type=test
+//# A line that is no JSON MUST be answered with a parse error.
+//= docs/spec.md#robustness
+//= type=test
+//# No line on standard input MUST make the server panic or hang.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn noise_is_answered_and_does_no_harm() {
     let mut client = Client::start(short());
@@ -106,6 +121,9 @@ async fn noise_is_answered_and_does_no_harm() {
     assert!(client.end().await.is_empty());
 }
 
+//= docs/spec.md#robustness
+//= type=test
+//# A client that vanishes MUST end its server.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_that_vanishes_ends_the_server() {
     let (ours, theirs) = duplex(1 << 10);
@@ -122,6 +140,9 @@ async fn a_client_that_vanishes_ends_the_server() {
     tokio::time::timeout(Duration::from_secs(2), server).await.expect("the server ends").unwrap();
 }
 
+//= docs/spec.md#protocol
+//= type=test
+//# Reading MUST pause while too many requests wait.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_that_does_not_read_is_not_served_without_end() {
     let mut client = Client::start(short());

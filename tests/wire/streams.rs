@@ -87,6 +87,9 @@ fn talk(child: Child, mut input: impl Write, output: impl Read) {
     assert!(end(child, Duration::from_secs(3)).success());
 }
 
+//= docs/spec.md#protocol
+//= type=test
+//# Pipes, files and socket pairs MUST all be served.
 #[test]
 fn pipes_are_served() {
     let mut child = start(Stdio::piped(), Stdio::piped());
@@ -94,6 +97,9 @@ fn pipes_are_served() {
     talk(child, input, output);
 }
 
+//= docs/spec.md#protocol
+//= type=test
+//# Pipes, files and socket pairs MUST all be served.
 #[test]
 fn sockets_are_served() {
     let (input, their_input) = UnixStream::pair().unwrap();
@@ -102,6 +108,9 @@ fn sockets_are_served() {
     talk(child, input, output);
 }
 
+//= docs/spec.md#protocol
+//= type=test
+//# Pipes, files and socket pairs MUST all be served.
 #[test]
 fn files_are_served() {
     let folder = tempfile::tempdir().unwrap();
@@ -115,11 +124,20 @@ fn files_are_served() {
     assert!(answers.contains(r#""structuredContent":{"text":"x"}"#), "{answers}");
 }
 
+//= docs/spec.md#protocol
+//= type=test
+//# The process MUST end with code 0 at the end of its input, at SIGINT and at SIGTERM.
 #[test]
 fn nothing_to_read_ends_well() {
     assert!(end(start(Stdio::null(), Stdio::piped()), Duration::from_secs(3)).success());
 }
 
+//= docs/spec.md#protocol
+//= type=test
+//# The process MUST end with code 0 at the end of its input, at SIGINT and at SIGTERM.
+//= docs/spec.md#protocol
+//= type=test
+//# The end of the process MUST NOT wait for scripts without an end.
 #[test]
 fn signals_end_it_though_calls_run() {
     for signal in [libc::SIGTERM, libc::SIGINT] {
@@ -141,6 +159,9 @@ fn kill(child: &Child, signal: i32) {
     assert_eq!(unsafe { libc::kill(id, signal) }, 0);
 }
 
+//= docs/spec.md#robustness
+//= type=test
+//# A client that vanishes MUST end its server.
 #[test]
 fn a_client_that_closes_its_ear_ends_it() {
     let mut child = start(Stdio::piped(), Stdio::piped());

@@ -69,6 +69,10 @@ matches = [1]
 leaves = { "b.md" = false }
 "##;
 
+//= docs/spec.md#definitions
+//= type=test
+//# A published schema MUST be the author's, verbatim and in its order, but for a closing keyword at its root and
+//# the shared definitions it refers to.
 #[test]
 fn a_good_file_is_lowered_in_full() {
     let (definitions, faults) = read(&Source::new("tools.d/a/b.toml", GOOD));
@@ -93,6 +97,15 @@ fn a_good_file_is_lowered_in_full() {
     assert!(matches!(&definitions.cases[0].steps[0].expect[0].value, Expect::Gives(json) if json[0].is_null()));
 }
 
+//= docs/spec.md#definitions
+//= type=test
+//# Every definition file MUST be read to its end.
+//= docs/spec.md#definitions
+//= type=test
+//# Every fault in a definition file MUST be reported with its path, line and column.
+//= docs/spec.md#definitions
+//= type=test
+//# A key that the grammar does not have MUST be refused, with the nearest key that it has.
 #[test]
 fn every_fault_is_told_at_its_place() {
     let text = "[[tool]]\nname = \"a\"\ndescripton = \"x\"\neffect = \"read\"\ntext = 'a'\nfile = 'b'\ndispatch = 'o'\n[tool.input]\ntype = \"object\"\nproperties.a = { typ = \"strin\", type = \"strin\" }\n[[tool.example]]\narguments = []\n";
@@ -139,6 +152,9 @@ fn json_faults_are_placed_inside_the_text() {
 
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+    //= docs/spec.md#robustness
+    //= type=test
+    //# A parser MUST NOT panic, whatever text it is given.
     #[test]
     fn nothing_makes_it_panic(text in "\\PC*", cut in 0..GOOD.len(), more in "[\\[\\]\\{\\}=\"'.,a-z0-9\\n ]{0,40}") {
         read(&Source::new("a.toml", text));

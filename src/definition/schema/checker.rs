@@ -83,6 +83,12 @@ mod tests {
         problems.into_iter().map(|p| format!("{} {} ({})", p.pointer, p.message, p.help.unwrap_or_default())).collect()
     }
 
+    //= docs/spec.md#calls
+    //= type=test
+    //# All violations of the input schema MUST be told at once.
+    //= docs/spec.md#calls
+    //= type=test
+    //# An argument that the schema does not name MUST be refused, with the nearest one that it names.
     #[test]
     fn every_violation_is_told_at_once_with_the_nearest_name() {
         let schema = json!({

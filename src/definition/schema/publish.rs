@@ -9,6 +9,9 @@ use crate::value::Json;
 /// properties it is closed: `additionalProperties = false`, or `unevaluatedProperties = false` beside keywords that
 /// bring properties of their own.
 pub fn published(schema: &Schema, defs: &[(Located<String>, Schema)]) -> Result<Json> {
+    //= docs/spec.md#definitions
+    //# A published schema MUST be the author's, verbatim and in its order, but for a closing keyword at its root
+    //# and the shared definitions it refers to.
     let mut json = resolved(schema, defs)?;
     let Some(root) = json.as_object_mut() else { return Ok(json) };
     if !root.contains_key("additionalProperties") && !root.contains_key("unevaluatedProperties") {
@@ -18,6 +21,8 @@ pub fn published(schema: &Schema, defs: &[(Located<String>, Schema)]) -> Result<
         } else {
             "additionalProperties"
         };
+        //= docs/spec.md#calls
+        //# An argument that the schema does not name MUST be refused, with the nearest one that it names.
         root.insert(keyword.to_owned(), Json::Bool(false));
     }
     Ok(json)

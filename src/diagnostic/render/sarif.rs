@@ -23,6 +23,8 @@ pub fn sarif(diagnostics: &[Diagnostic]) -> Json {
     })
 }
 
+//= docs/spec.md#diagnostics
+//# Every diagnostic MUST carry a stable code, its place and a message, as text, JSON and SARIF alike.
 fn result(diagnostic: &Diagnostic) -> Json {
     let text = match &diagnostic.help {
         Some(help) => format!("{}\n\n{help}", diagnostic.message),

@@ -12,6 +12,8 @@ pub fn text(diagnostics: &[Diagnostic], colour: bool) -> String {
     drawn.join("\n\n") + if drawn.is_empty() { "" } else { "\n" }
 }
 
+//= docs/spec.md#diagnostics
+//# Every diagnostic MUST carry a stable code, its place and a message, as text, JSON and SARIF alike.
 fn draw(renderer: &Renderer, diagnostic: &Diagnostic) -> String {
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,

@@ -189,6 +189,9 @@ fn title_and_summary_stand_at_the_begin() {
 }
 
 proptest! {
+    //= docs/spec.md#robustness
+    //= type=test
+    //# A parser MUST NOT panic, whatever text it is given.
     #[test]
     fn it_never_panics(text in "(Appendix |Annex |RFC 1  |\\[Page 1\\]|[A-Z]|[0-9]{1,3}|\\.| |:|\n|\n\n|\u{c}|é|x){0,60}|\\PC{0,60}") {
         for section in parse_ietf(&Document::new("a", text.as_str())).unwrap_or_default().sections {

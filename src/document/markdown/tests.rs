@@ -80,6 +80,9 @@ fn many_equal_headings_take_linear_time() {
 }
 
 proptest! {
+    //= docs/spec.md#robustness
+    //= type=test
+    //# A parser MUST NOT panic, whatever text it is given.
     #[test]
     fn it_never_panics(text in "([#>*`{}\\[\\]()=&;<-]|\n|\r\n| |\t|a|é|\u{0}){0,60}|\\PC{0,60}") {
         for section in read(&text).sections {

@@ -3,17 +3,52 @@
 use memchr::memmem;
 use std::ops::Range;
 
-/// The longest part of `hay` that becomes `needle` when one byte is inserted, removed or replaced; the first
-/// among equally long ones. The parts are not empty.
+/// So many places of one half are looked at one by one; with more of them the whole text is.
+const PLACES: usize = 32;
+
+/// The first part of `hay` that becomes `needle` when one byte is inserted, removed or replaced; the longest
+/// among those that begin there. The parts are not empty.
 ///
-/// One edit leaves one half of the needle as it is: if neither half occurs there is no such part. Otherwise
-/// the part from `start` to `end` is one if what it shares with the needle from its beginning and what it
-/// shares from its end leave at most one byte of either.
+/// One edit leaves one half of the needle as it is, so only what lies around a half is looked at.
 pub(super) fn locate(hay: &[u8], needle: &[u8]) -> Option<Range<usize>> {
-    let (first, second) = needle.split_at(needle.len() / 2);
-    if memmem::find(hay, first).is_none() && memmem::find(hay, second).is_none() {
-        return None;
+    let windows = windows(hay, needle).unwrap_or_else(|| vec![0..hay.len()]);
+    windows.into_iter().find_map(|window| {
+        let part = locate_within(&hay[window.clone()], needle)?;
+        Some(window.start + part.start..window.start + part.end)
+    })
+}
+
+/// The parts of `hay` that hold every place, in order and apart from each other; nothing if they would be too many.
+fn windows(hay: &[u8], needle: &[u8]) -> Option<Vec<Range<usize>>> {
+    let (size, half) = (needle.len(), needle.len() / 2);
+    let mut windows = Vec::new();
+    for (part, before) in [(&needle[..half], 0), (&needle[half..], half + 1)] {
+        let finder = memmem::Finder::new(part);
+        let mut from = 0;
+        while let Some(found) = hay.get(from..).and_then(|rest| finder.find(rest)) {
+            let at = from + found;
+            let start = at.saturating_sub(before);
+            windows.push(start..(at + size + 1).min(hay.len()));
+            if windows.len() > PLACES {
+                return None;
+            }
+            from = at + 1;
+        }
     }
+    windows.sort_by_key(|window| window.start);
+    let mut apart: Vec<Range<usize>> = Vec::with_capacity(windows.len());
+    for window in windows {
+        match apart.last_mut().filter(|last| window.start <= last.end) {
+            Some(last) => last.end = last.end.max(window.end),
+            None => apart.push(window),
+        }
+    }
+    Some(apart)
+}
+
+/// The same as [`locate`], by looking at every place: the part from `start` to `end` is one if what it shares
+/// with the needle from its beginning and what it shares from its end leave at most one byte of either.
+fn locate_within(hay: &[u8], needle: &[u8]) -> Option<Range<usize>> {
     let heads = shared(hay.iter(), needle.iter(), hay.len());
     let tails = shared(hay.iter().rev(), needle.iter().rev(), hay.len());
     let size = needle.len();
@@ -22,8 +57,8 @@ pub(super) fn locate(hay: &[u8], needle: &[u8]) -> Option<Range<usize>> {
         length > 0 && end <= hay.len() && heads[start] + tails[hay.len() - end] >= least
     };
     let ways = [(size + 1, size), (size, size.saturating_sub(1)), (size.saturating_sub(1), size.saturating_sub(1))];
-    ways.into_iter().find_map(|(length, least)| {
-        let start = (0..hay.len()).find(|&start| fits(start, length, least))?;
+    (0..hay.len()).find_map(|start| {
+        let (length, _) = ways.into_iter().find(|(length, least)| fits(start, *length, *least))?;
         Some(start..start + length)
     })
 }
@@ -58,9 +93,10 @@ mod tests {
 
     fn slow(hay: &[u8], needle: &[u8]) -> Option<Range<usize>> {
         let size = needle.len();
-        [size + 1, size, size.saturating_sub(1)].into_iter().filter(|length| *length > 0).find_map(|length| {
-            let text = |bytes: &[u8]| bytes.iter().map(|byte| char::from(*byte)).collect::<String>();
-            (0..hay.len()).map(|start| start..start + length).find(|range| {
+        let text = |bytes: &[u8]| bytes.iter().map(|byte| char::from(*byte)).collect::<String>();
+        (0..hay.len()).find_map(|start| {
+            let lengths = [size + 1, size, size.saturating_sub(1)].into_iter().filter(|length| *length > 0);
+            lengths.map(|length| start..start + length).find(|range| {
                 hay.get(range.clone()).is_some_and(|part| strsim::levenshtein(&text(part), &text(needle)) <= 1)
             })
         })

@@ -103,6 +103,9 @@ fn sentences_that_overlap_too_often_are_a_fault() {
 }
 
 proptest! {
+    //= docs/spec.md#robustness
+    //= type=test
+    //# A parser MUST NOT panic, whatever text it is given.
     #[test]
     fn it_never_panics_and_every_text_is_in_the_lines(text in "(MUST|NOT|MAY|\\.| |\n|\t|é|a|\"){0,60}|\\PC{0,60}") {
         let lines = Document::new("a.txt", text).lines(1, i64::MAX);

@@ -66,6 +66,9 @@ impl Object for Walker {
     }
 }
 
+//= docs/spec.md#freshness
+//= type=test
+//# Only files that changed SHOULD be read and parsed again.
 #[test]
 fn only_what_changed_is_read_and_parsed_again() {
     let bench = Bench::new(&[("a", "node n 1"), ("b", "node n 2\nrefer 2 1 uses"), ("c", "node n 3")]);

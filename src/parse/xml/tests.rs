@@ -60,6 +60,9 @@ fn faults_say_where() {
 }
 
 proptest! {
+    //= docs/spec.md#robustness
+    //= type=test
+    //# A parser MUST NOT panic, whatever text it is given.
     #[test]
     fn it_never_panics(text in "(<a>|</a>|<b x='1'/>|\n|ö|&lt;|<!--x-->|<|&|<\\?x\\?>|<!DOCTYPE a>){0,20}") {
         if let Ok(root) = parse(&text) {

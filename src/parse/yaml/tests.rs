@@ -121,6 +121,9 @@ proptest! {
         }
     }
 
+    //= docs/spec.md#robustness
+    //= type=test
+    //# A parser MUST NOT panic, whatever text it is given.
     #[test]
     fn it_never_panics_and_faults_lie_within(text in prop_oneof!["[-a: \n\\[{}&*|>\"'#?!,\t%]{0,40}", any::<String>()]) {
         if let Err(refused) = parse(&text).expect("no guard") {

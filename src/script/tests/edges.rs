@@ -126,6 +126,9 @@ fn functions_survive_the_way_through_values() {
     );
 }
 
+//= docs/spec.md#scripts
+//= type=test
+//# A script MUST NOT reach a file, a variable or a program that its pack was not granted.
 #[test]
 fn no_code_comes_from_outside() {
     for text in ["fn main() { eval(\"1\") }", "import \"x\" as x; fn main() { 1 }"] {

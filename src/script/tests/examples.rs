@@ -37,6 +37,9 @@ fn wrong(primitive: &Primitive, example: &Example) -> Option<String> {
     }
 }
 
+//= docs/spec.md#primitives
+//= type=test
+//# Every example of a primitive MUST pass.
 #[test]
 fn examples_of_primitives() {
     let wrong = Pool::new().run(|| {

@@ -20,6 +20,9 @@ fn little_memory() -> Limits {
     Limits { memory: 16 << 20, ..Limits::default() }
 }
 
+//= docs/spec.md#scripts
+//= type=test
+//# A script MUST end when it has used up its ticks, its time, its memory or its depth.
 #[test]
 fn what_never_ends_is_ended() {
     for text in [
@@ -41,6 +44,9 @@ fn what_never_ends_is_ended() {
     }
 }
 
+//= docs/spec.md#scripts
+//= type=test
+//# A script that is stopped MUST NOT be able to go on by catching the fault.
 #[test]
 fn a_stop_cannot_be_caught() {
     for text in [
@@ -53,6 +59,9 @@ fn a_stop_cannot_be_caught() {
     }
 }
 
+//= docs/spec.md#scripts
+//= type=test
+//# A script MUST end when it has used up its ticks, its time, its memory or its depth.
 #[test]
 fn what_takes_all_memory_is_stopped() {
     for text in [
@@ -75,6 +84,9 @@ fn what_takes_all_memory_is_stopped() {
     }
 }
 
+//= docs/spec.md#scripts
+//= type=test
+//# A script MUST end when it has used up its ticks, its time, its memory or its depth.
 #[test]
 fn recursion_has_a_depth_and_the_pack_may_set_it() {
     let down = "fn down(n) { if n == 0 { 0 } else { 1 + down(n - 1) } } fn main() { down(50) }";
@@ -94,6 +106,9 @@ fn recursion_has_a_depth_and_the_pack_may_set_it() {
     }
 }
 
+//= docs/spec.md#scripts
+//= type=test
+//# A script MUST end when it has used up its ticks, its time, its memory or its depth.
 #[test]
 fn time_is_over_in_the_middle_of_a_verb() {
     let limits = Limits { time: Duration::from_millis(50), ..Limits::default() };

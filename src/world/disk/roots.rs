@@ -83,6 +83,8 @@ impl Roots {
             let message = format!("the path `{start}…` has {} bytes", path.len());
             return Err(Diagnostic::new(Code::WORLD, message).help(format!("at most {MOST_PATH_BYTES} are allowed")));
         }
+        //= docs/spec.md#robustness
+        //# A path MUST NOT lead outside its root, by `..`, by being absolute, or through a symlink.
         let clean = path::clean(&expand(path, self.home.as_deref()));
         if path::is_below(&clean, ".") {
             return Ok((self.roots[0].open().ok(), clean));

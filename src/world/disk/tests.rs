@@ -27,6 +27,9 @@ fn walk_all(follow: bool) -> Walk {
     Walk { from: ".".into(), hidden: true, ignore: false, follow, depth: None }
 }
 
+//= docs/spec.md#robustness
+//= type=test
+//# A path MUST NOT lead outside its root, by `..`, by being absolute, or through a symlink.
 #[test]
 fn hostile_paths_never_lead_outside() {
     let (house, disk) = house();
@@ -95,6 +98,9 @@ fn a_link_that_stays_inside_is_read_but_never_written() {
     assert_eq!(followed.files, ["link/alias", "link/file", "real/alias", "real/file"]);
 }
 
+//= docs/spec.md#robustness
+//= type=test
+//# A path MUST NOT lead outside its root, by `..`, by being absolute, or through a symlink.
 #[test]
 fn a_link_swapped_while_a_call_runs_does_not_lead_outside() {
     let (house, disk) = house();
@@ -171,6 +177,9 @@ fn other_roots_are_granted_by_name() {
     assert!(Disk::new(house.path().join("absent").to_str().unwrap(), []).is_err());
 }
 
+//= docs/spec.md#robustness
+//= type=test
+//# A file MUST be written as a whole or not at all.
 #[test]
 fn a_write_replaces_the_file_and_keeps_its_permissions() {
     let (house, disk) = house();
@@ -192,6 +201,9 @@ fn a_large_file_is_refused() {
     assert_eq!((fault.code, fault.message.as_str()), (Code::LIMIT, "`large` has 64 MB"));
 }
 
+//= docs/spec.md#freshness
+//= type=test
+//# An edit of a workspace file before a call MUST be seen by the call.
 /// Recorded reads on a real disk: each edit is made at once, so most fall into the tick of the write before.
 #[test]
 fn an_edit_on_disk_is_always_seen() {

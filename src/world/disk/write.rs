@@ -11,6 +11,8 @@ use std::io::{self, Write};
 pub(super) fn write(roots: &Roots, path: &str, bytes: &[u8]) -> Result<()> {
     let (parent, name) = parent(roots, path, true)?;
     let permissions = replaced(&parent, path, &name)?;
+    //= docs/spec.md#robustness
+    //# A file MUST be written as a whole or not at all.
     let temporary = format!(".{}.toolsd", uuid::Uuid::new_v4().simple());
     let written =
         fill(&parent, &temporary, bytes, permissions).and_then(|()| parent.rename(&temporary, &parent, &name));

@@ -87,6 +87,9 @@ fn apply(memory: &Memory, act: &Act) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
+    //= docs/spec.md#freshness
+    //= type=test
+    //# An edit of a workspace file before a call MUST be seen by the call.
     #[test]
     fn an_edit_before_the_check_is_always_seen(
         before in prop::collection::vec(act(), 0..8),
