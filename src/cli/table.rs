@@ -16,9 +16,10 @@ pub fn layout(head: &[&str], rows: Vec<Vec<String>>, bold: bool, width: Option<u
         let cell = Cell::new(text);
         if bold { cell.add_attribute(Attribute::Bold) } else { cell }
     }));
+    let one_has_lines = rows.iter().flatten().any(|cell| cell.contains('\n'));
     table.add_rows(rows);
     let widths: Vec<usize> = table.column_max_content_widths().into_iter().map(usize::from).collect();
-    let Some((_, narrow)) = widths.split_last() else { return table };
+    let Some((last, narrow)) = widths.split_last() else { return table };
     // A blank stands on each side of a cell.
     let taken: usize = narrow.iter().map(|width| width + 2).sum();
     let all = usize::from(table.width().unwrap_or(u16::MAX));
@@ -27,11 +28,16 @@ pub fn layout(head: &[&str], rows: Vec<Vec<String>>, bold: bool, width: Option<u
             column.set_constraint(ColumnConstraint::ContentWidth);
         }
     }
+    // Lines between the rows are needed only where a row may have several lines.
+    if taken + last + 2 <= all && !one_has_lines {
+        let style = table.style_mut();
+        (style.row_separator.fill, style.row_separator.junction) = (None, None);
+    }
     table
 }
 
 /// Moves the column with the longest cell behind all others, where it can be wrapped.
-pub fn widest_last(head: &mut Vec<&str>, rows: &mut [Vec<String>]) {
+pub fn widest_last(head: &mut [&str], rows: &mut [Vec<String>]) {
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     // Of equally wide columns the last one: then nothing moves without need.
     let Some(widest) = (0..head.len()).max_by_key(|column| width(*column)) else { return };
@@ -54,7 +60,7 @@ mod tests {
         widest_last(&mut head, &mut rows);
         assert_eq!(head, ["level", "status", "path"]);
         assert_eq!(rows[0], ["MUST", "done", "a/long/path/of/it"]);
-        widest_last(&mut Vec::new(), &mut []);
+        widest_last(&mut [], &mut []);
     }
 
     #[test]
@@ -64,6 +70,14 @@ mod tests {
         assert!(shown.contains("get_the_long_name") && shown.contains("reads"), "{shown}");
         assert!(shown.lines().all(|line| line.chars().count() <= 50), "{shown}");
         assert!(shown.lines().count() > 4, "{shown}");
+    }
+
+    #[test]
+    fn rows_of_one_line_stand_close() {
+        let rows = vec![texts(&["a", "b"]), texts(&["c", "d"])];
+        assert_eq!(layout(&["one", "other"], rows, false, Some(60)).to_string().lines().count(), 6);
+        let rows = vec![texts(&["a", "b"]), texts(&["c", "d\ne"])];
+        assert_eq!(layout(&["one", "other"], rows, false, Some(60)).to_string().lines().count(), 8);
     }
 
     #[test]

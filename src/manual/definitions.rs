@@ -9,15 +9,16 @@ use serde_json::json;
 pub fn page() -> String {
     let mut text = format!("{HEAD}\n# Definitions\n\n");
     text.push_str(
-        "The tables of a pack's TOML files, and of `toolsd.toml`. A key that takes a table of any keys, a JSON\n",
+        "The tables of a pack's TOML files, and of `toolsd.toml`. Where `KEY_json` is named, the value may also be\n",
     );
-    text.push_str("Schema or any value may also be written as JSON: `KEY_json = '''…'''`. `toolsd docs TABLE` shows one of them.\n");
+    text.push_str("written as JSON in a text of that key. `toolsd docs TABLE` shows one of them.\n");
     for table in reference() {
         text.push_str(&format!("\n## `{}`\n\n{}\n\n", table.name, table.doc));
         text.push_str("| key | takes | what it means |\n|---|---|---|\n");
         for key in table.keys {
             let need = if key.required { " (required)" } else { "" };
-            let takes = cell(&key.shape.describe());
+            let as_json = if key.shape.has_json_form() { format!(", or `{}_json`", key.name) } else { String::new() };
+            let takes = format!("{}{as_json}", cell(&key.shape.describe()));
             text.push_str(&format!("| `{}`{need} | {takes} | {} |\n", key.name, cell(key.doc)));
         }
         for (name, instead) in table.later {
