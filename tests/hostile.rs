@@ -1,0 +1,13 @@
+//! What must not break: hostile packs, hostile clients and hostile workspaces against the built binary.
+#![allow(clippy::unwrap_used, reason = "tests may panic")]
+
+#[path = "hostile/calls.rs"]
+mod calls;
+#[path = "hostile/house.rs"]
+mod house;
+#[path = "hostile/packs.rs"]
+mod packs;
+#[path = "hostile/wire.rs"]
+mod wire;
+#[path = "hostile/workspace.rs"]
+mod workspace;

@@ -1,0 +1,126 @@
+//! The table of hostile calls, over the wire and on the command line.
+
+use crate::house::{House, PACKS, SECRET};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+#[derive(Deserialize)]
+struct Table {
+    case: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+struct Case {
+    title: String,
+    tool: String,
+    #[serde(default)]
+    what: Vec<String>,
+    #[serde(default)]
+    path: Vec<String>,
+    #[serde(default)]
+    fails: Vec<String>,
+    gives: Option<Value>,
+}
+
+fn table() -> Vec<Case> {
+    let table: Table = toml::from_str(include_str!("cases.toml")).unwrap();
+    table.case
+}
+
+impl Case {
+    /// Every combination of the arguments.
+    fn arguments(&self, house: &House) -> Vec<Value> {
+        let parent = house.parent().to_str().unwrap();
+        let mut all = vec![json!({})];
+        for (key, values) in [("what", &self.what), ("path", &self.path)] {
+            if values.is_empty() {
+                continue;
+            }
+            all = all
+                .iter()
+                .flat_map(|map| {
+                    values.iter().map(move |value| {
+                        let mut map = map.clone();
+                        map[key] = json!(value.replace("${parent}", parent));
+                        map
+                    })
+                })
+                .collect();
+        }
+        all
+    }
+
+    /// What is wrong with an answer.
+    fn judge(&self, arguments: &Value, text: &str, failed: bool) -> Option<String> {
+        let as_told = match failed {
+            true => self.fails.iter().any(|part| text.contains(part.as_str())),
+            false => {
+                self.gives.as_ref().is_some_and(|data| serde_json::from_str(text).is_ok_and(|got: Value| got == *data))
+            }
+        };
+        let told = &text[..text.floor_char_boundary(300)];
+        let kept = !text.contains(SECRET);
+        (!as_told || !kept).then(|| format!("{}: {} {arguments}: {told}", self.title, self.tool))
+    }
+}
+
+#[test]
+fn each_hostile_call_is_contained_and_the_next_one_is_answered() {
+    let house = House::new();
+    let mut client = house.serve(&["hostile", "calm"]);
+    let before = house.snapshot();
+    let mut faults = Vec::new();
+    for case in table() {
+        for arguments in case.arguments(&house) {
+            let (text, failed) = client.call(&case.tool, arguments.clone());
+            faults.extend(case.judge(&arguments, &text, failed));
+        }
+        client.is_well();
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(house.snapshot() == before, "something was written");
+    drop(client.input.take());
+    assert_eq!(client.ended(), Some(0));
+}
+
+#[test]
+fn the_command_line_contains_them_too() {
+    let house = House::new();
+    let before = house.snapshot();
+    for case in table() {
+        let Some(arguments) = case.arguments(&house).into_iter().next() else { continue };
+        let words =
+            ["call", &case.tool, &arguments.to_string(), "--dir", PACKS, "--pack", "hostile", "--format", "json"];
+        let (code, out, err) = house.run(&words);
+        assert!(matches!(code, Some(0 | 1)), "{}: {code:?} {err}", case.title);
+        let fault = case.judge(&arguments, out.trim(), code == Some(1));
+        assert!(fault.is_none(), "{fault:?}");
+    }
+    assert!(house.snapshot() == before, "something was written");
+}
+
+#[test]
+fn words_that_look_like_options_are_not_taken_for_some() {
+    let house = House::new();
+    let base = ["--dir", PACKS, "--pack", "calm", "--pack", "hostile", "--format", "json"];
+    let cases: &[(&[&str], i32, &str)] = &[
+        (&["call", "echo", "--", "text=--help"], 0, "--help"),
+        (&["call", "echo", "--", "text=-"], 0, "\"-\""),
+        (&["call", "--", "echo", r#"{"text":"--pack duvet"}"#], 0, "--pack duvet"),
+        (&["call", "--", "--help"], 2, "no tool `--help`"),
+        (&["call", "--", "-x"], 2, "no tool `-x`"),
+        (&["call", "echo", "--", "--text=x"], 1, "there is no `--text`"),
+        (&["call", "echo", "--", "-x"], 2, "`-x` is no argument"),
+        (&["call", "echo", "--text=x"], 2, "--text"),
+        (&["read", "--", "--help"], 1, "--help"),
+        (&["prompt", "--", "--help"], 2, "--help"),
+        (&["call", "reach", "--", "what=a_text", "path=--workspace=/etc"], 1, "--workspace=/etc"),
+        (&["call", "reach", "--", "what=a_text", "path=/etc/passwd"], 1, "may not read"),
+        (&["call", "echo", "text=\u{202e}\u{7}\u{1b}[2J"], 0, "tail"),
+    ];
+    for (words, code, part) in cases {
+        let (got, out, err) = house.run(&[&base[..], words].concat());
+        assert_eq!(got, Some(*code), "{words:?}: {out}{err}");
+        assert!(format!("{out}{err}").contains(part), "{words:?}: {out}{err}");
+    }
+}

@@ -1,0 +1,202 @@
+//! Hostile clients: noise, floods, huge texts, and those that vanish.
+
+use crate::house::{Client, House, PACKS};
+use serde_json::{Value, json};
+use std::collections::HashSet;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The most memory that a development build may have used, in MB; a release build stays below 200.
+const MEMORY: usize = if cfg!(debug_assertions) { 400 } else { 200 };
+
+/// Random numbers that are the same in each run.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % end
+    }
+}
+
+/// A line of noise: random bytes, a cut message, or a message of the wrong shape.
+fn noise(dice: &mut Dice) -> Vec<u8> {
+    let whole = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "echo", "arguments": { "text": "é" } } });
+    let whole = whole.to_string().into_bytes();
+    let shapes: [Value; 12] = [
+        json!({ "jsonrpc": "2.0", "id": null, "method": "ping" }),
+        json!({ "jsonrpc": "2.0", "id": [1], "method": "ping" }),
+        json!({ "jsonrpc": "1.0", "id": 1, "method": "ping" }),
+        json!({ "jsonrpc": "2.0", "id": 1.5, "method": "ping" }),
+        json!({ "jsonrpc": "2.0", "id": "x", "method": 7 }),
+        json!({ "jsonrpc": "2.0", "id": "x", "method": "no/such/method", "params": [] }),
+        json!({ "jsonrpc": "2.0", "id": "x", "method": "tools/call", "params": [1, 2] }),
+        json!({ "jsonrpc": "2.0", "id": "x", "method": "tools/call", "params": { "name": 7 } }),
+        json!({ "jsonrpc": "2.0", "id": "x", "result": {} }),
+        json!({ "jsonrpc": "2.0", "id": "x", "error": { "code": "x" } }),
+        json!({ "jsonrpc": "2.0", "method": "notifications/no_such" }),
+        json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": {} } }),
+    ];
+    match dice.below(5) {
+        0 => (0..dice.below(200)).map(|_| dice.below(256) as u8).filter(|byte| *byte != b'\n').collect(),
+        1 => whole[..dice.below(whole.len())].to_vec(),
+        2 => {
+            let mut bytes = whole;
+            for _ in 0..4 {
+                let at = dice.below(bytes.len());
+                bytes[at] = dice.below(256) as u8;
+            }
+            bytes.into_iter().filter(|byte| *byte != b'\n').collect()
+        }
+        3 => "[{\"a\":".repeat(dice.below(2_000)).into_bytes(),
+        _ => shapes[dice.below(shapes.len())].to_string().into_bytes(),
+    }
+}
+
+#[test]
+fn ten_thousand_lines_of_noise_do_no_harm() {
+    let house = House::new();
+    let mut client = house.serve(&["calm"]);
+    let mut dice = Dice(7);
+    for _ in 0..10_000 {
+        let mut line = noise(&mut dice);
+        line.push(b'\n');
+        client.send_bytes(&line);
+    }
+    client.send(&json!({ "jsonrpc": "2.0", "id": "end of noise", "method": "ping" }).to_string());
+    let mut errors = 0;
+    loop {
+        let message = client.hear().expect("the server lives");
+        assert_eq!(message["jsonrpc"], "2.0", "{message}");
+        errors += usize::from(message["error"]["code"].is_i64());
+        if message["id"] == "end of noise" {
+            break;
+        }
+    }
+    assert!(errors > 5_000, "{errors} errors");
+    client.is_well();
+    assert!(client.peak_memory().is_none_or(|peak| peak < MEMORY), "{:?} MB", client.peak_memory());
+}
+
+#[test]
+fn twenty_thousand_calls_in_flight_are_all_answered() {
+    let house = House::new();
+    let mut client = house.serve(&["calm"]);
+    let mut open: HashSet<u64> = HashSet::new();
+    for _ in 0..20_000 {
+        open.insert(client.begin("tools/call", json!({ "name": "echo", "arguments": { "text": "tea" } })));
+    }
+    while !open.is_empty() {
+        let answer = client.hear().expect("the server lives");
+        assert_eq!(answer["result"]["structuredContent"]["tail"], "tea", "{answer}");
+        assert!(open.remove(&answer["id"].as_u64().unwrap()), "answered twice: {answer}");
+    }
+    let quickest = (0..5).map(|_| {
+        let before = Instant::now();
+        client.ask("ping", json!({}));
+        before.elapsed()
+    });
+    // The best of five: other tests run on the same cores.
+    let quickest = quickest.min().unwrap();
+    assert!(quickest < Duration::from_millis(100), "a ping took {quickest:?}");
+    assert!(client.peak_memory().is_none_or(|peak| peak < MEMORY), "{:?} MB", client.peak_memory());
+    client.is_well();
+}
+
+#[test]
+fn huge_texts_are_taken_or_refused_with_words() {
+    let house = House::new();
+    let mut client = house.serve(&["calm", "hostile"]);
+    for mega_bytes in [1, 15] {
+        let text = "x".repeat(mega_bytes * 1_000_000);
+        let (said, failed) = client.call("echo", json!({ "text": text, "tail": 1 }));
+        assert!(!failed && said.contains(&text.len().to_string()), "{said}");
+    }
+    let huge = "x".repeat(1_000_000);
+    let (said, failed) = client.call("echo", json!({ "text": "a", huge.as_str(): 1 }));
+    assert!(failed && said.contains("there is no `x"), "{}", &said[..200]);
+    let (said, failed) = client.call("reach", json!({ "what": "a_text", "path": huge }));
+    assert!(failed, "{}", &said[..200]);
+    let answer = client.ask("tools/call", json!({ "name": huge, "arguments": {} }));
+    assert!(answer["error"]["code"].is_i64() || answer["result"]["isError"] == true);
+    let answer = client.ask("resources/read", json!({ "uri": huge }));
+    assert!(answer["error"]["code"].is_i64());
+    client.send(&"y".repeat(20 << 20));
+    let refused = client.hear().expect("the server lives");
+    assert!(refused["error"]["code"].is_i64(), "{refused}");
+    client.is_well();
+}
+
+/// A server with calls that do not end.
+fn busy(house: &House) -> Client {
+    let mut client = house.serve(&["hostile", "calm"]);
+    for _ in 0..6 {
+        client.begin("tools/call", json!({ "name": "spin_for_long", "arguments": { "what": "plain_loop" } }));
+    }
+    client.ask("ping", json!({}));
+    client
+}
+
+#[test]
+fn signals_end_it_well_while_scripts_run_without_end() {
+    let house = House::new();
+    for signal in ["-TERM", "-INT"] {
+        let mut client = busy(&house);
+        assert!(Command::new("kill").args([signal, &client.child.id().to_string()]).status().unwrap().success());
+        assert_eq!(client.ended(), Some(0), "{signal}");
+    }
+}
+
+#[test]
+fn the_end_of_input_ends_it_well_while_scripts_run_without_end() {
+    let house = House::new();
+    let mut client = busy(&house);
+    drop(client.input.take());
+    assert_eq!(client.ended(), Some(0));
+}
+
+#[test]
+fn calls_without_an_end_that_are_taken_back_make_room_for_others() {
+    let house = House::new();
+    let mut client = busy(&house);
+    for id in 2..=7 {
+        let cancelled = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
+        client.send(&cancelled.to_string());
+    }
+    client.is_well();
+}
+
+#[test]
+fn a_client_that_vanishes_in_a_call_ends_it() {
+    let house = House::new();
+    // Both ends closed at once, as when the client is killed; then only the one it reads from.
+    for closes_input in [true, false] {
+        let mut command = house.command(&["serve", "--dir", PACKS, "--pack", "hostile", "--pack", "calm"]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "x", "version": "0" } });
+        writeln!(input, "{}", json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello })).unwrap();
+        output.read_line(&mut String::new()).unwrap();
+        let spin = json!({ "name": "spin_for_long", "arguments": { "what": "in_a_closure" } });
+        writeln!(input, "{}", json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": spin })).unwrap();
+        writeln!(input, "{}", json!({ "jsonrpc": "2.0", "id": 2, "method": "ping" })).unwrap();
+        output.read_line(&mut String::new()).unwrap();
+        drop(output);
+        if closes_input {
+            drop(input);
+        } else {
+            // It learns of it when it writes.
+            while writeln!(input, "{}", json!({ "jsonrpc": "2.0", "id": 3, "method": "ping" })).is_ok() {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        }
+        let before = Instant::now();
+        while child.try_wait().unwrap().is_none() {
+            assert!(before.elapsed() < Duration::from_secs(20), "the server does not end");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert!(child.wait().unwrap().code().is_some(), "a signal or an abort ended it");
+    }
+}
