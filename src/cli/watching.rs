@@ -22,6 +22,8 @@ impl Watching {
         let mut watchers = Vec::new();
         let reloading = Arc::clone(service);
         watchers.extend(watch(layers(session), move |_| reloading.reload()));
+        // What was written after the packs were read and before they were watched.
+        service.reload();
         let registry = service.registry();
         let subscribes = registry.resources.iter().any(|one| one.resource.subscribe);
         let describes = registry.tools.iter().any(|one| one.tool.describe.is_some());
