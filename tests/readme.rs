@@ -84,6 +84,9 @@ fn save(home: &Home, text: &str) {
     home.write(path, text);
 }
 
+//= docs/spec.md#readme
+//= type=test
+//# Every command and every snippet of the README MUST be run by a test.
 #[test]
 fn every_command_does_what_stands_there() {
     let home = Home::with(&[]);

@@ -11,7 +11,7 @@ const PLACES: usize = 32;
 ///
 /// One edit leaves one half of the needle as it is, so only what lies around a half is looked at.
 pub(super) fn locate(hay: &[u8], needle: &[u8]) -> Option<Range<usize>> {
-    let windows = windows(hay, needle).unwrap_or_else(|| vec![0..hay.len()]);
+    let windows = windows(hay, needle).unwrap_or_else(|| std::iter::once(0..hay.len()).collect());
     windows.into_iter().find_map(|window| {
         let part = locate_within(&hay[window.clone()], needle)?;
         Some(window.start + part.start..window.start + part.end)
