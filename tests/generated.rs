@@ -28,6 +28,9 @@ fn stale(path: &str, text: &str) -> Option<String> {
     Some(format!("{path}:{}: is stale: run `just bless`", same + 1))
 }
 
+//= docs/spec.md#primitives
+//= type=test
+//# Signatures and documentation MUST be generated from the table of primitives.
 #[test]
 fn pages_and_signatures_are_fresh() {
     let faults: Vec<String> = manual::files().iter().filter_map(|(path, text)| stale(path, text)).collect();
