@@ -131,6 +131,9 @@ fn servers(config: &Value, found: &mut Vec<Vec<String>>) {
     config.as_object().into_iter().flat_map(|map| map.values()).for_each(|inner| servers(inner, found));
 }
 
+//= docs/spec.md#readme
+//= type=test
+//# Every command and every snippet of the README MUST be run by a test.
 #[test]
 fn every_snippet_parses_and_the_servers_that_clients_start_do_start() {
     let text = readme();

@@ -107,6 +107,9 @@ fn until_faults(client: &mut Client, any: bool) {
     }
 }
 
+//= docs/spec.md#reload
+//= type=test
+//# A pack with a fault MUST leave the last good one serving.
 #[test]
 fn while_a_file_is_half_written_the_last_good_pack_serves() {
     let house = House::new();

@@ -54,6 +54,9 @@ fn noise(dice: &mut Dice) -> Vec<u8> {
     }
 }
 
+//= docs/spec.md#robustness
+//= type=test
+//# No line on standard input MUST make the server panic or hang.
 #[test]
 fn ten_thousand_lines_of_noise_do_no_harm() {
     let house = House::new();
@@ -79,6 +82,9 @@ fn ten_thousand_lines_of_noise_do_no_harm() {
     assert!(client.peak_memory().is_none_or(|peak| peak < MEMORY), "{:?} MB", client.peak_memory());
 }
 
+//= docs/spec.md#robustness
+//= type=test
+//# Every request MUST be answered when twenty thousand are in flight.
 #[test]
 fn twenty_thousand_calls_in_flight_are_all_answered() {
     let house = House::new();
@@ -167,6 +173,9 @@ fn calls_without_an_end_that_are_taken_back_make_room_for_others() {
     client.is_well();
 }
 
+//= docs/spec.md#robustness
+//= type=test
+//# A client that vanishes MUST end its server.
 #[test]
 fn a_client_that_vanishes_in_a_call_ends_it() {
     let house = House::new();

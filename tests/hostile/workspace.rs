@@ -6,6 +6,9 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+//= docs/spec.md#robustness
+//= type=test
+//# A path MUST NOT lead outside its root, by `..`, by being absolute, or through a symlink.
 #[test]
 fn a_symlink_that_is_swapped_while_calls_run_leads_nowhere() {
     let house = House::new();
@@ -48,6 +51,9 @@ fn a_symlink_that_is_swapped_while_calls_run_leads_nowhere() {
     client.is_well();
 }
 
+//= docs/spec.md#definitions
+//= type=test
+//# A file of the workspace layer MUST NOT be used before its content was trusted.
 #[test]
 fn a_pack_of_the_workspace_is_not_used_before_it_is_trusted() {
     let house = House::new();
