@@ -136,7 +136,7 @@ impl Graph {
         let Some(reads) = group.reads() else {
             return Err(Diagnostic::new(Code::INTERNAL, "a derived field without `reads` is not kept"));
         };
-        let names = self.depends_on(reads);
+        let names = self.depends_on(group.kind(), reads);
         let known = |name: &Text| self.parts.kind_at.get(name).copied();
         let kinds: Vec<u16> = names.iter().filter_map(known).collect();
         let some: Vec<(u16, Text)> =
@@ -159,9 +159,9 @@ impl Graph {
 
     /// The kinds all nodes of which count for a field: those of which it reads all, and those from which the derived
     /// fields are made that it may read there. Sorted by name.
-    fn depends_on(&self, reads: &Reads) -> Vec<Text> {
+    fn depends_on(&self, own: &Text, reads: &Reads) -> Vec<Text> {
         let mut kinds: FxHashSet<Text> = reads.all.iter().cloned().collect();
-        self.follow(reads, &mut kinds);
+        self.follow(own, reads, &mut kinds);
         sorted(kinds)
     }
 
@@ -171,21 +171,26 @@ impl Graph {
         let reads = group.reads()?;
         let made = || {
             let mut kinds: FxHashSet<Text> = reads.kinds().cloned().collect();
-            self.follow(reads, &mut kinds);
+            self.follow(group.kind(), reads, &mut kinds);
             sorted(kinds)
         };
         Some(group.needs.get_or_init(made))
     }
 
     /// Adds what the derived fields of the nodes that are read are made from.
-    fn follow(&self, reads: &Reads, kinds: &mut FxHashSet<Text>) {
+    ///
+    /// Fields that are themselves made from the kind `own` lead back: who derives fields of that kind reads what was
+    /// stored there, or names the kinds that these fields need ([`Graph::permit_group`] sees to it). Otherwise two
+    /// kinds that read each other, as citations and the requirements they cover, would each need all of the other.
+    fn follow(&self, own: &Text, reads: &Reads, kinds: &mut FxHashSet<Text>) {
         let mut open: Vec<&Text> = reads.kinds().collect();
         let mut done: FxHashSet<&Text> = FxHashSet::default();
         while let Some(kind) = open.pop() {
             if !done.insert(kind) {
                 continue;
             }
-            for read in self.groups.iter().filter(|group| group.kind() == kind).filter_map(Group::reads) {
+            let groups = self.groups.iter().filter(|group| group.kind() == kind).filter_map(Group::reads);
+            for read in groups.filter(|read| !read.names(own)) {
                 kinds.extend(read.kinds().cloned());
                 open.extend(read.kinds());
             }

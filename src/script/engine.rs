@@ -74,6 +74,8 @@ fn standard() -> &'static Standard {
         BasicMathPackage::init(&mut module);
         BasicStringPackage::init(&mut module);
         BasicIteratorPackage::init(&mut module);
+        // Else rhai hashes each function of its packages again for each name that it does not find elsewhere.
+        module.register_lazy_functions();
         language::register(&mut module);
         primitives::ALL.iter().for_each(|primitive| register_primitive(&mut module, primitive));
         register_operators(&mut module);
