@@ -2,7 +2,7 @@
 
 mod args;
 mod blocks;
-mod find;
+pub mod find;
 mod host;
 pub mod time;
 

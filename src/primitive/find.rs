@@ -1,8 +1,49 @@
 //! The options that all finders of files share.
 
-use super::Args;
+use super::{Args, Param, option, required};
+
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::value::Kind;
 use crate::world::find::Find;
+
+/// The parameter `globs` of every primitive that finds files.
+pub const GLOBS: Param = required(
+    "globs",
+    &[Kind::Text, Kind::List],
+    "A glob or several: `*`, `?`, `[a-z]`, `**` for any folders, `{a,b}`.",
+);
+
+/// The parameter `root` of every primitive that finds files.
+pub const ROOT: Param =
+    option("root", &[Kind::Text], "The folder that globs begin at; results still begin at the root of the workspace.");
+
+/// The parameter `skip` of every primitive that finds files.
+pub const SKIP: Param = option("skip", &[Kind::Text, Kind::List], "Globs of what is left out.");
+
+/// The parameter `hidden` of every primitive that finds files.
+pub const HIDDEN: Param = option(
+    "hidden",
+    &[Kind::Bool],
+    "Whether wildcards match names that begin with a dot; a dot that the glob writes out is always matched.",
+);
+
+/// The parameter `ignore` of every primitive that finds files.
+pub const IGNORE: Param = option(
+    "ignore",
+    &[Kind::Bool],
+    "Whether `.git` and what `.gitignore` and `.ignore` files name is left out; true unless told.",
+);
+
+/// The parameter `follow` of every primitive that finds files.
+pub const FOLLOW: Param =
+    option("follow", &[Kind::Bool], "Whether symlinks are followed where they stay inside; else they are left out.");
+
+/// The parameter `depth` of every primitive that finds files.
+pub const DEPTH: Param = option(
+    "depth",
+    &[Kind::Integer],
+    "How many folders deep to look, at most; 1 = no further than where the wildcards begin.",
+);
 
 /// What a finder is asked for: `globs`, and the options `root`, `skip`, `hidden`, `ignore`, `follow`, `depth`.
 pub fn find_of(args: &Args) -> Result<Find> {

@@ -3,7 +3,7 @@
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::pattern::Pattern;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, find_of, option, required};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, find, find_of, option, required};
 use crate::value::{Kind, Text, Value};
 use crate::world::{World, text};
 use std::ops::ControlFlow;
@@ -15,42 +15,18 @@ pub const PRIMITIVE: Primitive = Primitive {
     family: Family::Files,
     summary: "Every match of `regex` in the files that match `globs`, in the order of files and places: `path`, `line` from 1, the matched `text`, and its `groups` by number and name. Files that are no UTF-8 are passed over.",
     params: &[
-        required(
-            "globs",
-            &[Kind::Text, Kind::List],
-            "A glob or several: `*`, `?`, `[a-z]`, `**` for any folders, `{a,b}`.",
-        ),
+        find::GLOBS,
         required(
             "regex",
             &[Kind::Text],
             "The regular expression, in the syntax of the Rust crate `regex`; look-around and back references work too.",
         ),
-        option(
-            "root",
-            &[Kind::Text],
-            "The folder that globs begin at; results still begin at the root of the workspace.",
-        ),
-        option("skip", &[Kind::Text, Kind::List], "Globs of what is left out."),
-        option(
-            "hidden",
-            &[Kind::Bool],
-            "Whether wildcards match names that begin with a dot; a dot that the glob writes out is always matched.",
-        ),
-        option(
-            "ignore",
-            &[Kind::Bool],
-            "Whether `.git` and what `.gitignore` and `.ignore` files name is left out; true unless told.",
-        ),
-        option(
-            "follow",
-            &[Kind::Bool],
-            "Whether symlinks are followed where they stay inside; else they are left out.",
-        ),
-        option(
-            "depth",
-            &[Kind::Integer],
-            "How many folders deep to look, at most; 1 = no further than where the wildcards begin.",
-        ),
+        find::ROOT,
+        find::SKIP,
+        find::HIDDEN,
+        find::IGNORE,
+        find::FOLLOW,
+        find::DEPTH,
         option("limit", &[Kind::Integer], "At most so many matches."),
     ],
     returns: Kind::List,
