@@ -50,6 +50,8 @@ pub(super) struct Script {
     module: Shared<Module>,
     /// Whether its functions are seen by the other scripts: `lib.rhai` and `graph.rhai`.
     pub(super) shared: bool,
+    /// Its functions in the order they are written; found when first asked for.
+    names: OnceLock<Vec<FunctionName>>,
 }
 
 impl Program {
@@ -118,12 +120,14 @@ impl Program {
     }
 
     /// The functions of a script, in the order they are written.
-    pub fn functions(&self, script: &str) -> Vec<FunctionName> {
-        let Some(script) = self.0.script(script) else { return Vec::new() };
-        let mut functions: Vec<FunctionName> =
-            script.definitions().map(|(name, arity, at)| FunctionName { name: name.to_owned(), arity, at }).collect();
-        functions.sort_by_key(|function| function.at.span.start);
-        functions
+    pub fn functions(&self, script: &str) -> &[FunctionName] {
+        let Some(script) = self.0.script(script) else { return &[] };
+        script.names.get_or_init(|| {
+            let function = |(name, arity, at): (&str, _, _)| FunctionName { name: name.to_owned(), arity, at };
+            let mut functions: Vec<FunctionName> = script.definitions().map(function).collect();
+            functions.sort_by_key(|function| function.at.span.start);
+            functions
+        })
     }
 
     /// The functions as `script` sees them: its own, then those of the library.
@@ -284,7 +288,8 @@ fn read(engine: &Engine, source: &Arc<Source>) -> Result<Script> {
     ast.set_source(source.path.as_str());
     let name = source.path.rsplit('/').next().unwrap_or_default();
     let module = ast.shared_lib().clone();
-    Ok(Script { source: Arc::clone(source), module, ast, shared: matches!(name, "lib.rhai" | "graph.rhai") })
+    let shared = matches!(name, "lib.rhai" | "graph.rhai");
+    Ok(Script { source: Arc::clone(source), module, ast, shared, names: OnceLock::new() })
 }
 
 /// Runs the top level, which may hold constants, and makes a module of the functions.
