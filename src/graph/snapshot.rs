@@ -1,6 +1,6 @@
 //! The immutable snapshot: numbered nodes over the fragments' columns, adjacency in arrays, ids found in O(1).
 
-use super::{Fault, Fragment, Functions, Group, Head, Index, Keeping, Node, Nodes, Premise, hash_of};
+use super::{Fault, Fragment, Functions, Group, Head, Index, Keeping, Node, Nodes, Premise, Remembered, hash_of};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::value::{Handle, Json, Kind, Map, Object, Text, Value};
 use rustc_hash::FxHashMap;
@@ -17,6 +17,7 @@ pub struct Graph {
     pub(super) groups: Vec<Group>,
     pub(super) functions: Arc<dyn Functions>,
     pub(super) keeping: Option<Keeping>,
+    pub(super) remembered: Remembered,
     all: OnceLock<Arc<[u32]>>,
     graph_values: Map,
 }
@@ -194,7 +195,8 @@ impl Graph {
         functions: Arc<dyn Functions>,
         keeping: Option<Keeping>,
     ) -> Arc<Self> {
-        Arc::new(Self { parts, groups, functions, keeping, all: OnceLock::new(), graph_values: values })
+        let remembered = Remembered::default();
+        Arc::new(Self { parts, groups, functions, keeping, remembered, all: OnceLock::new(), graph_values: values })
     }
 
     /// How many derived values of it can outlive it.
