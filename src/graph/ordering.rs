@@ -1,6 +1,6 @@
 //! Sorting by fields: where these say nothing, in the order of insertion.
 
-use super::Nodes;
+use super::{NONE, Nodes};
 use crate::diagnostic::Result;
 use crate::guard;
 use crate::order::{By, SortKey};
@@ -78,17 +78,23 @@ impl Nodes {
         }
         let reader = self.reader(name)?;
         let mut pairs: Vec<(i64, u32)> = Vec::with_capacity(self.len());
+        let (mut least, mut greatest) = (i64::MAX, i64::MIN);
         for node in self.ids() {
-            match reader.read(*node)?.as_integer() {
-                Some(number) => pairs.push((number, *node)),
-                None => return Ok(None),
-            }
+            let Some(number) = reader.read(*node)?.as_integer() else { return Ok(None) };
+            // `!` turns the order round.
+            let number = if key.descending { !number } else { number };
+            (least, greatest) = (least.min(number), greatest.max(number));
+            pairs.push((number, *node));
         }
-        if key.descending {
-            pairs.sort_unstable_by(|left, right| right.0.cmp(&left.0).then(left.1.cmp(&right.1)));
-        } else {
+        if greatest.checked_sub(least).is_none_or(|spread| spread > i64::from(u32::MAX)) {
             pairs.sort_unstable();
+            return Ok(Some(pairs.into_iter().map(|(_, node)| node).collect()));
         }
-        Ok(Some(pairs.into_iter().map(|(_, node)| node).collect()))
+        // Numbers that lie near each other: one word holds the distance from the least, and the node.
+        let word = |(number, node): &(i64, u32)| (number.abs_diff(least) << 32) | u64::from(*node);
+        let mut words: Vec<u64> = pairs.iter().map(word).collect();
+        words.sort_unstable();
+        let node = |word: u64| u32::try_from(word & u64::from(u32::MAX)).unwrap_or(NONE);
+        Ok(Some(words.into_iter().map(node).collect()))
     }
 }

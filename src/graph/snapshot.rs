@@ -179,11 +179,16 @@ impl Parts {
         {
             return Some(value);
         }
+        self.column(node, field).map(|column| &column[self.slots[node as usize].row as usize])
+    }
+
+    /// The values of a field in the table that a node stands in.
+    pub fn column(&self, node: u32, field: u16) -> Option<&[Value]> {
         let slot = self.slots[node as usize];
         let shape = &self.shapes[slot.shape as usize];
         let column = *shape.columns.get(usize::from(field))?;
         let table = &self.fragments[slot.fragment as usize].tables[usize::from(shape.table)];
-        table.columns.get(usize::from(column)).map(|column| &column[slot.row as usize])
+        table.columns.get(usize::from(column)).map(|column| &**column)
     }
 }
 
