@@ -70,9 +70,8 @@ impl SortKey {
 
     /// Whether it is told by a name and plain values alone, and so sorts the same whenever it is asked.
     pub fn is_plain(&self) -> bool {
-        let plain = |value: &Value| {
-            !matches!(value, Value::List(_) | Value::Map(_) | Value::Handle(_) | Value::Function(_))
-        };
+        let plain =
+            |value: &Value| !matches!(value, Value::List(_) | Value::Map(_) | Value::Handle(_) | Value::Function(_));
         matches!(self.by, By::Field(_)) && self.first.iter().all(plain)
     }
 

@@ -300,7 +300,8 @@ fn many_paths_are_seen_as_each_alone() {
     let absolute = inside.join("real/file").to_str().unwrap().to_owned();
     let names = ["real", "real/deep", "real/file", "real/file/x", "folder_out", "folder_out/secret", "real/file_out"];
     let more = ["folder_in", "folder_in/file", "folder_in/file_out", "real/file_in", "real/circle", "real/circle/x"];
-    let rest = ["real/closed", "real/closed/x", "absent", "real-er/x", ".", "..", "a\0b", &absolute, "~/x", "real//file"];
+    let rest =
+        ["real/closed", "real/closed/x", "absent", "real-er/x", ".", "..", "a\0b", &absolute, "~/x", "real//file"];
     let mut paths: Vec<&str> = names.into_iter().chain(more).chain(rest).collect();
     // Often enough that several threads share them, in an order that leaves folders and comes back.
     for _ in 0..5 {
