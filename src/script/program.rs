@@ -288,7 +288,15 @@ pub(super) fn is_closure(name: &str) -> bool {
     name.starts_with("anon$")
 }
 
+#[cfg(test)]
+thread_local! {
+    /// How many scripts were compiled on this thread.
+    pub(super) static COMPILED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 fn read(engine: &Engine, source: &Arc<Source>) -> Result<Script> {
+    #[cfg(test)]
+    COMPILED.with(|compiled| compiled.set(compiled.get() + 1));
     let mut ast = engine.compile(&source.text).map_err(|fault| {
         let (line, column) = (fault.1.line().unwrap_or(usize::MAX), fault.1.position().unwrap_or(1));
         let start = source.offset(line, column);
