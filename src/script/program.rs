@@ -1,8 +1,8 @@
 //! The scripts of one pack, compiled: functions by script and name, run for a host under a guard.
 
 use super::{
-    Cells, MOST_LEVELS, Running, Survey, at_level, captures_at_the_top, current, empty_engine, enter, from_value,
-    level, parallel, parse_fault, to_value, watch,
+    Cells, MOST_LEVELS, Running, Survey, at_level, captures_at_the_top, compile, current, empty_engine, enter,
+    from_value, level, parallel, to_value, watch,
 };
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::Functions;
@@ -67,7 +67,7 @@ impl Program {
         let mut faults = Vec::new();
         let mut scripts: Vec<Script> = sources
             .iter()
-            .filter_map(|source| read(&engine, source).map_err(|fault| faults.push(*fault)).ok())
+            .filter_map(|source| read(&engine, source).map_err(|found| faults.extend(found)).ok())
             .collect();
         scripts.sort_by(|a, b| a.source.path.cmp(&b.source.path));
         watch(&mut engine, &scripts);
@@ -294,14 +294,10 @@ thread_local! {
     pub(super) static COMPILED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
-fn read(engine: &Engine, source: &Arc<Source>) -> Result<Script> {
+fn read(engine: &Engine, source: &Arc<Source>) -> std::result::Result<Script, Vec<Diagnostic>> {
     #[cfg(test)]
     COMPILED.with(|compiled| compiled.set(compiled.get() + 1));
-    let mut ast = engine.compile(&source.text).map_err(|fault| {
-        let (line, column) = (fault.1.line().unwrap_or(usize::MAX), fault.1.position().unwrap_or(1));
-        let start = source.offset(line, column);
-        parse_fault(&fault.0).at(source.place(start..start + 1))
-    })?;
+    let mut ast = compile(engine, source)?;
     ast.set_source(source.path.as_str());
     let name = source.path.rsplit('/').next().unwrap_or_default();
     let module = ast.shared_lib().clone();

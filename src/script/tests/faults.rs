@@ -152,3 +152,13 @@ fn a_caught_fault_of_the_language_can_be_thrown_again_captured_and_shown() {
     let map = "fn main() { let error = #{ error: \"mine\", message: \"x\" }; try { 1 / 0 } catch (e) { } error.error }";
     assert_eq!(run(map), Ok(json!("mine")));
 }
+
+#[test]
+fn each_function_tells_its_first_fault() {
+    let text = "fn a() { let x = ; oox }\n\nfn b() {\n    oox\n}\nfn c() { 1 }\nprivate fn d() { #{ default: 1 } }\n";
+    let (_, faults) = Program::compile(&[("a.rhai", text)]);
+    let places: Vec<String> = faults.iter().filter_map(|fault| Some(fault.at.as_ref()?.to_string())).collect();
+    assert_eq!(places, ["a.rhai:1:18", "a.rhai:4:5", "a.rhai:7:21"]);
+    let (_, faults) = Program::compile(&[("a.rhai", "fn a() { \"open }\nfn b() { oox }\n")]);
+    assert_eq!(faults.len(), 1, "{faults:#?}");
+}
