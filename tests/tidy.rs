@@ -16,18 +16,20 @@ const FENCES: &[(&str, &[&str])] = &[
     ("std::process", &["world/disk", "main.rs"]),
     ("std::env", &["world/disk"]),
     ("SystemTime", &["world/disk"]),
-    // The way in and out of the protocol, for pipes and socket pairs that were handed to the process.
-    ("tokio::net", &["mcp/stdio.rs"]),
+    // The ways in and out of the protocol: what was handed to the process, and the door that it listens at.
+    ("tokio::net", &["mcp/stdio.rs", "mcp/http"]),
+    ("std::net", &["mcp/http"]),
 ];
 
-/// What reaches a network: in no source, whatever the room.
+/// What reaches out to a network: in no source, whatever the room.
 const NETWORK: &[&str] =
-    &["std::net", "core::net", "TcpStream", "TcpListener", "UdpSocket", "TcpSocket", "ToSocketAddrs"];
+    &["TcpStream::connect", "UdpSocket", "TcpSocket", "ToSocketAddrs", "lookup_host", "hyper::client", "core::net"];
 
 /// Clients of a network that a dependency could bring along.
 const CLIENTS: &[&str] = &[
     "reqwest",
-    "hyper",
+    "hyper-tls",
+    "hyper-rustls",
     "ureq",
     "curl",
     "isahc",
