@@ -1,6 +1,8 @@
 //! Scripts: rhai compiled once per pack and run under a guard, with the primitives as its functions.
 
 mod adapt;
+mod caught;
+mod cells;
 mod convert;
 mod diagnose;
 mod engine;
@@ -10,6 +12,8 @@ mod parallel;
 mod pool;
 mod program;
 mod running;
+mod syntax;
+mod variables;
 pub mod documentation;
 pub mod survey;
 #[cfg(test)]
@@ -20,6 +24,8 @@ pub use pool::Pool;
 pub use program::{FunctionName, Program};
 
 use adapt::{register as register_primitive, register_operators};
+use caught::of_caught;
+use cells::Cells;
 use convert::{HandleBox, Origin, from_value, to_value};
 use diagnose::{kind_of_type, parse_fault, raise};
 use engine::{MOST_LEVELS, empty_engine};
@@ -29,3 +35,5 @@ use parallel::{STACK, parallel};
 use program::{Inner, Script, is_closure};
 use running::{Running, at_level, current, enter, level};
 use survey::Survey;
+use syntax::compile;
+use variables::{captures_at_the_top, watch};

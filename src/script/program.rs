@@ -1,8 +1,8 @@
 //! The scripts of one pack, compiled: functions by script and name, run for a host under a guard.
 
 use super::{
-    MOST_LEVELS, Running, Survey, at_level, current, empty_engine, enter, from_value, level, parallel, parse_fault,
-    to_value,
+    Cells, MOST_LEVELS, Running, Survey, at_level, captures_at_the_top, compile, current, empty_engine, enter,
+    from_value, level, parallel, to_value, watch,
 };
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::Functions;
@@ -69,9 +69,10 @@ impl Program {
         let mut faults = Vec::new();
         let mut scripts: Vec<Script> = sources
             .iter()
-            .filter_map(|source| read(&engine, source).map_err(|fault| faults.push(*fault)).ok())
+            .filter_map(|source| read(&engine, source).map_err(|found| faults.extend(found)).ok())
             .collect();
         scripts.sort_by(|a, b| a.source.path.cmp(&b.source.path));
+        watch(&mut engine, &scripts);
         // The library comes first, so that the top level of the others may use it.
         for shared in [true, false] {
             for script in scripts.iter_mut().filter(|script| script.shared == shared) {
@@ -104,8 +105,10 @@ impl Program {
     ) -> Result<T> {
         let _guarded = guard.enter();
         let depth = guard.limits().depth.min(MOST_LEVELS);
-        let running = Arc::new(Running { program: Arc::clone(&self.0), host, functions: self.functions_of(script) });
-        let _entered = enter(running);
+        let held = Held(Arc::default());
+        let functions = self.functions_of(script);
+        let running = Running { program: Arc::clone(&self.0), host, functions, cells: Arc::clone(&held.0) };
+        let _entered = enter(Arc::new(running));
         let result = at_level(MOST_LEVELS - depth, job);
         match (guard::room(0), result) {
             (Err(stop), Err(fault)) if fault.code == stop.code => Err(fault),
@@ -149,6 +152,15 @@ impl Program {
     }
 }
 
+/// The captured variables of a run: emptied when it ends, also by a panic.
+struct Held(Arc<Cells>);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.0.empty();
+    }
+}
+
 /// Without scripts.
 impl Default for Program {
     fn default() -> Self {
@@ -181,7 +193,8 @@ impl Functions for Bound {
     fn call(&self, name: &str, arguments: Vec<Value>) -> Result<Value> {
         let outer = current()?;
         let functions = Arc::new(Self { program: Arc::clone(&self.program), script: self.script.clone() });
-        let running = Running { program: Arc::clone(&self.program), host: Arc::clone(&outer.host), functions };
+        let (program, host, cells) = (Arc::clone(&self.program), Arc::clone(&outer.host), Arc::clone(&outer.cells));
+        let running = Running { program, host, functions, cells };
         let _entered = enter(Arc::new(running));
         self.program.call(&self.script, name, arguments)
     }
@@ -279,12 +292,16 @@ pub(super) fn is_closure(name: &str) -> bool {
     name.starts_with("anon$")
 }
 
-fn read(engine: &Engine, source: &Arc<Source>) -> Result<Script> {
-    let mut ast = engine.compile(&source.text).map_err(|fault| {
-        let (line, column) = (fault.1.line().unwrap_or(usize::MAX), fault.1.position().unwrap_or(1));
-        let start = source.offset(line, column);
-        parse_fault(&fault.0).at(source.place(start..start + 1))
-    })?;
+#[cfg(test)]
+thread_local! {
+    /// How many scripts were compiled on this thread.
+    pub(super) static COMPILED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+fn read(engine: &Engine, source: &Arc<Source>) -> std::result::Result<Script, Vec<Diagnostic>> {
+    #[cfg(test)]
+    COMPILED.with(|compiled| compiled.set(compiled.get() + 1));
+    let mut ast = compile(engine, source)?;
     ast.set_source(source.path.as_str());
     let name = source.path.rsplit('/').next().unwrap_or_default();
     let module = ast.shared_lib().clone();
@@ -296,6 +313,11 @@ fn read(engine: &Engine, source: &Arc<Source>) -> Result<Script> {
 fn evaluate(engine: &Engine, script: &mut Script) -> Result<()> {
     if script.ast.statements().is_empty() && !script.shared {
         return Ok(());
+    }
+    if captures_at_the_top(script) {
+        return Err(Diagnostic::new(Code::SCRIPT, "a closure at the top level of the script captures a variable")
+            .help("the top level may hold constants and functions only: move it into a function")
+            .at(script.source.place(0..1)));
     }
     let limits = Limits { time: Duration::from_secs(1), memory: 64 << 20, ..Limits::default() };
     let guard = Guard::new(limits, Cancel::default());
