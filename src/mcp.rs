@@ -31,7 +31,7 @@ use crate::value::Json;
 use bus::{Bus, Event, STATUS, read_resource};
 use connection::{Connection, Host};
 use lists::{Lists, Shelf, page, typed};
-use message::{Incoming, is_removed, misread, read_message, read_refused};
+use message::{Incoming, is_removed, misread, misread_cursor, read_message, read_refused};
 use outlet::Outlet;
 use revision::Revision;
 use rmcp::ServiceExt;

@@ -7,8 +7,8 @@
 use crate::value::Json;
 use rmcp::model::{
     CancelledNotificationParam, ClientJsonRpcMessage, ClientNotification, ClientRequest, CustomNotification,
-    CustomRequest, ErrorData, GetMeta, MetaObject, Notification, NumberOrString, ProtocolVersion, Request, RequestId,
-    RequestMetaObject, RequestNoParam, RequestOptionalParam,
+    CustomRequest, ErrorCode, ErrorData, GetMeta, MetaObject, Notification, NumberOrString, ProtocolVersion, Request,
+    RequestId, RequestMetaObject, RequestNoParam, RequestOptionalParam,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Map, json};
@@ -56,6 +56,18 @@ pub(crate) fn read_refused(body: &[u8]) -> Json {
         _ => (None, ErrorData::invalid_request("no message of the protocol", None)),
     };
     json!({ "jsonrpc": "2.0", "id": id.map(RequestId::into_json_value), "error": error })
+}
+
+/// The error for a page of a list that was asked for with something that is no cursor: rmcp reads that as no
+/// cursor, and answers with the first page.
+pub(crate) fn misread_cursor(body: &[u8]) -> Option<Json> {
+    memchr::memmem::find(body, b"\"cursor\"")?;
+    match read_message(body.trim_ascii()) {
+        Incoming::Refused(Some(id), error) if error.code == ErrorCode::INVALID_PARAMS => {
+            Some(json!({ "jsonrpc": "2.0", "id": id.into_json_value(), "error": error }))
+        }
+        _ => None,
+    }
 }
 
 /// What is wrong with a request that rmcp could not read as one of its own; nothing if its method is unknown.
