@@ -5,6 +5,7 @@
 //! `render` and `faults` write the answer for the revision in use; `outlet` writes the bytes.
 
 mod about;
+mod asking;
 mod bus;
 mod connection;
 mod faults;
@@ -16,6 +17,7 @@ mod published;
 mod render;
 mod revision;
 mod running;
+mod sealing;
 mod stdio;
 mod telling;
 mod wire;
@@ -24,6 +26,7 @@ pub use wire::Bounds;
 
 use crate::call::Answering;
 use crate::value::Json;
+use asking::{Line, Manner};
 use bus::{Bus, Event, STATUS, read_resource};
 use connection::{Connection, Host};
 use lists::{Lists, Shelf, page, typed};
@@ -33,12 +36,16 @@ use revision::Revision;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use running::{level_of, logging_level};
+use sealing::Sealing;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::signal::unix::{SignalKind, signal};
 use wire::{Ends, Wire};
+
+/// A `state_key` has at least so many bytes.
+pub const SHORTEST_KEY: usize = sealing::SHORTEST;
 
 /// What the server says of itself, and how it serves.
 #[derive(Clone, Debug)]
@@ -59,6 +66,8 @@ pub struct Settings {
     pub lists_ttl_ms: u64,
     /// How much of everything a connection may use.
     pub bounds: Bounds,
+    /// The secret by which replicas know each other's states of suspended calls; without it the process has its own.
+    pub state_key: Option<String>,
 }
 
 impl Default for Settings {
@@ -72,6 +81,7 @@ impl Default for Settings {
             page_size: None,
             lists_ttl_ms: 5_000,
             bounds: Bounds::default(),
+            state_key: None,
         }
     }
 }
@@ -123,7 +133,8 @@ async fn serve_until(
     let outlet = Arc::new(Outlet::default());
     let wire = Wire::new(input, Arc::clone(&outlet), settings.bounds, ends.clone());
     let bus = Bus::start(&service);
-    let host = Arc::new(Host { service, settings, bus, shelf: Shelf::default() });
+    let sealing = Sealing::new(settings.state_key.as_deref());
+    let host = Arc::new(Host { service, settings, bus, shelf: Shelf::default(), sealing });
     let (writing, all) = (Arc::clone(&outlet), ends.all.clone());
     let writer = tokio::spawn(async move {
         writing.drain(output).await;

@@ -1,6 +1,6 @@
 //! A connection and what it remembers: the level of its log, its subscriptions, what its client can do.
 
-use super::{Bus, Ends, Lists, Revision, Settings, Shelf, about};
+use super::{Bus, Ends, Lists, Revision, Sealing, Settings, Shelf, about};
 use crate::call::Answering;
 use crate::primitive::LogLevel;
 use crate::value::Json;
@@ -18,6 +18,7 @@ pub(crate) struct Host {
     pub(crate) settings: Settings,
     pub(crate) bus: Arc<Bus>,
     pub(crate) shelf: Shelf,
+    pub(crate) sealing: Sealing,
 }
 
 /// A connection.

@@ -1,8 +1,8 @@
 //! One request on its way through the host: progress and log lines go to the client while it runs.
 #![allow(deprecated, reason = "logging is deprecated in the newest revision and alive in all of them")]
 
-use super::{Connection, Revision};
-use crate::call::{Answer, Caller, Request};
+use super::{Connection, Line, Manner, Revision};
+use crate::call::{Answer, Asking, Caller, Request};
 use crate::guard::Cancel;
 use crate::primitive::{LogLevel, Notice};
 use rmcp::RoleServer;
@@ -46,6 +46,8 @@ impl Voice {
         let told = match &notice {
             Notice::Log { level, .. } => self.level.is_some_and(|wanted| *level >= wanted),
             Notice::Progress { done, .. } => self.progress && self.keep_pace(*done, &notice),
+            // The bus tells everybody.
+            Notice::Changed(_) | Notice::Updated { .. } => false,
         };
         if told && self.sender.try_send(notice).is_err() {
             tracing::debug!("dropped a notice: the client does not keep up");
@@ -92,6 +94,7 @@ impl Connection {
     pub(crate) async fn answer(
         &self,
         request: Request,
+        manner: Manner,
         context: &RequestContext<RoleServer>,
         revision: Revision,
     ) -> Result<Answer, ErrorData> {
@@ -102,10 +105,24 @@ impl Connection {
         let cancel = Cancel::default();
         let (done, answered) = oneshot::channel();
         let speaker = Arc::clone(&voice);
+        let (line, mut questions) = mpsc::unbounded_channel();
+        let mut capabilities = self.capabilities(context);
+        if !revision.has_structured()
+            && let Some(map) = capabilities.as_object_mut()
+        {
+            // These revisions have no elicitation, whatever a client says.
+            map.shift_remove("elicitation");
+        }
+        let asking = match manner {
+            Manner::Never => Asking::Nobody,
+            Manner::Waits => Asking::Waits(Arc::new(Line(line))),
+            Manner::Suspends { record, answers } => Asking::Suspends { record, answers },
+        };
         let caller = Caller {
             cancel: cancel.clone(),
             notices: Box::new(move |notice| speaker.say(notice)),
-            capabilities: self.capabilities(context),
+            capabilities,
+            asking,
         };
         let ended = EndOnDrop(cancel);
         Arc::clone(&self.host.service).submit(request, caller, Box::new(move |answer| drop(done.send(answer))));
@@ -115,7 +132,9 @@ impl Connection {
                 biased;
                 () = context.ct.cancelled() => return Err(gone()),
                 () = self.ends.all.cancelled() => return Err(gone()),
+                // What was said before a question is told before it.
                 Some(notice) = heard.recv() => self.tell(notice, token.as_ref(), context, revision).await,
+                Some(put) = questions.recv() => self.put(put, context, revision).await,
                 answer = &mut answered => break answer,
             }
         };
@@ -150,6 +169,7 @@ impl Connection {
                     let line = LoggingMessageNotificationParam::new(logging_level(level), data);
                     context.peer.notify_logging_message(line).await
                 }
+                Notice::Changed(_) | Notice::Updated { .. } => Ok(()),
             }
         };
         tokio::select! {
