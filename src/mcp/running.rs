@@ -125,6 +125,14 @@ impl Connection {
             asking,
         };
         let ended = EndOnDrop(cancel);
+        //= docs/spec.md#robustness
+        //# No more than a bounded number of requests MUST be worked on at a time, whatever the transport.
+        let turn = tokio::select! {
+            biased;
+            () = context.ct.cancelled() => return Err(gone()),
+            () = self.ends.all.cancelled() => return Err(gone()),
+            turn = self.host.turn() => turn,
+        };
         Arc::clone(&self.host.service).submit(request, caller, Box::new(move |answer| drop(done.send(answer))));
         let mut answered = answered;
         let answer = loop {
@@ -146,6 +154,7 @@ impl Connection {
             self.tell(notice, token.as_ref(), context, revision).await;
         }
         drop(ended);
+        drop(turn);
         answer.map_err(|_| ErrorData::internal_error("the call ended without an answer", None))
     }
 

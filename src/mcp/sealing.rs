@@ -1,6 +1,7 @@
 //! Seals what a suspended call keeps, so that it can pass through a client that nobody trusts: signed, bound to what
 //! was asked of whom, and for a while only. It is readable: nothing secret belongs into it.
 
+use super::Secret;
 use crate::call::{Record, Request};
 use crate::value::Json;
 use rmcp::model::{ErrorData, RequestStateCodec, SealOptions};
@@ -12,9 +13,6 @@ const LIFE: Duration = Duration::from_secs(3_600);
 /// What a call keeps is at most so large, in bytes.
 const MOST: usize = 1 << 20;
 
-/// A key is at least so long, in bytes.
-pub(crate) const SHORTEST: usize = 32;
-
 /// What the keys of this purpose are derived for.
 const PURPOSE: &str = "toolsd 2026 requestState";
 
@@ -25,9 +23,9 @@ pub(crate) struct Sealing {
 
 impl Sealing {
     /// With a secret that replicas share, else with one of this process alone.
-    pub(crate) fn new(secret: Option<&str>) -> Self {
+    pub(crate) fn new(secret: Option<&Secret>) -> Self {
         let key = match secret {
-            Some(secret) => blake3::derive_key(PURPOSE, secret.as_bytes()),
+            Some(secret) => blake3::derive_key(PURPOSE, secret.bytes()),
             None => {
                 let random: [[u8; 16]; 3] = std::array::from_fn(|_| uuid::Uuid::new_v4().into_bytes());
                 blake3::derive_key(PURPOSE, &random.concat())
@@ -147,8 +145,9 @@ mod tests {
     #[test]
     fn replicas_with_one_secret_open_each_others_states() {
         let own = call("brew", json!({}));
-        let state = Sealing::new(Some("a secret of the replicas")).seal(&Record::default(), &own).unwrap();
-        assert!(Sealing::new(Some("a secret of the replicas")).open(&state, &own).is_ok());
-        assert!(Sealing::new(Some("another secret")).open(&state, &own).is_err());
+        let with = |secret: &str| Sealing::new(Some(&Secret::new(secret)));
+        let state = with("a secret of the replicas").seal(&Record::default(), &own).unwrap();
+        assert!(with("a secret of the replicas").open(&state, &own).is_ok());
+        assert!(with("another secret").open(&state, &own).is_err());
     }
 }
