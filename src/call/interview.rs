@@ -296,3 +296,6 @@ fn unanswered(open: &[(String, Wish)], why: &str) -> Box<Diagnostic> {
     let message = format!("the client was asked {TRIES} times and did not answer {}: {why}", keys.join(", "));
     Diagnostic::new(Code::ASK, message).help("answer what the form asks for, or decline it")
 }
+
+#[cfg(test)]
+mod tests;
