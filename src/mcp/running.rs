@@ -5,6 +5,7 @@ use super::{Connection, Line, Manner, Revision};
 use crate::call::{Answer, Asking, Caller, Request};
 use crate::guard::Cancel;
 use crate::primitive::{LogLevel, Notice};
+use crate::value::Json;
 use rmcp::RoleServer;
 use rmcp::model::{ErrorData, LoggingLevel, LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken};
 use rmcp::service::RequestContext;
@@ -106,23 +107,15 @@ impl Connection {
         let (done, answered) = oneshot::channel();
         let speaker = Arc::clone(&voice);
         let (line, mut questions) = mpsc::unbounded_channel();
-        let mut capabilities = self.capabilities(context);
-        if !revision.has_structured()
-            && let Some(map) = capabilities.as_object_mut()
-        {
-            // These revisions have no elicitation, whatever a client says.
-            map.shift_remove("elicitation");
-        }
-        let asking = match manner {
-            Manner::Never => Asking::Nobody,
-            Manner::Waits => Asking::Waits(Arc::new(Line(line))),
-            Manner::Suspends { record, answers } => Asking::Suspends { record, answers },
-        };
         let caller = Caller {
             cancel: cancel.clone(),
             notices: Box::new(move |notice| speaker.say(notice)),
-            capabilities,
-            asking,
+            capabilities: self.usable(context, revision),
+            asking: match manner {
+                Manner::Never => Asking::Nobody,
+                Manner::Waits => Asking::Waits(Arc::new(Line(line))),
+                Manner::Suspends { record, answers } => Asking::Suspends { record, answers },
+            },
         };
         let ended = EndOnDrop(cancel);
         //= docs/spec.md#robustness
@@ -156,6 +149,17 @@ impl Connection {
         drop(ended);
         drop(turn);
         answer.map_err(|_| ErrorData::internal_error("the call ended without an answer", None))
+    }
+
+    /// The capabilities of the client that the revision knows.
+    fn usable(&self, context: &RequestContext<RoleServer>, revision: Revision) -> Json {
+        let mut capabilities = self.capabilities(context);
+        if !revision.has_structured()
+            && let Some(map) = capabilities.as_object_mut()
+        {
+            map.shift_remove("elicitation");
+        }
+        capabilities
     }
 
     async fn tell(

@@ -68,7 +68,8 @@ fn a_session_is_asked_while_its_calls_wait() {
     // Taken back: the question is too, and the call is not answered.
     call(&mut server, "gone", "test_input_required_result_elicitation");
     let question = server.wait(is_question);
-    let cancelled = |id: &Value| json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
+    let cancelled =
+        |id: &Value| json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
     server.send(&cancelled(&json!("gone")));
     let taken_back = server.wait(|message| message["method"] == "notifications/cancelled" || message["id"] == "gone");
     assert_eq!(taken_back["params"]["requestId"], question["id"]);
