@@ -6,6 +6,7 @@ mod changes;
 mod coerce;
 mod complete;
 mod host;
+mod interview;
 mod loading;
 mod order;
 mod outcome;
@@ -20,6 +21,7 @@ mod tool;
 pub use answering::Answering;
 pub use changes::{Change, Changes};
 pub use host::Staging;
+pub use interview::{Asker, Asking, Asks, Record};
 pub use loading::{Site, clashes, load, parts};
 pub use outcome::FAILURE;
 pub use reload::log_fault;
@@ -102,6 +104,8 @@ pub enum Answer {
     },
     /// The resources: objects as MCP lists them (`uri`, `name`, …), in a total order.
     Resources(Arc<Vec<Json>>),
+    /// The call cannot go on without answers: make it again with them. Only where [`Asking::Suspends`].
+    Asks(Box<Asks>),
     /// An error of the protocol: not found, rejected, a fault of the host.
     Fault(Box<Diagnostic>),
 }
@@ -143,4 +147,6 @@ pub struct Caller {
     pub notices: Box<dyn Fn(Notice) + Send + Sync>,
     /// The capabilities of the client.
     pub capabilities: Json,
+    /// How the client is asked.
+    pub asking: Asking,
 }

@@ -1,22 +1,23 @@
 //! Runs cases and examples in worlds of memory, and tells how the result differs from what was expected.
 
 mod blessing;
+mod client;
 mod compare;
 mod expectation;
 mod keeping;
 mod stage;
 
-use crate::call::{Answer, Caller, Contents, Outcome, Request, Service, Staging};
+use crate::call::{Answer, Contents, Outcome, Request, Service, Staging};
 use crate::content::{Block, ResourceBody};
 use crate::definition::{Act, Case, Step};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard::Cancel;
 use crate::primitive::Notice;
 use crate::registry::{Pack, Registry};
 use crate::source::Place;
 use crate::value::{Json, Object};
 use crate::world::World;
 pub use blessing::{Blessing, bless};
+use client::{Client, Era, has_answers};
 use compare::{diff, gives, matches, same};
 use expectation::{Happened, unmet};
 use keeping::Kept;
@@ -38,8 +39,39 @@ pub struct Played {
 
 /// Runs one case of a served pack. `folders` are where `files_from` is looked for, in this order.
 pub fn run(service: &Arc<Service>, pack: &Arc<Pack>, case: &Case, folders: &[Arc<dyn World>], blesses: bool) -> Played {
+    let (mut played, results) = play(service, pack, case, folders, Era::Waits, blesses);
+    if has_answers(case) && played.faults.is_empty() {
+        //= docs/spec.md#questions
+        //# A case with answers MUST give the same result whether its call waits or is suspended.
+        let (suspended, others) = play(service, pack, case, folders, Era::Suspends, blesses);
+        for mut fault in suspended.faults {
+            fault.message = format!("suspended for its answers: {}", fault.message);
+            played.faults.push(fault);
+        }
+        let differ = |(one, other): (&Json, &Json)| gives(one, other);
+        if let (true, Some(differs)) = (played.faults.is_empty(), results.iter().zip(&others).find_map(differ)) {
+            let message = format!("suspended for its answers, it gives something else\n{differs}");
+            let help = "what stands before `ask` must be repeatable; put what is not into `once`";
+            let mut fault = wrong(&case.title.at, message);
+            fault.help = Some(help.to_owned());
+            played.faults.push(fault);
+        }
+    }
+    played
+}
+
+/// Plays a case in one era: how it went, and the result and the files of each step.
+fn play(
+    service: &Arc<Service>,
+    pack: &Arc<Pack>,
+    case: &Case,
+    folders: &[Arc<dyn World>],
+    era: Era,
+    blesses: bool,
+) -> (Played, Vec<Json>) {
     let mut played = Played::default();
-    match Playing::begin(service, pack, case, folders) {
+    let mut results = Vec::new();
+    match Playing::begin(service, pack, case, folders, era) {
         Ok(mut playing) => {
             for step in &case.steps {
                 let wrong = playing.step(step, blesses.then_some(&mut played.blessings));
@@ -50,10 +82,11 @@ pub fn run(service: &Arc<Service>, pack: &Arc<Pack>, case: &Case, folders: &[Arc
                     break;
                 }
             }
+            results = playing.results;
         }
         Err(fault) => played.faults.push(*fault.at(case.title.at.clone())),
     }
-    played
+    (played, results)
 }
 
 struct Playing<'a> {
@@ -61,17 +94,27 @@ struct Playing<'a> {
     service: Arc<Service>,
     registry: Arc<Registry>,
     pack: &'a Pack,
-    client: Json,
+    client: Arc<Client>,
+    era: Era,
     kept: Kept,
+    /// The result of each step, and the files after it.
+    results: Vec<Json>,
 }
 
 impl<'a> Playing<'a> {
-    fn begin(service: &Arc<Service>, pack: &'a Arc<Pack>, case: &Case, folders: &[Arc<dyn World>]) -> Result<Self> {
+    fn begin(
+        service: &Arc<Service>,
+        pack: &'a Arc<Pack>,
+        case: &Case,
+        folders: &[Arc<dyn World>],
+        era: Era,
+    ) -> Result<Self> {
         let stage = Stage::set(case, pack, folders)?;
         let staging = Staging { world: Some(stage.world()), config: stage.config.clone() };
         let service = service.staged(staging);
         let registry = service.registry();
-        Ok(Self { stage, service, registry, pack, client: case.client.clone(), kept: Kept::default() })
+        let (client, kept) = (Client::new(case), Kept::default());
+        Ok(Self { stage, service, registry, pack, client, era, kept, results: Vec::new() })
     }
 
     fn step(&mut self, step: &Step, blessings: Option<&mut Vec<Blessing>>) -> Vec<Diagnostic> {
@@ -87,7 +130,11 @@ impl<'a> Playing<'a> {
             before,
             after: self.stage.snapshot(),
             notices: notices.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            asked: self.client.take_asked(),
         };
+        let files = happened.after.iter().map(|(path, bytes)| (path.clone(), json!(String::from_utf8_lossy(bytes))));
+        let files: Json = files.collect();
+        self.results.push(json!({ "result": answer.as_ref().map(result_of), "files": files }));
         let mut faults = unmet(&happened, step, blessings);
         if let (Some(answer), true) = (&answer, faults.is_empty()) {
             let result = result_of(answer);
@@ -134,13 +181,7 @@ impl<'a> Playing<'a> {
                 return Ok(None);
             }
         };
-        let told = Arc::clone(notices);
-        let caller = Caller {
-            cancel: Cancel::default(),
-            notices: Box::new(move |notice| told.lock().unwrap_or_else(PoisonError::into_inner).push(notice)),
-            capabilities: self.client.clone(),
-        };
-        Ok(Some(self.service.wait(request, caller)))
+        self.client.call(&self.service, &request, self.era, notices).map(Some)
     }
 }
 
@@ -159,6 +200,7 @@ pub fn result_of(answer: &Answer) -> Json {
         }
         Answer::Completion { values, .. } => json!(values),
         Answer::Resources(resources) => json!(**resources),
+        Answer::Asks(asks) => asks.questions.iter().map(|(key, _)| json!(key)).collect(),
         Answer::Fault(fault) => crate::call::fault_json(fault),
     }
 }

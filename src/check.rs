@@ -1,6 +1,7 @@
 //! Rules over a pack as a whole: what can be known to be wrong before anything runs. One rule a file.
 
 mod argument_description;
+mod ask_place;
 mod case_target;
 mod data_race;
 mod effect;
@@ -21,6 +22,7 @@ mod tool_name;
 mod unknown_argument;
 mod unknown_data;
 mod unknown_function;
+mod unknown_question;
 mod unused_file;
 mod wrong_arity;
 
@@ -51,6 +53,7 @@ pub struct Rule {
 /// All rules, sorted by code.
 pub const ALL: &[&Rule] = &[
     &argument_description::RULE,
+    &ask_place::RULE,
     &case_target::RULE,
     &data_race::RULE,
     &effect::RULE,
@@ -70,6 +73,7 @@ pub const ALL: &[&Rule] = &[
     &unknown_argument::RULE,
     &unknown_data::RULE,
     &unknown_function::RULE,
+    &unknown_question::RULE,
     &unused_file::RULE,
     &wrong_arity::RULE,
 ];

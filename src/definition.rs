@@ -23,9 +23,10 @@ use grammar::{FILE, WORKSPACE};
 use read::{icons, limits};
 
 use crate::parse::toml::{Dates, Entry, Item, Node, escape, parse};
-use crate::primitive::Effect;
+use crate::primitive::{Effect, Question};
 use crate::source::Place;
 use crate::value::Json;
+use std::sync::Arc;
 
 /// A value and where it was written.
 #[derive(Clone, Debug)]
@@ -80,6 +81,10 @@ pub struct Tool {
     pub with: Json,
     /// A function that sees every fault of a call.
     pub on_error: Option<Located<String>>,
+    /// The questions that its script may ask by their keys.
+    pub questions: Arc<[Declared]>,
+    /// The capabilities without which a client cannot use it.
+    pub requires_client: Vec<Located<String>>,
     /// Overrides of the hints that follow from the effect.
     pub hints: Hints,
     /// Icons: objects with `src`, `mimeType`, `sizes`, `theme`.
@@ -88,6 +93,15 @@ pub struct Tool {
     pub meta: Option<Json>,
     /// The limits of a call, where they differ from the pack's.
     pub limits: LimitsOverride,
+}
+
+/// A question that a definition declares: `[tool.ask.KEY]`.
+#[derive(Clone, Debug)]
+pub struct Declared {
+    /// Its key.
+    pub key: Located<String>,
+    /// What is asked.
+    pub question: Question,
 }
 
 /// The hints of a tool that its author sets.
@@ -158,6 +172,10 @@ pub struct Resource {
     pub complete: Vec<(String, Completion)>,
     /// The script of `list`, `complete` and the like.
     pub script: String,
+    /// The questions that its script may ask by their keys.
+    pub questions: Arc<[Declared]>,
+    /// The capabilities without which a client cannot use it.
+    pub requires_client: Vec<Located<String>>,
     /// The MIME type of what is read.
     pub mime_type: Option<String>,
     /// Whether a client may subscribe to it.
@@ -202,6 +220,10 @@ pub struct Prompt {
     pub context: Option<(String, String)>,
     /// The script of `context`, `complete` and message functions.
     pub script: String,
+    /// The questions that its script may ask by their keys.
+    pub questions: Arc<[Declared]>,
+    /// The capabilities without which a client cannot use it.
+    pub requires_client: Vec<Located<String>>,
     /// Constants merged into the arguments.
     pub with: Json,
     /// Icons.
@@ -275,8 +297,10 @@ pub struct Case {
     pub config: Json,
     /// The clock, as RFC 3339.
     pub now: Option<String>,
-    /// The capabilities of the client.
-    pub client: Json,
+    /// The capabilities of the client; without them those that its answers need.
+    pub client: Option<Json>,
+    /// What the client answers, by key: an object.
+    pub answers: Json,
     /// What happens: at least one step.
     pub steps: Vec<Step>,
 }
@@ -343,4 +367,6 @@ pub enum Expect {
     Leaves(Json),
     /// These notices were sent, in order.
     Notified(Json),
+    /// These questions were asked, in order.
+    Asks(Json),
 }

@@ -34,6 +34,12 @@ impl Code {
     pub const LIMIT: Self = Self("limit");
     /// The client went away or took its request back.
     pub const CANCELLED: Self = Self("cancelled");
+    /// The client lacks what the call needs of it.
+    pub const CAPABILITY: Self = Self("capability");
+    /// The client gave no answer that fits, or a question that cannot be asked.
+    pub const ASK: Self = Self("ask");
+    /// The call waits for answers: it ends here and runs again with them.
+    pub const SUSPENDED: Self = Self("suspended");
     /// A chain that bites its tail.
     pub const CYCLE: Self = Self("cycle");
     /// A fault of a script: an unknown function, a wrong type.

@@ -6,6 +6,7 @@
 //! the place of `wire` and `outlet`: rmcp reads and writes there, and `http` does what it leaves open.
 
 mod about;
+mod asking;
 mod bus;
 mod connection;
 mod faults;
@@ -18,6 +19,7 @@ mod published;
 mod render;
 mod revision;
 mod running;
+mod sealing;
 mod secret;
 mod stdio;
 mod telling;
@@ -29,6 +31,7 @@ pub use wire::Bounds;
 
 use crate::call::Answering;
 use crate::value::Json;
+use asking::{Line, Manner};
 use bus::{Bus, Event, STATUS, read_resource};
 use connection::{Connection, Host};
 use lists::{Lists, Shelf, page, typed};
@@ -38,6 +41,7 @@ use revision::Revision;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use running::{level_of, logging_level};
+use sealing::Sealing;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;

@@ -3,13 +3,16 @@
 mod args;
 mod blocks;
 pub mod find;
+pub mod form;
 mod host;
+mod question;
 pub mod time;
 
 pub use args::Args;
 pub use blocks::base64_of;
 pub use find::find_of;
-pub use host::{Context, Host, LogLevel, Notice, PackFile, Violation};
+pub use host::{Context, Host, Listed, LogLevel, Notice, PackFile, Violation};
+pub use question::{Asked, CAPABILITIES, Question, Wish, has_capability, lacking};
 
 use crate::diagnostic::Result;
 use crate::value::{Kind, Value};

@@ -20,7 +20,7 @@ pub mod survey;
 mod tests;
 
 pub use engine::{known_arities, known_names};
-pub use pool::Pool;
+pub use pool::{Pool, aside};
 pub use program::{FunctionName, Program};
 
 use adapt::{register as register_primitive, register_operators};

@@ -145,6 +145,7 @@ pub enum Kind {
     Rows,
     Content,
     Reply,
+    Question,
     Set,
     Fault,
 }
@@ -180,6 +181,7 @@ impl Kind {
             Self::Rows => "rows",
             Self::Content => "content",
             Self::Reply => "reply",
+            Self::Question => "question",
             Self::Set => "set",
             Self::Fault => "error",
         }

@@ -1,6 +1,8 @@
 //! The built binary on folders of its own: every command, exit codes, layers, trust, hot reload.
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
+#[path = "command_line/asking.rs"]
+mod asking;
 #[path = "command_line/calls.rs"]
 mod calls;
 #[path = "command_line/home.rs"]

@@ -1,19 +1,25 @@
 //! What the scripts of one call can reach: the pack's workspace within its grants, its graph, data and files.
 
 use super::building;
+use super::interview::Interview;
 use super::running::Beginning;
 use crate::content::ResourceBody;
-use crate::definition::{Checker, Problem};
+use crate::definition::{Checker, Declared, Problem};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::{Graph, Store};
-use crate::guard::Cancel;
-use crate::primitive::{Effect, Host, Notice, PackFile, Violation};
+use crate::guard::{self, Cancel};
+use crate::primitive::{Asked, Effect, Host, Notice, PackFile, Question, Violation};
 use crate::registry::Pack;
+use crate::script::aside;
 use crate::value::{Json, Value};
 use crate::world::recorded::Recorded;
 use crate::world::{World, path};
 use base64::Engine;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+/// So long a call that sleeps does not look whether it was stopped.
+const NAP: Duration = Duration::from_millis(10);
 
 /// Takes the notices of a call.
 pub type Notices = Arc<dyn Fn(Notice) + Send + Sync>;
@@ -43,6 +49,8 @@ pub struct CallHost {
     store: Arc<Store>,
     notices: Notices,
     now_ms: i64,
+    interview: Arc<Interview>,
+    questions: Option<Arc<[Declared]>>,
     graph: OnceLock<Result<Arc<Graph>>>,
     building: Mutex<()>,
     /// Whether it is the host of a build, in which there is no graph yet.
@@ -53,7 +61,7 @@ pub struct CallHost {
 impl CallHost {
     /// The host of a call that begins.
     pub fn begin(beginning: Beginning<'_>) -> Result<Arc<Self>> {
-        let Beginning { pack, effect, store, staging, cancel, notices, records, .. } = beginning;
+        let Beginning { pack, effect, store, staging, cancel, notices, records, interview, questions, .. } = beginning;
         let Some(root) = staging.world.as_ref().or(pack.made.root.as_ref()) else {
             return Err(Diagnostic::new(Code::INTERNAL, format!("the pack `{}` has no root", pack.name)));
         };
@@ -63,7 +71,7 @@ impl CallHost {
         };
         let recorded = records.then(|| Arc::new(Recorded::new(Arc::clone(&granted))));
         let world = recorded.clone().map_or_else(|| Arc::clone(&granted), |recorded| recorded as Arc<dyn World>);
-        let now_ms = root.now_ms();
+        let now_ms = interview.now_ms(root.now_ms());
         Ok(Arc::new_cyclic(|itself| Self {
             pack: Arc::clone(pack),
             cancel,
@@ -74,6 +82,8 @@ impl CallHost {
             store: Arc::clone(store),
             notices,
             now_ms,
+            interview: Arc::clone(interview),
+            questions,
             graph: OnceLock::new(),
             building: Mutex::new(()),
             builds: false,
@@ -93,6 +103,8 @@ impl CallHost {
             store: Arc::clone(&self.store),
             notices: Arc::clone(&self.notices),
             now_ms: self.now_ms,
+            interview: Arc::clone(&self.interview),
+            questions: None,
             graph: OnceLock::new(),
             building: Mutex::new(()),
             builds: true,
@@ -204,10 +216,69 @@ impl Host for CallHost {
     }
 
     fn uuid(&self) -> String {
-        uuid::Uuid::from_bytes(self.world.uuid()).to_string()
+        self.interview.id(|| uuid::Uuid::from_bytes(self.world.uuid()).to_string())
     }
 
     fn notify(&self, notice: Notice) {
-        (self.notices)(notice);
+        if self.interview.tells() {
+            (self.notices)(notice);
+        }
     }
+
+    fn ask(&self, asked: &[Asked]) -> Result<Vec<Value>> {
+        let Some(declared) = &self.questions else {
+            //= docs/spec.md#questions
+            //# A question MUST be refused where a graph is built, a list is made, an argument is completed or a description is computed.
+            let fault = Diagnostic::new(Code::ASK, "nobody can be asked here");
+            return Err(fault.help("ask in a tool, in a prompt or in the read of a resource"));
+        };
+        let questions: Vec<(String, Question)> =
+            asked.iter().map(|asked| question(asked, declared)).collect::<Result<_>>()?;
+        self.interview.ask(&questions)
+    }
+
+    fn recorded(&self, key: &str) -> Option<Json> {
+        self.interview.made(key)
+    }
+
+    fn record(&self, key: &str, value: Json) {
+        self.interview.make(key, value);
+    }
+
+    fn client_has(&self, capability: &str) -> bool {
+        self.interview.has(capability)
+    }
+
+    fn sleep(&self, ms: u64) -> Result<()> {
+        if self.stage.is_some() {
+            return Ok(());
+        }
+        let end = Instant::now() + Duration::from_millis(ms);
+        aside(|| {
+            loop {
+                guard::room(0)?;
+                let left = end.saturating_duration_since(Instant::now());
+                if left.is_zero() {
+                    return Ok(());
+                }
+                std::thread::sleep(left.min(NAP));
+            }
+        })?
+    }
+}
+
+/// The question of a key: the one given, else the declared one.
+fn question(asked: &Asked, declared: &[Declared]) -> Result<(String, Question)> {
+    if let Some(question) = &asked.question {
+        return Ok((asked.key.clone(), question.clone()));
+    }
+    if let Some(found) = declared.iter().find(|known| known.key.value == asked.key) {
+        return Ok((asked.key.clone(), found.question.clone()));
+    }
+    let fault = Diagnostic::new(Code::ASK, format!("there is no question `{}`", asked.key));
+    let known = declared.iter().map(|known| known.key.value.as_str());
+    Err(fault.help(
+        did_you_mean(&asked.key, known)
+            .unwrap_or_else(|| format!("declare it as `ask.{}`, or give a `form`", asked.key)),
+    ))
 }

@@ -1,8 +1,9 @@
 //! A new generation: made aside, swapped in, and what it changes for clients announced.
 
+use super::interview::Interview;
 use super::loading::load;
 use super::service::{Calling, Service};
-use super::{Change, fault_json};
+use super::{Asking, Change, fault_json};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::guard::Cancel;
 use crate::primitive::{Effect, LogLevel};
@@ -75,13 +76,15 @@ impl Service {
     }
 
     fn description(&self, registry: &Registry, served: &ServedTool, function: &str) -> Option<String> {
-        let calling = Calling { service: self, registry, cancel: Cancel::default(), notices: Arc::new(|_| {}) };
+        let interview = Interview::new(Asking::Nobody, Json::Null);
+        let calling =
+            Calling { service: self, registry, cancel: Cancel::default(), notices: Arc::new(|_| {}), interview };
         let script = match &served.tool.body.value {
             crate::definition::Body::Script { script, .. } => script.clone(),
             _ => format!("tools.d/{}.rhai", served.pack.name),
         };
         let Checks { limits, .. } = served.checks;
-        let running = calling.begin(&served.pack, Effect::Reads, limits, false);
+        let running = calling.begin(&served.pack, Effect::Reads, limits, false, None);
         let text = running.and_then(|running| running.function(&script, function, Vec::new()));
         match text {
             Ok(text) => text.as_text().map(str::to_owned),

@@ -1,7 +1,8 @@
 //! One call at work: its host, its guard, and the body that answers it.
 
 use super::host::{CallHost, Notices, Staging};
-use crate::definition::Body;
+use super::interview::Interview;
+use crate::definition::{Body, Declared};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::{Functions, Store};
 use crate::guard::{Cancel, Guard, Limits};
@@ -37,6 +38,10 @@ pub struct Beginning<'a> {
     pub notices: Notices,
     /// Whether somebody wants to know what it read.
     pub records: bool,
+    /// The questions of the call.
+    pub interview: &'a Arc<Interview>,
+    /// The questions that its definition declares; nothing where nobody may be asked.
+    pub questions: Option<Arc<[Declared]>>,
 }
 
 impl Running {

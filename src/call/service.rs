@@ -1,16 +1,17 @@
 //! The host: the registry in use, the script threads, the graphs.
 
 use super::host::{Notices, Staging};
+use super::interview::Interview;
 use super::loading::{Site, load};
 use super::running::{Beginning, Running};
-use super::{Answer, Caller, Changes, Completed, Contents, Request, STATUS};
+use super::{Answer, Caller, Change, Changes, Completed, Contents, Request, STATUS};
 use super::{complete, prompt, resource, status, tool};
 use crate::content::ResourceBody;
-use crate::definition::Completion;
+use crate::definition::{Completion, Declared, Located};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::Store;
 use crate::guard::Limits;
-use crate::primitive::Effect;
+use crate::primitive::{Effect, Listed, Notice, lacking};
 use crate::registry::{Pack, Registry, ServedPrompt, ServedResource};
 use crate::script::Pool;
 use crate::value::Json;
@@ -21,7 +22,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The host: the registry in use, the script threads, the graphs.
 pub struct Service {
     pub(super) registry: arc_swap::ArcSwap<Registry>,
-    pub(super) changes: Changes,
+    pub(super) changes: Arc<Changes>,
     pub(super) site: Option<Arc<dyn Site>>,
     /// Held while a generation is made, so that there is one at a time.
     pub(super) making: Mutex<()>,
@@ -52,7 +53,7 @@ impl Service {
     fn of(registry: Arc<Registry>, site: Option<Arc<dyn Site>>, pool: Arc<Pool>, staging: Staging) -> Self {
         Self {
             registry: arc_swap::ArcSwap::new(registry),
-            changes: Changes::default(),
+            changes: Arc::default(),
             site,
             making: Mutex::new(()),
             describes: AtomicBool::new(false),
@@ -87,9 +88,19 @@ impl Service {
     /// Answers a request on this thread, whose stack must be as large as that of a script thread.
     pub fn run(&self, request: &Request, caller: Caller) -> Answer {
         let registry = self.registry();
+        let Caller { cancel, notices, capabilities, asking } = caller;
+        let interview = Interview::new(asking, capabilities);
+        let notices = announcing(Arc::clone(&self.changes), notices);
         let calling =
-            Calling { service: self, registry: &registry, cancel: caller.cancel, notices: caller.notices.into() };
-        calling.answer(request).unwrap_or_else(Answer::Fault)
+            Calling { service: self, registry: &registry, cancel, notices, interview: Arc::clone(&interview) };
+        match calling.answer(request) {
+            Ok(answer) => answer,
+            Err(fault) if fault.code == Code::SUSPENDED => match interview.pending() {
+                Some(asks) => Answer::Asks(Box::new(asks)),
+                None => Answer::Fault(fault),
+            },
+            Err(fault) => Answer::Fault(fault),
+        }
     }
 
     /// The graph of a pack; it survives reloads.
@@ -104,12 +115,29 @@ impl Service {
     }
 }
 
+/// Changes that a script tells of are everybody's, beside what its own caller hears.
+fn announcing(changes: Arc<Changes>, notices: Box<dyn Fn(Notice) + Send + Sync>) -> Notices {
+    Arc::new(move |notice| {
+        match &notice {
+            Notice::Changed(list) => changes.announce(&Change::Lists {
+                tools: *list == Listed::Tools,
+                prompts: *list == Listed::Prompts,
+                resources: *list == Listed::Resources,
+            }),
+            Notice::Updated { uri } => changes.announce(&Change::Resource { uri: uri.clone() }),
+            Notice::Progress { .. } | Notice::Log { .. } => {}
+        }
+        notices(notice);
+    })
+}
+
 /// One request being answered.
 pub(super) struct Calling<'a> {
     pub(super) service: &'a Service,
     pub(super) registry: &'a Registry,
     pub(super) cancel: crate::guard::Cancel,
     pub(super) notices: Notices,
+    pub(super) interview: Arc<Interview>,
 }
 
 impl Calling<'_> {
@@ -123,7 +151,15 @@ impl Calling<'_> {
         }
     }
 
-    pub(super) fn begin(&self, pack: &Arc<Pack>, effect: Effect, limits: Limits, records: bool) -> Result<Running> {
+    /// Begins a part of it. `questions` are those of its definition; without them nobody can be asked.
+    pub(super) fn begin(
+        &self,
+        pack: &Arc<Pack>,
+        effect: Effect,
+        limits: Limits,
+        records: bool,
+        questions: Option<&Arc<[Declared]>>,
+    ) -> Result<Running> {
         Running::begin(Beginning {
             pack,
             effect,
@@ -133,6 +169,8 @@ impl Calling<'_> {
             cancel: self.cancel.clone(),
             notices: Arc::clone(&self.notices),
             records,
+            interview: &self.interview,
+            questions: questions.cloned(),
         })
     }
 
@@ -141,7 +179,14 @@ impl Calling<'_> {
             let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no tool `{name}`"));
             return Err(with_nearest(fault, name, self.registry.tools.iter().map(|tool| tool.name.as_str())));
         };
-        let running = self.begin(&served.pack, served.tool.effect.value, served.checks.limits, false)?;
+        let running = self.begin(
+            &served.pack,
+            served.tool.effect.value,
+            served.checks.limits,
+            false,
+            Some(&served.tool.questions),
+        )?;
+        self.require(&served.name, &served.tool.requires_client)?;
         tool::call(served, &running, arguments).map(Answer::Tool)
     }
 
@@ -157,16 +202,29 @@ impl Calling<'_> {
             return Err(with_nearest(fault, uri, known).data(serde_json::json!({ "uri": uri })));
         };
         let (served, variables) = routed?;
-        let running = self.begin(&served.pack, Effect::Reads, served.checks.limits, true)?;
+        self.require(uri, &served.resource.requires_client)?;
+        let questions = Some(&served.resource.questions);
+        let running = self.begin(&served.pack, Effect::Reads, served.checks.limits, true, questions)?;
         resource::read(served, &running, uri, variables)
     }
 
     fn prompt(&self, name: &str, arguments: &Json) -> Result<Answer> {
         let served = self.find_prompt(name)?;
-        let running = self.begin(&served.pack, Effect::Reads, served.checks.limits, false)?;
+        self.require(&served.name, &served.prompt.requires_client)?;
+        let questions = Some(&served.prompt.questions);
+        let running = self.begin(&served.pack, Effect::Reads, served.checks.limits, false, questions)?;
         let read = |uri: &str| self.read(uri).map(|contents| contents.parts);
         let messages = prompt::messages(served, &running, arguments, &read)?;
         Ok(Answer::Messages { description: served.prompt.description.clone(), messages })
+    }
+
+    /// Refuses a client that lacks a capability.
+    fn require(&self, what: &str, names: &[Located<String>]) -> Result<()> {
+        //= docs/spec.md#questions
+        //# A client without a capability that a definition requires MUST be told which one.
+        let missing: Vec<&str> =
+            names.iter().map(|name| name.value.as_str()).filter(|name| !self.interview.has(name)).collect();
+        if missing.is_empty() { Ok(()) } else { Err(lacking(&format!("`{what}`"), &missing)) }
     }
 
     fn find_prompt(&self, name: &str) -> Result<&Arc<ServedPrompt>> {
@@ -196,7 +254,7 @@ impl Calling<'_> {
             }
         };
         let Some(completion) = completion else { return Ok(nothing()) };
-        let running = self.begin(pack, Effect::Reads, limits, false)?;
+        let running = self.begin(pack, Effect::Reads, limits, false, None)?;
         complete::complete(completion, script, &running, typed, known)
     }
 
@@ -217,7 +275,7 @@ impl Calling<'_> {
         for served in &self.registry.resources {
             let items = if served.resource.is_template {
                 // What does not even begin, because the graph cannot be built, is left out in the same way.
-                let running = self.begin(&served.pack, Effect::Reads, served.checks.limits, false);
+                let running = self.begin(&served.pack, Effect::Reads, served.checks.limits, false, None);
                 running.and_then(|running| resource::listed(served, &running)).unwrap_or_else(|fault| {
                     tracing::warn!("the list of `{}` fails: {fault}", served.resource.uri.value);
                     Vec::new()

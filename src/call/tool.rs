@@ -70,7 +70,7 @@ pub fn call(served: &ServedTool, running: &Running, arguments: &Json) -> Result<
         Err(fault) => fault,
     };
     let handled = match handler(&served.tool, running) {
-        Some((script, function)) if fault.code != Code::CANCELLED => {
+        Some((script, function)) if !matches!(fault.code, Code::CANCELLED | Code::SUSPENDED) => {
             // A call that used up its limits has nothing left: the handler gets limits of its own.
             let again = running.anew();
             let arguments = vec![Fault::value(fault), Value::from_json(arguments)];
@@ -80,7 +80,7 @@ pub fn call(served: &ServedTool, running: &Running, arguments: &Json) -> Result<
         _ => Err(fault),
     };
     handled.or_else(|fault| match fault.code {
-        Code::REJECT | Code::NOT_FOUND | Code::CANCELLED => Err(fault),
+        Code::REJECT | Code::NOT_FOUND | Code::CANCELLED | Code::SUSPENDED | Code::CAPABILITY => Err(fault),
         _ => Ok(outcome::of_fault(*fault, served)),
     })
 }

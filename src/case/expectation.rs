@@ -20,6 +20,8 @@ pub struct Happened<'a> {
     pub after: Snapshot,
     /// What the client was told.
     pub notices: Vec<Notice>,
+    /// What it was asked.
+    pub asked: Vec<Json>,
 }
 
 /// The expectations that are not met, each at its place. Where blessings are taken, another result is one.
@@ -40,6 +42,7 @@ pub fn unmet(happened: &Happened<'_>, step: &Step, mut blessings: Option<&mut Ve
         let differs = match (&expect.value, happened.answer) {
             (Expect::Leaves(files), _) => leaves(files, happened),
             (Expect::Notified(notices), _) => notified(notices, happened),
+            (Expect::Asks(questions), _) => asks(questions, happened),
             (_, None) => Some("nothing was called, read or prompted".to_owned()),
             (Expect::Gives(expected), Some(answer)) => gives(expected, &result_of(answer)),
             (Expect::Matches(expected), Some(answer)) => matches(expected, &result_of(answer)),
@@ -59,6 +62,7 @@ pub fn unmet(happened: &Happened<'_>, step: &Step, mut blessings: Option<&mut Ve
                 Expect::Fails(_) => "it did not fail so",
                 Expect::Leaves(_) => "other files changed",
                 Expect::Notified(_) => "other notices were sent",
+                Expect::Asks(_) => "other questions were asked",
             };
             faults.push(wrong(&expect.at, format!("{what}\n{differs}")));
         }
@@ -162,6 +166,18 @@ fn notified(expected: &Json, happened: &Happened<'_>) -> Option<String> {
             json!({ "progress": { "done": done, "total": total, "message": message } })
         }
         Notice::Log { level, data } => json!({ "log": { "level": level.name(), "data": data } }),
+        Notice::Changed(list) => json!({ "changed": list.name() }),
+        Notice::Updated { uri } => json!({ "updated": uri }),
     });
     matches(expected, &told.collect())
+}
+
+/// These questions, in this order: a text stands for a key.
+fn asks(expected: &Json, happened: &Happened<'_>) -> Option<String> {
+    let one = |expected: &Json| if expected.is_string() { json!({ "key": expected }) } else { expected.clone() };
+    let expected: Json = match expected {
+        Json::Array(all) => all.iter().map(one).collect(),
+        single => Json::Array(vec![one(single)]),
+    };
+    matches(&expected, &Json::Array(happened.asked.clone()))
 }

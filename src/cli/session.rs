@@ -3,7 +3,7 @@
 use super::list::looked_for;
 use super::options::Shared;
 use super::terminal::Terminal;
-use crate::call::{Answer, Caller, Request, Service, Site};
+use crate::call::{Answer, Asking, Caller, Request, Service, Site};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::guard::Cancel;
 use crate::registry::{Choice, EMBEDDED, Layer, Registry, TRUST_RECORD, Trust, WORKSPACE_FOLDER, Worlds};
@@ -108,6 +108,7 @@ impl Session {
             cancel: Cancel::default(),
             notices: Box::new(|notice| tracing::info!("{notice:?}")),
             capabilities: json!({}),
+            asking: Asking::Nobody,
         };
         service.wait(request, caller)
     }

@@ -30,6 +30,8 @@ pub const SCHEMA_FORMAT: Code = Code("schema-format");
 pub const SCHEMA_PATTERN: Code = Code("schema-pattern");
 /// A reference that leads out of the pack, or nowhere.
 pub const SCHEMA_REFERENCE: Code = Code("schema-reference");
+/// A form that elicitation does not allow.
+pub const FORM: Code = Code("form");
 /// A root that is no object where one is needed.
 pub const SCHEMA_ROOT: Code = Code("schema-root");
 
@@ -50,5 +52,6 @@ pub const ALL: &[(Code, &str)] = &[
     (SCHEMA_FORMAT, "No such format is checked."),
     (SCHEMA_PATTERN, "The pattern is not a regular expression that can be matched in linear time."),
     (SCHEMA_REFERENCE, "The `$ref` leads out of the pack, or nowhere."),
+    (FORM, "The form has a field that a client cannot show: elicitation takes texts, numbers, booleans and choices."),
     (SCHEMA_ROOT, "The root of an input schema is `type = \"object\"`."),
 ];

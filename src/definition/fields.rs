@@ -165,6 +165,14 @@ impl<'a> Fields<'a> {
         field.node.items().iter().map(|item| Fields::open(item, grammar, faults)).collect()
     }
 
+    /// A table from names to tables with a grammar of their own: each name with its place.
+    pub fn named_tables(&self, name: &str, faults: &mut Vec<Diagnostic>) -> Vec<(Located<String>, Fields<'_>)> {
+        let Some(field) = self.field(name) else { return Vec::new() };
+        let Shape::NamedTables(grammar) = field.key.shape else { return Vec::new() };
+        let open = |entry: &'_ Entry| Located { value: entry.key.clone(), at: entry.at.clone() };
+        field.node.entries().iter().map(|entry| (open(entry), Fields::open(&entry.node, grammar, faults))).collect()
+    }
+
     /// Which of these keys were written; more than one is a fault at the second, `what` says of what.
     pub fn one_of(&self, names: &[&'static str], what: &str, faults: &mut Vec<Diagnostic>) -> Option<&'static str> {
         let mut written = names.iter().copied().filter(|name| self.has(name));
@@ -236,6 +244,10 @@ fn fits(key: &Key, node: &Node, faults: &mut Vec<Diagnostic>) -> bool {
                     wrong(&entry.node, &wanted);
                 }
             }
+        }
+        Shape::NamedTables(_) if is_table(node) => {
+            let entries = node.entries().iter().filter(|entry| !is_table(&entry.node));
+            entries.for_each(|entry| wrong(&entry.node, "a table"));
         }
         Shape::Object | Shape::Schema | Shape::Named | Shape::Table(_) if is_table(node) => {}
         _ => wrong(node, &wanted),

@@ -1,5 +1,6 @@
 //! The keys of every table that an author may write, declared once: parsing, “did you mean” and documentation.
 
+mod ask;
 mod case;
 mod pack;
 mod prompt;
@@ -9,6 +10,7 @@ mod workspace;
 
 pub use workspace::WORKSPACE;
 
+use ask::{ASK, REQUIRES_CLIENT};
 use case::{CASE, PROMPT_EXAMPLE, RESOURCE_EXAMPLE, TOOL_EXAMPLE};
 use pack::{GRAPH, ICON, ICONS, LIMITS, META, PACK, SCRIPT, WITH};
 use prompt::PROMPT;
@@ -70,6 +72,8 @@ pub enum Shape {
     Completions,
     /// A text (a function) or a list of texts.
     Completion,
+    /// A table from names to tables of this kind.
+    NamedTables(&'static Grammar),
     /// A table of this kind.
     Table(&'static Grammar),
     /// A list of tables of this kind.
@@ -96,6 +100,7 @@ impl Shape {
             Self::Schema => "a JSON Schema".to_owned(),
             Self::Completions => "a table from names to a function's name or a list of texts".to_owned(),
             Self::Completion => "a function's name or a list of texts".to_owned(),
+            Self::NamedTables(grammar) => format!("a table from names to tables: {}", grammar.name),
             Self::Table(grammar) => format!("a table: {}", grammar.name),
             Self::Tables(grammar) => format!("tables: {}", grammar.name),
         }
@@ -149,7 +154,7 @@ fn collect(grammar: &'static Grammar, found: &mut Vec<&'static Grammar>) {
     }
     found.push(grammar);
     for key in grammar.keys {
-        if let Shape::Table(inner) | Shape::Tables(inner) = key.shape {
+        if let Shape::Table(inner) | Shape::Tables(inner) | Shape::NamedTables(inner) = key.shape {
             collect(inner, found);
         }
     }

@@ -1,5 +1,6 @@
 //! Reads one TOML file of a pack: to its end, reporting every fault, without touching anything else.
 
+mod ask;
 mod case;
 mod pack;
 mod prompt;

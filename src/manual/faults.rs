@@ -18,8 +18,10 @@ pub struct Fault {
 /// Codes that stand alone where they are made: those of scripts, templates, packs and calls. The test of generated
 /// files finds one that is missing here.
 const ALONE: &[(&str, &str)] = &[
+    ("ask", "The client gave no answer that fits, or nobody can be asked here."),
     ("arguments", "The schema, or a primitive, does not take these arguments."),
     ("cancelled", "The client went away or took its request back."),
+    ("capability", "The client lacks what a tool or a question needs of it."),
     ("case", "A case or an example gave something else than it says."),
     ("config", "The configuration of a pack in `toolsd.toml` is not what its schema says."),
     ("cycle", "A chain bites its tail."),
@@ -33,6 +35,7 @@ const ALONE: &[(&str, &str)] = &[
     ("reject", "A script says no, to the protocol, by `reject(…)`."),
     ("script", "A script failed: a wrong type, a value that is not there."),
     ("script-syntax", "The script cannot be compiled."),
+    ("suspended", "A call waits for answers of the client; it is no fault."),
     ("template", "A template could not be filled."),
     ("template-helper", "The template calls a helper that there is not, or one that is not pure."),
     ("template-partial", "The template includes a part that there is not."),

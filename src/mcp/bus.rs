@@ -1,6 +1,6 @@
 //! What happens outside of requests, on its way to every client: changed lists, updated resources, log lines.
 
-use crate::call::{Answer, Answering, Caller, Change, Contents, Request};
+use crate::call::{Answer, Answering, Asking, Caller, Change, Contents, Request};
 use crate::content::ResourceBody;
 use crate::guard::Cancel;
 use crate::primitive::LogLevel;
@@ -163,7 +163,12 @@ async fn follow(bus: Weak<Bus>, service: Arc<dyn Answering>, mut changes: mpsc::
 /// Reads a resource for nobody in particular; nothing if it cannot be read.
 pub(crate) async fn read_resource(service: &Arc<dyn Answering>, uri: &str) -> Option<Contents> {
     let (done, answered) = oneshot::channel();
-    let caller = Caller { cancel: Cancel::default(), notices: Box::new(|_| {}), capabilities: Json::default() };
+    let caller = Caller {
+        cancel: Cancel::default(),
+        notices: Box::new(|_| {}),
+        capabilities: Json::default(),
+        asking: Asking::Nobody,
+    };
     let request = Request::Read { uri: uri.to_owned() };
     Arc::clone(service).submit(request, caller, Box::new(move |answer| drop(done.send(answer))));
     match answered.await {

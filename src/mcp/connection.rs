@@ -1,6 +1,6 @@
 //! A connection and what it remembers: the level of its log, its subscriptions, what its client can do.
 
-use super::{Bus, Ends, Lists, Revision, Settings, Shelf, about};
+use super::{Bus, Ends, Lists, Revision, Sealing, Settings, Shelf, about};
 use crate::call::Answering;
 use crate::primitive::LogLevel;
 use crate::value::Json;
@@ -19,6 +19,7 @@ pub(crate) struct Host {
     pub(crate) settings: Settings,
     pub(crate) bus: Arc<Bus>,
     pub(crate) shelf: Shelf,
+    pub(crate) sealing: Sealing,
     /// One permit for each request that may be worked on.
     turns: Semaphore,
 }
@@ -27,7 +28,8 @@ impl Host {
     pub(crate) fn new(service: Arc<dyn Answering>, settings: Settings) -> Self {
         let bus = Bus::start(&service);
         let turns = Semaphore::new(settings.bounds.in_flight);
-        Self { service, settings, bus, shelf: Shelf::default(), turns }
+        let sealing = Sealing::new(settings.state_key.as_ref());
+        Self { service, settings, bus, shelf: Shelf::default(), sealing, turns }
     }
 
     /// Waits for a turn, which lasts as long as the permit is kept. Each connection over standard streams waits

@@ -6,6 +6,9 @@ use crate::value::Json;
 use rmcp::model::{ErrorCode, ErrorData};
 use serde_json::json;
 
+/// MCP 2026-07-28: the client lacks a capability that the request needs.
+const LACKING: ErrorCode = ErrorCode(-32021);
+
 /// The error for a fault. `uri` is what was asked for, if it was a resource.
 ///
 /// `reject(code, …)` brings its own code as `code` of its data, beside `data`; codes that JSON-RPC keeps
@@ -23,6 +26,10 @@ pub(crate) fn error(fault: Diagnostic, uri: Option<&str>, revision: Revision) ->
             let code = if revision.is_stateless() { ErrorCode::INVALID_PARAMS } else { ErrorCode::RESOURCE_NOT_FOUND };
             ErrorData::new(code, message, Some(with_uri(data, uri)))
         }
+        //= docs/spec.md#questions
+        //# A client without a capability that a definition requires MUST be told which one.
+        "capability" if revision.is_stateless() => ErrorData::new(LACKING, message, data),
+        "capability" => ErrorData::new(ErrorCode::INVALID_REQUEST, message, data),
         "not_found" | "arguments" => ErrorData::invalid_params(message, data),
         "reject" => {
             let code = data.as_ref().and_then(|data| data.get("code")).and_then(Json::as_i64);

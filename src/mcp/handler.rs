@@ -2,10 +2,10 @@
 #![allow(deprecated, reason = "logging and subscribe are deprecated in the newest revision and alive in the others")]
 
 use super::{
-    Connection, Revision, STATUS, about, faults, is_removed, level_of, misread, page, published, render, typed,
+    Connection, Manner, Revision, STATUS, about, faults, is_removed, level_of, misread, page, published, render, typed,
 };
 use crate::call::{Answer, Completed, Request};
-use crate::diagnostic::{Diagnostic, did_you_mean};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::value::Json;
 use rmcp::model::*;
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
@@ -102,8 +102,16 @@ impl ServerHandler for Connection {
             return Err(unknown("tool", &request.name, lists.registry.tools.iter().map(|tool| tool.name.as_str())));
         };
         let arguments = Json::Object(request.arguments.unwrap_or_default());
+        let (answers, state) = (request.input_responses, request.request_state);
         let request = Request::Call { tool: request.name.into_owned(), arguments };
-        match self.answer(request, &context, revision).await? {
+        let manner = self.manner(&request, answers, state.as_deref(), revision)?;
+        let kept = revision.is_stateless().then(|| request.clone());
+        match self.answer(request, manner, &context, revision).await? {
+            Answer::Asks(asks) => Ok(self.input_required(&asks, kept.as_ref(), revision)?.into()),
+            Answer::Fault(fault) if fault.code == Code::CAPABILITY && !revision.is_stateless() => {
+                let message = faults::error(*fault, None, revision).message;
+                Ok(CallToolResult::error(vec![ContentBlock::text(message)]).into())
+            }
             Answer::Tool(outcome) => {
                 let mut result = render::outcome(outcome, wrapped, revision);
                 self.stamp(&mut result.meta, revision);
@@ -120,7 +128,7 @@ impl ServerHandler for Connection {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let revision = revision_of(&context);
-        let mut all = match self.answer(Request::ListResources, &context, revision).await? {
+        let mut all = match self.answer(Request::ListResources, Manner::Never, &context, revision).await? {
             Answer::Resources(all) => Arc::unwrap_or_clone(all),
             Answer::Fault(fault) => return Err(faults::error(*fault, None, revision)),
             _ => return Err(surprise()),
@@ -158,7 +166,12 @@ impl ServerHandler for Connection {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let revision = revision_of(&context);
         let uri = request.uri;
-        match self.answer(Request::Read { uri: uri.clone() }, &context, revision).await? {
+        let (answers, state) = (request.input_responses, request.request_state);
+        let request = Request::Read { uri: uri.clone() };
+        let manner = self.manner(&request, answers, state.as_deref(), revision)?;
+        let kept = revision.is_stateless().then(|| request.clone());
+        match self.answer(request, manner, &context, revision).await? {
+            Answer::Asks(asks) => Ok(self.input_required(&asks, kept.as_ref(), revision)?.into()),
             Answer::Contents(contents) => {
                 let mut result = render::contents(&contents, revision)?;
                 self.stamp(&mut result.meta, revision);
@@ -197,8 +210,12 @@ impl ServerHandler for Connection {
             let message = format!("the argument `{name}` of a prompt is a text");
             return Err(ErrorData::invalid_params(message, None));
         }
+        let (answers, state) = (request.input_responses, request.request_state);
         let request = Request::Prompt { name: request.name, arguments: Json::Object(arguments) };
-        match self.answer(request, &context, revision).await? {
+        let manner = self.manner(&request, answers, state.as_deref(), revision)?;
+        let kept = revision.is_stateless().then(|| request.clone());
+        match self.answer(request, manner, &context, revision).await? {
+            Answer::Asks(asks) => Ok(self.input_required(&asks, kept.as_ref(), revision)?.into()),
             Answer::Messages { description, messages } => {
                 let mut result = render::messages(description, messages, revision);
                 self.stamp(&mut result.meta, revision);
@@ -224,7 +241,7 @@ impl ServerHandler for Connection {
         };
         let ArgumentInfo { name, value, .. } = request.argument;
         let request = Request::Complete { of, argument: name, value, context: Json::Object(known) };
-        match self.answer(request, &context, revision).await? {
+        match self.answer(request, Manner::Never, &context, revision).await? {
             Answer::Completion { mut values, total } => {
                 values.truncate(CompletionInfo::MAX_VALUES);
                 let has_more = total > values.len();
@@ -263,7 +280,7 @@ impl ServerHandler for Connection {
             let data = json!({ "uri": uri });
             return Err(ErrorData::invalid_params(format!("`{uri}` is no resource to subscribe to"), Some(data)));
         }
-        let contents = match self.answer(Request::Read { uri: uri.clone() }, &context, revision).await? {
+        let contents = match self.answer(Request::Read { uri: uri.clone() }, Manner::Never, &context, revision).await? {
             Answer::Contents(contents) => Some(contents),
             Answer::Fault(fault) if is_not_found(&fault) => {
                 return Err(faults::error(*fault, Some(&uri), revision));

@@ -1,10 +1,11 @@
 //! One request on its way through the host: progress and log lines go to the client while it runs.
 #![allow(deprecated, reason = "logging is deprecated in the newest revision and alive in all of them")]
 
-use super::{Connection, Revision};
-use crate::call::{Answer, Caller, Request};
+use super::{Connection, Line, Manner, Revision};
+use crate::call::{Answer, Asking, Caller, Request};
 use crate::guard::Cancel;
 use crate::primitive::{LogLevel, Notice};
+use crate::value::Json;
 use rmcp::RoleServer;
 use rmcp::model::{ErrorData, LoggingLevel, LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken};
 use rmcp::service::RequestContext;
@@ -46,6 +47,8 @@ impl Voice {
         let told = match &notice {
             Notice::Log { level, .. } => self.level.is_some_and(|wanted| *level >= wanted),
             Notice::Progress { done, .. } => self.progress && self.keep_pace(*done, &notice),
+            // The bus tells everybody.
+            Notice::Changed(_) | Notice::Updated { .. } => false,
         };
         if told && self.sender.try_send(notice).is_err() {
             tracing::debug!("dropped a notice: the client does not keep up");
@@ -92,6 +95,7 @@ impl Connection {
     pub(crate) async fn answer(
         &self,
         request: Request,
+        manner: Manner,
         context: &RequestContext<RoleServer>,
         revision: Revision,
     ) -> Result<Answer, ErrorData> {
@@ -102,10 +106,16 @@ impl Connection {
         let cancel = Cancel::default();
         let (done, answered) = oneshot::channel();
         let speaker = Arc::clone(&voice);
+        let (line, mut questions) = mpsc::unbounded_channel();
         let caller = Caller {
             cancel: cancel.clone(),
             notices: Box::new(move |notice| speaker.say(notice)),
-            capabilities: self.capabilities(context),
+            capabilities: self.usable(context, revision),
+            asking: match manner {
+                Manner::Never => Asking::Nobody,
+                Manner::Waits => Asking::Waits(Arc::new(Line(line))),
+                Manner::Suspends { record, answers } => Asking::Suspends { record, answers },
+            },
         };
         let ended = EndOnDrop(cancel);
         let turn = tokio::select! {
@@ -121,7 +131,9 @@ impl Connection {
                 biased;
                 () = context.ct.cancelled() => return Err(gone()),
                 () = self.ends.all.cancelled() => return Err(gone()),
+                // What was said before a question is told before it.
                 Some(notice) = heard.recv() => self.tell(notice, token.as_ref(), context, revision).await,
+                Some(put) = questions.recv() => self.put(put, context, revision).await,
                 answer = &mut answered => break answer,
             }
         };
@@ -135,6 +147,17 @@ impl Connection {
         drop(ended);
         drop(turn);
         answer.map_err(|_| ErrorData::internal_error("the call ended without an answer", None))
+    }
+
+    /// The capabilities of the client that the revision knows.
+    fn usable(&self, context: &RequestContext<RoleServer>, revision: Revision) -> Json {
+        let mut capabilities = self.capabilities(context);
+        if !revision.has_structured()
+            && let Some(map) = capabilities.as_object_mut()
+        {
+            map.shift_remove("elicitation");
+        }
+        capabilities
     }
 
     async fn tell(
@@ -157,6 +180,7 @@ impl Connection {
                     let line = LoggingMessageNotificationParam::new(logging_level(level), data);
                     context.peer.notify_logging_message(line).await
                 }
+                Notice::Changed(_) | Notice::Updated { .. } => Ok(()),
             }
         };
         tokio::select! {

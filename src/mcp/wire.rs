@@ -179,6 +179,8 @@ impl<R: AsyncRead + Unpin + Send> Wire<R> {
             Incoming::Nothing => {}
             Incoming::Refused(id, error) => self.refuse(id.as_ref(), &error),
             Incoming::Cancelled(params) => self.cancel(params),
+            // What a call waits for does not wait behind calls.
+            Incoming::Other(message) if self.opened && is_answer(&message) => self.urgent.push_back(*message),
             Incoming::Other(message) if self.opened => self.wait(size, *message),
             //= docs/spec.md#protocol
             //# A notification before the first request MUST NOT end the server.
@@ -242,6 +244,10 @@ impl<R: AsyncRead + Unpin + Send> Wire<R> {
             }
         }
     }
+}
+
+fn is_answer(message: &ClientJsonRpcMessage) -> bool {
+    matches!(message, ClientJsonRpcMessage::Response(_) | ClientJsonRpcMessage::Error(_))
 }
 
 impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for Wire<R> {

@@ -1,6 +1,7 @@
 //! What a running primitive can reach: the world within its grants, the graph, the pack, the client.
 
-use crate::diagnostic::Result;
+use super::Asked;
+use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::{Functions, Graph};
 use crate::value::{Json, Value};
 use crate::world::World;
@@ -48,6 +49,34 @@ pub trait Host: Send + Sync {
 
     /// Tells the client something.
     fn notify(&self, notice: Notice);
+
+    /// Asks the client, all at once: the answers in the order of the questions, as scripts see them; `()` where an
+    /// optional question cannot be asked.
+    ///
+    /// # Errors
+    /// There is nobody to ask, here is no place for it, or no answer fits. A call that must end to be answered is
+    /// ended: its guard is stopped.
+    fn ask(&self, _asked: &[Asked]) -> Result<Vec<Value>> {
+        Err(Diagnostic::new(Code::ASK, "nobody can be asked here").help("ask in a tool, a prompt or a read"))
+    }
+
+    /// What `once` recorded under a key, in this call or in a run of it before.
+    fn recorded(&self, _key: &str) -> Option<Json> {
+        None
+    }
+
+    /// Keeps a value under a key for the runs of this call to come.
+    fn record(&self, _key: &str, _value: Json) {}
+
+    /// Whether the client has a capability, named with dots: `elicitation.url`.
+    fn client_has(&self, _capability: &str) -> bool {
+        false
+    }
+
+    /// Waits on the script's time; a call that is stopped meanwhile ends. In cases no time passes.
+    fn sleep(&self, _ms: u64) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// One thing that a schema does not allow.
@@ -90,6 +119,36 @@ pub enum Notice {
         /// What to say: a text, or any JSON.
         data: Json,
     },
+    /// A list is another one now.
+    Changed(Listed),
+    /// A resource holds something else now.
+    Updated {
+        /// Its URI.
+        uri: String,
+    },
+}
+
+/// What is listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the words say it")]
+pub enum Listed {
+    Tools,
+    Prompts,
+    Resources,
+}
+
+impl Listed {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Tools, Self::Prompts, Self::Resources];
+
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tools => "tools",
+            Self::Prompts => "prompts",
+            Self::Resources => "resources",
+        }
+    }
 }
 
 /// The levels of RFC 5424, as MCP names them.

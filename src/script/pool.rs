@@ -1,13 +1,18 @@
-//! The threads that scripts run on: a fixed number, never those of the runtime.
+//! The threads that scripts run on: a fixed number, never those of the runtime. A thread that waits is replaced.
 
 use super::STACK;
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, Result};
+use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 type Job = Box<dyn FnOnce() + Send>;
+
+/// At most so many threads wait for something at a time.
+const WAITING: usize = 256;
 
 /// One thread per core, at least two. The queue has no end: back-pressure is the caller's.
 pub struct Pool {
@@ -15,19 +20,28 @@ pub struct Pool {
     threads: usize,
 }
 
+/// What the threads of a pool share.
+struct Crew {
+    jobs: Mutex<Receiver<Job>>,
+    /// How many threads are to work at a time.
+    wanted: usize,
+    /// How many do not wait.
+    working: AtomicUsize,
+    waiting: AtomicUsize,
+}
+
+thread_local! {
+    static CREW: RefCell<Option<Arc<Crew>>> = const { RefCell::new(None) };
+}
+
 impl Pool {
     /// Starts the threads. They end when the pool is dropped and the queue is empty.
     pub fn new() -> Self {
         let wanted = thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
         let (queue, jobs) = channel();
-        let jobs = Arc::new(Mutex::new(jobs));
-        let threads = (0..wanted)
-            .filter(|at| {
-                let jobs = Arc::clone(&jobs);
-                let named = thread::Builder::new().name(format!("script-{at}")).stack_size(STACK);
-                named.spawn(move || work(&jobs)).is_ok()
-            })
-            .count();
+        let working = AtomicUsize::new(0);
+        let crew = Arc::new(Crew { jobs: Mutex::new(jobs), wanted, working, waiting: AtomicUsize::new(0) });
+        let threads = (0..wanted).filter(|_| start(&crew)).count();
         Self { queue, threads }
     }
 
@@ -38,11 +52,7 @@ impl Pool {
 
     /// Runs `job` on a script thread and hands what it gives, or the fault that its panic stands for, to
     /// `done`, there.
-    pub fn submit<T>(
-        &self,
-        job: impl FnOnce() -> T + Send + 'static,
-        done: impl FnOnce(Result<T, Box<Diagnostic>>) + Send + 'static,
-    ) {
+    pub fn submit<T>(&self, job: impl FnOnce() -> T + Send + 'static, done: impl FnOnce(Result<T>) + Send + 'static) {
         //= docs/spec.md#protocol
         //# Calls MUST run concurrently.
         //= docs/spec.md#calls
@@ -57,7 +67,7 @@ impl Pool {
     }
 
     /// Runs `job` on a script thread and waits for it.
-    pub fn run<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> Result<T, Box<Diagnostic>> {
+    pub fn run<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> Result<T> {
         let (sender, receiver) = channel();
         self.submit(job, move |result| {
             // Nobody waits any more: there is nobody to tell.
@@ -73,12 +83,68 @@ impl Default for Pool {
     }
 }
 
-fn work(jobs: &Mutex<Receiver<Job>>) {
+/// Waits in `job`: while it lasts another thread works in place of this one. On a thread of no pool it is just run.
+///
+/// # Errors
+/// Too many threads wait already.
+pub fn aside<T>(job: impl FnOnce() -> T) -> Result<T> {
+    let Some(crew) = CREW.with(|crew| crew.borrow().clone()) else { return Ok(job()) };
+    let _away = Away::leave(&crew)?;
+    Ok(job())
+}
+
+/// While it lives its thread does not count as working.
+struct Away<'a>(&'a Crew);
+
+impl<'a> Away<'a> {
+    fn leave(crew: &'a Arc<Crew>) -> Result<Self> {
+        if crew.waiting.fetch_add(1, Ordering::AcqRel) >= WAITING {
+            crew.waiting.fetch_sub(1, Ordering::AcqRel);
+            let fault = Diagnostic::new(Code::LIMIT, format!("more than {WAITING} calls wait at a time"));
+            return Err(fault.help("answer what is asked, or call again later"));
+        }
+        //= docs/spec.md#questions
+        //# A call that waits for an answer MUST NOT keep other calls from running.
+        let left = crew.working.fetch_sub(1, Ordering::AcqRel) - 1;
+        if left < crew.wanted {
+            start(crew);
+        }
+        Ok(Self(crew))
+    }
+}
+
+impl Drop for Away<'_> {
+    fn drop(&mut self) {
+        self.0.working.fetch_add(1, Ordering::AcqRel);
+        self.0.waiting.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// Starts a thread of the crew; `false` if the machine has none to give.
+fn start(crew: &Arc<Crew>) -> bool {
+    crew.working.fetch_add(1, Ordering::AcqRel);
+    let own = Arc::clone(crew);
+    let started = thread::Builder::new().name("script".to_owned()).stack_size(STACK).spawn(move || work(&own)).is_ok();
+    if !started {
+        crew.working.fetch_sub(1, Ordering::AcqRel);
+    }
+    started
+}
+
+fn work(crew: &Arc<Crew>) {
+    CREW.with(|own| own.replace(Some(Arc::clone(crew))));
     loop {
-        let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let job = crew.jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(job) = job else { return };
         // A panic of `done` is its owner's; the thread goes on.
         let _ = catch_unwind(AssertUnwindSafe(job));
+        // A thread that was replaced while it waited is one too many now.
+        let surplus = crew
+            .working
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |working| (working > crew.wanted).then(|| working - 1));
+        if surplus.is_ok() {
+            return;
+        }
     }
 }
 
@@ -105,5 +171,34 @@ mod tests {
             assert_eq!(fault.message, "toolsd made a mistake: on purpose");
         }
         assert_eq!(pool.run(|| 7), Ok(7));
+    }
+
+    //= docs/spec.md#questions
+    //= type=test
+    //# A call that waits for an answer MUST NOT keep other calls from running.
+    #[test]
+    fn threads_that_wait_are_replaced_and_leave_none_behind() {
+        let pool = Arc::new(Pool::new());
+        let (open, gate) = channel::<()>();
+        let gate = Arc::new(Mutex::new(gate));
+        let waiting: Vec<_> = (0..pool.threads() * 4)
+            .map(|_| {
+                let (done, ended) = channel();
+                let gate = Arc::clone(&gate);
+                let wait = move || aside(|| gate.lock().unwrap_or_else(PoisonError::into_inner).recv().is_err());
+                pool.submit(wait, move |result| drop(done.send(result)));
+                ended
+            })
+            .collect();
+        assert_eq!(pool.run(|| 7), Ok(7), "every thread waits, and yet this runs");
+        drop(open);
+        for ended in waiting {
+            assert_eq!(ended.recv().expect("it ended"), Ok(Ok(true)));
+        }
+        let counts = pool.run(|| {
+            let crew = CREW.with(|crew| crew.borrow().clone()).expect("a thread of the pool");
+            (crew.waiting.load(Ordering::Acquire), crew.wanted)
+        });
+        assert_eq!(counts, Ok((0, pool.threads())));
     }
 }

@@ -170,6 +170,34 @@ impl Program {
         strongest
     }
 
+    /// The calls that lead from a function to the first of these primitives, outermost first; nothing if it reaches
+    /// none of them.
+    pub fn reaches(&self, script: &str, function: &str, primitives: &[&str]) -> Option<Vec<(String, Place)>> {
+        let mut came_from: HashMap<Node, Option<(Node, String, Place)>> = HashMap::new();
+        let mut queue: VecDeque<Node> = self.nodes_named(script, function).collect();
+        for node in &queue {
+            came_from.insert(*node, None);
+        }
+        while let Some(node) = queue.pop_front() {
+            let survey = &self.surveys()[node.script];
+            for (name, at, is_call) in survey.named_in(node.function) {
+                let targets: Vec<Node> = self.nodes_named(&survey.source.path, name).collect();
+                if is_call && targets.is_empty() && primitives.contains(&name) {
+                    let mut calls = chain(&came_from, node);
+                    calls.push((name.to_owned(), at.clone()));
+                    return Some(calls);
+                }
+                for target in targets {
+                    came_from.entry(target).or_insert_with(|| {
+                        queue.push_back(target);
+                        Some((node, name.to_owned(), at.clone()))
+                    });
+                }
+            }
+        }
+        None
+    }
+
     /// The functions that a name stands for in a script: its own, else those of the library.
     fn nodes_named<'a>(&'a self, script: &'a str, name: &'a str) -> impl Iterator<Item = Node> + 'a {
         let nodes_of = move |(at, survey): (usize, &'a Survey)| {

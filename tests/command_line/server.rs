@@ -20,8 +20,13 @@ pub struct Server {
 impl Server {
     /// Serves the workspace, in the initialize era.
     pub fn start(home: &Home, options: &[&str]) -> Self {
+        Self::start_for(home, options, &json!({}))
+    }
+
+    /// The same, for a client with these capabilities.
+    pub fn start_for(home: &Home, options: &[&str], capabilities: &Value) -> Self {
         let mut server = Self::start_modern(home, options);
-        let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "0" } });
+        let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": { "name": "t", "version": "0" } });
         server.ask("initialize", &hello);
         server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
         server

@@ -19,11 +19,19 @@ const CONTAINS: Key = optional("contains", Shape::TextOrTexts, "Texts in the res
 const LEAVES: Key =
     optional("leaves", Shape::Object, "Exactly these files changed: path and text, `false` where one is gone.");
 const NOTIFIED: Key = optional("notified", Shape::Any, "The notices that were sent, in order.");
+const ANSWERS: Key = optional(
+    "answers",
+    Shape::Object,
+    "What the client answers, by key: a form's fields, or `\"decline\"` or `\"cancel\"`; a text of the model; a list of roots; or the answer as MCP writes it. A case with answers is played twice, as a call that waits and as one that is suspended.",
+);
+const ASKS: Key = optional(
+    "asks",
+    Shape::Any,
+    "The questions that were asked, in order: keys, or tables with a part of `key`, `message`, `schema`, `url`.",
+);
 const ARGUMENTS: Key = optional("arguments", Shape::Object, "The arguments.");
 
 const CASE_LATER: &[(&str, &str)] = &[
-    ("answers", "give what would be asked for as an argument"),
-    ("asks", "give what would be asked for as an argument"),
     ("locked", "leave it out"),
     ("workspace", "lay the files at the root"),
     ("home", "lay the files at the root"),
@@ -43,6 +51,7 @@ pub static TOOL_EXAMPLE: Grammar = Grammar {
         CONFIG,
         NOW,
         CLIENT,
+        ANSWERS,
         ARGUMENTS,
         GIVES,
         MATCHES,
@@ -50,6 +59,7 @@ pub static TOOL_EXAMPLE: Grammar = Grammar {
         CONTAINS,
         LEAVES,
         NOTIFIED,
+        ASKS,
     ],
     later: CASE_LATER,
 };
@@ -68,12 +78,14 @@ pub static RESOURCE_EXAMPLE: Grammar = Grammar {
         CONFIG,
         NOW,
         CLIENT,
+        ANSWERS,
         GIVES,
         MATCHES,
         FAILS,
         CONTAINS,
         LEAVES,
         NOTIFIED,
+        ASKS,
     ],
     later: CASE_LATER,
 };
@@ -91,6 +103,7 @@ pub static PROMPT_EXAMPLE: Grammar = Grammar {
         CONFIG,
         NOW,
         CLIENT,
+        ANSWERS,
         ARGUMENTS,
         GIVES,
         MATCHES,
@@ -98,6 +111,7 @@ pub static PROMPT_EXAMPLE: Grammar = Grammar {
         CONTAINS,
         LEAVES,
         NOTIFIED,
+        ASKS,
     ],
     later: CASE_LATER,
 };
@@ -115,6 +129,7 @@ pub static CASE: Grammar = Grammar {
         CONFIG,
         NOW,
         CLIENT,
+        ANSWERS,
         optional("step", Shape::Tables(&STEP), "What happens, in order."),
         CALL,
         READ,
@@ -129,6 +144,7 @@ pub static CASE: Grammar = Grammar {
         CONTAINS,
         LEAVES,
         NOTIFIED,
+        ASKS,
         KEEP,
     ],
     later: CASE_LATER,
@@ -152,7 +168,8 @@ static STEP: Grammar = Grammar {
     name: "[[case.step]]",
     doc: "One step: `restart`, `advance_ms` and `write` come first, then one of `call`, `read`, `prompt`.",
     keys: &[
-        CALL, READ, PROMPT, ARGUMENTS, WRITE, ADVANCE, RESTART, GIVES, MATCHES, FAILS, CONTAINS, LEAVES, NOTIFIED, KEEP,
+        CALL, READ, PROMPT, ARGUMENTS, WRITE, ADVANCE, RESTART, GIVES, MATCHES, FAILS, CONTAINS, LEAVES, NOTIFIED,
+        ASKS, KEEP,
     ],
     later: CASE_LATER,
 };

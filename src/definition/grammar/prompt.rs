@@ -1,6 +1,6 @@
 //! The keys of `[[prompt]]`.
 
-use super::{Grammar, ICONS, META, PROMPT_EXAMPLE, SCRIPT, Shape, WITH, optional, required};
+use super::{ASK, Grammar, ICONS, META, PROMPT_EXAMPLE, REQUIRES_CLIENT, SCRIPT, Shape, WITH, optional, required};
 
 /// `[[prompt]]`.
 pub static PROMPT: Grammar = Grammar {
@@ -21,12 +21,14 @@ pub static PROMPT: Grammar = Grammar {
         optional("message", Shape::Tables(&MESSAGE), "Its messages."),
         optional("context", Shape::Text, "A function of the script that gives what the templates are filled with."),
         SCRIPT,
+        ASK,
+        REQUIRES_CLIENT,
         WITH,
         ICONS,
         META,
         optional("example", Shape::Tables(&PROMPT_EXAMPLE), "Examples: documentation and test at once."),
     ],
-    later: &[("ask", "take what you need as an argument")],
+    later: &[],
 };
 
 /// An argument of a prompt.

@@ -1,6 +1,6 @@
 //! The keys of `[[resource]]`.
 
-use super::{Grammar, ICONS, META, RESOURCE_EXAMPLE, SCRIPT, Shape, WITH, optional, required};
+use super::{ASK, Grammar, ICONS, META, REQUIRES_CLIENT, RESOURCE_EXAMPLE, SCRIPT, Shape, WITH, optional, required};
 
 /// `[[resource]]`.
 pub static RESOURCE: Grammar = Grammar {
@@ -38,6 +38,8 @@ pub static RESOURCE: Grammar = Grammar {
         optional("subscribe", Shape::Flag, "Whether a client may subscribe to it."),
         optional("ttl_ms", Shape::Integer(0), "For how long a client may keep it, in milliseconds."),
         optional("cache_scope", Shape::OneOf(&["public", "private"]), "Who may share what a client keeps."),
+        ASK,
+        REQUIRES_CLIENT,
         WITH,
         ICONS,
         optional("annotations", Shape::Object, "`audience`, `priority`, `lastModified`."),

@@ -1,6 +1,8 @@
 //! The keys of `[[tool]]`.
 
-use super::{Grammar, ICONS, LIMITS, META, SCRIPT, Shape, TOOL_EXAMPLE, WITH, optional, required};
+use super::{
+    ASK, Grammar, ICONS, LIMITS, META, REQUIRES_CLIENT, SCRIPT, Shape, TOOL_EXAMPLE, WITH, optional, required,
+};
 
 /// `[[tool]]`.
 pub static TOOL: Grammar = Grammar {
@@ -38,6 +40,8 @@ pub static TOOL: Grammar = Grammar {
         optional("destructive", Shape::Flag, "Whether it may destroy something; follows from the effect."),
         optional("idempotent", Shape::Flag, "Whether a second call with the same arguments changes nothing more."),
         optional("open_world", Shape::Flag, "Whether it reaches beyond a closed domain; `false` if it is left out."),
+        ASK,
+        REQUIRES_CLIENT,
         ICONS,
         META,
         optional("limits", Shape::Table(&LIMITS), "The limits of a call, where they differ from the pack's."),
@@ -46,8 +50,6 @@ pub static TOOL: Grammar = Grammar {
     later: &[
         ("dispatch", "write one tool for each operation"),
         ("on", "write one tool for each operation"),
-        ("ask", "take what you need as an argument"),
-        ("requires_client", "say it in the description"),
         ("task", "report progress instead"),
         ("task_ttl_ms", "report progress instead"),
     ],

@@ -68,7 +68,7 @@ pub fn case(fields: &Fields<'_>, reading: &mut Reading) -> Case {
 }
 
 fn nothing_expected(at: &Place, reading: &mut Reading) {
-    let help = "one of `gives`, `matches`, `fails`, `contains`, `leaves`, `notified`";
+    let help = "one of `gives`, `matches`, `fails`, `contains`, `leaves`, `notified`, `asks`";
     reading.missing(at, "nothing is expected", help);
 }
 
@@ -83,7 +83,8 @@ fn setting(fields: &Fields<'_>, title: Located<String>) -> Case {
         env: fields.text_map("env"),
         config: fields.object("config"),
         now: fields.text("now"),
-        client: fields.object("client"),
+        client: fields.json("client"),
+        answers: fields.object("answers"),
         steps: Vec::new(),
     }
 }
@@ -125,12 +126,13 @@ fn lower_step(fields: &Fields<'_>, steps: &mut Vec<Step>, reading: &mut Reading)
 fn expectations(fields: &Fields<'_>) -> Vec<Located<Expect>> {
     let mut expect = Vec::new();
     type Make = fn(Json) -> Expect;
-    let kinds: [(&str, Make); 5] = [
+    let kinds: [(&str, Make); 6] = [
         ("gives", Expect::Gives),
         ("matches", Expect::Matches),
         ("fails", Expect::Fails),
         ("leaves", |files| Expect::Leaves(with_gone(files))),
         ("notified", Expect::Notified),
+        ("asks", Expect::Asks),
     ];
     for (key, make) in kinds {
         if let (Some(json), Some(at)) = (fields.json(key), fields.key_at(key)) {

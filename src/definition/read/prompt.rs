@@ -1,6 +1,6 @@
 //! Lowers `[[prompt]]`.
 
-use super::{Reading, completion, icons};
+use super::{Reading, ask, completion, icons};
 use crate::definition::{Fields, Located, Message, MessagePart, Prompt, PromptArgument, Role, code};
 use crate::diagnostic::Diagnostic;
 
@@ -15,6 +15,8 @@ pub fn prompt(fields: &Fields<'_>, reading: &mut Reading) -> Prompt {
         messages: messages(fields, reading),
         context: fields.text("context").map(|context| (context, script.clone())),
         script,
+        questions: ask::questions(fields, reading),
+        requires_client: ask::requires_client(fields, reading),
         with: fields.object("with"),
         icons: icons(fields, &mut reading.faults),
         meta: fields.json("meta"),

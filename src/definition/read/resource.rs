@@ -1,6 +1,6 @@
 //! Lowers `[[resource]]`.
 
-use super::{Reading, completion, icons};
+use super::{Reading, ask, completion, icons};
 use crate::definition::{Completion, Fields, Located, Node, Resource, Role, Schema, code, lint, uri};
 use crate::diagnostic::{Diagnostic, did_you_mean};
 
@@ -31,6 +31,8 @@ pub fn resource(fields: &Fields<'_>, reading: &mut Reading) -> Resource {
         list: fields.located("list"),
         complete,
         script: reading.script_of(fields),
+        questions: ask::questions(fields, reading),
+        requires_client: ask::requires_client(fields, reading),
         mime_type: fields.text("mime_type"),
         subscribe: fields.flag("subscribe").unwrap_or(false),
         ttl_ms: fields.integer("ttl_ms"),

@@ -119,7 +119,7 @@ fn every_fault_is_told_at_its_place() {
             "7:1 later-key `dispatch` of [[tool]] is not offered yet | write one tool for each operation",
             "10:24 schema-keyword JSON Schema has no keyword `typ` | did you mean `type`?",
             "10:40 schema-value there is no type `strin` | did you mean `string`?",
-            "11:1 missing-key nothing is expected | one of `gives`, `matches`, `fails`, `contains`, `leaves`, `notified`",
+            "11:1 missing-key nothing is expected | one of `gives`, `matches`, `fails`, `contains`, `leaves`, `notified`, `asks`",
             "12:13 wrong-type `arguments` takes a table, got a list | the arguments",
         ]
     );

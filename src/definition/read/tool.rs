@@ -1,6 +1,6 @@
 //! Lowers `[[tool]]`.
 
-use super::{Reading, icons, limits};
+use super::{Reading, ask, icons, limits};
 use crate::definition::{Body, Fields, Hints, Located, Role, Schema, Tool};
 use crate::primitive::Effect;
 
@@ -22,6 +22,8 @@ pub fn tool(fields: &Fields<'_>, reading: &mut Reading) -> Tool {
         body,
         with: fields.object("with"),
         on_error: fields.located("on_error"),
+        questions: ask::questions(fields, reading),
+        requires_client: ask::requires_client(fields, reading),
         hints: Hints {
             destructive: fields.flag("destructive"),
             idempotent: fields.flag("idempotent"),

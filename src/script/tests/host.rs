@@ -2,10 +2,11 @@
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::Graph;
-use crate::primitive::{Host, Notice, PackFile, Violation};
+use crate::primitive::{Asked, Host, Notice, PackFile, Violation, Wish, form};
 use crate::value::{Json, Value};
 use crate::world::World;
 use crate::world::memory::Memory;
+use serde_json::json;
 use std::sync::{Arc, Mutex};
 
 pub(super) struct TestHost {
@@ -63,6 +64,22 @@ impl Host for TestHost {
 
     fn uuid(&self) -> String {
         "00000000-0000-4000-8000-000000000001".to_owned()
+    }
+
+    /// The user accepts what is proposed, the model repeats what it is told, there are no folders.
+    fn ask(&self, asked: &[Asked]) -> Result<Vec<Value>> {
+        let answer = |asked: &Asked| {
+            let Some(question) = &asked.question else {
+                return Err(Diagnostic::new(Code::ASK, format!("there is no question `{}`", asked.key)));
+            };
+            Ok(question.wish.told(&match &question.wish {
+                Wish::Form { schema, .. } => json!({ "action": "accept", "content": form::defaults(schema) }),
+                Wish::Visit { .. } => json!({ "action": "accept" }),
+                Wish::Sample(params) => json!({ "role": "assistant", "content": params["messages"][0]["content"] }),
+                Wish::Roots => json!({ "roots": [] }),
+            }))
+        };
+        asked.iter().map(answer).collect()
     }
 
     fn notify(&self, notice: Notice) {

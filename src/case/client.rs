@@ -1,0 +1,136 @@
+//! The client of a case: it answers what the case says, at once or by another request.
+
+use super::UNMET;
+use crate::call::{Answer, Asker, Asking, Caller, Record, Request, Service};
+use crate::definition::Case;
+use crate::diagnostic::{Diagnostic, Result, did_you_mean};
+use crate::guard::Cancel;
+use crate::primitive::{Notice, Wish};
+use crate::value::Json;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// More often than this no call is made again.
+const ROUNDS: usize = 20;
+
+/// How the client is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Era {
+    /// The call waits for the answers.
+    Waits,
+    /// The call ends, and is made again with the answers.
+    Suspends,
+}
+
+/// The client of a case.
+pub struct Client {
+    answers: Json,
+    capabilities: Json,
+    /// What it was asked, in order.
+    asked: Mutex<Vec<Json>>,
+}
+
+impl Client {
+    /// The client that a case describes.
+    pub fn new(case: &Case) -> Arc<Self> {
+        let everything = json!({ "elicitation": { "form": {}, "url": {} }, "sampling": {}, "roots": {} });
+        let needed = if has_answers(case) { everything } else { json!({}) };
+        let capabilities = case.client.clone().unwrap_or(needed);
+        Arc::new(Self { answers: case.answers.clone(), capabilities, asked: Mutex::default() })
+    }
+
+    fn asked(&self) -> MutexGuard<'_, Vec<Json>> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What it was asked since this was last looked at.
+    pub fn take_asked(&self) -> Vec<Json> {
+        std::mem::take(&mut *self.asked())
+    }
+
+    /// Makes a request and answers what is asked on the way.
+    pub fn call(
+        self: &Arc<Self>,
+        service: &Arc<Service>,
+        request: &Request,
+        era: Era,
+        notices: &Arc<Mutex<Vec<Notice>>>,
+    ) -> Result<Answer> {
+        let caller = |asking: Asking| {
+            let told = Arc::clone(notices);
+            Caller {
+                cancel: Cancel::default(),
+                notices: Box::new(move |notice| told.lock().unwrap_or_else(PoisonError::into_inner).push(notice)),
+                capabilities: self.capabilities.clone(),
+                asking,
+            }
+        };
+        if era == Era::Waits {
+            return Ok(service.wait(request.clone(), caller(Asking::Waits(Arc::clone(self) as Arc<dyn Asker>))));
+        }
+        let (mut record, mut answers) = (Record::default(), BTreeMap::new());
+        for _ in 0..ROUNDS {
+            let asking = Asking::Suspends { record: Box::new(record), answers };
+            let asks = match service.wait(request.clone(), caller(asking)) {
+                Answer::Asks(asks) => asks,
+                answer => return Ok(answer),
+            };
+            let given = self.ask(&asks.questions)?;
+            answers = asks.questions.into_iter().map(|(key, _)| key).zip(given).collect();
+            // Through the client and back, as on the wire.
+            let sent = serde_json::to_value(&asks.record).and_then(serde_json::from_value);
+            record =
+                sent.map_err(|error| Diagnostic::new(UNMET, format!("the call keeps what is no JSON: {error}")))?;
+        }
+        Err(Diagnostic::new(UNMET, format!("the call asks more than {ROUNDS} times")))
+    }
+}
+
+/// Whether a case is played in both eras.
+pub fn has_answers(case: &Case) -> bool {
+    case.answers.as_object().is_some_and(|answers| !answers.is_empty())
+}
+
+impl Asker for Client {
+    fn ask(&self, questions: &[(String, Wish)]) -> Result<Vec<Json>> {
+        let mut answers = Vec::new();
+        for (key, wish) in questions {
+            let Some(answer) = self.answers.get(key) else {
+                let fault = Diagnostic::new(UNMET, format!("the case has no answer for `{key}`"));
+                let known: Vec<&str> =
+                    self.answers.as_object().into_iter().flatten().map(|(key, _)| key.as_str()).collect();
+                let help = did_you_mean(key, known).unwrap_or_else(|| format!("write it as `answers.{key} = …`"));
+                return Err(fault.help(help));
+            };
+            self.asked().push(shown(key, wish));
+            answers.push(written(wish, answer));
+        }
+        Ok(answers)
+    }
+}
+
+/// A question as `asks` sees it.
+fn shown(key: &str, wish: &Wish) -> Json {
+    match wish {
+        Wish::Form { message, schema } => json!({ "key": key, "message": message, "schema": schema }),
+        Wish::Visit { message, url } => json!({ "key": key, "message": message, "url": url }),
+        Wish::Sample(params) => json!({ "key": key, "sample": params }),
+        Wish::Roots => json!({ "key": key, "roots": true }),
+    }
+}
+
+/// An answer as the protocol brings it, from the short form that a case may write.
+fn written(wish: &Wish, answer: &Json) -> Json {
+    match (wish, answer) {
+        (Wish::Form { .. } | Wish::Visit { .. }, Json::String(action)) => json!({ "action": action }),
+        (Wish::Form { .. }, Json::Object(map)) if !map.contains_key("action") => {
+            json!({ "action": "accept", "content": answer })
+        }
+        (Wish::Sample(_), Json::String(text)) => {
+            json!({ "role": "assistant", "content": { "type": "text", "text": text }, "model": "case" })
+        }
+        (Wish::Roots, Json::Array(_)) => json!({ "roots": answer }),
+        _ => answer.clone(),
+    }
+}

@@ -1,0 +1,73 @@
+//! Finds questions that are asked where nobody can answer.
+
+use super::{Rule, Subject, found, named_functions};
+use crate::definition::Completion;
+use crate::diagnostic::{Code, Diagnostic};
+
+const CODE: Code = Code("ask-place");
+
+/// The primitives that ask.
+const ASKING: &[&str] = &["ask", "ask_all"];
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    code: CODE,
+    summary: "A build of the graph, a list, a completion or a description asks the client.",
+    why: "They run when nobody is there to answer; the call would fail when it runs.",
+    run,
+    fires: &[
+        (
+            "tools.d/a.toml",
+            r##"[[tool]]
+name = "brew"
+describe = "words"
+effect = "pure"
+"##,
+        ),
+        (
+            "tools.d/a.rhai",
+            r##"fn words() { said() }
+fn said() { ask("tea", client_roots()).len().to_string() }
+fn brew(args) { 1 }"##,
+        ),
+    ],
+    quiet: &[
+        (
+            "tools.d/a.toml",
+            r##"[[tool]]
+name = "brew"
+describe = "words"
+effect = "pure"
+"##,
+        ),
+        (
+            "tools.d/a.rhai",
+            r##"fn words() { "Brews tea" }
+fn brew(args) { ask("tea", client_roots()).len() }"##,
+        ),
+    ],
+};
+
+fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let definitions = subject.definitions;
+    let described = definitions.tools.iter().filter_map(|tool| tool.describe.as_ref());
+    let listed = definitions.resources.iter().filter_map(|resource| resource.list.as_ref());
+    let of_resources = definitions.resources.iter().flat_map(|resource| resource.complete.iter().map(|(_, how)| how));
+    let of_prompts = definitions.prompts.iter().flat_map(|prompt| &prompt.arguments);
+    let completed = of_resources.chain(of_prompts.filter_map(|argument| argument.complete.as_ref()));
+    let completed = completed.filter_map(|completion| match completion {
+        Completion::Function(function) => Some(function),
+        Completion::List(_) => None,
+    });
+    let mut places: Vec<_> = described.chain(listed).chain(completed).map(|function| &function.at).collect();
+    places.extend(definitions.graph.as_ref().map(|graph| &graph.script.at));
+    let mut faults = Vec::new();
+    for named in named_functions(subject).iter().filter(|named| places.contains(&named.at)) {
+        let Some(calls) = subject.program.reaches(named.script, named.function, ASKING) else { continue };
+        let steps: Vec<String> = calls.iter().map(|(name, at)| format!("`{name}` at {at}")).collect();
+        let message = format!("`{}` asks the client, and nobody can answer there", named.function);
+        let help = format!("ask in a tool, a prompt or a read; here it is {}", steps.join(", then "));
+        faults.push(found(CODE, named.at, message, help));
+    }
+    faults
+}

@@ -1,0 +1,57 @@
+//! Finds questions that a script asks by key and no definition declares.
+
+use super::{Rule, Subject, found};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+
+const CODE: Code = Code("unknown-question");
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    code: CODE,
+    summary: "A script calls `ask(\"x\")`, but no definition of the pack declares `ask.x`.",
+    why: "The call would fail when it runs.",
+    run,
+    fires: &[
+        (
+            "tools.d/a.toml",
+            r##"[[tool]]
+name = "brew"
+description = "Brews a pot of tea, and says how long it took."
+effect = "pure"
+ask.tea = { message = "Which tea?", schema = { name = { type = "string" } } }
+"##,
+        ),
+        ("tools.d/a.rhai", r##"fn brew(args) { ask("tee").action }"##),
+    ],
+    quiet: &[
+        (
+            "tools.d/a.toml",
+            r##"[[tool]]
+name = "brew"
+description = "Brews a pot of tea, and says how long it took."
+effect = "pure"
+ask.tea = { message = "Which tea?", schema = { name = { type = "string" } } }
+"##,
+        ),
+        ("tools.d/a.rhai", r##"fn brew(args) { ask("tea").action }"##),
+    ],
+};
+
+fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let definitions = subject.definitions;
+    let questions = definitions.tools.iter().map(|tool| &tool.questions);
+    let questions = questions.chain(definitions.resources.iter().map(|resource| &resource.questions));
+    let questions = questions.chain(definitions.prompts.iter().map(|prompt| &prompt.questions));
+    let known: Vec<&str> = questions.flat_map(|all| all.iter()).map(|one| one.key.value.as_str()).collect();
+    let mut faults = Vec::new();
+    let calls = subject.program.surveys().iter().flat_map(|survey| &survey.calls);
+    for call in calls.filter(|call| call.name == "ask" && call.arguments == 1) {
+        let Some((_, key)) = call.texts.iter().find(|(index, _)| *index == 0) else { continue };
+        if !known.contains(&key.as_str()) {
+            let help = did_you_mean(key, known.iter().copied())
+                .unwrap_or_else(|| format!("declare it as `ask.{key}`, or give `ask` a `form`"));
+            faults.push(found(CODE, &call.at, format!("there is no question `{key}`"), help));
+        }
+    }
+    faults
+}

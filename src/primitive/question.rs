@@ -1,0 +1,226 @@
+//! What a client can be asked, how its answers are judged, and how a script sees them.
+
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::value::{Json, Kind, Object, Value, no_field};
+use serde_json::json;
+
+/// A question, made by `form`, `form_url`, `sample` or `client_roots`, or declared as `[tool.ask.KEY]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// What is asked for.
+    pub wish: Wish,
+    /// Whether a client that cannot be asked so is no fault: then the answer is `()`.
+    pub optional: bool,
+}
+
+/// What a question asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Wish {
+    /// The user fills in a form: a message and a flat schema.
+    Form {
+        /// What the user reads.
+        message: String,
+        /// The fields: an object of plain values, as elicitation allows it.
+        schema: Json,
+    },
+    /// The user opens an address.
+    Visit {
+        /// What the user reads.
+        message: String,
+        /// The address.
+        url: String,
+    },
+    /// The client's model continues: the parameters of `sampling/createMessage`.
+    Sample(Json),
+    /// The folders that the client works in.
+    Roots,
+}
+
+/// A question on its way to the client.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asked {
+    /// Its key: answers are told apart by it.
+    pub key: String,
+    /// The question; without one it is declared in the definition.
+    pub question: Option<Question>,
+}
+
+impl Wish {
+    /// The capability that a client needs for it, as `client_has` names it.
+    pub fn capability(&self) -> &'static str {
+        match self {
+            Self::Form { .. } => "elicitation",
+            Self::Visit { .. } => "elicitation.url",
+            Self::Sample(_) => "sampling",
+            Self::Roots => "roots",
+        }
+    }
+
+    /// What is wrong with an answer as the protocol brings it. `fits` tells what of a content the schema does not allow.
+    pub fn problem(&self, answer: &Json, fits: impl FnOnce(&Json, &Json) -> Result<Vec<String>>) -> Option<String> {
+        let action = || answer.get("action").and_then(Json::as_str).unwrap_or_default();
+        match self {
+            Self::Form { .. } | Self::Visit { .. } if !["accept", "decline", "cancel"].contains(&action()) => {
+                Some("its `action` is none of `accept`, `decline`, `cancel`".to_owned())
+            }
+            //= docs/spec.md#questions
+            //# An answer MUST be validated against the schema that was asked for.
+            Self::Form { schema, .. } if action() == "accept" => {
+                let content = content_of(answer);
+                match fits(&content, schema) {
+                    Ok(problems) if problems.is_empty() => None,
+                    Ok(problems) => Some(problems.join("; ")),
+                    Err(fault) => Some(fault.message),
+                }
+            }
+            Self::Form { .. } | Self::Visit { .. } => None,
+            Self::Sample(_) => {
+                let content = answer.get("content");
+                let is_content = content.is_some_and(|content| content.is_object() || content.is_array());
+                (!is_content).then(|| "it has no `content`".to_owned())
+            }
+            Self::Roots => {
+                let roots = answer.get("roots").and_then(Json::as_array);
+                let all = roots.is_some_and(|roots| roots.iter().all(|root| root["uri"].is_string()));
+                (!all).then(|| "it has no list of `roots` with `uri`".to_owned())
+            }
+        }
+    }
+
+    /// An answer without a problem, as a script sees it.
+    pub fn told(&self, answer: &Json) -> Value {
+        match self {
+            Self::Form { .. } => {
+                Value::from_json(&json!({ "action": answer["action"], "content": content_of(answer) }))
+            }
+            Self::Visit { .. } => Value::from_json(&json!({ "action": answer["action"] })),
+            Self::Sample(_) => {
+                let words = |content: &Json| content.get("text").and_then(Json::as_str).unwrap_or_default().to_owned();
+                let text = match &answer["content"] {
+                    Json::Array(parts) => parts.iter().map(words).collect::<String>(),
+                    part => words(part),
+                };
+                let stop_reason = &answer["stopReason"];
+                Value::from_json(&json!({
+                    "text": text, "content": answer["content"], "role": answer["role"],
+                    "model": answer["model"], "stop_reason": stop_reason,
+                }))
+            }
+            Self::Roots => Value::from_json(&answer["roots"]),
+        }
+    }
+}
+
+/// What a user filled in: an empty map, where nothing came.
+fn content_of(answer: &Json) -> Json {
+    match (answer["action"].as_str(), answer.get("content")) {
+        (Some("accept"), Some(content)) if !content.is_null() => content.clone(),
+        _ => json!({}),
+    }
+}
+
+impl Object for Question {
+    fn kind(&self) -> Kind {
+        Kind::Question
+    }
+
+    fn field(&self, name: &str) -> Result<Value> {
+        let json = self.to_json();
+        match json.get(name) {
+            Some(value) => Ok(Value::from_json(value)),
+            None => {
+                let known: Vec<&str> = json.as_object().into_iter().flatten().map(|(key, _)| key.as_str()).collect();
+                Err(no_field(Kind::Question, name, &known))
+            }
+        }
+    }
+
+    fn to_json(&self) -> Json {
+        match &self.wish {
+            Wish::Form { message, schema } => json!({ "message": message, "schema": schema }),
+            Wish::Visit { message, url } => json!({ "message": message, "url": url }),
+            Wish::Sample(params) => params.clone(),
+            Wish::Roots => json!({ "roots": true }),
+        }
+    }
+}
+
+/// The capabilities that a definition can require and `client_has` knows, apart from extensions.
+pub const CAPABILITIES: [&str; 7] =
+    ["elicitation", "elicitation.form", "elicitation.url", "sampling", "sampling.tools", "sampling.context", "roots"];
+
+/// Whether a client has a capability, named with dots, such as `elicitation.url`; an extension by its whole name.
+///
+/// MCP 2025-11-25: a client that says `elicitation: {}` fills in forms; one that names modes has just those.
+pub fn has_capability(capabilities: &Json, name: &str) -> bool {
+    let elicitation = capabilities.get("elicitation").and_then(Json::as_object);
+    match name {
+        "elicitation" | "elicitation.form" => {
+            elicitation.is_some_and(|modes| modes.contains_key("form") || !modes.contains_key("url"))
+        }
+        name if capabilities.get("extensions").is_some_and(|extensions| extensions.get(name).is_some()) => true,
+        name => {
+            let found = name.split('.').try_fold(capabilities, |within, part| within.get(part));
+            found.is_some_and(|found| !found.is_null() && *found != Json::Bool(false))
+        }
+    }
+}
+
+/// The fault of a client that cannot be asked, or lacks what a tool needs. Its data tells what is required, in the
+/// form of the protocol.
+pub fn lacking(what: &str, names: &[&str]) -> Box<Diagnostic> {
+    let mut required = json!({});
+    for name in names {
+        let mut within = &mut required;
+        for part in name.split('.') {
+            within = &mut within[part];
+            if within.is_null() {
+                *within = json!({});
+            }
+        }
+    }
+    let told: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    let message = format!("{what} needs a client with {}", told.join(", "));
+    Diagnostic::new(Code::CAPABILITY, message)
+        .data(json!({ "requiredCapabilities": required }))
+        .help("use a client that declares it, or make the question optional")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_capability_is_found_by_its_name_with_dots() {
+        let has = |capabilities: Json, name: &str| has_capability(&capabilities, name);
+        assert!(has(json!({ "elicitation": {} }), "elicitation"));
+        assert!(has(json!({ "elicitation": { "form": {}, "url": {} } }), "elicitation.url"));
+        assert!(!has(json!({ "elicitation": { "url": {} } }), "elicitation"));
+        assert!(!has(json!({ "elicitation": {} }), "elicitation.url"));
+        assert!(!has(json!({}), "sampling"));
+        assert!(has(json!({ "extensions": { "example.org/a.b": {} } }), "example.org/a.b"));
+    }
+
+    #[test]
+    fn what_is_lacking_is_told_as_the_protocol_does() {
+        let fault = lacking("`x`", &["elicitation.url", "sampling"]);
+        let required = json!({ "requiredCapabilities": { "elicitation": { "url": {} }, "sampling": {} } });
+        assert_eq!(fault.data.as_deref(), Some(&required));
+    }
+
+    //= docs/spec.md#questions
+    //= type=test
+    //# An answer MUST be validated against the schema that was asked for.
+    #[test]
+    fn answers_are_judged_by_what_was_asked() {
+        let form = Wish::Form { message: String::new(), schema: json!({ "type": "object" }) };
+        let well = |_: &Json, _: &Json| Ok(Vec::new());
+        let ill = |_: &Json, _: &Json| Ok(vec!["no".to_owned()]);
+        assert_eq!(form.problem(&json!({ "action": "accept", "content": {} }), well), None);
+        assert_eq!(form.problem(&json!({ "action": "accept" }), ill), Some("no".to_owned()));
+        assert_eq!(form.problem(&json!({ "action": "decline" }), ill), None);
+        assert!(form.problem(&json!(12345), well).is_some());
+        assert!(Wish::Roots.problem(&json!({ "roots": [{}] }), well).is_some());
+        assert!(Wish::Sample(json!({})).problem(&json!({ "content": "x" }), well).is_some());
+    }
+}

@@ -1,0 +1,61 @@
+//! `form`: a question that the user answers by filling in fields.
+
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::primitive::form::{defaults, flaws, schema_of};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, Question, Wish, option, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "form",
+    family: Family::Client,
+    summary: "A question for `ask`: the user reads `message` and fills in `fields`. They are shown in the order of their names; a question declared as `[tool.ask.KEY]` keeps the order it is written in.",
+    params: &[
+        required("message", &[Kind::Text], "What the user reads."),
+        required(
+            "fields",
+            &[Kind::Map],
+            "A JSON Schema of an object with plain fields, or only its `properties`: texts, numbers, booleans, choices (`enum`, `oneOf` of `const` and `title`, an array of `items` with `enum` or `anyOf`), each with `default` if it has one.",
+        ),
+        option("optional", &[Kind::Bool], "Whether `ask` gives `()` where the client cannot show forms."),
+    ],
+    returns: Kind::Question,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(
+            r##"form("Which tea?", #{ name: #{ "type": "string", "enum": ["sencha", "oolong"] } }).message"##,
+            r#""Which tea?""#,
+        ),
+        Example::fails(
+            r##"form("Which tea?", #{ tea: #{ "type": "object" } })"##,
+            "the field `tea` has no type that a form can ask for",
+        ),
+    ],
+    run,
+};
+
+fn run(context: &Context<'_>, args: Args) -> Result<Value> {
+    let schema = schema_of(&args.json("fields"));
+    //= docs/spec.md#questions
+    //# A form that elicitation does not allow MUST be refused before the client sees it.
+    let flawed = flaws(&schema).into_iter().next();
+    let flawed = match flawed {
+        Some(flaw) => Some(flaw),
+        None => {
+            let mut optional = schema.clone();
+            if let Some(map) = optional.as_object_mut() {
+                map.shift_remove("required");
+            }
+            context.host.validate(&defaults(&schema), &optional)?.into_iter().next()
+        }
+    };
+    if let Some(flaw) = flawed {
+        let fault = Diagnostic::new(Code::ARGUMENTS, flaw.message);
+        return Err(match flaw.help {
+            Some(help) => fault.help(help),
+            None => fault,
+        });
+    }
+    let wish = Wish::Form { message: args.text("message").to_owned(), schema };
+    Ok(Value::handle(Question { wish, optional: args.flag("optional") }))
+}

@@ -1,0 +1,39 @@
+//! `once`: what is done a single time in a call, however often it runs again for an answer.
+
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "once",
+    family: Family::Client,
+    summary: "Calls `make` the first time and gives its value; when the call runs again for an answer, gives that value without calling it. The value is plain data, and is kept, signed but readable, by the client.",
+    params: &[
+        required("key", &[Kind::Text], "Its name in the call."),
+        required("make", &[Kind::Function], "Makes the value; it takes nothing."),
+    ],
+    returns: Kind::Any,
+    effect: Effect::Pure,
+    examples: &[Example::gives(r##"once("pot", || #{ cups: 4 }).cups"##, "4")],
+    run,
+};
+
+fn run(context: &Context<'_>, args: Args) -> Result<Value> {
+    let key = args.text("key");
+    if let Some(value) = context.host.recorded(key) {
+        return Ok(Value::from_json(&value));
+    }
+    let Some(make) = args.function("make") else { return Ok(Value::Null) };
+    let value = make.call(Vec::new())?;
+    if matches!(value, Value::Function(_)) {
+        let fault = Diagnostic::new(Code::SCRIPT, format!("`once(\"{key}\", …)` gives a function"));
+        return Err(fault.help("give plain data: it is kept between the runs of a call"));
+    }
+    //= docs/spec.md#questions
+    //# What `once` made MUST NOT be made again when the call runs again.
+    let json = value.to_json();
+    context.host.record(key, json.clone());
+    // As a later run sees it.
+    Ok(Value::from_json(&json))
+}

@@ -1,0 +1,89 @@
+//! `sample`: a question that the client's model answers.
+
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, Question, Wish, option, required};
+use crate::value::{Json, Kind, Value};
+use serde_json::json;
+
+/// Tokens, where a script names no number.
+const MOST_TOKENS: i64 = 1_000;
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "sample",
+    family: Family::Client,
+    summary: "A question for `ask`: the client's model continues `prompt`. The newest protocol deprecates it, and few clients offer it.",
+    params: &[
+        required(
+            "prompt",
+            &[Kind::Text, Kind::List],
+            "What the user says; or messages, each a text of the user or `#{ role, text }`.",
+        ),
+        option("max_tokens", &[Kind::Integer], "At most so many tokens; 1000 if it is left out."),
+        option("system", &[Kind::Text], "The system prompt."),
+        option("temperature", &[Kind::Float], "How free the model is, 0 to 1."),
+        option("stop", &[Kind::List], "Texts at which the model stops."),
+        option("optional", &[Kind::Bool], "Whether `ask` gives `()` where the client offers no model."),
+    ],
+    returns: Kind::Question,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r##"ask("haiku", sample("A haiku on tea", #{ max_tokens: 50 })).text"##, r#""A haiku on tea""#),
+        Example::gives(
+            r##"to_json(sample(["Tea?", #{ role: "assistant", text: "Yes." }], #{ max_tokens: 9 })).contains("Yes.")"##,
+            "true",
+        ),
+        Example::fails(r##"sample([1])"##, "a message is a text or a map"),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, args: Args) -> Result<Value> {
+    let messages: Vec<Json> = match args.text_or("prompt") {
+        Some(text) => vec![said("user", json!({ "type": "text", "text": text }))],
+        None => args.list("prompt").iter().map(message).collect::<Result<_>>()?,
+    };
+    let tokens = args.integer_or("max_tokens").unwrap_or(MOST_TOKENS).clamp(1, i64::from(u32::MAX));
+    let mut params = json!({ "messages": messages, "maxTokens": tokens });
+    if let Some(system) = args.text_or("system") {
+        params["systemPrompt"] = json!(system);
+    }
+    if let Some(temperature) = args.float_or("temperature") {
+        params["temperature"] = json!(temperature);
+    }
+    if let Some(stop) = args.texts_or("stop")? {
+        params["stopSequences"] = json!(stop);
+    }
+    Ok(Value::handle(Question { wish: Wish::Sample(params), optional: args.flag("optional") }))
+}
+
+fn message(value: &Value) -> Result<Json> {
+    let text = |text: &str| json!({ "type": "text", "text": text });
+    match value {
+        Value::Text(said_by_user) => Ok(said("user", text(said_by_user))),
+        Value::Map(map) => {
+            let role = map.get("role").and_then(Value::as_text).unwrap_or("user");
+            let content = match (map.get("text").and_then(Value::as_text), map.get("content")) {
+                (Some(words), _) => text(words),
+                (None, Some(Value::Text(words))) => text(words),
+                (None, Some(content)) => content.to_json(),
+                (None, None) => return Err(no_message(value)),
+            };
+            if !["user", "assistant"].contains(&role) {
+                let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no role `{role}`"));
+                return Err(fault.help("`user` or `assistant`"));
+            }
+            Ok(said(role, content))
+        }
+        other => Err(no_message(other)),
+    }
+}
+
+fn said(role: &str, content: Json) -> Json {
+    json!({ "role": role, "content": content })
+}
+
+fn no_message(value: &Value) -> Box<Diagnostic> {
+    Diagnostic::new(Code::ARGUMENTS, format!("a message is a text or a map, got {}", value.kind().name()))
+        .help("`#{ role: \"user\", text: \"…\" }`")
+}
