@@ -2,7 +2,7 @@
 
 use super::{
     Cells, MOST_LEVELS, Running, Survey, at_level, captures_at_the_top, compile, current, empty_engine, enter,
-    from_value, level, parallel, to_value, watch,
+    from_value, level, number, parallel, to_value, watch, within,
 };
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::Functions;
@@ -10,7 +10,7 @@ use crate::guard::{self, Cancel, Guard, Limits};
 use crate::primitive::Host;
 use crate::source::{Place, Source};
 use crate::value::Value;
-use rhai::{AST, Dynamic, Engine, FnPtr, Module, NativeCallContext, Position, Scope, Shared};
+use rhai::{AST, Caches, Dynamic, Engine, EvalContext, Module, Position, Scope, Shared};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -32,6 +32,10 @@ pub struct FunctionName {
 
 /// What a program shares with everything that runs it.
 pub(super) struct Inner {
+    /// Tells it from every other program of this process.
+    number: u64,
+    /// Whether a name means the same function wherever it is seen, so that what was found once holds.
+    is_clear: bool,
     pub(super) engine: Engine,
     /// Sorted by path.
     pub(super) scripts: Vec<Script>,
@@ -85,6 +89,8 @@ impl Program {
             }
         }
         let inner = Inner {
+            number: number(),
+            is_clear: is_clear(&scripts),
             closures: closures(&scripts),
             fingerprint: fingerprint(sources),
             engine,
@@ -229,10 +235,21 @@ impl Inner {
         state.lib.push(Shared::clone(&script.module));
         state.source = Some(script.source.path.as_str().into());
         state.level = level();
-        let context = NativeCallContext::new_with_all_fields(&self.engine, name, None, &state, Position::NONE);
         let mut arguments: Vec<Dynamic> = arguments.into_iter().map(from_value).collect();
-        let pointer = FnPtr::new(name).map_err(|fault| self.diagnose(*fault, Some(path)))?;
-        let result = pointer.call_raw(&context, None, &mut arguments[..]).map_err(|fault| {
+        let mut arguments: Vec<&mut Dynamic> = arguments.iter_mut().collect();
+        let mut call = |caches: &mut Caches| {
+            EvalContext::new(&self.engine, &mut state, caches, &mut Scope::new(), None).call_fn_raw(
+                name,
+                false,
+                false,
+                &mut arguments,
+            )
+        };
+        let called = match self.is_clear {
+            true => within((self.number, &script.source.path), call),
+            false => call(&mut Caches::new()),
+        };
+        let result = called.map_err(|fault| {
             let fault = self.diagnose(*fault, Some(&script.source.path));
             // A stop has lost its position on the way out: the function that was entered is all that is known.
             match script.definitions().find(|it| it.0 == name && it.1 == arity) {
@@ -338,6 +355,17 @@ fn evaluate(engine: &Engine, script: &mut Script) -> Result<()> {
                 .at(script.source.place(start..start + 1)))
         }
     }
+}
+
+/// Whether no function of a library has the name and number of parameters of another script's function.
+fn is_clear(scripts: &[Script]) -> bool {
+    let named = |script: &Script| -> Vec<(String, usize)> {
+        script.ast.iter_functions().map(|it| (it.name.to_owned(), it.params.len())).collect()
+    };
+    let mut times: HashMap<(String, usize), usize> = HashMap::new();
+    scripts.iter().flat_map(named).for_each(|it| *times.entry(it).or_default() += 1);
+    let libraries = scripts.iter().filter(|script| script.shared);
+    libraries.flat_map(named).all(|it| times.get(&it) == Some(&1))
 }
 
 fn closures(scripts: &[Script]) -> HashMap<String, (usize, usize)> {
