@@ -154,7 +154,7 @@ fn every_recorded_answer_agrees() {
     }
     let used = differences.used.borrow().clone();
     let idle = differences.allowed.iter().enumerate().filter(|(at, _)| !used.contains(at));
-    let idle: Vec<String> = idle.map(|(_, entry)| entry["at"].to_string()).collect();
+    let idle: Vec<String> = idle.map(|(_, entry)| entry["at"].as_str().unwrap().to_owned()).collect();
     differences.none();
     assert!(idle.is_empty(), "these differences are allowed and not there: {idle:?}");
 }
