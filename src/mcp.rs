@@ -18,6 +18,7 @@ mod render;
 mod revision;
 mod running;
 mod secret;
+mod skills;
 mod stdio;
 mod telling;
 mod wire;

@@ -1,6 +1,7 @@
 //! A pack: its definitions merged, its scripts, templates and schemas compiled.
 
-use super::{Checks, Files, Settings, configure, merge};
+use super::skills::skills;
+use super::{Checks, Files, Settings, Skill, configure, merge};
 use crate::definition::{
     Body, Case, Checker, Definitions, GraphDefinition, Located, MessagePart, PackDefinition, Prompt, Resource, Role,
     Schema, Tool, lint, missing_references, published, resolved,
@@ -27,6 +28,8 @@ pub struct Pack {
     pub instructions: Option<String>,
     /// Its cases and examples.
     pub cases: Vec<Case>,
+    /// The skills that come with it.
+    pub skills: Vec<Arc<Skill>>,
     /// What it was made into.
     pub made: Made,
 }
@@ -142,6 +145,8 @@ pub struct PackParts {
     pub resources: Vec<Checks>,
     /// For each prompt: what getting it is held to.
     pub prompts: Vec<Checks>,
+    /// The skills that come with it.
+    pub skills: Vec<Arc<Skill>>,
     /// What is wrong.
     pub faults: Vec<Diagnostic>,
 }
@@ -170,6 +175,7 @@ pub fn compile(
     let tools = compiling.tools();
     let resources = compiling.resources();
     let prompts = definitions.prompts.iter().map(|prompt| compiling.prompt(prompt)).collect();
+    let skills = skills(&definitions.skills, &files, &mut faults).into_iter().map(Arc::new).collect();
     let name = name.to_owned();
     PackParts {
         name,
@@ -184,6 +190,7 @@ pub fn compile(
         tools,
         resources,
         prompts,
+        skills,
         faults,
     }
 }
@@ -321,7 +328,14 @@ impl PackParts {
             build_limits: settings.limits(&[build_limits], usual),
             granted: Default::default(),
         };
-        let pack = Pack { name: self.name, definition: self.pack, instructions, cases: definitions.cases, made };
+        let pack = Pack {
+            name: self.name,
+            definition: self.pack,
+            instructions,
+            cases: definitions.cases,
+            skills: self.skills,
+            made,
+        };
         let published = Published {
             tools: definitions.tools.into_iter().zip(self.tools).collect(),
             resources: definitions.resources.into_iter().zip(self.resources).collect(),
