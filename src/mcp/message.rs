@@ -71,7 +71,7 @@ pub(crate) fn misread(method: &str, params: Option<Json>) -> Option<ErrorData> {
 
 /// Whether the stateless revision has a method no longer.
 pub(crate) fn is_removed(method: &str) -> bool {
-    ["ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"].contains(&method)
+    ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"].contains(&method)
 }
 
 fn refused(id: Option<RequestId>, why: impl Into<String>) -> Incoming {
@@ -156,7 +156,8 @@ fn read_request(method: &str, params: Option<Json>, id: RequestId) -> Incoming {
     let is_stateless = meta.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
     //= docs/spec.md#protocol
     //# A method that the revision in use no longer has MUST be refused as unknown, whatever its parameters.
-    let read = match is_stateless && is_removed(method) {
+    // A handshake is one, whatever else it says of itself.
+    let read = match is_stateless && is_removed(method) && method != "initialize" {
         true => Ok(custom(method, params)),
         false => request_of(method, params),
     };
