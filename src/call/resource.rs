@@ -125,6 +125,8 @@ pub fn skill(skill: &Skill) -> Json {
 
 /// A file of a skill, byte for byte.
 pub fn of_skill(pack: &Pack, file: &SkillFile) -> Result<Contents> {
+    //= docs/spec.md#skills
+    //# Every file of a skill MUST be readable to the byte, with the size and the SHA-256 that its manifest tells.
     let Some(found) = pack.made.files.by_path.get(&file.path) else {
         return Err(Diagnostic::new(Code::INTERNAL, format!("the file `{}` of a skill is gone", file.path)));
     };

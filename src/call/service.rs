@@ -232,6 +232,8 @@ impl Calling<'_> {
                 all.entry(uri).or_insert(item);
             }
         }
+        //= docs/spec.md#skills
+        //# A skill MUST also be listed as a resource, under the name and the description of its front matter.
         for (uri, (_, skill)) in &self.registry.skills {
             all.entry(uri.clone()).or_insert_with(|| resource::skill(skill));
         }

@@ -67,6 +67,8 @@ pub(super) fn skills(definitions: &[SkillsDefinition], files: &Files, faults: &m
                         faults.push(warning(message, &dir.at, "skills of one folder have names of their own"));
                     }
                 }
+                //= docs/spec.md#skills
+                //# A skill that is broken MUST NOT take the others with it.
                 Err(fault) => faults.push(fault),
             }
         }
@@ -195,6 +197,9 @@ mod tests {
         assert_eq!((found[0].files[1].size, &found[0].frontmatter["extra"]), (5, &serde_json::json!([1])));
     }
 
+    //= docs/spec.md#skills
+    //= type=test
+    //# A skill that is broken MUST NOT take the others with it.
     #[test]
     fn a_broken_skill_is_left_out_and_told() {
         let (found, faults) = read(&[
