@@ -54,6 +54,8 @@ pub struct Definitions {
     pub resources: Vec<Resource>,
     /// `[[prompt]]`.
     pub prompts: Vec<Prompt>,
+    /// `[[skills]]`.
+    pub skills: Vec<SkillsDefinition>,
     /// `[[case]]`, and the examples of tools, resources and prompts.
     pub cases: Vec<Case>,
 }
@@ -276,6 +278,13 @@ pub enum MessagePart {
         /// Its MIME type.
         mime_type: String,
     },
+}
+
+/// Skills that are served as they lie among the files of the pack.
+#[derive(Clone, Debug)]
+pub struct SkillsDefinition {
+    /// Folders, from the root: each folder below them that has a `SKILL.md` is a skill.
+    pub dirs: Vec<Located<String>>,
 }
 
 /// A case, or an example: documentation and test at once.

@@ -21,6 +21,7 @@ mod revision;
 mod running;
 mod sealing;
 mod secret;
+mod skills;
 mod stdio;
 mod telling;
 mod wire;

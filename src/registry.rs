@@ -8,6 +8,7 @@ mod merge;
 mod pack;
 mod serving;
 mod settings;
+mod skills;
 mod trust;
 mod uri;
 
@@ -19,6 +20,7 @@ pub use merge::merge;
 pub use pack::{Made, Pack, PackParts, compile, grant};
 pub use serving::{Choice, Served, Worlds, outer_roots, root_of, serves};
 pub use settings::{SETTINGS, Settings};
+pub use skills::{SKILL_FILE, Skill, SkillFile};
 pub use trust::{TRUST_RECORD, Trust};
 pub use uri::{UriTemplate, Variables};
 
@@ -28,6 +30,7 @@ use crate::definition::{Checker, Prompt, Resource, Tool};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::guard::Limits;
 use crate::value::Json;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// One generation of everything that is served. A running call keeps the one it began with.
@@ -43,6 +46,8 @@ pub struct Registry {
     pub resources: Vec<Arc<ServedResource>>,
     /// Their prompts.
     pub prompts: Vec<Arc<ServedPrompt>>,
+    /// Their skills, by URI.
+    pub skills: BTreeMap<String, (Arc<Pack>, Arc<Skill>)>,
     /// Every spelling of every resource, the more specific first.
     pub routes: Vec<(UriTemplate, Arc<ServedResource>)>,
     /// The packs that do not serve here, and the markers each looked for.
@@ -56,6 +61,14 @@ pub struct Registry {
 }
 
 impl Registry {
+    /// The file of a skill with this URI, and the pack that has it.
+    pub fn skill_file(&self, uri: &str) -> Option<(&Arc<Pack>, &Arc<Skill>, &SkillFile)> {
+        self.skills.values().find_map(|(pack, skill)| {
+            let at = skill.files.binary_search_by(|file| file.uri.as_str().cmp(uri)).ok()?;
+            Some((pack, skill, &skill.files[at]))
+        })
+    }
+
     /// The resource that answers a URI, and the variables in it; a fault if its query is wrong.
     pub fn route(&self, uri: &str) -> Option<Result<(&Arc<ServedResource>, Variables)>> {
         self.routes

@@ -147,6 +147,7 @@ impl Registry {
             tools: self.tools.clone(),
             resources: self.resources.clone(),
             prompts: self.prompts.clone(),
+            skills: self.skills.clone(),
             routes: self.routes.clone(),
             dormant: self.dormant.clone(),
             stale: self.stale.clone(),
@@ -193,5 +194,6 @@ fn resources(registry: &Registry) -> Vec<Json> {
         json["is_template"] = Json::from(one.resource.is_template);
         json
     };
-    registry.resources.iter().map(published).collect()
+    let skills = registry.skills.values().map(|(_, skill)| super::resource::skill(skill));
+    registry.resources.iter().map(published).chain(skills).collect()
 }

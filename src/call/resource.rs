@@ -5,7 +5,7 @@ use super::{Contents, coerce, outcome, tool};
 use crate::content::{Block, Content, ResourceBody};
 use crate::definition::Body;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::registry::{ServedResource, UriTemplate, Variables};
+use crate::registry::{Pack, ServedResource, Skill, SkillFile, UriTemplate, Variables};
 use crate::value::{Bytes, Json, Value};
 use base64::Engine;
 use serde_json::json;
@@ -111,6 +111,50 @@ pub fn fixed(served: &ServedResource) -> Json {
         }
     }
     json
+}
+
+/// A skill as it is listed: its `SKILL.md` (SEP-2640).
+pub fn skill(skill: &Skill) -> Json {
+    json!({
+        "uri": skill.uri,
+        "name": skill.text("name"),
+        "description": skill.text("description"),
+        "mimeType": "text/markdown",
+    })
+}
+
+/// A file of a skill, byte for byte.
+pub fn of_skill(pack: &Pack, file: &SkillFile) -> Result<Contents> {
+    //= docs/spec.md#skills
+    //# Every file of a skill MUST be readable to the byte, with the size and the SHA-256 that its manifest tells.
+    let Some(found) = pack.made.files.by_path.get(&file.path) else {
+        return Err(Diagnostic::new(Code::INTERNAL, format!("the file `{}` of a skill is gone", file.path)));
+    };
+    let (kind, body) = match &found.source {
+        Some(source) => (media_type(&file.path).unwrap_or("text/plain"), ResourceBody::Text(source.text.clone())),
+        None => {
+            let blob = base64::engine::general_purpose::STANDARD.encode(&found.bytes);
+            (media_type(&file.path).unwrap_or("application/octet-stream"), ResourceBody::Blob(blob))
+        }
+    };
+    let parts = vec![(file.uri.clone(), Some(kind.to_owned()), body)];
+    Ok(Contents { parts, ttl_ms: None, cache_scope: None, touched: Vec::new() })
+}
+
+/// The media type that the end of a name tells.
+fn media_type(path: &str) -> Option<&'static str> {
+    let (_, end) = path.rsplit_once('.')?;
+    Some(match end.to_ascii_lowercase().as_str() {
+        "md" | "markdown" => "text/markdown",
+        "json" => "application/json",
+        "html" => "text/html",
+        "csv" => "text/csv",
+        "svg" => "image/svg+xml",
+        "png" => "image/png",
+        "jpg" | "jpeg" => "image/jpeg",
+        "pdf" => "application/pdf",
+        _ => return None,
+    })
 }
 
 /// What a template stands for, as its `list` function names it: each with `uri` and `name` at least.

@@ -197,6 +197,9 @@ impl Calling<'_> {
             return Ok(Contents { parts, ttl_ms: Some(0), cache_scope: None, touched: Vec::new() });
         }
         let Some(routed) = self.registry.route(uri) else {
+            if let Some((pack, _, file)) = self.registry.skill_file(uri) {
+                return resource::of_skill(pack, file);
+            }
             let fault = Diagnostic::new(Code::NOT_FOUND, format!("there is no resource `{uri}`"));
             let known = self.registry.resources.iter().map(|one| one.resource.uri.value.as_str());
             return Err(with_nearest(fault, uri, known).data(serde_json::json!({ "uri": uri })));
@@ -287,6 +290,11 @@ impl Calling<'_> {
                 let uri = item.get("uri").and_then(Json::as_str).unwrap_or_default().to_owned();
                 all.entry(uri).or_insert(item);
             }
+        }
+        //= docs/spec.md#skills
+        //# A skill MUST also be listed as a resource, under the name and the description of its front matter.
+        for (uri, (_, skill)) in &self.registry.skills {
+            all.entry(uri.clone()).or_insert_with(|| resource::skill(skill));
         }
         Ok(Answer::Resources(Arc::new(all.into_values().collect())))
     }

@@ -5,6 +5,7 @@ mod case;
 mod pack;
 mod prompt;
 mod resource;
+mod skills;
 mod tool;
 mod workspace;
 
@@ -15,6 +16,7 @@ use case::{CASE, PROMPT_EXAMPLE, RESOURCE_EXAMPLE, TOOL_EXAMPLE};
 use pack::{GRAPH, ICON, ICONS, LIMITS, META, PACK, SCRIPT, WITH};
 use prompt::PROMPT;
 use resource::RESOURCE;
+use skills::SKILLS;
 use tool::TOOL;
 
 /// A kind of table: `[pack]`, `[[tool]]`, …
@@ -134,9 +136,10 @@ pub static FILE: Grammar = Grammar {
         optional("tool", Shape::Tables(&TOOL), "The tools."),
         optional("resource", Shape::Tables(&RESOURCE), "The resources."),
         optional("prompt", Shape::Tables(&PROMPT), "The prompts."),
+        optional("skills", Shape::Tables(&SKILLS), "The skills, served by the Skills extension."),
         optional("case", Shape::Tables(&CASE), "Cases: tests of several steps."),
     ],
-    later: &[("skills", "serve the files as resources")],
+    later: &[],
 };
 
 /// Every table of definitions and of `toolsd.toml`, in the order they are documented.

@@ -9,7 +9,10 @@ mod tool;
 
 pub(super) use pack::limits;
 
-use super::{Body, Completion, Dates, Definitions, FILE, Fields, Located, Node, Role, Schema, code, lint, parse};
+use super::{
+    Body, Completion, Dates, Definitions, FILE, Fields, Located, Node, Role, Schema, SkillsDefinition, code, lint,
+    parse,
+};
 use crate::diagnostic::Diagnostic;
 use crate::source::{Place, Source};
 use crate::value::Json;
@@ -70,6 +73,9 @@ fn lower(file: &Fields<'_>, reading: &mut Reading) -> Definitions {
         let prompt = prompt::prompt(&fields, reading);
         definitions.cases.extend(case::examples(&fields, &case::Of::Prompt(&prompt.name.value), reading));
         definitions.prompts.push(prompt);
+    }
+    for fields in file.tables("skills", &mut reading.faults) {
+        definitions.skills.push(SkillsDefinition { dirs: fields.located_texts("dirs") });
     }
     for fields in file.tables("case", &mut reading.faults) {
         definitions.cases.push(case::case(&fields, reading));

@@ -35,6 +35,7 @@ const ALONE: &[(&str, &str)] = &[
     ("reject", "A script says no, to the protocol, by `reject(…)`."),
     ("script", "A script failed: a wrong type, a value that is not there."),
     ("script-syntax", "The script cannot be compiled."),
+    ("skill", "A skill is left out, or its clients may refuse it: its front matter, its name, its size."),
     ("suspended", "A call waits for answers of the client; it is no fault."),
     ("template", "A template could not be filled."),
     ("template-helper", "The template calls a helper that there is not, or one that is not pure."),

@@ -3,7 +3,7 @@
 use super::{Host, Revision, STATUS};
 use crate::registry::Registry;
 use crate::value::Json;
-use rmcp::model::ServerConfig;
+use rmcp::model::{SKILLS_EXTENSION_ID, ServerConfig};
 use serde_json::{Map, json};
 
 /// What a client is told first.
@@ -11,7 +11,7 @@ pub(crate) fn config(host: &Host, revision: Revision) -> ServerConfig {
     let registry = host.service.registry();
     let mut config = json!({
         "protocolVersion": revision.name(),
-        "capabilities": capabilities(revision),
+        "capabilities": capabilities(&registry, revision),
         "serverInfo": implementation(host, revision),
     });
     if let Some(instructions) = instructions(&registry) {
@@ -24,7 +24,7 @@ pub(crate) fn config(host: &Host, revision: Revision) -> ServerConfig {
     })
 }
 
-fn capabilities(revision: Revision) -> Json {
+fn capabilities(registry: &Registry, revision: Revision) -> Json {
     let mut capabilities = json!({
         "logging": {},
         "tools": { "listChanged": true },
@@ -33,6 +33,9 @@ fn capabilities(revision: Revision) -> Json {
     });
     if revision.has_hints() {
         capabilities["completions"] = json!({});
+    }
+    if !registry.skills.is_empty() {
+        capabilities["extensions"] = json!({ SKILLS_EXTENSION_ID: { "directoryRead": true } });
     }
     capabilities
 }

@@ -2,7 +2,8 @@
 #![allow(deprecated, reason = "logging and subscribe are deprecated in the newest revision and alive in the others")]
 
 use super::{
-    Connection, Manner, Revision, STATUS, about, faults, is_removed, level_of, misread, page, published, render, typed,
+    Connection, Manner, Revision, STATUS, about, faults, is_removed, level_of, misread, page, published, render, skills,
+    typed,
 };
 use crate::call::{Answer, Completed, Request};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
@@ -180,6 +181,42 @@ impl ServerHandler for Connection {
             Answer::Fault(fault) => Err(faults::error(*fault, Some(&uri), revision)),
             _ => Err(surprise()),
         }
+    }
+
+    async fn list_skills(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListSkillsResult, ErrorData> {
+        let revision = revision_of(&context);
+        let all = skills::entries(&self.host.service.registry());
+        let size = self.host.settings.page_size;
+        let (items, next) = page("skills", &all, |skill| &skill.uri, cursor_of(request.as_ref()), size)?;
+        let mut result = ListSkillsResult::with_all_items(items);
+        finish_list!(self, result, revision, next)
+    }
+
+    async fn get_skill(
+        &self,
+        request: GetSkillRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetSkillResult, ErrorData> {
+        let mut result = GetSkillResult::new(skills::one(&self.host.service.registry(), &request.uri)?);
+        self.stamp(&mut result.meta, revision_of(&context));
+        Ok(result)
+    }
+
+    async fn read_resource_directory(
+        &self,
+        request: ReadResourceDirectoryRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let revision = revision_of(&context);
+        let all = skills::children(&self.host.service.registry(), &request.uri)?;
+        let size = self.host.settings.page_size;
+        let (items, next) = page("folder", &all, |item| &item.uri, request.cursor.as_deref(), size)?;
+        let mut result = ListResourcesResult::with_all_items(items);
+        finish_list!(self, result, revision, next)
     }
 
     async fn list_prompts(

@@ -45,6 +45,7 @@ fn add(all: &mut Definitions, more: Definitions, source: &std::sync::Arc<Source>
     all.tools.extend(more.tools);
     all.resources.extend(more.resources);
     all.prompts.extend(more.prompts);
+    all.skills.extend(more.skills);
     all.cases.extend(more.cases);
 }
 

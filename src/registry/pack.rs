@@ -1,6 +1,7 @@
 //! A pack: its definitions merged, its scripts, templates and schemas compiled.
 
-use super::{Checks, Files, Settings, configure, merge};
+use super::skills::skills;
+use super::{Checks, Files, Settings, Skill, configure, merge};
 use crate::definition::{
     Body, Case, Checker, Definitions, GraphDefinition, Located, MessagePart, PackDefinition, Prompt, Resource, Role,
     Schema, Tool, lint, missing_references, published, resolved,
@@ -27,6 +28,8 @@ pub struct Pack {
     pub instructions: Option<String>,
     /// Its cases and examples.
     pub cases: Vec<Case>,
+    /// The skills that come with it.
+    pub skills: Vec<Arc<Skill>>,
     /// What it was made into.
     pub made: Made,
 }
@@ -142,6 +145,8 @@ pub struct PackParts {
     pub resources: Vec<Checks>,
     /// For each prompt: what getting it is held to.
     pub prompts: Vec<Checks>,
+    /// The skills that come with it.
+    pub skills: Vec<Arc<Skill>>,
     /// What is wrong.
     pub faults: Vec<Diagnostic>,
 }
@@ -164,6 +169,7 @@ pub fn compile(
     faults.extend(broken);
     faults.extend(others.faults);
     let Others { templates, config, config_checker, tools, resources, prompts, .. } = others;
+    let skills = skills(&definitions.skills, &files, &mut faults).into_iter().map(Arc::new).collect();
     let name = name.to_owned();
     PackParts {
         name,
@@ -178,6 +184,7 @@ pub fn compile(
         tools,
         resources,
         prompts,
+        skills,
         faults,
     }
 }
@@ -340,7 +347,14 @@ impl PackParts {
             build_limits: settings.limits(&[build_limits], usual),
             granted: Default::default(),
         };
-        let pack = Pack { name: self.name, definition: self.pack, instructions, cases: definitions.cases, made };
+        let pack = Pack {
+            name: self.name,
+            definition: self.pack,
+            instructions,
+            cases: definitions.cases,
+            skills: self.skills,
+            made,
+        };
         let published = Published {
             tools: definitions.tools.into_iter().zip(self.tools).collect(),
             resources: definitions.resources.into_iter().zip(self.resources).collect(),
