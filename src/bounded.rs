@@ -16,6 +16,34 @@ pub fn refuse_above(bytes: usize) -> Result<()> {
     Err(Diagnostic::new(Code::LIMIT, message).help("work on a part of it"))
 }
 
+/// Sizes below this are not asked for: the guard sees them soon enough.
+const SMALL: usize = 64 << 10;
+
+//= docs/spec.md#scripts
+//# A primitive MUST ask the guard of its call before it takes memory whose size a script chose.
+/// Refuses a text of that many bytes if it is too large, or more than the running call may still take.
+pub fn reserve(bytes: usize) -> Result<()> {
+    refuse_above(bytes)?;
+    if bytes < SMALL { Ok(()) } else { guard::room(bytes) }
+}
+
+/// Asks for the memory that values take when they are made into something else: `times` as much as they hold.
+pub fn reserve_for(value: &Value, times: usize) -> Result<()> {
+    let bytes = weight(value).saturating_mul(times);
+    if bytes < SMALL { Ok(()) } else { guard::room(bytes) }
+}
+
+/// The bytes that a value holds, native things aside: those are made once and shared.
+fn weight(value: &Value) -> usize {
+    let inner = match value {
+        Value::Text(text) => text.len(),
+        Value::List(items) => items.iter().map(weight).sum(),
+        Value::Map(map) => map.iter().map(|(key, value)| key.len() + weight(value)).sum(),
+        _ => 0,
+    };
+    size_of::<Value>().saturating_add(inner)
+}
+
 /// A text under construction that refuses to grow above [`MOST_BYTES`] and asks the guard now and then.
 #[derive(Default)]
 pub struct BoundedText {
@@ -26,7 +54,16 @@ pub struct BoundedText {
 impl BoundedText {
     /// Appends a part.
     pub fn push(&mut self, part: &str) -> Result<()> {
-        refuse_above(self.text.len().saturating_add(part.len()))?;
+        let length = self.text.len().saturating_add(part.len());
+        refuse_above(length)?;
+        if length > self.text.capacity() {
+            // It grows to twice its size while the old one is still there.
+            let wanted = length.max(self.text.capacity().saturating_mul(2));
+            if wanted >= SMALL {
+                guard::room(wanted)?;
+            }
+            self.text.reserve_exact(wanted - self.text.len());
+        }
         self.text.push_str(part);
         self.pushes = self.pushes.wrapping_add(1);
         if self.pushes.is_multiple_of(256) { guard::check() } else { Ok(()) }
@@ -38,9 +75,65 @@ impl BoundedText {
     }
 }
 
+/// For what writes bytes, which are UTF-8. What it refuses is told by [`BoundedWriter::written`].
+#[derive(Default)]
+pub struct BoundedWriter {
+    text: BoundedText,
+    refused: Option<Box<Diagnostic>>,
+}
+
+impl BoundedWriter {
+    /// The text; or what refused a part of it.
+    pub fn written(self) -> Result<Value> {
+        match self.refused {
+            Some(fault) => Err(fault),
+            None => Ok(self.text.into_value()),
+        }
+    }
+}
+
+impl std::io::Write for BoundedWriter {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        match self.text.push(&String::from_utf8_lossy(bytes)) {
+            Ok(()) => Ok(bytes.len()),
+            Err(fault) => {
+                self.refused = Some(fault);
+                Err(std::io::ErrorKind::OutOfMemory.into())
+            }
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::guard::{Cancel, Guard, Limits};
+
+    //= docs/spec.md#scripts
+    //= type=test
+    //# A primitive MUST ask the guard of its call before it takes memory whose size a script chose.
+    #[test]
+    fn what_the_call_may_not_take_is_refused_before_it_is_taken() {
+        let limits = Limits { memory: 8 << 20, ..Limits::default() };
+        for ask in [
+            (|| reserve(9 << 20)) as fn() -> Result<()>,
+            || reserve_for(&Value::list(vec![Value::from("x".repeat(3 << 20))]), 2),
+            || {
+                let mut text = BoundedText::default();
+                let part = "x".repeat(1 << 20);
+                (0..16).try_for_each(|_| text.push(&part))
+            },
+        ] {
+            let guard = Guard::new(limits, Cancel::default());
+            let _entered = guard.enter();
+            assert_eq!(ask().expect_err("8 MB are all it has").code, Code::LIMIT);
+            assert!(guard.memory() <= 8 << 20, "{}", guard.memory());
+        }
+    }
 
     #[test]
     fn it_refuses_what_is_too_large() {

@@ -24,6 +24,7 @@ mod nodes;
 mod ordering;
 mod reads;
 mod recording;
+mod remembered;
 mod roots;
 mod rows;
 mod scan;
@@ -57,6 +58,7 @@ use gate::{Gate, Scanning, is_scanning};
 use index::{Index, Key};
 use kept::{Keeping, Kept, Premise};
 use reads::{Basis, Reads};
+use remembered::Remembered;
 use scan::{Memo, Scan};
 use snapshot::{Adjacency, EdgeRow, KindTable, NONE, Parts, Shape, Slot};
 

@@ -2,7 +2,8 @@
 //!
 //! A request travels: `wire` reads a line and hands it to rmcp's loop; `handler` turns it into a
 //! [`crate::call::Request`]; `running` waits for the answer and tells the client of progress meanwhile;
-//! `render` and `faults` write the answer for the revision in use; `outlet` writes the bytes.
+//! `render` and `faults` write the answer for the revision in use; `outlet` writes the bytes. Over HTTP, `http` takes
+//! the place of `wire` and `outlet`: rmcp reads and writes there, and `http` does what it leaves open.
 
 mod about;
 mod asking;
@@ -34,7 +35,7 @@ use asking::{Line, Manner};
 use bus::{Bus, Event, STATUS, read_resource};
 use connection::{Connection, Host};
 use lists::{Lists, Shelf, page, typed};
-use message::{Incoming, is_removed, misread, read_message, read_refused};
+use message::{Incoming, is_removed, misread, misread_cursor, read_message, read_refused};
 use outlet::Outlet;
 use revision::Revision;
 use rmcp::ServiceExt;

@@ -4,6 +4,8 @@ mod keys;
 
 pub use keys::{By, SortKey};
 
+use crate::diagnostic::Result;
+use crate::guard;
 use crate::value::{Json, Kind, Object, Value};
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -35,6 +37,52 @@ pub fn compare(left: &Value, right: &Value) -> Ordering {
         (Value::Handle(_), _) | (_, Value::Handle(_)) => compare_native(left, right),
         _ => rank(left).cmp(&rank(right)),
     }
+}
+
+/// How many items are sorted, or merged, between two looks at the guard.
+const RUN: usize = 512;
+
+/// The items in the order of `compare`, equal ones as they stood. The guard of the running call can end it.
+pub fn sorted<T>(items: Vec<T>, compare: impl Fn(&T, &T) -> Ordering) -> Result<Vec<T>> {
+    let mut runs: Vec<Vec<T>> = Vec::new();
+    let mut items = items.into_iter();
+    loop {
+        let mut run: Vec<T> = items.by_ref().take(RUN).collect();
+        if run.is_empty() {
+            break;
+        }
+        guard::check()?;
+        run.sort_by(&compare);
+        runs.push(run);
+    }
+    while runs.len() > 1 {
+        let mut pairs = runs.into_iter();
+        let mut merged = Vec::new();
+        while let Some(left) = pairs.next() {
+            merged.push(match pairs.next() {
+                Some(right) => merge(left, right, &compare)?,
+                None => left,
+            });
+        }
+        runs = merged;
+    }
+    Ok(runs.pop().unwrap_or_default())
+}
+
+/// Two sorted lists as one; of equal items those of the left one come first.
+fn merge<T>(left: Vec<T>, right: Vec<T>, compare: &impl Fn(&T, &T) -> Ordering) -> Result<Vec<T>> {
+    let mut merged = Vec::with_capacity(left.len() + right.len());
+    let (mut left, mut right) = (left.into_iter().peekable(), right.into_iter().peekable());
+    while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
+        if merged.len().is_multiple_of(RUN) {
+            guard::check()?;
+        }
+        let next = if compare(a, b).is_gt() { right.next() } else { left.next() };
+        merged.extend(next);
+    }
+    merged.extend(left);
+    merged.extend(right);
+    Ok(merged)
 }
 
 /// Whether two values are equal in this order: `1` and `1.0` are.
@@ -180,5 +228,24 @@ mod tests {
         let set = Set::new(vec!["b".into(), 2_i64.into(), "a".into(), Value::Float(2.0)]);
         assert_eq!(set.to_json(), json!([2, "a", "b"]));
         assert!(set.contains(&"a".into()) && !set.contains(&"c".into()));
+    }
+
+    #[test]
+    fn a_long_sort_ends_when_its_call_does() {
+        let limits = guard::Limits { time: std::time::Duration::ZERO, ..guard::Limits::default() };
+        let guard = guard::Guard::new(limits, guard::Cancel::default());
+        let _entered = guard.enter();
+        assert!(sorted((0..100_000).rev().collect(), i32::cmp).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn a_sort_by_runs_is_a_stable_sort(numbers in proptest::collection::vec(0_u8..20, 0..3_000)) {
+            let items: Vec<(u8, usize)> = numbers.into_iter().zip(0..).collect();
+            let by = |a: &(u8, usize), b: &(u8, usize)| a.0.cmp(&b.0);
+            let mut expected = items.clone();
+            expected.sort_by(by);
+            prop_assert_eq!(sorted(items, by), Ok(expected));
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! Scripts: rhai compiled once per pack and run under a guard, with the primitives as its functions.
 
 mod adapt;
+mod caught;
+mod cells;
 mod convert;
 mod diagnose;
 mod engine;
@@ -9,7 +11,10 @@ mod language;
 mod parallel;
 mod pool;
 mod program;
+mod resolved;
 mod running;
+mod syntax;
+mod variables;
 pub mod documentation;
 pub mod survey;
 #[cfg(test)]
@@ -20,6 +25,8 @@ pub use pool::{Pool, aside};
 pub use program::{FunctionName, Program};
 
 use adapt::{register as register_primitive, register_operators};
+use caught::of_caught;
+use cells::Cells;
 use convert::{HandleBox, Origin, from_value, to_value};
 use diagnose::{kind_of_type, parse_fault, raise};
 use engine::{MOST_LEVELS, empty_engine};
@@ -27,5 +34,8 @@ use function::Closure;
 use language::sequence_verb;
 use parallel::{STACK, parallel};
 use program::{Inner, Script, is_closure};
+use resolved::{number, within};
 use running::{Running, at_level, current, enter, level};
 use survey::Survey;
+use syntax::compile;
+use variables::{captures_at_the_top, watch};

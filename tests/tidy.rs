@@ -11,11 +11,37 @@ const FENCES: &[(&str, &[&str])] = &[
     ("handlebars::", &["template"]),
     ("jsonschema::", &["definition"]),
     ("rmcp::", &["mcp"]),
+    ("hyper::", &["mcp"]),
+    ("hyper_util::", &["mcp"]),
+    ("http_body_util::", &["mcp"]),
     ("notify::", &["watch"]),
     ("std::fs", &["world/disk"]),
     ("std::process", &["world/disk", "main.rs"]),
     ("std::env", &["world/disk"]),
     ("SystemTime", &["world/disk"]),
+    // The ways in and out of the protocol: what was handed to the process, and the door that it listens at.
+    ("tokio::net", &["mcp/stdio.rs", "mcp/http"]),
+    ("std::net", &["mcp/http"]),
+];
+
+/// What reaches out to a network: in no source, whatever the room.
+const NETWORK: &[&str] =
+    &["TcpStream::connect", "UdpSocket", "TcpSocket", "ToSocketAddrs", "lookup_host", "hyper::client", "core::net"];
+
+/// Clients of a network that a dependency could bring along.
+const CLIENTS: &[&str] = &[
+    "reqwest",
+    "hyper-tls",
+    "hyper-rustls",
+    "ureq",
+    "curl",
+    "isahc",
+    "rustls",
+    "native-tls",
+    "openssl",
+    "h2",
+    "quinn",
+    "trust-dns-resolver",
 ];
 
 const FILE_LINES: usize = 400;
@@ -180,4 +206,25 @@ fn every_dependency_says_why_it_is_here() {
         }
     }
     assert!(faults.is_empty(), "dependencies without a reason:\n{}", faults.join("\n"));
+}
+
+//= docs/spec.md#traceability
+//= type=test
+//# The pack of this repository that traces requirements MUST answer from the files of the project, never from the network.
+#[test]
+fn nothing_here_can_reach_a_network() {
+    let mut wrong = Vec::new();
+    for (file, text) in sources() {
+        for (number, line) in text.lines().enumerate() {
+            for word in NETWORK.iter().filter(|word| code(line).contains(**word)) {
+                wrong.push(format!("{file}:{}: {word}", number + 1));
+            }
+        }
+    }
+    let lock = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.lock")).unwrap();
+    let packages: Vec<&str> = lock.lines().filter_map(|line| line.strip_prefix("name = ")).collect();
+    assert!(packages.contains(&"\"tokio\""), "the lock file is not read as it is written");
+    let clients = CLIENTS.iter().filter(|client| packages.contains(&format!("\"{client}\"").as_str()));
+    wrong.extend(clients.map(|client| format!("Cargo.lock: {client}")));
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

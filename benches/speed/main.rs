@@ -1,7 +1,7 @@
 //! `just bench`: the speed that toolsd promises, measured against opponents in the same run.
 //!
-//! `speed [--small] [--toolsd PATH] [--opponents FOLDER] [--scratch FOLDER] [--project-only] [PART…]`; the parts are
-//! `echo`, `start`, `stats` and `index`, all of them if none is named. Exit code 1 = a wrong answer, or a target missed;
+//! `speed [--small] [--toolsd PATH] [--opponents FOLDER] [--duvet PATH] [--scratch FOLDER] [--project-only]
+//! [PART…]`; the parts are `echo`, `start`, `stats` and `index`, all of them if none is named. Exit code 1 = a wrong answer, or a target missed;
 //! `--small` takes few samples and judges no time.
 
 mod client;

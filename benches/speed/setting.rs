@@ -19,6 +19,8 @@ pub struct Setting {
     toolsd: PathBuf,
     /// Where the opponents were installed.
     opponents: PathBuf,
+    /// The real duvet, if it is not with the others.
+    duvet: Option<PathBuf>,
     /// Where files may be made.
     scratch: PathBuf,
 }
@@ -33,6 +35,7 @@ impl Setting {
             parts: Vec::new(),
             toolsd: env!("CARGO_BIN_EXE_toolsd").into(),
             opponents: target.clone(),
+            duvet: None,
             scratch: target.join("scratch"),
         };
         let mut arguments = arguments;
@@ -47,6 +50,7 @@ impl Setting {
                 "--project-only" => setting.project_only = true,
                 "--toolsd" => setting.toolsd = path()?,
                 "--opponents" => setting.opponents = path()?,
+                "--duvet" => setting.duvet = Some(path()?),
                 "--scratch" => setting.scratch = path()?,
                 option if option.starts_with('-') => return Err(format!("no option `{option}`").into()),
                 part => setting.parts.push(part.to_owned()),
@@ -119,7 +123,8 @@ impl Setting {
 
     /// The real duvet, if it was installed.
     pub fn duvet(&self) -> Option<PathBuf> {
-        Some(self.opponents.join("duvet/bin/duvet")).filter(|program| program.exists() && !self.small)
+        let installed = || self.opponents.join("duvet/bin/duvet");
+        Some(self.duvet.clone().unwrap_or_else(installed)).filter(|program| program.exists() && !self.small)
     }
 
     fn opponent(&self, program: &Path, command: &mut Command) -> Outcome<Option<Server>> {

@@ -8,6 +8,7 @@ use crate::registry::{
     merge, no_pack, outer_roots, root_of, serves,
 };
 use crate::world::World;
+use rayon::prelude::*;
 use std::sync::Arc;
 
 /// Where packs come from, and where they work.
@@ -40,16 +41,26 @@ pub fn load(site: &dyn Site, previous: &Registry) -> Registry {
     faults.extend(broken);
     let names = files.packs();
     let choice = chosen(site.choice(), &settings, &names, &mut faults);
-    let mut loading = Loading { site, workspace, previous, settings, faults, fresh: Vec::new(), kept: Vec::new() };
-    let (mut dormant, mut stale) = (Vec::new(), Vec::new());
-    for name in &names {
-        match loading.pack(name, files.of_pack(name), &choice) {
-            Found::Serves => {}
-            Found::Broken { last_good } => stale.extend(last_good.then(|| name.clone())),
+    let loading = Loading { site, workspace, previous, settings };
+    // Packs know nothing of each other: they are read and compiled side by side.
+    let loaded: Vec<Loaded> = names.par_iter().map(|name| loading.pack(name, files.of_pack(name), &choice)).collect();
+    let (mut dormant, mut stale, mut fresh, mut kept) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for (name, pack) in names.iter().zip(loaded) {
+        faults.extend(pack.faults);
+        match pack.found {
+            Found::New(parts, root) => fresh.push((*parts, root)),
+            Found::Same => kept.push(name.clone()),
+            Found::Broken { last_good: true } => {
+                //= docs/spec.md#reload
+                //# A pack with a fault MUST leave the last good one serving.
+                kept.push(name.clone());
+                stale.push(name.clone());
+            }
+            Found::Broken { last_good: false } => {}
             Found::Dormant(markers) => dormant.push((name.clone(), markers)),
         }
     }
-    let Loading { settings, faults, fresh, kept, .. } = loading;
+    let settings = loading.settings;
     let mut registry = assemble(Assembly { fresh, kept, previous, settings });
     let clashes = std::mem::replace(&mut registry.faults, faults);
     registry.faults.extend(clashes);
@@ -91,19 +102,33 @@ struct Loading<'a> {
     workspace: Arc<dyn World>,
     previous: &'a Registry,
     settings: Settings,
+}
+
+/// What became of one pack.
+struct Loaded {
+    found: Found,
     faults: Vec<Diagnostic>,
-    fresh: Vec<(PackParts, Arc<dyn World>)>,
-    kept: Vec<String>,
 }
 
 enum Found {
-    Serves,
+    /// New or changed, and it can be served there.
+    New(Box<PackParts>, Arc<dyn World>),
+    /// As before.
+    Same,
+    /// With a fault; whether it served before it had one.
     Broken { last_good: bool },
+    /// It does not serve here; the markers that it looked for.
     Dormant(Vec<String>),
 }
 
+impl From<Found> for Loaded {
+    fn from(found: Found) -> Self {
+        Self { found, faults: Vec::new() }
+    }
+}
+
 impl Loading<'_> {
-    fn pack(&mut self, name: &str, files: Files, choice: &Choice) -> Found {
+    fn pack(&self, name: &str, files: Files, choice: &Choice) -> Loaded {
         let hash = self.hash(&files);
         // A clash dropped names of unchanged packs: they are put together anew.
         let clashed = self.previous.faults.iter().any(|fault| fault.code.0 == "name-clash");
@@ -120,45 +145,21 @@ impl Loading<'_> {
         let folder = folder.unwrap_or_else(|_| self.workspace.root().to_owned());
         let root = match self.open(&folder, outer_roots(&definition)) {
             Ok(root) => root,
-            Err(fault) => {
-                self.faults.push(*fault);
-                return Found::Broken { last_good: false };
-            }
+            Err(fault) => return Loaded { found: Found::Broken { last_good: false }, faults: vec![*fault] },
         };
         if let Served::No(markers) = serves(name, &definition, choice, self.workspace.as_ref(), root.as_ref()) {
-            return Found::Dormant(markers);
+            return Found::Dormant(markers).into();
         }
         let same_root = known.and_then(|pack| pack.made.root.as_ref()).is_some_and(|old| old.root() == root.root());
         let Some(definitions) = definitions else {
             if same_root {
-                self.kept.push(name.to_owned());
-                return Found::Serves;
+                return Found::Same.into();
             }
             let parts = PackParts::read(name, hash, files, &self.settings);
-            return self.take(parts, root, known.is_some());
+            return judged(parts, root, known.is_some());
         };
         let parts = compile(name, hash, files, definitions, definition, broken, &self.settings);
-        self.take(parts, root, known.is_some())
-    }
-
-    fn take(&mut self, mut parts: PackParts, root: Arc<dyn World>, known: bool) -> Found {
-        parts.faults.extend(check::check(&parts));
-        if let Err(fault) = grant(&parts.pack, &root, Effect::Writes) {
-            parts.faults.push(*fault.at(parts.pack.title.at.clone()));
-        }
-        self.faults.extend(parts.faults.iter().cloned());
-        //= docs/spec.md#reload
-        //# A pack MUST be replaced as a whole or not at all.
-        if parts.is_sound() {
-            self.fresh.push((parts, root));
-            return Found::Serves;
-        }
-        //= docs/spec.md#reload
-        //# A pack with a fault MUST leave the last good one serving.
-        if known {
-            self.kept.push(parts.name);
-        }
-        Found::Broken { last_good: known }
+        judged(parts, root, known.is_some())
     }
 
     fn open(&self, folder: &str, outer: Vec<String>) -> Result<Arc<dyn World>> {
@@ -176,6 +177,25 @@ impl Loading<'_> {
         hasher.update(&files.hash()).update(&self.settings.hash);
         *hasher.finalize().as_bytes()
     }
+}
+
+/// A pack that was compiled: what the rules find in it decides whether it serves.
+fn judged(mut parts: PackParts, root: Arc<dyn World>, known: bool) -> Loaded {
+    // The rules find nothing in the packs of the binary: a test below holds that, so no start looks for it again.
+    if !parts.files.are_embedded() {
+        parts.faults.extend(check::check(&parts));
+    }
+    if let Err(fault) = grant(&parts.pack, &root, Effect::Writes) {
+        parts.faults.push(*fault.at(parts.pack.title.at.clone()));
+    }
+    let faults = parts.faults.clone();
+    //= docs/spec.md#reload
+    //# A pack MUST be replaced as a whole or not at all.
+    let found = match parts.is_sound() {
+        true => Found::New(Box::new(parts), root),
+        false => Found::Broken { last_good: known },
+    };
+    Loaded { found, faults }
 }
 
 /// The command line's word, else that of `toolsd.toml`; names of packs that are not there are told.
@@ -197,4 +217,22 @@ fn caught<T: Default>(result: Result<T>, faults: &mut Vec<Diagnostic>) -> T {
         faults.push(*fault);
         T::default()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::embedded_files;
+
+    #[test]
+    fn the_packs_of_the_binary_have_no_fault_that_a_start_could_miss() {
+        let texts = embedded_files().into_iter().map(|(path, bytes)| (path, String::from_utf8_lossy(bytes)));
+        let texts: Vec<_> = texts.collect();
+        let files = Files::of_texts(texts.iter().map(|(path, text)| (path.as_str(), text.as_ref())));
+        for name in files.packs() {
+            let parts = PackParts::read(&name, [0; 32], files.of_pack(&name), &Settings::default());
+            assert_eq!(parts.faults, [], "{name}");
+            assert_eq!(check::check(&parts), [], "{name}");
+        }
+    }
 }

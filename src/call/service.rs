@@ -274,8 +274,9 @@ impl Calling<'_> {
         let mut all: BTreeMap<String, Json> = BTreeMap::new();
         for served in &self.registry.resources {
             let items = if served.resource.is_template {
-                let running = self.begin(&served.pack, Effect::Reads, served.checks.limits, false, None)?;
-                resource::listed(served, &running).unwrap_or_else(|fault| {
+                // What does not even begin, because the graph cannot be built, is left out in the same way.
+                let running = self.begin(&served.pack, Effect::Reads, served.checks.limits, false, None);
+                running.and_then(|running| resource::listed(served, &running)).unwrap_or_else(|fault| {
                     tracing::warn!("the list of `{}` fails: {fault}", served.resource.uri.value);
                     Vec::new()
                 })

@@ -41,6 +41,8 @@ pub fn refused(what: &str, problems: &[Problem]) -> Box<Diagnostic> {
 /// A problem as one sentence.
 pub fn said(problem: &Problem) -> String {
     match &problem.help {
+        // What is missing is told with what it stands for.
+        Some(help) if problem.message.ends_with(" is missing") => format!("{} ({help})", problem.message),
         Some(help) => format!("{}; {help}", problem.message),
         None => problem.message.clone(),
     }

@@ -6,7 +6,7 @@ use super::terminal::Terminal;
 use crate::call::{Answer, Asking, Caller, Request, Service, Site};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::guard::Cancel;
-use crate::registry::{Choice, Layer, Registry, TRUST_RECORD, Trust, WORKSPACE_FOLDER, Worlds};
+use crate::registry::{Choice, EMBEDDED, Layer, Registry, TRUST_RECORD, Trust, WORKSPACE_FOLDER, Worlds};
 use crate::world::disk::{Disk, config_folder, current_folder, state_folder};
 use crate::world::memory::Memory;
 use crate::world::{World, path};
@@ -200,7 +200,7 @@ impl Site for DiskSite {
         if let Some(world) = config_folder().and_then(|folder| Disk::new(&folder, []).ok()) {
             layers.push(Layer { origin: "user".to_owned(), world: Arc::new(world), trust: None });
         }
-        layers.push(Layer { origin: "embedded".to_owned(), world: embedded()?, trust: None });
+        layers.push(Layer { origin: EMBEDDED.to_owned(), world: embedded()?, trust: None });
         Ok(layers)
     }
 

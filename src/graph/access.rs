@@ -4,6 +4,7 @@ use super::{Graph, NONE, Node, Nodes};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::value::Value;
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// What every node has besides its fields.
@@ -17,7 +18,16 @@ pub(super) struct Reader<'a> {
     access: Vec<Access>,
     /// The rest of a dotted way.
     rest: Option<&'a str>,
+    /// Columns that were read from lately, each at the place that its shape's number gives: neighbours in a set
+    /// often come from one table.
+    near: [Cell<Option<Near<'a>>>; NEAR],
 }
+
+/// How many columns a reader keeps at hand.
+const NEAR: usize = 8;
+
+/// A column of stored values, and the shape of its table.
+type Near<'a> = (u32, &'a [Value]);
 
 /// How a kind knows a field.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -42,7 +52,7 @@ impl<'a> Reader<'a> {
 
     fn whole(graph: &'a Arc<Graph>, name: &'a str, rest: Option<&'a str>) -> Self {
         let access = (0..graph.parts.kinds.len()).map(|kind| access(graph, kind, name, rest.is_some())).collect();
-        Self { graph, name, access, rest }
+        Self { graph, name, access, rest, near: Default::default() }
     }
 
     fn is_known(&self) -> bool {
@@ -74,12 +84,36 @@ impl<'a> Reader<'a> {
     }
 
     /// The value of one node, `()` if its kind has no such field.
+    #[inline]
     pub fn read(&self, node: u32) -> Result<Cow<'a, Value>> {
+        let slot = &self.graph.parts.slots[node as usize];
+        match self.near[slot.shape as usize % NEAR].get() {
+            Some((shape, column)) if shape == slot.shape => Ok(Cow::Borrowed(&column[slot.row as usize])),
+            _ => self.read_far(node),
+        }
+    }
+
+    fn read_far(&self, node: u32) -> Result<Cow<'a, Value>> {
         let kind = self.graph.parts.kind_of[node as usize];
         let value = self.value(node, self.access[usize::from(kind)])?;
         match self.rest {
             Some(rest) => follow(value.into_owned(), rest).map(Cow::Owned),
-            None => Ok(value),
+            None => {
+                self.approach(node);
+                Ok(value)
+            }
+        }
+    }
+
+    /// Keeps at hand the column that a node's own value stands in. Merged values stand elsewhere.
+    fn approach(&self, node: u32) {
+        let parts = &self.graph.parts;
+        let Access::Stored(field) = self.access[usize::from(parts.kind_of[node as usize])] else { return };
+        if parts.merged.is_empty()
+            && let Some(column) = parts.column(node, field)
+        {
+            let shape = parts.slots[node as usize].shape;
+            self.near[shape as usize % NEAR].set(Some((shape, column)));
         }
     }
 

@@ -42,6 +42,11 @@ impl Builder {
     /// `scan(files, "function", args)`: calls `function(f, doc, args)` for each file, in parallel, unless neither the
     /// file nor the scripts nor the arguments changed since the last build. Afterwards all of it can be read.
     pub fn scan(&self, files: &[String], function: &str, arguments: &Value) -> Result<()> {
+        self.scan_each(files, function, std::slice::from_ref(arguments))
+    }
+
+    /// The same, with arguments for each file; the last ones are those of all files beyond.
+    pub fn scan_each(&self, files: &[String], function: &str, arguments: &[Value]) -> Result<()> {
         let Some(scan) = &self.scan else {
             let fault = Diagnostic::new(Code::ARGUMENTS, "only the graph of `build` scans files");
             return Err(fault.help("read them, and `add` what they hold"));
@@ -50,8 +55,10 @@ impl Builder {
         let fragments = scan.run(files, function, arguments)?;
         let mut state = self.lock();
         state.close();
-        state.fragments.extend(fragments);
-        state.snapshot = None;
+        if !fragments.is_empty() {
+            state.fragments.extend(fragments);
+            state.snapshot = None;
+        }
         Ok(())
     }
 

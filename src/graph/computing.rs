@@ -118,6 +118,11 @@ impl Graph {
         })
     }
 
+    /// Whether what is computed here is limited to what its `reads` names.
+    pub(super) fn is_seen_in_part(&self) -> bool {
+        self.sight(|_, _| ()).is_some()
+    }
+
     /// Faults if a kind may not be read here.
     pub(super) fn permit(&self, kind: &str) -> Result<()> {
         let refused = self.sight(|doing, _| {

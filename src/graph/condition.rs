@@ -268,7 +268,7 @@ impl Nodes {
         let tests: Vec<(&str, Condition)> =
             tests.iter().map(|(name, test)| Ok((&**name, Condition::read(test)?))).collect::<Result<_>>()?;
         let hit = self.by_index(&tests)?;
-        let mut left = hit.as_ref().map_or_else(|| self.clone(), |(_, found)| self.with_shared(Arc::clone(found)));
+        let mut left = hit.as_ref().map_or_else(|| self.clone(), |(_, found)| self.with_lasting(Arc::clone(found)));
         for (at, (name, condition)) in tests.iter().enumerate() {
             if hit.as_ref().is_some_and(|(indexed, _)| *indexed == at) {
                 continue;

@@ -18,17 +18,19 @@ pub struct Nodes {
     range: Range<usize>,
     /// The kind of which these are all.
     whole: Option<u16>,
+    /// Whether the snapshot keeps the list of numbers, so that the next call finds the same one.
+    lasts: bool,
 }
 
 impl Nodes {
     pub(super) fn new(graph: Arc<Graph>, ids: Arc<[u32]>) -> Self {
         let range = 0..ids.len();
-        Self { graph, ids, range, whole: None }
+        Self { graph, ids, range, whole: None, lasts: false }
     }
 
     pub(super) fn of_kind(graph: Arc<Graph>, kind: u16) -> Self {
         let ids = Arc::clone(&graph.parts.kinds[usize::from(kind)].nodes);
-        Self { whole: Some(kind), ..Self::new(graph, ids) }
+        Self { whole: Some(kind), lasts: true, ..Self::new(graph, ids) }
     }
 
     /// Other nodes of the same snapshot.
@@ -38,6 +40,16 @@ impl Nodes {
 
     pub(super) fn with_shared(&self, ids: Arc<[u32]>) -> Self {
         Self::new(Arc::clone(&self.graph), ids)
+    }
+
+    /// Other nodes of the same snapshot, which keeps the list of them.
+    pub(super) fn with_lasting(&self, ids: Arc<[u32]>) -> Self {
+        Self { lasts: true, ..self.with_shared(ids) }
+    }
+
+    /// The list of numbers, if the snapshot keeps it.
+    pub(super) fn lasting(&self) -> Option<&Arc<[u32]>> {
+        self.lasts.then_some(&self.ids)
     }
 
     /// The numbers of the nodes.
@@ -114,7 +126,7 @@ impl Nodes {
     pub fn slice(&self, offset: usize, limit: Option<usize>) -> Self {
         let start = self.range.start + offset.min(self.len());
         let end = limit.map_or(self.range.end, |limit| start.saturating_add(limit).min(self.range.end));
-        Self { range: start..end, whole: None, ..self.clone() }
+        Self { range: start..end, whole: None, lasts: false, ..self.clone() }
     }
 
     /// The nodes for which `keep` gives `true`.

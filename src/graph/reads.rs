@@ -102,25 +102,22 @@ impl Graph {
     /// What the values of a node's derived fields are made of.
     pub(super) fn premise(self: &Arc<Self>, group: u32, node: u32, related: &[Related]) -> Result<Premise> {
         let basis = self.basis(group)?;
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(&basis.fingerprint);
+        let mut mix = Mix::of(&basis.fingerprint);
         // Whoever sorts sees which stands first, so all that is seen is hashed in the order of insertion.
         let mut seen: Vec<(u32, u8)> = vec![(node, 0)];
         for (some, tag) in related.iter().zip(1..) {
             seen.extend(some.nodes.iter().map(|node| (*node, tag)));
         }
         seen.sort_unstable();
-        let mut bytes = [0_u8; 17];
         for (node, tag) in seen {
-            bytes[..16].copy_from_slice(&self.identity(node).to_le_bytes());
-            bytes[16] = tag;
-            hasher.update(&bytes);
+            mix.add(self.identity(node));
+            mix.add(u128::from(tag));
             for kind in &basis.kinds {
                 let before = self.parts.kinds[usize::from(*kind)].nodes.partition_point(|other| *other < node);
-                hasher.update(&(before as u64).to_le_bytes());
+                mix.add(before as u128);
             }
         }
-        Ok(short(&hasher))
+        Ok(mix.0)
     }
 
     fn basis(&self, group: u32) -> Result<&Basis> {
@@ -290,6 +287,27 @@ fn sorted(kinds: FxHashSet<Text>) -> Vec<Text> {
     let mut kinds: Vec<Text> = kinds.into_iter().collect();
     kinds.sort_unstable();
     kinds
+}
+
+/// A hash of hashes: what goes in is spread evenly already, so that few steps keep it so.
+struct Mix(u128);
+
+impl Mix {
+    fn of(fingerprint: &[u8; 32]) -> Self {
+        let mut mix = Self(0);
+        for half in fingerprint.as_chunks::<16>().0 {
+            mix.add(u128::from_le_bytes(*half));
+        }
+        mix
+    }
+
+    /// Multiplying by an odd number, and adding the upper bits to the lower ones, both lose nothing: what differs
+    /// once goes on differing.
+    fn add(&mut self, part: u128) {
+        const ODD: u128 = 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835;
+        let mixed = (self.0.rotate_left(29) ^ part).wrapping_mul(ODD);
+        self.0 = mixed ^ (mixed >> 67);
+    }
 }
 
 fn short(hasher: &blake3::Hasher) -> Premise {

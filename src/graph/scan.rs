@@ -62,17 +62,20 @@ impl Scan {
         Memo { reads: self.recorded.take(), fragments }
     }
 
-    /// The fragments of these files, in their order. What is wrong with one file is kept in its fragment;
-    /// only limits and cancellation end the scan.
-    pub fn run(&self, files: &[String], function: &str, arguments: &Value) -> Result<Vec<Arc<Fragment>>> {
-        let calling = self.calling(function, arguments)?;
+    /// The fragments of these files, in their order, each with its own arguments or all with the same.
+    /// What is wrong with one file is kept in its fragment; only limits and cancellation end the scan.
+    pub fn run(&self, files: &[String], function: &str, arguments: &[Value]) -> Result<Vec<Arc<Fragment>>> {
+        let callings: Vec<Calling<'_>> =
+            arguments.iter().map(|arguments| self.calling(function, arguments)).collect::<Result<_>>()?;
+        let calling = |file: usize| callings.get(file).or(callings.last());
         let slots: Vec<OnceLock<Result<Scanned>>> = files.iter().map(|_| OnceLock::new()).collect();
         let ended = AtomicBool::new(false);
         self.functions.parallel(files.len(), &|job| {
             if ended.load(Ordering::Relaxed) {
                 return;
             }
-            let scanned = guard::check().and_then(|()| self.file(&files[job], &calling));
+            let Some(calling) = calling(job) else { return };
+            let scanned = guard::check().and_then(|()| self.file(&files[job], calling));
             if scanned.is_err() {
                 ended.store(true, Ordering::Relaxed);
             }

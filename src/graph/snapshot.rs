@@ -1,6 +1,6 @@
 //! The immutable snapshot: numbered nodes over the fragments' columns, adjacency in arrays, ids found in O(1).
 
-use super::{Fault, Fragment, Functions, Group, Head, Index, Keeping, Node, Nodes, Premise, hash_of};
+use super::{Fault, Fragment, Functions, Group, Head, Index, Keeping, Node, Nodes, Premise, Remembered, hash_of};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::value::{Handle, Json, Kind, Map, Object, Text, Value};
 use rustc_hash::FxHashMap;
@@ -17,6 +17,7 @@ pub struct Graph {
     pub(super) groups: Vec<Group>,
     pub(super) functions: Arc<dyn Functions>,
     pub(super) keeping: Option<Keeping>,
+    pub(super) remembered: Remembered,
     all: OnceLock<Arc<[u32]>>,
     graph_values: Map,
 }
@@ -178,11 +179,16 @@ impl Parts {
         {
             return Some(value);
         }
+        self.column(node, field).map(|column| &column[self.slots[node as usize].row as usize])
+    }
+
+    /// The values of a field in the table that a node stands in.
+    pub fn column(&self, node: u32, field: u16) -> Option<&[Value]> {
         let slot = self.slots[node as usize];
         let shape = &self.shapes[slot.shape as usize];
         let column = *shape.columns.get(usize::from(field))?;
         let table = &self.fragments[slot.fragment as usize].tables[usize::from(shape.table)];
-        table.columns.get(usize::from(column)).map(|column| &column[slot.row as usize])
+        table.columns.get(usize::from(column)).map(|column| &**column)
     }
 }
 
@@ -194,7 +200,8 @@ impl Graph {
         functions: Arc<dyn Functions>,
         keeping: Option<Keeping>,
     ) -> Arc<Self> {
-        Arc::new(Self { parts, groups, functions, keeping, all: OnceLock::new(), graph_values: values })
+        let remembered = Remembered::default();
+        Arc::new(Self { parts, groups, functions, keeping, remembered, all: OnceLock::new(), graph_values: values })
     }
 
     /// How many derived values of it can outlive it.

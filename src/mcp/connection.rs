@@ -79,6 +79,16 @@ impl Connection {
         LogLevel::ALL.get(usize::from(self.level.load(Ordering::Relaxed))).copied().unwrap_or(LogLevel::Info)
     }
 
+    //= docs/spec.md#protocol
+    //# A subscription to a resource that does not allow it MUST NOT be honoured.
+    /// Whether the resource of a URI may be subscribed to. What no pack defines is the host's to answer.
+    pub(crate) fn may_follow(&self, uri: &str) -> bool {
+        match self.host.service.registry().route(uri) {
+            Some(Ok((served, _))) => served.resource.subscribe,
+            _ => true,
+        }
+    }
+
     pub(crate) fn subscribed(&self) -> MutexGuard<'_, HashSet<String>> {
         self.subscribed.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -276,6 +276,10 @@ impl ServerHandler for Connection {
     ) -> Result<(), ErrorData> {
         let revision = revision_of(&context);
         let uri = request.uri;
+        if !self.may_follow(&uri) {
+            let data = json!({ "uri": uri });
+            return Err(ErrorData::invalid_params(format!("`{uri}` is no resource to subscribe to"), Some(data)));
+        }
         let contents = match self.answer(Request::Read { uri: uri.clone() }, Manner::Never, &context, revision).await? {
             Answer::Contents(contents) => Some(contents),
             Answer::Fault(fault) if is_not_found(&fault) => {
@@ -301,7 +305,11 @@ impl ServerHandler for Connection {
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        Some(requested.supported_by(&self.get_info().capabilities))
+        let mut accepted = requested.supported_by(&self.get_info().capabilities);
+        if let Some(uris) = &mut accepted.resource_subscriptions {
+            uris.retain(|uri| self.may_follow(uri));
+        }
+        Some(accepted)
     }
 
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {

@@ -10,7 +10,7 @@ mod sessions;
 
 pub use gate::{Gate, Listening};
 
-use super::{Connection, Ends, Host, read_refused};
+use super::{Connection, Ends, Host, misread_cursor, read_refused};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use std::io;

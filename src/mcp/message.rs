@@ -7,8 +7,8 @@
 use crate::value::Json;
 use rmcp::model::{
     CancelledNotificationParam, ClientJsonRpcMessage, ClientNotification, ClientRequest, CustomNotification,
-    CustomRequest, ErrorData, GetMeta, MetaObject, Notification, NumberOrString, ProtocolVersion, Request, RequestId,
-    RequestMetaObject, RequestNoParam, RequestOptionalParam,
+    CustomRequest, ErrorCode, ErrorData, GetMeta, MetaObject, Notification, NumberOrString, ProtocolVersion, Request,
+    RequestId, RequestMetaObject, RequestNoParam, RequestOptionalParam,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Map, json};
@@ -58,6 +58,18 @@ pub(crate) fn read_refused(body: &[u8]) -> Json {
     json!({ "jsonrpc": "2.0", "id": id.map(RequestId::into_json_value), "error": error })
 }
 
+/// The error for a page of a list that was asked for with something that is no cursor: rmcp reads that as no
+/// cursor, and answers with the first page.
+pub(crate) fn misread_cursor(body: &[u8]) -> Option<Json> {
+    memchr::memmem::find(body, b"\"cursor\"")?;
+    match read_message(body.trim_ascii()) {
+        Incoming::Refused(Some(id), error) if error.code == ErrorCode::INVALID_PARAMS => {
+            Some(json!({ "jsonrpc": "2.0", "id": id.into_json_value(), "error": error }))
+        }
+        _ => None,
+    }
+}
+
 /// What is wrong with a request that rmcp could not read as one of its own; nothing if its method is unknown.
 pub(crate) fn misread(method: &str, params: Option<Json>) -> Option<ErrorData> {
     match read_request(method, params, NumberOrString::Number(0)) {
@@ -71,7 +83,7 @@ pub(crate) fn misread(method: &str, params: Option<Json>) -> Option<ErrorData> {
 
 /// Whether the stateless revision has a method no longer.
 pub(crate) fn is_removed(method: &str) -> bool {
-    ["ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"].contains(&method)
+    ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"].contains(&method)
 }
 
 fn refused(id: Option<RequestId>, why: impl Into<String>) -> Incoming {
@@ -156,7 +168,8 @@ fn read_request(method: &str, params: Option<Json>, id: RequestId) -> Incoming {
     let is_stateless = meta.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
     //= docs/spec.md#protocol
     //# A method that the revision in use no longer has MUST be refused as unknown, whatever its parameters.
-    let read = match is_stateless && is_removed(method) {
+    // A handshake is one, whatever else it says of itself.
+    let read = match is_stateless && is_removed(method) && method != "initialize" {
         true => Ok(custom(method, params)),
         false => request_of(method, params),
     };

@@ -118,8 +118,6 @@ impl Connection {
             },
         };
         let ended = EndOnDrop(cancel);
-        //= docs/spec.md#robustness
-        //# No more than a bounded number of requests MUST be worked on at a time, whatever the transport.
         let turn = tokio::select! {
             biased;
             () = context.ct.cancelled() => return Err(gone()),

@@ -6,6 +6,7 @@ use crate::value::{Function, Map, Value};
 use std::cmp::Ordering;
 
 /// One thing to sort by.
+#[derive(Clone)]
 pub struct SortKey {
     /// Where the key comes from.
     pub by: By,
@@ -16,6 +17,7 @@ pub struct SortKey {
 }
 
 /// Where a key comes from.
+#[derive(Clone)]
 pub enum By {
     /// A field.
     Field(String),
@@ -64,6 +66,32 @@ impl SortKey {
         }
         key.descending ^= matches!(map.get("descending"), Some(Value::Bool(true)));
         Ok(key)
+    }
+
+    /// Whether it is told by a name and plain values alone, and so sorts the same whenever it is asked.
+    pub fn is_plain(&self) -> bool {
+        let plain =
+            |value: &Value| !matches!(value, Value::List(_) | Value::Map(_) | Value::Handle(_) | Value::Function(_));
+        matches!(self.by, By::Field(_)) && self.first.iter().all(plain)
+    }
+
+    /// Whether both sort by the same field, in the same way.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let by = matches!((&self.by, &other.by), (By::Field(one), By::Field(two)) if one == two);
+        let first = || self.first.iter().zip(&other.first).all(|(one, two)| compare(one, two).is_eq());
+        by && self.descending == other.descending && self.first.len() == other.first.len() && first()
+    }
+
+    /// The keys as whole numbers that stand in the same order, if they are whole numbers or all have a place in
+    /// `first`: these compare fast.
+    pub fn as_integers<'a>(&self, keys: impl Iterator<Item = &'a Value>) -> Option<Vec<i64>> {
+        let place = |value: &Value| self.first.iter().position(|known| compare(known, value).is_eq());
+        let one = |value: &Value| match self.first.is_empty() {
+            true => value.as_integer(),
+            false => place(value).and_then(|at| i64::try_from(at).ok()),
+        };
+        // `!` turns the order round, and no number is left without a counterpart.
+        keys.map(|value| one(value).map(|number| if self.descending { !number } else { number })).collect()
     }
 
     /// Compares two keys.

@@ -1,6 +1,8 @@
 //! `deep_merge`: The fields of `a` and `b`; where both have a map they are merged the same way, else that of `b` counts.
 
+use crate::bounded::reserve_for;
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard;
 use crate::primitive::*;
 use crate::sequence;
 use crate::value::{Kind, Map, Value};
@@ -24,6 +26,8 @@ pub const PRIMITIVE: Primitive = Primitive {
 const DEPTH: usize = 64;
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
+    reserve_for(args.value("a"), 1)?;
+    reserve_for(args.value("b"), 1)?;
     merged(args.value("a"), args.value("b"), DEPTH).map(Value::Map)
 }
 
@@ -34,6 +38,7 @@ fn merged(a: &Value, b: &Value, depth: usize) -> Result<Map> {
     }
     let mut fields: Map = sequence::fields(a).into_iter().collect();
     for (key, value) in sequence::fields(b) {
+        guard::check()?;
         let both = fields.get(&key).filter(|known| sequence::is_map(known) && sequence::is_map(&value));
         let value = match both {
             Some(known) => Value::Map(merged(known, &value, depth - 1)?),

@@ -1,6 +1,7 @@
 //! `flatten`: The items of `list`, those that are lists themselves replaced by their items; one level deep.
 
 use crate::diagnostic::Result;
+use crate::guard;
 use crate::primitive::*;
 use crate::sequence;
 use crate::value::{Kind, Value};
@@ -26,11 +27,18 @@ fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
     }
     let mut flat = Vec::new();
     for item in sequence::items(&mut args, "list") {
+        guard::check()?;
         match item {
-            Value::List(items) => flat.extend(items),
+            Value::List(items) => {
+                room_for(&flat, items.len())?;
+                flat.extend(items);
+            }
             Value::Handle(handle) if sequence::KINDS.contains(&handle.kind()) || handle.kind() == Kind::Frozen => {
                 match handle.length() {
-                    Some(length) => flat.extend((0..length).filter_map(|at| handle.item(at))),
+                    Some(length) => {
+                        room_for(&flat, length)?;
+                        flat.extend((0..length).filter_map(|at| handle.item(at)));
+                    }
                     None => flat.push(Value::Handle(handle)),
                 }
             }
@@ -38,4 +46,14 @@ fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
         }
     }
     Ok(Value::List(flat))
+}
+
+/// Asks for the room of a list that must grow.
+#[allow(clippy::ptr_arg, reason = "its capacity counts")]
+fn room_for(list: &Vec<Value>, more: usize) -> Result<()> {
+    let wanted = list.len().saturating_add(more);
+    if wanted <= list.capacity() || more < 1_024 {
+        return Ok(());
+    }
+    guard::room(wanted.saturating_mul(size_of::<Value>()))
 }

@@ -1,5 +1,6 @@
 //! `merge`: The fields of `a` and `b`; where both have one, that of `b` counts. If `a` has an order of fields, as `pick` makes one, it is kept.
 
+use crate::bounded::reserve_for;
 use crate::primitive::*;
 use crate::sequence;
 use crate::value::Kind;
@@ -16,5 +17,9 @@ pub const PRIMITIVE: Primitive = Primitive {
         Example::gives(r#"merge(#{ a: 1, b: 1 }, #{ b: 2, c: 2 })"#, r#"{"a": 1, "b": 2, "c": 2}"#),
         Example::gives(r#"merge(#{ a: #{ x: 1 } }, #{ a: #{} })"#, r#"{"a": {}}"#),
     ],
-    run: |_, args| Ok(sequence::merged(args.value("a"), args.value("b"))),
+    run: |_, args| {
+        reserve_for(args.value("a"), 1)?;
+        reserve_for(args.value("b"), 1)?;
+        Ok(sequence::merged(args.value("a"), args.value("b")))
+    },
 };

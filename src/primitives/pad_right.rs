@@ -32,7 +32,7 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     }
     let length = usize::try_from(args.integer("length")).unwrap_or(0);
     let missing = length.saturating_sub(text.chars().count());
-    bounded::refuse_above(text.len().saturating_add(missing.saturating_mul(4)))?;
+    bounded::reserve(text.len().saturating_add(missing.saturating_mul(4)))?;
     let fill: String = by.chars().cycle().take(missing).collect();
     Ok((text.to_owned() + fill.as_str()).into())
 }

@@ -30,6 +30,6 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let Ok(count) = usize::try_from(args.integer("count")) else {
         return Err(Diagnostic::new(Code::ARGUMENTS, "`count` of `repeat` is below 0"));
     };
-    bounded::refuse_above(text.len().saturating_mul(count))?;
+    bounded::reserve(text.len().saturating_mul(count))?;
     Ok(text.repeat(count).into())
 }

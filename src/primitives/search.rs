@@ -6,6 +6,8 @@ use crate::guard;
 use crate::primitive::*;
 use crate::sequence;
 use crate::value::{Kind, Value};
+use memchr::memmem::Finder;
+
 use std::cmp::Reverse;
 
 /// The declaration.
@@ -60,7 +62,8 @@ fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
     let mut ranked = Vec::new();
     for (place, item) in sequence::items(&mut args, "list").into_iter().enumerate() {
         guard::check()?;
-        if let Some(rank) = query.rank(&read(&item, fields.as_deref())?) {
+        let texts = read(&item, fields.as_deref())?;
+        if let Some(rank) = query.rank(|part| has(&texts, part)) {
             ranked.push((rank, place, item));
         }
     }
@@ -71,17 +74,21 @@ fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
 
 /// The nodes that fit, as nodes: a field is looked up once, not once a node.
 fn among_nodes(nodes: &Nodes, query: &Query, fields: Option<&[String]>, limit: Option<usize>) -> Result<Nodes> {
-    let columns = fields.map(|fields| fields.iter().map(|name| nodes.column(name)).collect::<Result<Vec<_>>>());
+    let columns = fields.map(|fields| fields.iter().map(|name| nodes.folded(name, folded)).collect::<Result<Vec<_>>>());
     let columns = columns.transpose()?;
     let mut ranked = Vec::new();
-    for (place, node) in nodes.iter().enumerate() {
-        guard::check()?;
-        let mut texts = Vec::new();
-        match &columns {
-            Some(columns) => columns.iter().for_each(|column| gather(&column[place], &mut texts)),
-            None => gather(&Value::handle(node), &mut texts),
+    for place in 0..nodes.len() {
+        if place % 64 == 0 || columns.is_none() {
+            guard::check()?;
         }
-        ranked.extend(query.rank(&texts).map(|rank| (rank, place)));
+        let rank = match &columns {
+            Some(columns) => query.rank(|part| columns.iter().any(|column| has(&column[place], part))),
+            None => {
+                let texts = nodes.at(place).map_or_else(Vec::new, |node| folded(&Value::handle(node)));
+                query.rank(|part| has(&texts, part))
+            }
+        };
+        ranked.extend(rank.map(|rank| (rank, place)));
     }
     ranked.sort_unstable();
     ranked.truncate(limit.unwrap_or(usize::MAX));
@@ -91,9 +98,9 @@ fn among_nodes(nodes: &Nodes, query: &Query, fields: Option<&[String]>, limit: O
 
 /// What to look for, in lower case.
 struct Query {
-    phrase: String,
+    phrase: Finder<'static>,
     /// Each word once; none if only the phrase counts.
-    words: Vec<String>,
+    words: Vec<Finder<'static>>,
     /// Whether some of the words are enough.
     any: bool,
 }
@@ -114,19 +121,19 @@ impl Query {
         if phrase.is_empty() {
             return Err(Diagnostic::new(Code::ARGUMENTS, "the query is empty").help("give a word, or a \"phrase\""));
         }
-        let mut words: Vec<String> = Vec::new();
+        let mut words: Vec<&str> = Vec::new();
         if quoted.is_none() {
             for word in phrase.split(' ') {
-                if !words.iter().any(|known| known == word) {
-                    words.push(word.to_owned());
+                if !words.contains(&word) {
+                    words.push(word);
                 }
             }
         }
-        Ok(Self { phrase, words, any })
+        let finder = |part: &str| Finder::new(part).into_owned();
+        Ok(Self { words: words.into_iter().map(finder).collect(), phrase: finder(&phrase), any })
     }
 
-    fn rank(&self, texts: &[String]) -> Option<Rank> {
-        let has = |part: &str| texts.iter().any(|text| text.contains(part));
+    fn rank(&self, has: impl Fn(&Finder<'_>) -> bool) -> Option<Rank> {
         if has(&self.phrase) {
             return Some(Rank::Phrase);
         }
@@ -153,6 +160,16 @@ fn read(item: &Value, fields: Option<&[String]>) -> Result<Vec<String>> {
     Ok(texts)
 }
 
+fn has(texts: &[String], part: &Finder<'_>) -> bool {
+    texts.iter().any(|text| part.find(text.as_bytes()).is_some())
+}
+
+fn folded(value: &Value) -> Vec<String> {
+    let mut texts = Vec::new();
+    gather(value, &mut texts);
+    texts
+}
+
 fn gather(value: &Value, texts: &mut Vec<String>) {
     match value {
         Value::List(items) => items.iter().for_each(|item| gather(item, texts)),
@@ -172,7 +189,8 @@ mod tests {
 
     fn rank(query: &str, any: bool, text: &str) -> Option<Rank> {
         let query = Query::read(query, any).expect("not empty");
-        query.rank(&read(&text.into(), None).expect("a text can be read"))
+        let texts = read(&text.into(), None).expect("a text can be read");
+        query.rank(|part| has(&texts, part))
     }
 
     #[test]

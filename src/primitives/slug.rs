@@ -33,7 +33,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let (text, separator) = (args.text("text"), args.text_or("separator").unwrap_or("-"));
-    bounded::refuse_above(text.len().saturating_mul(separator.len().max(1)))?;
+    bounded::reserve(text.len().saturating_mul(separator.len().max(1)))?;
     match args.text_or("style").unwrap_or("ascii") {
         "ascii" => Ok(ascii_slug(text, separator).into()),
         "github" => Ok(github_slug(text, separator).into()),

@@ -41,10 +41,9 @@ fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
         return answer;
     }
     let keys = SortKey::read(args.value("by"))?;
-    let mut items = sequence::items(&mut args, "list");
+    let items = sequence::items(&mut args, "list");
     if keys.is_empty() {
-        items.sort_by(order::compare);
-        return Ok(Value::List(items));
+        return order::sorted(items, order::compare).map(Value::List);
     }
     let mut keyed = Vec::with_capacity(items.len());
     for item in items {
@@ -52,7 +51,7 @@ fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
         let values = keys.iter().map(|key| key_of(&item, key)).collect::<Result<Vec<Value>>>()?;
         keyed.push((values, item));
     }
-    keyed.sort_by(|(left, _), (right, _)| SortKey::compare_all(&keys, left, right));
+    let keyed = order::sorted(keyed, |(left, _), (right, _)| SortKey::compare_all(&keys, left, right))?;
     Ok(Value::list(keyed.into_iter().map(|(_, item)| item)))
 }
 

@@ -24,6 +24,6 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let data = args.bytes("data");
-    bounded::refuse_above(data.len().div_ceil(3).saturating_mul(4))?;
+    bounded::reserve(data.len().div_ceil(3).saturating_mul(4))?;
     Ok(BASE64_STANDARD.encode(data).into())
 }

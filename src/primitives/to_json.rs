@@ -1,5 +1,6 @@
 //! `to_json`: a value as JSON text.
 
+use crate::bounded::{BoundedWriter, reserve_for};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
 use crate::value::{Kind, Value, ordered};
@@ -33,16 +34,21 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
+    // Once as JSON, once as its text.
+    reserve_for(args.value("value"), 2)?;
     let json = ordered(args.json("value"), &args.texts("order")?);
-    let Some(indent) = args.integer_or("indent") else { return Ok(json.to_string().into()) };
-    let indent = usize::try_from(indent)
-        .ok()
-        .filter(|indent| *indent <= 8)
-        .ok_or_else(|| Diagnostic::new(Code::ARGUMENTS, "`indent` of `to_json` is a number from 0 to 8"))?;
-    let mut text = Vec::new();
-    let blanks = " ".repeat(indent);
-    let formatter = serde_json::ser::PrettyFormatter::with_indent(blanks.as_bytes());
-    json.serialize(&mut serde_json::Serializer::with_formatter(&mut text, formatter))
-        .map_err(|fault| Diagnostic::new(Code::INTERNAL, format!("JSON cannot be written: {fault}")))?;
-    Ok(String::from_utf8_lossy(&text).into_owned().into())
+    let mut text = BoundedWriter::default();
+    let written = match args.integer_or("indent") {
+        None => json.serialize(&mut serde_json::Serializer::new(&mut text)),
+        Some(indent) => {
+            let blanks = usize::try_from(indent).ok().filter(|indent| *indent <= 8).map(|indent| " ".repeat(indent));
+            let blanks = blanks
+                .ok_or_else(|| Diagnostic::new(Code::ARGUMENTS, "`indent` of `to_json` is a number from 0 to 8"))?;
+            let formatter = serde_json::ser::PrettyFormatter::with_indent(blanks.as_bytes());
+            json.serialize(&mut serde_json::Serializer::with_formatter(&mut text, formatter))
+        }
+    };
+    let text = text.written()?;
+    written.map_err(|fault| Diagnostic::new(Code::INTERNAL, format!("JSON cannot be written: {fault}")))?;
+    Ok(text)
 }

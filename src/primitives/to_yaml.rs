@@ -1,5 +1,6 @@
 //! `to_yaml`: a value as YAML text.
 
+use crate::bounded::reserve_for;
 use crate::diagnostic::Result;
 use crate::parse;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
@@ -28,5 +29,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
+    // As JSON, as what is written from it, and as the text that grows.
+    reserve_for(args.value("value"), 3)?;
     parse::yaml_text(&ordered(args.json("value"), &args.texts("order")?)).map(Value::from)
 }

@@ -26,8 +26,7 @@ fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
         return answer;
     }
     let items = sequence::items(&mut args, "list");
-    let mut places: Vec<usize> = (0..items.len()).collect();
-    places.sort_by(|a, b| order::compare(&items[*a], &items[*b]));
+    let mut places = order::sorted((0..items.len()).collect(), |a, b| order::compare(&items[*a], &items[*b]))?;
     places.dedup_by(|later, earlier| order::same(&items[*later], &items[*earlier]));
     let mut first = vec![false; items.len()];
     places.into_iter().for_each(|place| first[place] = true);

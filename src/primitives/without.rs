@@ -1,28 +1,45 @@
-//! `without`: a set without another.
+//! `without`: a set of nodes, or a list, without what another one holds.
 
 use crate::diagnostic::Result;
-use crate::graph::Nodes;
+use crate::graph::{Node, Nodes};
+use crate::order::Set;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::sequence;
 use crate::value::{Kind, Value};
+
+const KINDS: &[Kind] = &[Kind::Nodes, Kind::Node, Kind::List, Kind::Set, Kind::Lines, Kind::Edges, Kind::Rows];
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
     name: "without",
     family: Family::Graph,
-    summary: "The nodes of the first set that are not in the second.",
+    summary: "The nodes of the first set that are not in the second; of lists, the items of the first that are not in the second, as a list.",
     params: &[
-        required("nodes", &[Kind::Nodes, Kind::Node], "The nodes, or one."),
-        required("others", &[Kind::Nodes, Kind::Node], "The nodes to leave out, or one."),
+        required("nodes", KINDS, "The nodes, or one; or a list."),
+        required("others", KINDS, "The nodes to leave out, or one; or a list of the items to leave out."),
     ],
-    returns: Kind::Nodes,
+    returns: Kind::Any,
     effect: Effect::Pure,
-    examples: &[Example::gives(
-        r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.nodes("tea").without(g.get("tea", "oolong")).column("key")"##,
-        r##"["sencha"]"##,
-    )],
+    examples: &[
+        Example::gives(
+            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.nodes("tea").without(g.get("tea", "oolong")).column("key")"##,
+            r##"["sencha"]"##,
+        ),
+        Example::gives(r##"["b", "a", "b", "c"].without(["a", "d"])"##, r##"["b", "b", "c"]"##),
+    ],
     run,
 };
 
-fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    Ok(Value::handle(Nodes::given(args.value("nodes"))?.without(&Nodes::given(args.value("others"))?)?))
+fn run(_context: &Context<'_>, mut args: Args) -> Result<Value> {
+    let is_nodes = |value: &Value| value.as_object::<Nodes>().is_some() || value.as_object::<Node>().is_some();
+    if is_nodes(args.value("nodes")) && is_nodes(args.value("others")) {
+        return Ok(Value::handle(Nodes::given(args.value("nodes"))?.without(&Nodes::given(args.value("others"))?)?));
+    }
+    let others = Set::new(items(&mut args, "others"));
+    Ok(Value::list(items(&mut args, "nodes").into_iter().filter(|item| !others.contains(item))))
+}
+
+/// The items of a list, or a node as the only one.
+fn items(args: &mut Args, name: &str) -> Vec<Value> {
+    if args.object::<Node>(name).is_some() { vec![args.take(name)] } else { sequence::items(args, name) }
 }

@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 /// The folders of a layer that packs are made of.
 pub const FOLDERS: [&str; 3] = ["tools.d", "prompts", "templates"];
+/// The origin of the layer inside the binary.
+pub const EMBEDDED: &str = "embedded";
 /// The file of a layer in which `eject` notes the hashes of the originals.
 pub const EJECTED: &str = "ejected.json";
 /// The folder of a workspace that is a layer.
@@ -113,6 +115,11 @@ impl Files {
         let by_path = self.by_path.iter().filter(|(path, _)| belongs(path));
         let by_path = by_path.map(|(path, file)| (path.clone(), file.clone())).collect();
         Self { by_path, removed: self.removed.iter().filter(|(path, _)| belongs(path)).cloned().collect() }
+    }
+
+    /// Whether all of them are as they are in the binary: none from another layer, none removed by one.
+    pub fn are_embedded(&self) -> bool {
+        self.removed.is_empty() && self.by_path.values().all(|file| file.origin == EMBEDDED)
     }
 
     /// One hash of all paths, layers and contents.

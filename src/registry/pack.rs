@@ -157,19 +157,13 @@ pub fn compile(
     settings: &Settings,
 ) -> PackParts {
     let scripts: Vec<_> = files.texts("tools.d/", ".rhai").cloned().collect();
+    let others = || Others::of(name, &files, &definitions, &pack, settings);
     //= docs/spec.md#scripts
     //# A script MUST be compiled when its pack is loaded, and not again for a call.
-    let (program, broken) = Program::compile_sources(&scripts);
+    let ((program, broken), others) = rayon::join(|| Program::compile_sources(&scripts), others);
     faults.extend(broken);
-    let texts: Vec<_> = files.texts("prompts/", "").chain(files.texts("templates/", ".hbs")).cloned().collect();
-    let (mut templates, broken) = Templates::compile(&texts);
-    faults.extend(broken);
-    add_inline(&mut templates, &definitions, &mut faults);
-    let (config, config_checker) = configure(name, &pack, &definitions.defs, settings, &mut faults);
-    let mut compiling = Compiling { definitions: &definitions, pack: &pack, settings, faults: &mut faults };
-    let tools = compiling.tools();
-    let resources = compiling.resources();
-    let prompts = definitions.prompts.iter().map(|prompt| compiling.prompt(prompt)).collect();
+    faults.extend(others.faults);
+    let Others { templates, config, config_checker, tools, resources, prompts, .. } = others;
     let name = name.to_owned();
     PackParts {
         name,
@@ -185,6 +179,31 @@ pub fn compile(
         resources,
         prompts,
         faults,
+    }
+}
+
+/// What of a pack is compiled beside its scripts.
+struct Others {
+    templates: Templates,
+    config: Json,
+    config_checker: Option<Checker>,
+    tools: Vec<Schemas>,
+    resources: Vec<Checks>,
+    prompts: Vec<Checks>,
+    faults: Vec<Diagnostic>,
+}
+
+impl Others {
+    fn of(name: &str, files: &Files, definitions: &Definitions, pack: &PackDefinition, settings: &Settings) -> Self {
+        let texts: Vec<_> = files.texts("prompts/", "").chain(files.texts("templates/", ".hbs")).cloned().collect();
+        let (mut templates, mut faults) = Templates::compile(&texts);
+        add_inline(&mut templates, definitions, &mut faults);
+        let (config, config_checker) = configure(name, pack, &definitions.defs, settings, &mut faults);
+        let mut compiling = Compiling { definitions, pack, settings, faults: &mut faults };
+        let tools = compiling.tools();
+        let resources = compiling.resources();
+        let prompts = definitions.prompts.iter().map(|prompt| compiling.prompt(prompt)).collect();
+        Self { templates, config, config_checker, tools, resources, prompts, faults }
     }
 }
 

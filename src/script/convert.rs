@@ -2,6 +2,7 @@
 
 use super::{Closure, Running, kind_of_type};
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard;
 use crate::value::{Handle, Map, Value};
 use rhai::{Array, Dynamic, FnPtr, ImmutableString, NativeCallContext};
 use std::any::Any;
@@ -14,6 +15,9 @@ pub(super) struct HandleBox(pub(super) Handle);
 /// How deep a value may be nested: deeper ones come from a mistake, and their drop would use up the stack.
 const DEPTH: usize = 128;
 
+/// Bytes of a text from which on the guard is asked before it is copied.
+const LONG: usize = 64 << 10;
+
 /// Where functions in the values come from: without it they cannot be converted.
 pub(super) type Origin<'a, 'b> = Option<(&'a NativeCallContext<'b>, &'a Arc<Running>)>;
 
@@ -24,6 +28,9 @@ pub(super) fn to_value(from: &Dynamic, origin: Origin<'_, '_>) -> Result<Value> 
 
 fn convert(from: &Dynamic, origin: Origin<'_, '_>, depth: usize) -> Result<Value> {
     if let Ok(text) = from.as_immutable_string_ref() {
+        if text.len() >= LONG {
+            guard::room(text.len())?;
+        }
         return Ok(Value::Text(Arc::from(text.as_str())));
     }
     if let Ok(number) = from.as_int() {
@@ -42,7 +49,8 @@ fn convert(from: &Dynamic, origin: Origin<'_, '_>, depth: usize) -> Result<Value
         return Err(Diagnostic::new(Code::LIMIT, format!("a value is nested more than {DEPTH} levels deep")));
     }
     if let Ok(list) = from.as_array_ref() {
-        return list.iter().map(|item| convert(item, origin, depth - 1)).collect::<Result<_>>().map(Value::List);
+        let converted = list.iter().map(|item| guard::check().and_then(|()| convert(item, origin, depth - 1)));
+        return converted.collect::<Result<_>>().map(Value::List);
     }
     if let Ok(map) = from.as_map_ref() {
         return map

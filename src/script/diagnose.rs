@@ -122,7 +122,8 @@ impl Inner {
         let mut arities = known_arities(name);
         arities.extend(self.arities(name));
         if arities.contains(&kinds.len()) {
-            let message = format!("`{name}` does not take {}", kinds.join(", "));
+            let taken = if kinds.is_empty() { "no arguments".to_owned() } else { kinds.join(", ") };
+            let message = format!("`{name}` does not take {taken}");
             return Diagnostic::new(Code::SCRIPT, message);
         }
         let plural = if kinds.len() == 1 { "" } else { "s" };

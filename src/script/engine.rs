@@ -33,7 +33,7 @@ const KEYWORDS: &[(&str, usize)] = &[
 /// An engine without scripts yet.
 pub(super) fn empty_engine() -> Engine {
     let mut engine = Engine::new_raw();
-    engine.register_global_module(Shared::clone(&standard().module));
+    engine.register_global_module(Shared::clone(standard()));
     engine
         .set_strict_variables(true)
         .set_max_call_levels(MOST_LEVELS)
@@ -56,17 +56,11 @@ fn log(level: LogLevel, text: &str) {
     }
 }
 
-struct Standard {
-    module: Shared<Module>,
-    /// The names that a script may call, with the numbers of arguments they take.
-    known: BTreeMap<String, BTreeSet<usize>>,
-}
-
-static STANDARD: OnceLock<Standard> = OnceLock::new();
+static STANDARD: OnceLock<Shared<Module>> = OnceLock::new();
 
 /// What is left of rhai's own functions, our verbs of the language, and the primitives, the later ones before
 /// the earlier where they take the same.
-fn standard() -> &'static Standard {
+fn standard() -> &'static Shared<Module> {
     STANDARD.get_or_init(|| {
         let mut module = Module::new();
         ArithmeticPackage::init(&mut module);
@@ -80,9 +74,15 @@ fn standard() -> &'static Standard {
         primitives::ALL.iter().for_each(|primitive| register_primitive(&mut module, primitive));
         register_operators(&mut module);
         module.build_index();
-        let known = known(&module);
-        Standard { module: module.into(), known }
+        module.into()
     })
+}
+
+/// The names that a script may call, with the numbers of arguments they take: for rules and faults.
+static KNOWN: OnceLock<BTreeMap<String, BTreeSet<usize>>> = OnceLock::new();
+
+fn all_known() -> &'static BTreeMap<String, BTreeSet<usize>> {
+    KNOWN.get_or_init(|| known(standard()))
 }
 
 /// rhai tells its functions as texts, such as `len(list: &mut Array) -> INT`.
@@ -122,11 +122,11 @@ fn parameters(rest: &str) -> usize {
 /// The names of all functions that a script can call without defining them: primitives and verbs of the
 /// language. Sorted.
 pub fn known_names() -> impl Iterator<Item = &'static str> {
-    standard().known.keys().map(String::as_str)
+    all_known().keys().map(String::as_str)
 }
 
 /// The numbers of arguments that the native function `name` takes; empty if there is none. The receiver of a
 /// method counts. `call` and `curry` take any number above those told.
 pub fn known_arities(name: &str) -> Vec<usize> {
-    standard().known.get(name).map(|arities| arities.iter().copied().collect()).unwrap_or_default()
+    all_known().get(name).map(|arities| arities.iter().copied().collect()).unwrap_or_default()
 }

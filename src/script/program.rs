@@ -1,8 +1,8 @@
 //! The scripts of one pack, compiled: functions by script and name, run for a host under a guard.
 
 use super::{
-    MOST_LEVELS, Running, Survey, at_level, current, empty_engine, enter, from_value, level, parallel, parse_fault,
-    to_value,
+    Cells, MOST_LEVELS, Running, Survey, at_level, captures_at_the_top, compile, current, empty_engine, enter,
+    from_value, level, number, parallel, to_value, watch, within,
 };
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::Functions;
@@ -10,7 +10,7 @@ use crate::guard::{self, Cancel, Guard, Limits};
 use crate::primitive::Host;
 use crate::source::{Place, Source};
 use crate::value::Value;
-use rhai::{AST, Dynamic, Engine, FnPtr, Module, NativeCallContext, Position, Scope, Shared};
+use rhai::{AST, Caches, Dynamic, Engine, EvalContext, Module, Position, Scope, Shared};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -32,6 +32,10 @@ pub struct FunctionName {
 
 /// What a program shares with everything that runs it.
 pub(super) struct Inner {
+    /// Tells it from every other program of this process.
+    number: u64,
+    /// Whether a name means the same function wherever it is seen, so that what was found once holds.
+    is_clear: bool,
     pub(super) engine: Engine,
     /// Sorted by path.
     pub(super) scripts: Vec<Script>,
@@ -50,6 +54,8 @@ pub(super) struct Script {
     module: Shared<Module>,
     /// Whether its functions are seen by the other scripts: `lib.rhai` and `graph.rhai`.
     pub(super) shared: bool,
+    /// Its functions in the order they are written; found when first asked for.
+    names: OnceLock<Vec<FunctionName>>,
 }
 
 impl Program {
@@ -67,9 +73,10 @@ impl Program {
         let mut faults = Vec::new();
         let mut scripts: Vec<Script> = sources
             .iter()
-            .filter_map(|source| read(&engine, source).map_err(|fault| faults.push(*fault)).ok())
+            .filter_map(|source| read(&engine, source).map_err(|found| faults.extend(found)).ok())
             .collect();
         scripts.sort_by(|a, b| a.source.path.cmp(&b.source.path));
+        watch(&mut engine, &scripts);
         // The library comes first, so that the top level of the others may use it.
         for shared in [true, false] {
             for script in scripts.iter_mut().filter(|script| script.shared == shared) {
@@ -82,6 +89,8 @@ impl Program {
             }
         }
         let inner = Inner {
+            number: number(),
+            is_clear: is_clear(&scripts),
             closures: closures(&scripts),
             fingerprint: fingerprint(sources),
             engine,
@@ -102,8 +111,10 @@ impl Program {
     ) -> Result<T> {
         let _guarded = guard.enter();
         let depth = guard.limits().depth.min(MOST_LEVELS);
-        let running = Arc::new(Running { program: Arc::clone(&self.0), host, functions: self.functions_of(script) });
-        let _entered = enter(running);
+        let held = Held(Arc::default());
+        let functions = self.functions_of(script);
+        let running = Running { program: Arc::clone(&self.0), host, functions, cells: Arc::clone(&held.0) };
+        let _entered = enter(Arc::new(running));
         let result = at_level(MOST_LEVELS - depth, job);
         match (guard::room(0), result) {
             (Err(stop), Err(fault)) if fault.code == stop.code => Err(fault),
@@ -118,12 +129,14 @@ impl Program {
     }
 
     /// The functions of a script, in the order they are written.
-    pub fn functions(&self, script: &str) -> Vec<FunctionName> {
-        let Some(script) = self.0.script(script) else { return Vec::new() };
-        let mut functions: Vec<FunctionName> =
-            script.definitions().map(|(name, arity, at)| FunctionName { name: name.to_owned(), arity, at }).collect();
-        functions.sort_by_key(|function| function.at.span.start);
-        functions
+    pub fn functions(&self, script: &str) -> &[FunctionName] {
+        let Some(script) = self.0.script(script) else { return &[] };
+        script.names.get_or_init(|| {
+            let function = |(name, arity, at): (&str, _, _)| FunctionName { name: name.to_owned(), arity, at };
+            let mut functions: Vec<FunctionName> = script.definitions().map(function).collect();
+            functions.sort_by_key(|function| function.at.span.start);
+            functions
+        })
     }
 
     /// The functions as `script` sees them: its own, then those of the library.
@@ -142,6 +155,15 @@ impl Program {
         guard: Arc<Guard>,
     ) -> Result<Value> {
         self.within(script, host, guard, || self.0.call(script, function, arguments))
+    }
+}
+
+/// The captured variables of a run: emptied when it ends, also by a panic.
+struct Held(Arc<Cells>);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.0.empty();
     }
 }
 
@@ -177,7 +199,8 @@ impl Functions for Bound {
     fn call(&self, name: &str, arguments: Vec<Value>) -> Result<Value> {
         let outer = current()?;
         let functions = Arc::new(Self { program: Arc::clone(&self.program), script: self.script.clone() });
-        let running = Running { program: Arc::clone(&self.program), host: Arc::clone(&outer.host), functions };
+        let (program, host, cells) = (Arc::clone(&self.program), Arc::clone(&outer.host), Arc::clone(&outer.cells));
+        let running = Running { program, host, functions, cells };
         let _entered = enter(Arc::new(running));
         self.program.call(&self.script, name, arguments)
     }
@@ -212,10 +235,21 @@ impl Inner {
         state.lib.push(Shared::clone(&script.module));
         state.source = Some(script.source.path.as_str().into());
         state.level = level();
-        let context = NativeCallContext::new_with_all_fields(&self.engine, name, None, &state, Position::NONE);
         let mut arguments: Vec<Dynamic> = arguments.into_iter().map(from_value).collect();
-        let pointer = FnPtr::new(name).map_err(|fault| self.diagnose(*fault, Some(path)))?;
-        let result = pointer.call_raw(&context, None, &mut arguments[..]).map_err(|fault| {
+        let mut arguments: Vec<&mut Dynamic> = arguments.iter_mut().collect();
+        let mut call = |caches: &mut Caches| {
+            EvalContext::new(&self.engine, &mut state, caches, &mut Scope::new(), None).call_fn_raw(
+                name,
+                false,
+                false,
+                &mut arguments,
+            )
+        };
+        let called = match self.is_clear {
+            true => within((self.number, &script.source.path), call),
+            false => call(&mut Caches::new()),
+        };
+        let result = called.map_err(|fault| {
             let fault = self.diagnose(*fault, Some(&script.source.path));
             // A stop has lost its position on the way out: the function that was entered is all that is known.
             match script.definitions().find(|it| it.0 == name && it.1 == arity) {
@@ -275,22 +309,32 @@ pub(super) fn is_closure(name: &str) -> bool {
     name.starts_with("anon$")
 }
 
-fn read(engine: &Engine, source: &Arc<Source>) -> Result<Script> {
-    let mut ast = engine.compile(&source.text).map_err(|fault| {
-        let (line, column) = (fault.1.line().unwrap_or(usize::MAX), fault.1.position().unwrap_or(1));
-        let start = source.offset(line, column);
-        parse_fault(&fault.0).at(source.place(start..start + 1))
-    })?;
+#[cfg(test)]
+thread_local! {
+    /// How many scripts were compiled on this thread.
+    pub(super) static COMPILED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+fn read(engine: &Engine, source: &Arc<Source>) -> std::result::Result<Script, Vec<Diagnostic>> {
+    #[cfg(test)]
+    COMPILED.with(|compiled| compiled.set(compiled.get() + 1));
+    let mut ast = compile(engine, source)?;
     ast.set_source(source.path.as_str());
     let name = source.path.rsplit('/').next().unwrap_or_default();
     let module = ast.shared_lib().clone();
-    Ok(Script { source: Arc::clone(source), module, ast, shared: matches!(name, "lib.rhai" | "graph.rhai") })
+    let shared = matches!(name, "lib.rhai" | "graph.rhai");
+    Ok(Script { source: Arc::clone(source), module, ast, shared, names: OnceLock::new() })
 }
 
 /// Runs the top level, which may hold constants, and makes a module of the functions.
 fn evaluate(engine: &Engine, script: &mut Script) -> Result<()> {
     if script.ast.statements().is_empty() && !script.shared {
         return Ok(());
+    }
+    if captures_at_the_top(script) {
+        return Err(Diagnostic::new(Code::SCRIPT, "a closure at the top level of the script captures a variable")
+            .help("the top level may hold constants and functions only: move it into a function")
+            .at(script.source.place(0..1)));
     }
     let limits = Limits { time: Duration::from_secs(1), memory: 64 << 20, ..Limits::default() };
     let guard = Guard::new(limits, Cancel::default());
@@ -311,6 +355,17 @@ fn evaluate(engine: &Engine, script: &mut Script) -> Result<()> {
                 .at(script.source.place(start..start + 1)))
         }
     }
+}
+
+/// Whether no function of a library has the name and number of parameters of another script's function.
+fn is_clear(scripts: &[Script]) -> bool {
+    let named = |script: &Script| -> Vec<(String, usize)> {
+        script.ast.iter_functions().map(|it| (it.name.to_owned(), it.params.len())).collect()
+    };
+    let mut times: HashMap<(String, usize), usize> = HashMap::new();
+    scripts.iter().flat_map(named).for_each(|it| *times.entry(it).or_default() += 1);
+    let libraries = scripts.iter().filter(|script| script.shared);
+    libraries.flat_map(named).all(|it| times.get(&it) == Some(&1))
 }
 
 fn closures(scripts: &[Script]) -> HashMap<String, (usize, usize)> {

@@ -1,6 +1,6 @@
 //! What runs on this thread: the program, its host, how deep it is.
 
-use super::Inner;
+use super::{Cells, Inner};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::Functions;
 use crate::primitive::Host;
@@ -14,6 +14,8 @@ pub(super) struct Running {
     pub(super) host: Arc<dyn Host>,
     /// The functions as the script that was entered sees them.
     pub(super) functions: Arc<dyn Functions>,
+    /// The captured variables that the run holds.
+    pub(super) cells: Arc<Cells>,
 }
 
 thread_local! {

@@ -54,3 +54,22 @@ fn a_function_runs() {
     let result = program.run("a.rhai", "add", vec![1_i64.into(), 2_i64.into()], host, guard);
     assert_eq!(result, Ok(Value::Integer(3)));
 }
+
+//= docs/spec.md#scripts
+//= type=test
+//# A script MUST be compiled when its pack is loaded, and not again for a call.
+#[test]
+fn scripts_are_compiled_at_load_only() {
+    let compiled = || super::program::COMPILED.with(std::cell::Cell::get);
+    let before = compiled();
+    let files = [("a.rhai", "fn main() { [1, 2].map(|x| twice(x)) }"), ("lib.rhai", "fn twice(x) { x * 2 }")];
+    let (program, faults) = Program::compile(&files);
+    assert!(faults.is_empty(), "{faults:#?}");
+    assert_eq!(compiled() - before, 2);
+    for _ in 0..20 {
+        let guard = Guard::new(Limits::default(), Cancel::default());
+        let result = program.run("a.rhai", "main", Vec::new(), Arc::new(TestHost::new(&[])), guard);
+        assert_eq!(result.map(|value| value.to_json()), Ok(serde_json::json!([2, 4])));
+    }
+    assert_eq!(compiled() - before, 2, "a call compiles nothing");
+}

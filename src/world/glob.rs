@@ -16,6 +16,8 @@ pub struct Globs {
     set: GlobSet,
     /// One for each glob of the set, in its order.
     parts: Vec<Parts>,
+    /// Whether one of them is `**`, which matches all that is relative.
+    all: bool,
 }
 
 /// What is known of one glob.
@@ -34,22 +36,24 @@ impl Globs {
     pub fn new<T: AsRef<str>>(globs: &[T], base: &str) -> Result<Self> {
         let mut set = GlobSetBuilder::new();
         let mut parts = Vec::new();
+        let mut all = false;
         for glob in globs {
             for one in alternatives(glob.as_ref()) {
                 let (text, known) = compile(&one, base).map_err(|error| invalid(glob.as_ref(), &error))?;
+                all |= text == "**";
                 set.add(whole(&text).map_err(|error| invalid(glob.as_ref(), &error))?);
                 parts.push(known);
             }
         }
         let set = set.build().map_err(|error| invalid("", &error))?;
-        Ok(Self { set, parts })
+        Ok(Self { set, parts, all })
     }
 
     /// Whether one of them matches the clean path, whatever in it begins with a dot.
     /// A glob that begins at the root never matches a path outside of it.
     pub fn matches(&self, path: &str) -> bool {
         match path::is_below(path, ".") {
-            true => self.set.is_match(path),
+            true => self.all || self.set.is_match(path),
             false => self.matching(path).next().is_some(),
         }
     }

@@ -59,9 +59,23 @@ impl Granted {
         }
     }
 
+    /// Whether a file may be looked at, whatever it is.
+    fn may_stat(&self, path: &str) -> bool {
+        // What a walk leaves out hangs on the ignore files above it: that they changed must be seen.
+        self.allowed.may_read && (walk::IGNORE_FILES.contains(&path::name(path)) || self.covers(path))
+    }
+
+    /// Whether a grant to read covers the path.
+    fn covers(&self, path: &str) -> bool {
+        match path::is_clean_below(path) {
+            true => self.read.matches(path),
+            false => self.read.matches(&self.normal(path)),
+        }
+    }
+
     fn check_read(&self, path: &str) -> Result<()> {
         self.check_effect(path)?;
-        match self.read.matches(&self.normal(path)) {
+        match self.covers(path) {
             true => Ok(()),
             false => Err(self.refused(path, "read", &self.allowed.read)),
         }
@@ -170,9 +184,7 @@ impl World for Granted {
     }
 
     fn stat(&self, path: &str) -> Result<Option<Stat>> {
-        // What a walk leaves out hangs on the ignore files above it: that they changed must be seen.
-        let decides = self.allowed.may_read && walk::IGNORE_FILES.contains(&path::name(path));
-        if decides || self.check_read(path).is_ok() {
+        if self.may_stat(path) {
             return self.world.stat(path);
         }
         self.check_look(path)?;
@@ -180,6 +192,20 @@ impl World for Granted {
             Some(stat) if stat.entry == EntryKind::Folder => Ok(Some(stat)),
             _ => Err(self.refused(path, "read", &self.allowed.read)),
         }
+    }
+
+    fn stat_all(&self, paths: &[&str]) -> Vec<Result<Option<Stat>>> {
+        let covered: Vec<&str> = paths.iter().copied().filter(|path| self.may_stat(path)).collect();
+        let mut seen = self.world.stat_all(&covered).into_iter();
+        if covered.len() == paths.len() {
+            return seen.collect();
+        }
+        let mut covered = covered.into_iter().peekable();
+        let one = |path: &&str| match covered.next_if_eq(path).and_then(|_| seen.next()) {
+            Some(seen) => seen,
+            None => self.stat(path),
+        };
+        paths.iter().map(one).collect()
     }
 
     fn read(&self, path: &str) -> Result<Vec<u8>> {

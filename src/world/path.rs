@@ -27,6 +27,11 @@ pub fn clean(path: &str) -> String {
     }
 }
 
+/// Whether it is seen at once that it is relative, leads nowhere up, and [`clean`] would leave it as it is.
+pub fn is_clean_below(path: &str) -> bool {
+    path == "." || (!path.starts_with('~') && path.split('/').all(|part| !matches!(part, "" | "." | "..")))
+}
+
 /// Whether it begins at `/`.
 pub fn is_absolute(path: &str) -> bool {
     path.starts_with('/')
@@ -127,6 +132,7 @@ mod tests {
             ("~/a/../b", "~/b"),
         ] {
             assert_eq!(clean(path), expected, "{path}");
+            assert_eq!(is_clean_below(path), path == expected && is_below(path, "."), "{path}");
         }
     }
 

@@ -52,6 +52,10 @@ fn check_files(world: &dyn World) {
     assert_eq!(world.stat("docs/deep").unwrap().map(|stat| stat.entry), Some(folder));
     assert_eq!(world.stat("a.md").unwrap().map(|stat| (stat.entry, stat.size)), Some((file, 1)));
     assert_eq!((world.stat("absent"), world.stat("a.md/x")), (Ok(None), Ok(None)));
+    let paths =
+        ["docs/deep", "a.md", "docs/deep/er/d.md", "docs", ".", "", "absent/x", "a.md/x", "../x", "docs/../a.md"];
+    let alone = paths.map(|path| world.stat(path));
+    assert_eq!(world.stat_all(&paths), alone);
     for (path, part) in [("absent", "there is no file `absent`"), ("docs", "`docs` is a folder"), ("../x", "outside")] {
         let fault = world.read(path).unwrap_err();
         assert!(fault.message.contains(part), "{fault}");

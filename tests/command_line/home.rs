@@ -56,6 +56,11 @@ impl Home {
         fs::read_to_string(self.workspace().join(path)).unwrap()
     }
 
+    /// Where a server that was started writes its log.
+    pub fn log(&self) -> PathBuf {
+        self.folder.path().join("log.txt")
+    }
+
     /// The binary, to be run in the workspace.
     pub fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_toolsd"));

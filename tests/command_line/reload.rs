@@ -22,10 +22,10 @@ fn tool(name: &str) -> String {
 //# A pack with a fault MUST leave the last good one serving.
 //= docs/spec.md#reload
 //= type=test
-//# What is wrong with a pack, and where, MUST stand in `toolsd://status`
+//# What is wrong with a pack, and where, MUST stand in `toolsd://status` and in the log.
 //= docs/spec.md#reload
 //= type=test
-//# A client MUST be told that a list changed when it changed
+//# A client MUST be told that a list changed when it changed, and only then.
 //= docs/spec.md#protocol
 //= type=test
 //# Nothing but protocol messages MUST ever be written to standard output while serving.
@@ -52,10 +52,25 @@ fn every_part_of_a_pack_is_reloaded_and_a_broken_one_keeps_its_last_good_state()
     assert!(status["faults"][0]["at"].as_str().unwrap().starts_with("templates/a/t.hbs:1"), "{status}");
     home.write(".toolsd/templates/a/t.hbs", "three");
     server.says_at_last("say", &json!({}), "three");
+    let told = |message: &&Value| {
+        message["method"] == json!("notifications/message")
+            && message["params"]["level"] == json!("error")
+            && message["params"]["data"].to_string().contains("templates/a/t.hbs:1")
+    };
+    assert_eq!(server.heard.iter().filter(told).count(), 1, "{:#?}", server.heard);
+    let log = std::fs::read_to_string(home.log()).unwrap();
+    assert!(log.lines().any(|line| line.contains("ERROR") && line.contains("templates/a/t.hbs:1")), "{log}");
+    assert_eq!(server.lists_changed(), [0, 0, 0], "bodies changed, no list did");
     home.write(".toolsd/tools.d/a.toml", &format!("{HEAD}{}{}text = \"x\"\n", tool("say"), tool("more")));
     server.wait(|message| message["method"] == json!("notifications/tools/list_changed"));
     let listed = server.ask("tools/list", &json!({}));
     assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 2);
+    assert_eq!(server.lists_changed(), [1, 0, 0]);
+    let prompt = "[[prompt]]\nname = \"greet\"\ntext = \"hello\"\n";
+    home.write(".toolsd/tools.d/a.toml", &format!("{HEAD}{}{}text = \"x\"\n{prompt}", tool("say"), tool("more")));
+    server.wait(|message| message["method"] == json!("notifications/prompts/list_changed"));
+    server.says_at_last("say", &json!({}), "three");
+    assert_eq!(server.lists_changed(), [1, 1, 0]);
     server.end();
 }
 
@@ -71,5 +86,27 @@ fn a_subscribed_resource_is_told_when_what_it_was_made_of_changes() {
     assert_eq!(told["params"]["uri"], uri["uri"]);
     let read = server.ask("resources/read", &uri);
     assert!(read["result"]["contents"][0]["text"].as_str().unwrap().contains("south"), "{read}");
+    server.end();
+}
+
+//= docs/spec.md#protocol
+//= type=test
+//# A subscription to a resource that does not allow it MUST NOT be honoured.
+#[test]
+fn a_resource_that_does_not_allow_it_is_not_subscribed_to() {
+    let home = Home::with(&[("a.plant", "rose north")]);
+    let options = ["--dir", crate::home::SAMPLE, "--pack", "sample"];
+    let mut server = Server::start(&home, &options);
+    let refused = server.ask("resources/subscribe", &json!({ "uri": "sample:///note" }));
+    assert_eq!(refused["error"]["code"], json!(-32602), "{refused}");
+    assert_eq!(refused["error"]["data"]["uri"], json!("sample:///note"));
+    let honoured = server.ask("resources/subscribe", &json!({ "uri": "/plants/rose" }));
+    assert_eq!(honoured["result"], json!({}), "{honoured}");
+    server.end();
+    let mut server = Server::start_modern(&home, &options);
+    let uris = ["sample:///note", "sample:///plants/rose", "sample:///rows/a"];
+    server.listen(&json!({ "resourceSubscriptions": uris }));
+    let honoured = server.wait(|message| message["method"] == json!("notifications/subscriptions/acknowledged"));
+    assert_eq!(honoured["params"]["notifications"]["resourceSubscriptions"], json!(["sample:///plants/rose"]));
     server.end();
 }

@@ -13,6 +13,8 @@ pub struct Server {
     input: Option<ChildStdin>,
     lines: Receiver<Value>,
     next: u64,
+    /// All that it said, in its order.
+    pub heard: Vec<Value>,
 }
 
 impl Server {
@@ -23,13 +25,22 @@ impl Server {
 
     /// The same, for a client with these capabilities.
     pub fn start_for(home: &Home, options: &[&str], capabilities: &Value) -> Self {
+        let mut server = Self::start_modern(home, options);
+        let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": { "name": "t", "version": "0" } });
+        server.ask("initialize", &hello);
+        server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        server
+    }
+
+    /// Serves the workspace to a client that opens no session.
+    pub fn start_modern(home: &Home, options: &[&str]) -> Self {
         let mut child = home
             .command()
             .arg("serve")
             .args(options)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(std::fs::File::create(home.log()).unwrap())
             .spawn()
             .unwrap();
         let output = BufReader::new(child.stdout.take().unwrap());
@@ -41,11 +52,18 @@ impl Server {
                 }
             }
         });
-        let mut server = Self { input: child.stdin.take(), child, lines, next: 0 };
-        let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": { "name": "t", "version": "0" } });
-        server.ask("initialize", &hello);
-        server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
-        server
+        Self { input: child.stdin.take(), child, lines, next: 0, heard: Vec::new() }
+    }
+
+    /// Begins a subscription of the stateless era.
+    pub fn listen(&mut self, notifications: &Value) {
+        let meta = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": { "name": "t", "version": "0" },
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        let params = json!({ "notifications": notifications, "_meta": meta });
+        self.send(&json!({ "jsonrpc": "2.0", "id": "listen", "method": "subscriptions/listen", "params": params }));
     }
 
     /// Sends a message.
@@ -65,10 +83,19 @@ impl Server {
     pub fn wait(&mut self, is_it: impl Fn(&Value) -> bool) -> Value {
         loop {
             let message = self.lines.recv_timeout(Duration::from_secs(20)).unwrap();
+            self.heard.push(message.clone());
             if is_it(&message) {
                 return message;
             }
         }
+    }
+
+    /// How often it has said that a list changed: tools, prompts, resources.
+    pub fn lists_changed(&self) -> [usize; 3] {
+        ["tools", "prompts", "resources"].map(|list| {
+            let method = json!(format!("notifications/{list}/list_changed"));
+            self.heard.iter().filter(|message| message["method"] == method).count()
+        })
     }
 
     /// The text that a tool answers with.

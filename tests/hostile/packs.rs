@@ -18,6 +18,8 @@ fn what_the_host_asks_beside_the_tools_ends_too() {
     let asks = [
         // A list of one pack that fails does not take the others' along.
         ("resources/list", json!({}), "toolsd://status"),
+        // Nor those of its own pack.
+        ("resources/list", json!({}), "endless:///beside"),
         ("resources/read", json!({ "uri": "endless:///items/x" }), slow),
         ("prompts/get", json!({ "name": "talk", "arguments": {} }), slow),
         ("completion/complete", json!({ "ref": reference, "argument": { "name": "name", "value": "" } }), slow),
@@ -44,6 +46,8 @@ fn a_build_that_does_not_end_is_told_and_the_next_one_is_well() {
         house.write(&format!("workspace/{file}"), text);
         let (said, failed) = client.call("built", json!({}));
         assert!(failed && said.contains(part), "{file}: {said}");
+        let listed = client.ask("resources/list", json!({}));
+        assert!(listed.to_string().contains("endless:///beside"), "{file}: {listed}");
         client.is_well();
         fs::remove_file(house.workspace().join(file)).unwrap();
         let (said, failed) = client.call("built", json!({}));

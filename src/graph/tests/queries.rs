@@ -1,7 +1,9 @@
 //! Queries: tests of fields, order, columns.
 
 use super::*;
+use crate::graph::Node;
 use crate::order::SortKey;
+use proptest::prelude::*;
 use std::sync::LazyLock;
 
 static SHOP: LazyLock<Arc<Graph>> = LazyLock::new(|| {
@@ -197,4 +199,73 @@ fn lists_are_asked_and_spread() {
     assert!(rows(&["by[]", "n[] as m"]).is_err());
     let ids = ["3", "x", "1", "3"].map(Value::from);
     assert_eq!(keys(&all.among(&ids).unwrap()), ["3", "1"]);
+}
+
+/// Near each other or not.
+const NUMBERS: [i64; 7] = [0, 1, 2, -1, i64::MIN, i64::MAX, 1 << 33];
+
+fn sort_key() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        r#""a""#,
+        r#""-a""#,
+        r#""b""#,
+        r#""-b""#,
+        r#"{ "by": "b", "order": ["y", 1, null] }"#,
+        r#"{ "by": "b", "order": ["x", "y", "z", 1, 1.5, null], "descending": true }"#,
+        r#"{ "by": "a", "order": [2, 1.0] }"#,
+    ])
+}
+
+proptest! {
+    #[test]
+    fn what_is_remembered_is_what_a_sort_finds(
+        fields in prop::collection::vec((prop::sample::select(NUMBERS.to_vec()), prop::sample::select(vec![r#""x""#, r#""y""#, r#""z""#, "1", "1.5", "null"])), 1..12),
+        sorts in prop::collection::vec(prop::collection::vec(sort_key(), 0..3), 1..25),
+    ) {
+        let nodes: Vec<(String, String)> = fields
+            .iter()
+            .enumerate()
+            .map(|(at, (a, b))| (at.to_string(), format!(r#"{{ "a": {a}, "b": {b}, "even": {} }}"#, at % 2 == 0)))
+            .collect();
+        let nodes: Vec<_> = nodes.iter().map(|(id, fields)| ("n", id.as_str(), "", fields.as_str())).collect();
+        let graph = graph(&nodes, &[]);
+        let whole = graph.nodes(&names(&["n"]));
+        let even = map(r#"{ "even": true }"#);
+        let mut before = whole.clone();
+        for by in sorts.iter().chain(&sorts) {
+            let sort = SortKey::read(&json(&format!("[{}]", by.join(",")))).unwrap();
+            for set in [&whole, &before, &whole.where_(&even).unwrap(), &whole.slice(1, Some(3))] {
+                let mut wanted: Vec<Node> = set.iter().collect();
+                let key = |node: &Node, key: &SortKey| match &key.by {
+                    crate::order::By::Field(name) => node.field(name).unwrap(),
+                    crate::order::By::Function(_) => unreachable!(),
+                };
+                wanted.sort_by(|left, right| {
+                    let of = |node: &Node| sort.iter().map(|by| key(node, by)).collect::<Vec<_>>();
+                    SortKey::compare_all(&sort, &of(left), &of(right)).then(left.number().cmp(&right.number()))
+                });
+                let wanted: Vec<String> = wanted.iter().map(|node| node.key().to_string()).collect();
+                prop_assert_eq!(keys(&set.sort(&sort).unwrap()), wanted, "{:?}", by);
+            }
+            before = whole.sort(&sort).unwrap();
+        }
+    }
+}
+
+#[test]
+fn folded_texts_are_those_of_the_nodes_in_their_order() {
+    fn fold(value: &Value) -> Vec<String> {
+        value.as_text().map(str::to_uppercase).into_iter().collect()
+    }
+    let folded = |nodes: &Nodes, field: &str| {
+        let texts = nodes.folded(field, fold).unwrap();
+        texts.iter().map(|texts| texts.join("+")).collect::<Vec<_>>().join(" ")
+    };
+    for _ in 0..2 {
+        assert_eq!(folded(&all(), "level"), "MUST MAY  SHOULD  ");
+        let sorted = all().sort(&SortKey::read(&"-key".into()).unwrap()).unwrap();
+        assert_eq!(folded(&sorted, "level"), " MAY MUST  SHOULD ");
+        assert_eq!(folded(&SHOP.nodes(&names(&["cup"])), "parent.level"), "SHOULD SHOULD");
+    }
+    assert!(all().folded("colour", fold).is_err());
 }

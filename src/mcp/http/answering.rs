@@ -1,6 +1,7 @@
 //! One request over HTTP: who sent it, what it says, and what rmcp leaves to us in the answer.
 
-use super::{BODY, Gate, LocalSessionManager, PATH, Service, read_refused, sessions};
+use super::{BODY, Gate, LocalSessionManager, PATH, Service, misread_cursor, read_refused, sessions};
+use crate::value::Json;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Bytes, Incoming};
@@ -76,7 +77,13 @@ impl Door {
         let answer = self.service.handle(Request::from_parts(parts, Full::new(body.clone()))).await;
         // rmcp says of a body that it cannot read that its type were wrong, and to nobody in particular.
         match answer.status() {
-            StatusCode::UNSUPPORTED_MEDIA_TYPE if says_json => unreadable(&body),
+            //= docs/spec.md#http
+            //# A body that is no message MUST be answered with status 400 and an error of the protocol.
+            StatusCode::UNSUPPORTED_MEDIA_TYPE if says_json => told(StatusCode::BAD_REQUEST, &read_refused(&body)),
+            StatusCode::OK => match misread_cursor(&body) {
+                Some(error) => told(StatusCode::OK, &error),
+                None => answer,
+            },
             _ => answer,
         }
     }
@@ -91,10 +98,9 @@ fn is_json(headers: &HeaderMap) -> bool {
     kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("application/json")
 }
 
-//= docs/spec.md#http
-//# A body that is no message MUST be answered with status 400 and an error of the protocol.
-fn unreadable(body: &[u8]) -> Answer {
-    let mut answer = plain(StatusCode::BAD_REQUEST, &read_refused(body).to_string());
+/// A message of the protocol.
+fn told(status: StatusCode, message: &Json) -> Answer {
+    let mut answer = plain(status, &message.to_string());
     answer.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     answer
 }

@@ -109,3 +109,56 @@ fn a_closure_cannot_use_the_list_whose_verb_it_is_given_to() {
     );
     assert_eq!(run("fn main() { let a = [1]; map(a, |x| a.len()) }"), Ok(json!([1])));
 }
+
+/// What a script sees of a fault of the language that it catches: its kind, its code, its message.
+fn caught(expression: &str) -> serde_json::Value {
+    let text = format!(
+        "fn total(a) {{ a }}\nfn main() {{\n try {{ {expression} }} catch (error) {{ return [error.kind, error.code, error.message, error.at]; }}\n}}"
+    );
+    run(&text).unwrap_or_else(|fault| panic!("{expression}: {fault}"))
+}
+
+//= docs/spec.md#scripts
+//= type=test
+//# A fault that a script catches MUST have its kind, its code and its message, whatever raised it.
+#[test]
+fn a_fault_of_the_language_is_caught_like_one_of_ours() {
+    for (expression, message) in [
+        ("totl(1)", "there is no function `totl` with 1 argument"),
+        ("total()", "there is no function `total` with 0 arguments"),
+        ("let list = [1]; list[3]", "there is no item 3 in a list of 1"),
+        ("let text = \"a\"; text[3]", "there is no character 3 in a text of 1"),
+        ("let a = 1; a / 0", "division by zero: 1 / 0"),
+        ("9223372036854775807 + 1", "addition overflow: 9223372036854775807 + 1"),
+        ("#{} * 2", "`*` does not take map and integer"),
+        ("let a = 1; a.b", "a integer has no property `b`"),
+        ("let n = 1; if n { }", "expected bool, got integer"),
+        ("let n = 1.5; for x in n { }", "`for` takes a list, a range or a sequence"),
+        ("let a = 1; Fn(\"no_such\").call(a)", "there is no function `no_such` with 1 argument"),
+    ] {
+        let seen = caught(expression);
+        assert_eq!(seen, json!(["script", "script", message, seen[3]]), "{expression}");
+        assert!(seen[3].as_str().is_some_and(|at| at.starts_with("a.rhai:3:")), "{expression}: {seen}");
+    }
+    assert_eq!(caught("parse_json(\"{\")")[0], "parse");
+}
+
+#[test]
+fn a_caught_fault_of_the_language_can_be_thrown_again_captured_and_shown() {
+    let throw = "fn total(a) { a } fn main() { try { totl(1) } catch (error) { throw error; } }";
+    assert_eq!(fault(throw), "a.rhai:1:37: there is no function `totl` with 1 argument (did you mean `total`?)");
+    let captured = "fn main() { try { 1 / 0 } catch (error) { let f = || error.message; return f.call(); } }";
+    assert_eq!(run(captured), Ok(json!("division by zero: 1 / 0")));
+    let map = "fn main() { let error = #{ error: \"mine\", message: \"x\" }; try { 1 / 0 } catch (e) { } error.error }";
+    assert_eq!(run(map), Ok(json!("mine")));
+}
+
+#[test]
+fn each_function_tells_its_first_fault() {
+    let text = "fn a() { let x = ; oox }\n\nfn b() {\n    oox\n}\nfn c() { 1 }\nprivate fn d() { #{ default: 1 } }\n";
+    let (_, faults) = Program::compile(&[("a.rhai", text)]);
+    let places: Vec<String> = faults.iter().filter_map(|fault| Some(fault.at.as_ref()?.to_string())).collect();
+    assert_eq!(places, ["a.rhai:1:18", "a.rhai:4:5", "a.rhai:7:21"]);
+    let (_, faults) = Program::compile(&[("a.rhai", "fn a() { \"open }\nfn b() { oox }\n")]);
+    assert_eq!(faults.len(), 1, "{faults:#?}");
+}

@@ -154,3 +154,28 @@ fn a_value_nested_without_end_does_not_break_the_thread() {
         assert_eq!(stopped(text, limits).code, Code::LIMIT, "{text}");
     }
 }
+
+//= docs/spec.md#scripts
+//= type=test
+//# A chain of captured variables of any length MUST NOT end the process.
+#[test]
+fn closures_that_capture_closures_are_dropped_step_by_step() {
+    for text in [
+        "fn main() { let f = || 1; loop { let g = f; f = || g; } }",
+        "fn main() { let f = || 1; loop { let g = 0; let h = || g; g = f; f = h; } }",
+        "fn link(g) { || g } fn main() { let f = || 1; loop { f = link(f); } }",
+        "fn main() { let l = []; loop { let g = l; l = [[[[|| g]]]]; } }",
+    ] {
+        let limits = Limits { memory: 64 << 20, ..Limits::default() };
+        assert_eq!(stopped(text, limits).message, "the call used more than 64 MB of memory", "{text}");
+    }
+    // Built before it is linked, from the first to the last; and given up in the middle of the call.
+    let text = "fn main() {
+        let cells = [];
+        for at in 0..40000 { let g = 0; cells.push([|| g, |v| { g = v; }]); }
+        for at in 1..40000 { cells[at][1].call(cells[at - 1][0]); }
+        cells = [];
+        7
+    }";
+    assert_eq!(run_files(&[("a.rhai", text)], Limits::default()), Ok(7.into()));
+}

@@ -76,7 +76,8 @@ fn an_effect_is_told_with_the_calls_that_lead_to_it() {
 
 #[test]
 fn functions_of_a_script_are_listed_in_order() {
-    let functions = program().functions("p/lib.rhai");
+    let program = program();
+    let functions = program.functions("p/lib.rhai");
     let functions: Vec<(&str, usize)> = functions.iter().map(|it| (it.name.as_str(), it.arity)).collect();
     assert_eq!(functions, [("deep", 1), ("to_graph", 1)]);
 }

@@ -72,6 +72,11 @@ impl Roots {
         self.roots[0].spellings.last().map_or("/", String::as_str)
     }
 
+    /// The main root, open.
+    pub(super) fn main_folder(&self) -> io::Result<&Dir> {
+        self.roots[0].open()
+    }
+
     /// The folder that `path` is to be opened beneath, if it is there, and the clean path from there.
     /// A path that lies below no root is a fault.
     pub(super) fn find(&self, path: &str) -> Result<(Option<&Dir>, String)> {

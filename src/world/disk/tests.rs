@@ -282,3 +282,32 @@ fn speed() {
     measure("check 1500 files and 400 folders", &mut || assert!(reads.unchanged(disk.as_ref())));
     writeln!(io::stderr(), "{}", lines.join("\n")).unwrap();
 }
+
+//= docs/spec.md#robustness
+//= type=test
+//# A path MUST NOT lead outside its root, by `..`, by being absolute, or through a symlink.
+#[test]
+fn many_paths_are_seen_as_each_alone() {
+    let (house, disk) = house();
+    let inside = house.path().join("inside");
+    symlink("../outside", inside.join("folder_out")).unwrap();
+    symlink("../../outside/secret", inside.join("real/file_out")).unwrap();
+    symlink("real", inside.join("folder_in")).unwrap();
+    symlink("deep/../file", inside.join("real/file_in")).unwrap();
+    symlink("circle", inside.join("real/circle")).unwrap();
+    fs::create_dir(inside.join("real/closed")).unwrap();
+    fs::set_permissions(inside.join("real/closed"), fs::Permissions::from_mode(0o000)).unwrap();
+    let absolute = inside.join("real/file").to_str().unwrap().to_owned();
+    let names = ["real", "real/deep", "real/file", "real/file/x", "folder_out", "folder_out/secret", "real/file_out"];
+    let more = ["folder_in", "folder_in/file", "folder_in/file_out", "real/file_in", "real/circle", "real/circle/x"];
+    let rest =
+        ["real/closed", "real/closed/x", "absent", "real-er/x", ".", "..", "a\0b", &absolute, "~/x", "real//file"];
+    let mut paths: Vec<&str> = names.into_iter().chain(more).chain(rest).collect();
+    // Often enough that several threads share them, in an order that leaves folders and comes back.
+    for _ in 0..5 {
+        let again = paths.clone();
+        paths.extend(again.into_iter().rev());
+    }
+    let alone: Vec<_> = paths.iter().map(|path| disk.stat(path)).collect();
+    assert_eq!(disk.stat_all(&paths), alone);
+}

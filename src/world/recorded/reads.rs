@@ -11,7 +11,7 @@ use crate::world::walk::{self, IGNORE_FILES};
 use crate::world::{Entry, EntryKind, Stat, Walk, Walked, World};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The coarsest time stamps of a disk in use (FAT): a stamp younger than this may stand for two states.
 pub const YOUNG_MS: i64 = 2_000;
@@ -34,6 +34,15 @@ impl Seen {
             Ok(None) => Self::Absent,
             Err(_) => Self::Refused,
         }
+    }
+
+    fn look_all(world: &dyn World, paths: &[&str]) -> Vec<Self> {
+        let seen = world.stat_all(paths).into_iter().map(|stat| match stat {
+            Ok(Some(stat)) => Self::There(stat),
+            Ok(None) => Self::Absent,
+            Err(_) => Self::Refused,
+        });
+        seen.collect()
     }
 
     /// Whether its stamp may hide an edit made at `at_ms` or later.
@@ -79,11 +88,15 @@ impl FileRead {
     }
 
     /// Whether the file is no longer as it was.
-    ///
-    /// Of a folder only that it is there counts: what lies in it is a matter of walks and lists.
     pub(super) fn is_changed(&self, path: &str, world: &dyn World) -> bool {
         let at_ms = world.now_ms();
-        let seen = Seen::look(world, path);
+        self.differs(path, Seen::look(world, path), at_ms, world)
+    }
+
+    /// Whether the file is no longer as it was, now that `seen` is there: looked at not before `at_ms`.
+    ///
+    /// Of a folder only that it is there counts: what lies in it is a matter of walks and lists.
+    fn differs(&self, path: &str, seen: Seen, at_ms: i64, world: &dyn World) -> bool {
         match (self.seen, seen) {
             (Seen::There(before), Seen::There(now)) if before.entry != EntryKind::File => before.entry != now.entry,
             (before, now) if before != now => true,
@@ -121,21 +134,27 @@ pub(super) struct WalkRead {
 #[derive(Clone, Debug)]
 struct WalkState {
     /// The folders looked into, the ignore files in them and above, and where the walk begins.
-    seen: Vec<(String, Seen)>,
+    seen: Arc<[(String, Seen)]>,
     young: bool,
 }
 
 impl WalkRead {
-    fn is_changed(&self, world: &dyn World) -> bool {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+    fn state(&self) -> MutexGuard<'_, WalkState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What vouches for it, if that is still as it was; nothing if only another walk can tell.
+    fn vouched_by(&self) -> Option<Arc<[(String, Seen)]>> {
+        let state = self.state();
         // What lies behind a symlink can come and go without a trace in the folders that were looked into.
-        let trusted = !self.walk.follow && !state.young;
-        if trusted && state.seen.iter().all(|(path, seen)| Seen::look(world, path) == *seen) {
-            return false;
-        }
+        (!self.walk.follow && !state.young).then(|| Arc::clone(&state.seen))
+    }
+
+    /// Whether another walk finds something else.
+    fn is_changed(&self, world: &dyn World) -> bool {
         match take_walk(world, &self.walk) {
             Ok((_, again)) if again.hash == self.hash => {
-                *state = again.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+                *self.state() = again.state.into_inner().unwrap_or_else(PoisonError::into_inner);
                 false
             }
             _ => true,
@@ -157,18 +176,17 @@ pub(super) fn take_walk(world: &dyn World, walk: &Walk) -> Result<(Walked, WalkR
         ignore_files = walked.folders.iter().flat_map(all).collect();
     }
     paths.insert(from);
-    let mut seen: Vec<(String, Seen)> =
-        paths.into_iter().map(|path| (Seen::look(world, &path), path)).map(swap).collect();
-    let there = ignore_files.into_iter().map(|path| (Seen::look(world, &path), path)).map(swap);
-    seen.extend(there.filter(|(_, seen)| *seen != Seen::Absent));
+    let mut seen = look_at(world, paths.into_iter().collect());
+    seen.extend(look_at(world, ignore_files).into_iter().filter(|(_, seen)| *seen != Seen::Absent));
     let young = seen.iter().any(|(_, seen)| seen.is_young(at_ms));
-    let read =
-        WalkRead { walk: walk.clone(), hash: hash_of_walk(&walked), state: Mutex::new(WalkState { seen, young }) };
+    let state = Mutex::new(WalkState { seen: seen.into(), young });
+    let read = WalkRead { walk: walk.clone(), hash: hash_of_walk(&walked), state };
     Ok((walked, read))
 }
 
-fn swap((seen, path): (Seen, String)) -> (String, Seen) {
-    (path, seen)
+fn look_at(world: &dyn World, paths: Vec<String>) -> Vec<(String, Seen)> {
+    let seen = Seen::look_all(world, &paths.iter().map(String::as_str).collect::<Vec<_>>());
+    paths.into_iter().zip(seen).collect()
 }
 
 fn hash_of_walk(walked: &Walked) -> ContentHash {
@@ -195,6 +213,45 @@ pub(super) fn hash_of_list(entries: &Result<Vec<Entry>>) -> ContentHash {
         }
     }
     *hasher.finalize().as_bytes()
+}
+
+fn names(seen: &[(String, Seen)]) -> impl Iterator<Item = &String> {
+    seen.iter().map(|(path, _)| path)
+}
+
+/// What is at many paths, looked at in one go before anything that it vouches for is read.
+struct Now<'a> {
+    /// The moment before.
+    at_ms: i64,
+    /// Sorted, each once.
+    paths: Vec<&'a str>,
+    seen: Vec<Seen>,
+}
+
+impl<'a> Now<'a> {
+    fn look(world: &dyn World, paths: impl Iterator<Item = &'a String>) -> Self {
+        let mut paths: Vec<&str> = paths.map(String::as_str).collect();
+        // Made of a few sorted parts, which this sort finds.
+        paths.sort();
+        paths.dedup();
+        let at_ms = world.now_ms();
+        let seen = Seen::look_all(world, &paths);
+        Self { at_ms, paths, seen }
+    }
+
+    /// What is at a path that comes after `from`; moves `from` there.
+    fn next(&self, from: &mut usize, path: &str) -> Option<Seen> {
+        let rest = self.paths.get(*from..)?;
+        *from += rest.iter().position(|known| *known == path)?;
+        self.seen.get(*from).copied()
+    }
+
+    /// Whether all of these are as they were.
+    fn is_as_in(&self, before: &[(String, Seen)]) -> bool {
+        before.iter().all(|(path, seen)| {
+            self.paths.binary_search(&path.as_str()).is_ok_and(|at| self.seen.get(at) == Some(seen))
+        })
+    }
 }
 
 /// Everything that was read of a world between two moments.
@@ -237,10 +294,23 @@ impl Reads {
         if self.torn.is_some() {
             return self.torn.clone();
         }
-        let file = self.files.iter().find(|(path, file)| file.is_changed(path, world)).map(|(path, _)| path.clone());
+        let vouchers: Vec<Option<Arc<[(String, Seen)]>>> = self.walks.iter().map(WalkRead::vouched_by).collect();
+        let now = Now::look(world, self.files.keys().chain(vouchers.iter().flatten().flat_map(|seen| names(seen))));
+        let mut from = 0;
+        let file = self.files.iter().find(|(path, file)| match now.next(&mut from, path) {
+            Some(seen) => file.differs(path, seen, now.at_ms, world),
+            None => true,
+        });
         let list = || self.lists.iter().find(|(path, hash)| hash_of_list(&world.list(path)) != **hash);
-        let walk = || self.walks.iter().find(|read| read.is_changed(world)).map(|read| read.walk.from.clone());
-        file.or_else(|| list().map(|(path, _)| path.clone())).or_else(walk)
+        let walk = || {
+            let mut walks = self.walks.iter().zip(&vouchers);
+            walks.find(|(read, vouchers)| {
+                !vouchers.as_deref().is_some_and(|seen| now.is_as_in(seen)) && read.is_changed(world)
+            })
+        };
+        file.map(|(path, _)| path.clone())
+            .or_else(|| list().map(|(path, _)| path.clone()))
+            .or_else(|| walk().map(|(read, _)| read.walk.from.clone()))
     }
 
     /// Whether everything is as it was.

@@ -1,0 +1,85 @@
+//! Captured variables, held for a while: rhai drops a chain of them by recursion, which would use up the stack.
+//!
+//! Each closure that captures a variable shares its cell, and a cell may hold another such closure: a chain of any
+//! length costs little. So a part of the cells that a run makes, chosen at random, is held until the run ends. No
+//! drop goes further than to the next cell that is held: some hundred at most among millions. At the end all held
+//! cells are emptied, one after the other, while the others are still held; cells that hold each other in a ring end
+//! then, too.
+
+use rhai::Dynamic;
+use rustc_hash::FxHashMap;
+use std::cell::Cell;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::{Mutex, PoisonError};
+
+/// One in so many uses of a captured variable holds it.
+const ONE_IN: u64 = 8;
+
+thread_local! {
+    /// The state of the chance: nothing that a script does can tell it.
+    static CHANCE: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Whether this use of a variable is one of those chosen.
+#[inline]
+pub(super) fn chosen() -> bool {
+    CHANCE.with(|chance| {
+        let mut state = chance.get();
+        if state == 0 {
+            state = RandomState::new().build_hasher().finish() | 1;
+        }
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        chance.set(state);
+        (state >> 32).is_multiple_of(ONE_IN)
+    })
+}
+
+//= docs/spec.md#scripts
+//# A chain of captured variables of any length MUST NOT end the process.
+/// The cells that one run holds, each once: by where its value lies, which stays as long as it is held.
+#[derive(Default)]
+pub(super) struct Cells(Mutex<FxHashMap<usize, Dynamic>>);
+
+impl Cells {
+    /// Holds a shared value. One that is in use just now is left for another time.
+    pub(super) fn hold(&self, shared: &Dynamic) {
+        let Some(at) = shared.read_lock::<Dynamic>().map(|value| std::ptr::from_ref::<Dynamic>(&value).addr()) else {
+            return;
+        };
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(at).or_insert_with(|| shared.clone());
+    }
+
+    /// Empties all that are held. To be called when no function of the run will be called any more.
+    pub(super) fn empty(&self) {
+        let mut held = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        for cell in held.values_mut() {
+            let content = cell.write_lock::<Dynamic>().map(|mut value| std::mem::take(&mut *value));
+            drop(content);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn about_one_in_eight_is_chosen() {
+        let chosen = (0..80_000).filter(|_| chosen()).count();
+        assert!((8_000..12_000).contains(&chosen), "{chosen}");
+    }
+
+    #[test]
+    fn a_cell_is_held_once_and_emptied() {
+        let cells = Cells::default();
+        let shared = Dynamic::from(7_i64).into_shared();
+        cells.hold(&shared);
+        cells.hold(&shared.clone());
+        cells.hold(&Dynamic::from(7_i64).into_shared());
+        assert_eq!(cells.0.lock().map(|held| held.len()).ok(), Some(2));
+        cells.empty();
+        assert!(shared.flatten().is_unit());
+    }
+}

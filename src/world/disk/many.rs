@@ -1,0 +1,97 @@
+//! Many paths looked at in one go: each folder is opened once, name by name, and none through a symlink.
+
+use super::Roots;
+use crate::world::{EntryKind, Stat, path};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, openat, statat};
+use rustix::io::Errno;
+
+/// What is at a path; nothing if it must be looked at alone: because a symlink is on the way or at its end, because
+/// it does not lie below the main root, or because of a fault.
+type Known = Option<Option<Stat>>;
+
+/// Fewer are looked at on one thread: waking another one costs more.
+const MANY: usize = 512;
+
+/// Looks at each of the paths; folders are shared by neighbours, so sorted paths cost least.
+pub(super) fn look(roots: &Roots, paths: &[&str]) -> Vec<Known> {
+    let Ok(root) = roots.main_folder() else { return vec![None; paths.len()] };
+    let look = |paths: &[&str]| {
+        let mut open = Open { root: root.as_fd(), folders: Vec::new() };
+        paths.iter().map(|path| open.look(path)).collect::<Vec<Known>>()
+    };
+    if paths.len() < MANY {
+        return look(paths);
+    }
+    let (left, right) = paths.split_at(paths.len() / 2);
+    let (mut known, rest) = rayon::join(|| look(left), || look(right));
+    known.extend(rest);
+    known
+}
+
+/// The folders that the last path went through.
+struct Open<'a, 'p> {
+    root: BorrowedFd<'a>,
+    /// The path of each, and the folder; none if it could not be opened, or is a symlink.
+    folders: Vec<(&'p str, Option<OwnedFd>)>,
+}
+
+impl<'p> Open<'_, 'p> {
+    fn look(&mut self, path: &'p str) -> Known {
+        if path == "." || !path::is_clean_below(path) {
+            return None;
+        }
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        // A name without `/` and with no symlink followed cannot lead out of the folder.
+        match statat(self.folder(folder)?, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(found) => known(&found),
+            Err(Errno::NOENT) => Some(None),
+            Err(_) => None,
+        }
+    }
+
+    /// The open folder; `folder` is clean, and empty for the root.
+    fn folder(&mut self, folder: &'p str) -> Option<BorrowedFd<'_>> {
+        while self.folders.last().is_some_and(|(open, _)| !path::is_below(folder, open)) {
+            self.folders.pop();
+        }
+        let mut from = self.folders.last().map_or(0, |(open, _)| open.len() + 1);
+        while from < folder.len() {
+            let to = folder[from..].find('/').map_or(folder.len(), |at| from + at);
+            let above = match self.folders.last() {
+                Some((_, above)) => above.as_ref().map(AsFd::as_fd),
+                None => Some(self.root),
+            };
+            let opened = above.and_then(|above| openat(above, &folder[from..to], flags(), Mode::empty()).ok());
+            self.folders.push((&folder[..to], opened));
+            from = to + 1;
+        }
+        match self.folders.last() {
+            Some((_, folder)) => folder.as_ref().map(AsFd::as_fd),
+            None => Some(self.root),
+        }
+    }
+}
+
+/// A folder that is no symlink, opened for looking only.
+fn flags() -> OFlags {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    let flags = flags | OFlags::PATH;
+    flags
+}
+
+#[allow(clippy::useless_conversion, reason = "the types of the fields differ from system to system")]
+fn known(found: &rustix::fs::Stat) -> Known {
+    let entry = match FileType::from_raw_mode(found.st_mode) {
+        FileType::Symlink => return None,
+        FileType::RegularFile => EntryKind::File,
+        FileType::Directory => EntryKind::Folder,
+        _ => EntryKind::Other,
+    };
+    let modified = i128::from(found.st_mtime) * 1_000_000_000 + i128::from(found.st_mtime_nsec);
+    let changed = i128::from(found.st_ctime) * 1_000_000_000 + i128::from(found.st_ctime_nsec);
+    let size = u64::try_from(found.st_size).ok()?;
+    let inode = u64::try_from(found.st_ino).ok()?;
+    Some(Some(Stat { entry, size, modified_ns: modified.max(changed), inode }))
+}

@@ -1,0 +1,84 @@
+//! The built binary over HTTP: who may come in, both eras at one address, headers, refusals, the end.
+#![allow(clippy::unwrap_used, reason = "tests may panic")]
+
+#[path = "http/client.rs"]
+mod client;
+#[path = "http/ends.rs"]
+mod ends;
+#[path = "http/gate.rs"]
+mod gate;
+#[path = "command_line/home.rs"]
+mod home;
+#[path = "http/requests.rs"]
+mod requests;
+
+use client::Server;
+use home::Home;
+
+/// A pack with what these tests call.
+const PACK: &str = r#"
+[pack]
+title = "Pots"
+limits = { time_ms = 600000, ticks = 900000000000 }
+
+[[tool]]
+name = "list_pots"
+description = "Lists the pots, the oldest first."
+effect = "pure"
+output = { type = "array", items = { type = "string", description = "A pot" } }
+[[tool.example]]
+gives = ["blue", "red"]
+
+[[tool]]
+name = "fill_pot"
+description = "Fills a pot, telling when it begins."
+effect = "pure"
+[[tool.example]]
+gives = "full"
+
+[[tool]]
+name = "watch_pot"
+description = "Watches a pot, telling when it begins; it never boils."
+effect = "pure"
+[[tool.example]]
+fails = { code = "guard.time" }
+
+[[tool]]
+name = "name_pot"
+description = "Names a pot, in the region that a balancer reads from a header."
+text = "named"
+[tool.input]
+type = "object"
+required = ["region"]
+properties.region = { type = "string", x-mcp-header = "Region", description = "Where it stands" }
+properties.count = { type = "integer", x-mcp-header = "Count", description = "How many there are" }
+[[tool.example]]
+arguments = { region = "north" }
+gives = "named"
+"#;
+
+const SCRIPT: &str = r#"
+fn list_pots(args) { ["blue", "red"] }
+fn fill_pot(args) {
+    progress(1, 2);
+    let drops = 0;
+    for drop in range(0, 20000) { drops += 1; }
+    "full"
+}
+fn watch_pot(args) {
+    progress(1, 2);
+    while true {}
+}
+"#;
+
+/// A workspace beside a folder with the pack.
+fn pots() -> Home {
+    Home::with(&[("packs/tools.d/pots.toml", PACK), ("packs/tools.d/pots.rhai", SCRIPT)])
+}
+
+/// A server of the pack.
+fn serve(home: &Home, options: &[&str], variables: &[(&str, &str)]) -> Server {
+    let mut all = vec!["--dir", "packs", "--pack", "pots"];
+    all.extend(options);
+    Server::start(home, &all, variables)
+}

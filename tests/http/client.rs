@@ -1,0 +1,211 @@
+//! A client that writes its requests by hand, and the server that it speaks to.
+#![allow(clippy::unwrap_used, dead_code, reason = "tests may panic, and each uses a part of this")]
+
+use crate::home::Home;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+/// Long enough for anything that happens at all.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The revision that has no sessions.
+pub const STATELESS: &str = "2026-07-28";
+
+/// A running `toolsd serve --http`; it ends with the test.
+pub struct Server {
+    child: Child,
+    pub address: SocketAddr,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub struct Reply {
+    pub status: u16,
+    pub headers: Vec<(String, String)>,
+    pub body: String,
+}
+
+/// A reply that is still being sent.
+pub struct Stream(BufReader<TcpStream>);
+
+impl Server {
+    /// Serves at a free port of this machine.
+    pub fn start(home: &Home, options: &[&str], variables: &[(&str, &str)]) -> Self {
+        let mut child = home
+            .command()
+            .args(["serve", "--http", "127.0.0.1:0"])
+            .args(options)
+            .env("TOOLSD_LOG", "info")
+            .envs(variables.iter().copied())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let address = lines.by_ref().map_while(Result::ok).find_map(|line| {
+            let (_, rest) = line.split_once("http://")?;
+            rest.split_once("/mcp")?.0.parse().ok()
+        });
+        // What is said later must not fill the pipe.
+        std::thread::spawn(move || lines.for_each(drop));
+        Self { child, address: address.expect("the server says where it listens") }
+    }
+
+    /// Sends a request and does not wait for more than the head of its reply.
+    pub fn open(&self, method: &str, headers: &[(&str, &str)], body: &str) -> (Reply, Stream) {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut head = format!("{method} /mcp HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
+        let host = self.address.to_string();
+        let usual = [
+            ("Host", host.as_str()),
+            ("Accept", "application/json, text/event-stream"),
+            ("Content-Type", "application/json"),
+        ];
+        let missing = usual.iter().filter(|(name, _)| !headers.iter().any(|(other, _)| other == name));
+        for (name, value) in missing.chain(headers) {
+            head.push_str(&format!("{name}: {value}\r\n"));
+        }
+        write!(stream, "{head}\r\n{body}").unwrap();
+        let mut stream = BufReader::new(stream);
+        let mut line = String::new();
+        stream.read_line(&mut line).unwrap();
+        let status = line.split(' ').nth(1).unwrap_or_else(|| panic!("no reply: {line:?}")).parse().unwrap();
+        let mut headers = Vec::new();
+        loop {
+            let mut line = String::new();
+            stream.read_line(&mut line).unwrap();
+            let Some((name, value)) = line.trim_end().split_once(": ") else { break };
+            headers.push((name.to_ascii_lowercase(), value.to_owned()));
+        }
+        (Reply { status, headers, body: String::new() }, Stream(stream))
+    }
+
+    /// Sends a request and waits for the whole reply.
+    pub fn send(&self, method: &str, headers: &[(&str, &str)], body: &str) -> Reply {
+        let (mut reply, mut stream) = self.open(method, headers, body);
+        stream.0.read_to_string(&mut reply.body).unwrap();
+        if reply.header("transfer-encoding") == Some("chunked") {
+            reply.body = whole(&reply.body);
+        }
+        reply
+    }
+
+    /// A request of the stateless era, with the headers that it must have and some more, or others.
+    pub fn ask_with(&self, method: &str, params: Value, more: &[(&str, &str)]) -> Reply {
+        let body = stateless(method, params.clone());
+        let named = params.get("name").or_else(|| params.get("uri")).and_then(Value::as_str);
+        let mut headers = vec![("MCP-Protocol-Version", STATELESS), ("Mcp-Method", method)];
+        headers.extend(named.map(|name| ("Mcp-Name", name)));
+        headers.retain(|(name, _)| !more.iter().any(|(other, _)| other == name));
+        headers.extend(more);
+        self.send("POST", &headers, &body.to_string())
+    }
+
+    /// A request of the stateless era.
+    pub fn ask(&self, method: &str, params: Value) -> Reply {
+        self.ask_with(method, params, &[])
+    }
+
+    /// Opens a session of the era of handshakes; gives its id.
+    pub fn session(&self) -> String {
+        let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "0" } });
+        let reply = self.send("POST", &[], &request("initialize", hello).to_string());
+        assert_eq!(reply.status, 200, "{reply:?}");
+        let id = reply.header("mcp-session-id").unwrap().to_owned();
+        let told = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        assert_eq!(self.send("POST", &[("Mcp-Session-Id", &id)], &told.to_string()).status, 202);
+        id
+    }
+
+    /// A request in a session.
+    pub fn ask_in(&self, session: &str, method: &str, params: Value) -> Reply {
+        let headers = [("Mcp-Session-Id", session), ("MCP-Protocol-Version", "2025-11-25")];
+        self.send("POST", &headers, &request(method, params).to_string())
+    }
+
+    /// Sends the process a signal.
+    pub fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]).status();
+        assert!(sent.unwrap().success());
+    }
+
+    /// Waits for the end of the process.
+    pub fn wait(&mut self) -> ExitStatus {
+        self.child.wait().unwrap()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Reply {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The last message in it, which is the answer.
+    pub fn answer(&self) -> Value {
+        let text = match self.header("content-type") {
+            Some("text/event-stream") => self.body.lines().rev().find_map(|line| line.strip_prefix("data: {")),
+            _ => self.body.strip_prefix('{'),
+        };
+        let text = text.unwrap_or_else(|| panic!("no message: {self:?}"));
+        serde_json::from_str(&format!("{{{text}")).unwrap()
+    }
+
+    /// The code of the error in it.
+    pub fn code(&self) -> i64 {
+        self.answer()["error"]["code"].as_i64().unwrap_or_else(|| panic!("no error: {self:?}"))
+    }
+}
+
+impl Stream {
+    /// The next message of a stream of events; nothing at its end.
+    pub fn next(&mut self) -> Option<Value> {
+        loop {
+            let mut line = String::new();
+            if self.0.read_line(&mut line).ok()? == 0 {
+                return None;
+            }
+            if let Some(message) = line.strip_prefix("data: {") {
+                return Some(serde_json::from_str(&format!("{{{message}")).unwrap());
+            }
+        }
+    }
+}
+
+/// A request of the era of handshakes.
+pub fn request(method: &str, params: Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params })
+}
+
+/// A request of the stateless era.
+pub fn stateless(method: &str, mut params: Value) -> Value {
+    let meta = params.as_object_mut().unwrap().entry("_meta").or_insert_with(|| json!({}));
+    meta["io.modelcontextprotocol/protocolVersion"] = json!(STATELESS);
+    meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
+    request(method, params)
+}
+
+/// A body from its chunks.
+fn whole(chunks: &str) -> String {
+    let (mut text, mut rest) = (String::new(), chunks);
+    while let Some((size, after)) = rest.split_once("\r\n") {
+        let size = usize::from_str_radix(size, 16).unwrap();
+        text.push_str(&after[..size]);
+        rest = after[size..].strip_prefix("\r\n").unwrap();
+        if size == 0 {
+            break;
+        }
+    }
+    text
+}

@@ -1,0 +1,90 @@
+//! Hosts, origins, tokens, addresses.
+
+use crate::client::stateless;
+use crate::{pots, serve};
+use serde_json::json;
+
+//= docs/spec.md#http
+//= type=test
+//# A request that names another host, or comes from another origin, than those allowed MUST be refused with status 403.
+#[test]
+fn foreign_hosts_and_origins_are_refused() {
+    let home = pots();
+    let server = serve(&home, &["--allow-host", "pots.example", "--allow-origin", "https://app.example"], &[]);
+    let status = |name: &str, value: &str| server.ask_with("tools/list", json!({}), &[(name, value)]).status;
+    for host in ["evil.example", "127.0.0.1.evil.example:80", "localhost.evil.example"] {
+        assert_eq!(status("Host", host), 403, "{host}");
+    }
+    for host in ["localhost", "127.0.0.1:1", "[::1]:1", "pots.example", "pots.example:443"] {
+        assert_eq!(status("Host", host), 200, "{host}");
+    }
+    for origin in ["https://evil.example", "null", "https://app.example:8443", "http://app.example", "file://"] {
+        assert_eq!(status("Origin", origin), 403, "{origin}");
+    }
+    for origin in ["http://localhost:6274", "http://127.0.0.1", "https://app.example"] {
+        assert_eq!(status("Origin", origin), 200, "{origin}");
+    }
+    for method in ["GET", "DELETE", "OPTIONS"] {
+        assert_eq!(server.send(method, &[("Origin", "https://evil.example")], "").status, 403, "{method}");
+    }
+}
+
+#[test]
+fn a_page_of_an_allowed_origin_may_ask_and_read() {
+    let home = pots();
+    let server = serve(&home, &[], &[("TOOLSD_HTTP_TOKEN", "secret")]);
+    let page = ("Origin", "http://localhost:6274");
+    let beforehand = server.send("OPTIONS", &[page, ("Access-Control-Request-Method", "POST")], "");
+    assert_eq!(beforehand.status, 204);
+    assert_eq!(beforehand.header("access-control-allow-origin"), Some(page.1));
+    let reply = server.ask_with("tools/list", json!({}), &[page, ("Authorization", "Bearer secret")]);
+    assert_eq!((reply.status, reply.header("access-control-allow-origin")), (200, Some(page.1)));
+    assert_eq!(server.send("OPTIONS", &[], "").status, 401);
+}
+
+//= docs/spec.md#http
+//= type=test
+//# With a token, a request that does not bring it MUST be refused with status 401.
+#[test]
+fn a_request_without_the_token_is_refused() {
+    let home = pots();
+    let server = serve(&home, &[], &[("TOOLSD_HTTP_TOKEN", "secret")]);
+    let with = |value: &str| server.ask_with("tools/list", json!({}), &[("Authorization", value)]);
+    assert_eq!(with("Bearer secret").status, 200);
+    let refused = with("Bearer other");
+    assert_eq!((refused.status, refused.header("www-authenticate")), (401, Some("Bearer")));
+    assert_eq!(server.ask("tools/list", json!({})).status, 401);
+    assert_eq!(server.send("GET", &[], "").status, 401);
+    assert_eq!(server.send("DELETE", &[], "").status, 401);
+}
+
+//= docs/spec.md#http
+//= type=test
+//# An address that other machines reach MUST be refused without a token.
+#[test]
+fn an_address_of_others_is_refused_without_a_token() {
+    let home = pots();
+    let refused = |arguments: &[&str], part: &str| {
+        let said = home.run(&[&["serve", "--dir", "packs"], arguments].concat());
+        assert_eq!(said.code, 2, "{}", said.err);
+        assert!(said.err.contains(part), "{}", said.err);
+    };
+    refused(&["--http", "0.0.0.0:0"], "TOOLSD_HTTP_TOKEN");
+    refused(&["--http", "[::]:0"], "TOOLSD_HTTP_TOKEN");
+    refused(&["--http", "nowhere"], "`nowhere` is no address");
+    refused(&["--http", "127.0.0.1:0", "--allow-origin", "app.example"], "`app.example` is no origin");
+    refused(&["--allow-host", "pots.example"], "--http");
+}
+
+#[test]
+fn other_paths_lead_nowhere() {
+    let home = pots();
+    let server = serve(&home, &[], &[]);
+    let body = stateless("tools/list", json!({})).to_string();
+    let found = server.send("POST", &[("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/list")], &body);
+    assert_eq!(found.status, 200);
+    let mut stream = std::net::TcpStream::connect(server.address).unwrap();
+    std::io::Write::write_all(&mut stream, b"GET /other HTTP/1.0\r\n\r\n").unwrap();
+    let reply = std::io::read_to_string(stream).unwrap();
+    assert!(reply.starts_with("HTTP/1.0 404"), "{reply}");
+}

@@ -1,0 +1,173 @@
+//! Both eras, headers, and what is no request.
+
+use crate::client::Server;
+use crate::{pots, serve};
+use serde_json::{Value, json};
+
+fn call(name: &str) -> Value {
+    json!({ "name": name, "arguments": {} })
+}
+
+//= docs/spec.md#http
+//= type=test
+//# Both eras MUST be served at one address.
+//= docs/spec.md#http
+//= type=test
+//# A session that is over MUST be answered with status 404.
+#[test]
+fn a_session_and_requests_that_stand_alone() {
+    let home = pots();
+    let server = serve(&home, &[], &[]);
+    let session = server.session();
+    assert!(session.bytes().all(|byte| byte.is_ascii_graphic()));
+    let old = server.ask_in(&session, "tools/call", call("list_pots"));
+    assert_eq!(old.answer()["result"]["structuredContent"], json!({ "result": ["blue", "red"] }));
+    let listed = server.ask_in(&session, "tools/list", json!({})).answer();
+    assert_eq!(listed["result"]["tools"][0]["outputSchema"]["type"], "object");
+
+    let discovered = server.ask("server/discover", json!({})).answer();
+    assert!(discovered["result"]["supportedVersions"].as_array().unwrap().contains(&json!("2026-07-28")));
+    let new = server.ask("tools/call", call("list_pots"));
+    assert_eq!(new.header("mcp-session-id"), None);
+    assert_eq!(new.answer()["result"]["structuredContent"], json!(["blue", "red"]));
+    let listed = server.ask("tools/list", json!({})).answer();
+    assert_eq!(listed["result"]["tools"][0]["outputSchema"]["type"], "array");
+
+    assert!((200..300).contains(&server.send("DELETE", &[("Mcp-Session-Id", &session)], "").status));
+    assert_eq!(server.ask_in(&session, "tools/list", json!({})).status, 404);
+    assert_eq!(server.ask_in("made-up", "tools/list", json!({})).status, 404);
+}
+
+#[test]
+fn progress_arrives_before_the_answer() {
+    let home = pots();
+    let server = serve(&home, &[], &[]);
+    let mut params = call("fill_pot");
+    params["_meta"] = json!({ "progressToken": "p" });
+    let reply = server.ask("tools/call", params);
+    assert_eq!(reply.header("content-type"), Some("text/event-stream"));
+    assert!(reply.body.find("notifications/progress") < reply.body.find("full"), "{}", reply.body);
+    assert_eq!(reply.answer()["result"]["content"][0]["text"], "full");
+}
+
+//= docs/spec.md#http
+//= type=test
+//# A header that disagrees with the body, or that the tool's schema asks for and is not there, MUST be refused with code -32020.
+#[test]
+fn headers_agree_with_the_body() {
+    let home = pots();
+    let server = serve(&home, &[], &[]);
+    let refused = |method: &str, params: Value, headers: &[(&str, &str)]| {
+        let reply = server.ask_with(method, params, headers);
+        assert_eq!((reply.status, reply.code()), (400, -32020), "{headers:?}");
+    };
+    refused("tools/list", json!({}), &[("Mcp-Method", "tools/call")]);
+    refused("tools/list", json!({}), &[("MCP-Protocol-Version", "2025-11-25")]);
+    refused("tools/call", call("list_pots"), &[("Mcp-Name", "fill_pot")]);
+
+    let named = |arguments: Value| json!({ "name": "name_pot", "arguments": arguments });
+    refused("tools/call", named(json!({ "region": "north" })), &[]);
+    refused("tools/call", named(json!({ "region": "north" })), &[("Mcp-Param-Region", "south")]);
+    refused("tools/call", named(json!({ "region": "north", "count": 7 })), &[("Mcp-Param-Region", "north")]);
+    for (region, header) in [("north", "north"), ("nörd", "=?base64?bsO2cmQ=?=")] {
+        let params = named(json!({ "region": region, "count": 7 }));
+        let reply = server.ask_with("tools/call", params, &[("Mcp-Param-Region", header), ("Mcp-Param-Count", "7")]);
+        assert_eq!(reply.answer()["result"]["content"][0]["text"], "named", "{reply:?}");
+    }
+}
+
+//= docs/spec.md#protocol
+//= type=test
+//# A method that the revision in use no longer has MUST be refused as unknown, whatever its parameters.
+#[test]
+fn removed_methods_are_unknown() {
+    let home = pots();
+    let server = serve(&home, &[], &[]);
+    for (method, params) in [
+        ("ping", json!({})),
+        ("logging/setLevel", json!({ "level": "debug" })),
+        ("logging/setLevel", json!({})),
+        ("resources/subscribe", json!({ "uri": "toolsd://status" })),
+        ("resources/unsubscribe", json!({})),
+        ("initialize", json!({})),
+        ("pots/fill", json!({})),
+    ] {
+        let reply = server.ask(method, params);
+        assert_eq!((reply.status, reply.code()), (404, -32601), "{method}");
+    }
+}
+
+//= docs/spec.md#protocol
+//= type=test
+//# Parameters that a known method cannot take MUST be refused with code -32602, over every transport.
+#[test]
+fn malformed_parameters_are_told_so() {
+    let home = pots();
+    let server = serve(&home, &[], &[]);
+    let session = server.session();
+    for (method, params) in [
+        ("tools/call", json!({ "name": "list_pots", "arguments": [] })),
+        ("resources/read", json!({ "uri": 5 })),
+        ("tools/list", json!({ "cursor": 5 })),
+    ] {
+        assert_eq!(server.ask(method, params.clone()).code(), -32602, "{method}");
+        assert_eq!(server.ask_in(&session, method, params).code(), -32602, "{method}");
+    }
+    assert_eq!(server.ask_in(&session, "logging/setLevel", json!({})).code(), -32602);
+}
+
+//= docs/spec.md#http
+//= type=test
+//# A body that is no message MUST be answered with status 400 and an error of the protocol.
+#[test]
+fn a_body_that_is_no_message_is_told_so() {
+    let home = pots();
+    let server = serve(&home, &[], &[]);
+    for (body, code) in [
+        ("", -32700),
+        ("{", -32700),
+        ("\u{0}", -32700),
+        ("[]", -32600),
+        ("5", -32600),
+        (r#"{"jsonrpc":"1.0","id":1,"method":"tools/list"}"#, -32600),
+        (r#"{"jsonrpc":"2.0","id":{},"method":"tools/list"}"#, -32600),
+    ] {
+        let reply = server.send("POST", &[], body);
+        assert_eq!((reply.status, reply.code()), (400, code), "{body}");
+    }
+    assert_eq!(server.send("POST", &[("Content-Type", "text/plain")], "{}").status, 415);
+    assert_eq!(server.send("PUT", &[], "{}").status, 405);
+    assert_eq!(server.ask("tools/list", json!({})).status, 200);
+}
+
+#[test]
+fn a_large_body_is_refused_and_the_server_goes_on() {
+    let home = pots();
+    let server = serve(&home, &[], &[]);
+    let mut params = call("list_pots");
+    params["arguments"]["text"] = json!("x".repeat(5 << 20));
+    let body = crate::client::stateless("tools/call", params).to_string();
+    // The reply may come before all is sent: only that the server is still there can be relied on.
+    let tried = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| server.send("POST", &[], &body).status));
+    assert!(tried.is_err() || tried.is_ok_and(|status| status == 413));
+    assert_eq!(server.ask("tools/list", json!({})).status, 200);
+}
+
+#[test]
+fn any_process_answers_a_request_that_stands_alone() {
+    let home = pots();
+    let key = [("TOOLSD_STATE_KEY", "0123456789abcdef0123456789abcdef")];
+    let mut servers = vec![serve(&home, &[], &key), serve(&home, &[], &key)];
+    let answers = |server: &Server| server.ask("tools/call", call("list_pots")).answer();
+    assert_eq!(answers(&servers[0]), answers(&servers[1]));
+    // One of them is killed: nothing that was asked of it is needed by the other.
+    drop(servers.remove(0));
+    assert_eq!(answers(&servers[0])["result"]["structuredContent"], json!(["blue", "red"]));
+}
+
+#[test]
+fn a_short_key_is_refused() {
+    let said = pots().command().args(["serve", "--dir", "packs"]).env("TOOLSD_STATE_KEY", "short").output().unwrap();
+    assert_eq!(said.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&said.stderr).contains("TOOLSD_STATE_KEY"));
+}
