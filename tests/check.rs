@@ -118,6 +118,12 @@ fn the_bases_are_valid() {
 //= docs/spec.md#diagnostics
 //= type=test
 //# Every rule of `check` MUST fire on at least two seeded faults at the place expected.
+//= docs/spec.md#questions
+//= type=test
+//# A form that elicitation does not allow MUST be refused before the client sees it.
+//= docs/spec.md#questions
+//= type=test
+//# A question MUST be refused where a graph is built, a list is made, an argument is completed or a description is computed.
 #[test]
 fn every_seeded_fault_is_told_with_code_place_and_help() {
     let (mut wrong, mut codes) = (Vec::new(), Vec::new());

@@ -152,6 +152,8 @@ impl Connection {
     }
 }
 
+//= docs/spec.md#questions
+//# A form MUST reach the client as it was written, all forms of choices and all defaults included.
 /// A question as a request of the protocol.
 fn request_of(wish: &Wish, revision: Revision) -> Json {
     match wish {

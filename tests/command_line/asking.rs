@@ -124,3 +124,14 @@ fn a_stateless_call_is_suspended_and_goes_on() {
     let asked = ask(&mut server, "prompts/get", &prompt, &everything());
     assert!(asked["result"]["inputRequests"]["user_context"].is_object(), "{asked}");
 }
+
+//= docs/spec.md#questions
+//= type=test
+//# A case with answers MUST give the same result whether its call waits or is suspended.
+#[test]
+fn cases_with_answers_pass_in_both_eras() {
+    let home = Home::with(&[]);
+    let run = |name: &str| home.command().args(["test", name, "--pack", name]).output().unwrap();
+    let passed = run("conformance");
+    assert!(passed.status.success(), "{}", String::from_utf8_lossy(&passed.stdout));
+}
