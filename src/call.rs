@@ -5,6 +5,7 @@ mod building;
 mod changes;
 mod coerce;
 mod complete;
+mod graphs;
 mod host;
 mod loading;
 mod order;
@@ -16,6 +17,7 @@ mod running;
 mod service;
 mod status;
 mod tool;
+mod writing;
 
 pub use answering::Answering;
 pub use changes::{Change, Changes};
@@ -119,6 +121,8 @@ pub struct Outcome {
     pub meta: Option<Json>,
     /// What the failure came from.
     pub fault: Option<Box<Diagnostic>>,
+    /// The files that the call changed, or would have changed if it was dry.
+    pub changes: Vec<crate::world::staged::StagedFile>,
 }
 
 /// What a resource holds.

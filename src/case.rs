@@ -68,7 +68,7 @@ struct Playing<'a> {
 impl<'a> Playing<'a> {
     fn begin(service: &Arc<Service>, pack: &'a Arc<Pack>, case: &Case, folders: &[Arc<dyn World>]) -> Result<Self> {
         let stage = Stage::set(case, pack, folders)?;
-        let staging = Staging { world: Some(stage.world()), config: stage.config.clone() };
+        let staging = Staging { world: Some(stage.world()), config: stage.config.clone(), is_dry: false };
         let service = service.staged(staging);
         let registry = service.registry();
         Ok(Self { stage, service, registry, pack, client: case.client.clone(), kept: Kept::default() })

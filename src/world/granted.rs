@@ -1,7 +1,9 @@
 //! A view that shows no more of a world than a pack was granted and its definition declared.
 
 use super::glob::Globs;
-use super::{Entry, EntryKind, Stat, Walk, Walked, World, path, walk};
+use super::run::{Command, Git, Needs, Ran};
+use super::staged::Staged;
+use super::{Attempt, Change, Entry, EntryKind, Stat, Walk, Walked, World, path, walk};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use std::sync::Arc;
 
@@ -20,13 +22,24 @@ pub struct Allowed {
     pub env: Vec<String>,
     /// Whether the declared effect lets a call read at all.
     pub may_read: bool,
+    /// Programs that may be run.
+    pub run: Vec<String>,
+    /// How far git goes.
+    pub git: Git,
     /// Whether the declared effect lets a call write at all.
     pub may_write: bool,
+    /// Whether the declared effect lets a call run programs.
+    pub may_run: bool,
 }
 
 /// A world within its grants.
 pub struct Granted {
     world: Arc<dyn World>,
+    rules: Arc<Rules>,
+}
+
+/// Grants in their compiled form.
+struct Rules {
     allowed: Allowed,
     read: Globs,
     write: Globs,
@@ -39,13 +52,47 @@ impl Granted {
         let read = compile(world.as_ref(), &allowed.read)?;
         let write = compile(world.as_ref(), &allowed.write)?;
         let home = world.env("HOME");
-        Ok(Self { world, allowed, read, write, home })
+        Ok(Self { world, rules: Arc::new(Rules { allowed, read, write, home }) })
+    }
+
+    /// The same grants over another world of the same root.
+    #[must_use]
+    pub fn over(&self, world: Arc<dyn World>) -> Self {
+        Self { world, rules: Arc::clone(&self.rules) }
+    }
+
+    /// The world without the limits.
+    pub fn whole(&self) -> &Arc<dyn World> {
+        &self.world
+    }
+
+    fn check_run(&self, command: &Command) -> Result<()> {
+        let allowed = &self.rules.allowed;
+        let (may, effect, grant) = match command.needs {
+            Needs::ReadGit => (allowed.may_read, "reads", allowed.git >= Git::Read),
+            Needs::WriteGit => (allowed.may_run, "runs", allowed.git >= Git::Write),
+            Needs::Program => (allowed.may_run, "runs", allowed.run.contains(&command.program)),
+        };
+        if !may {
+            return Err(undeclared(&command.program, "run", effect));
+        }
+        if !grant {
+            let missing = match command.needs {
+                Needs::ReadGit => "git = \"read\"".to_owned(),
+                Needs::WriteGit => "git = \"write\"".to_owned(),
+                Needs::Program => format!("run = [{:?}]", command.program),
+            };
+            let message = format!("the pack may not run `{}`", command.line());
+            return Err(Diagnostic::new(Code::WORLD, message)
+                .help(format!("allow it in `[pack]` by `grants = {{ {missing} }}`")));
+        }
+        self.check_look(&command.folder)
     }
 
     /// The path as grants see it: clean, `~` filled in, relative if it lies below the root.
     fn normal(&self, path: &str) -> String {
         let clean = path::clean(path);
-        let clean = match (clean.strip_prefix("~/"), &self.home) {
+        let clean = match (clean.strip_prefix("~/"), &self.rules.home) {
             (Some(rest), Some(home)) => path::join(home, rest),
             _ => clean,
         };
@@ -53,7 +100,7 @@ impl Granted {
     }
 
     fn check_effect(&self, path: &str) -> Result<()> {
-        match self.allowed.may_read {
+        match self.rules.allowed.may_read {
             true => Ok(()),
             false => Err(undeclared(path, "read", "reads")),
         }
@@ -61,23 +108,23 @@ impl Granted {
 
     fn check_read(&self, path: &str) -> Result<()> {
         self.check_effect(path)?;
-        match self.read.matches(&self.normal(path)) {
+        match self.rules.read.matches(&self.normal(path)) {
             true => Ok(()),
-            false => Err(self.refused(path, "read", &self.allowed.read)),
+            false => Err(self.refused(path, "read", &self.rules.allowed.read)),
         }
     }
 
     /// Folders on the way to something granted may be looked into; what they show is filtered.
     fn check_look(&self, path: &str) -> Result<()> {
         self.check_effect(path)?;
-        match self.read.may_match_below(&self.normal(path)) {
+        match self.rules.read.may_match_below(&self.normal(path)) {
             true => Ok(()),
-            false => Err(self.refused(path, "read", &self.allowed.read)),
+            false => Err(self.refused(path, "read", &self.rules.allowed.read)),
         }
     }
 
     fn check_write(&self, path: &str) -> Result<()> {
-        if !self.allowed.may_write {
+        if !self.rules.allowed.may_write {
             return Err(undeclared(path, "written", "writes"));
         }
         let normal = self.normal(path);
@@ -87,9 +134,9 @@ impl Granted {
             let message = format!("`{path}` may not be written: no grant covers `{part}`");
             return Err(Diagnostic::new(Code::WORLD, message).help("it is for people and for the host to change"));
         }
-        match self.write.matches(&normal) {
+        match self.rules.write.matches(&normal) {
             true => Ok(()),
-            false => Err(self.refused(path, "write", &self.allowed.write)),
+            false => Err(self.refused(path, "write", &self.rules.allowed.write)),
         }
     }
 
@@ -171,14 +218,14 @@ impl World for Granted {
 
     fn stat(&self, path: &str) -> Result<Option<Stat>> {
         // What a walk leaves out hangs on the ignore files above it: that they changed must be seen.
-        let decides = self.allowed.may_read && walk::IGNORE_FILES.contains(&path::name(path));
+        let decides = self.rules.allowed.may_read && walk::IGNORE_FILES.contains(&path::name(path));
         if decides || self.check_read(path).is_ok() {
             return self.world.stat(path);
         }
         self.check_look(path)?;
         match self.world.stat(path)? {
             Some(stat) if stat.entry == EntryKind::Folder => Ok(Some(stat)),
-            _ => Err(self.refused(path, "read", &self.allowed.read)),
+            _ => Err(self.refused(path, "read", &self.rules.allowed.read)),
         }
     }
 
@@ -192,7 +239,7 @@ impl World for Granted {
         let mut entries = self.world.list(path)?;
         entries.retain(|entry| {
             let below = self.normal(&format!("{path}/{}", entry.name));
-            self.read.matches(&below) || (entry.entry == EntryKind::Folder && self.read.may_match_below(&below))
+            self.rules.read.matches(&below) || (entry.entry == EntryKind::Folder && self.rules.read.may_match_below(&below))
         });
         Ok(entries)
     }
@@ -200,8 +247,8 @@ impl World for Granted {
     fn walk(&self, walk: &Walk) -> Result<Walked> {
         self.check_look(&walk.from)?;
         let mut walked = self.world.walk(walk)?;
-        walked.files.retain(|path| self.read.matches(&self.normal(path)));
-        walked.folders.retain(|path| self.read.may_match_below(&self.normal(path)));
+        walked.files.retain(|path| self.rules.read.matches(&self.normal(path)));
+        walked.folders.retain(|path| self.rules.read.may_match_below(&self.normal(path)));
         Ok(walked)
     }
 
@@ -213,6 +260,39 @@ impl World for Granted {
     fn remove(&self, path: &str) -> Result<()> {
         self.check_write(path)?;
         self.world.remove(path)
+    }
+
+    fn apply(&self, changes: &[Change]) -> Result<()> {
+        changes.iter().try_for_each(|change| self.check_write(&change.path))?;
+        self.world.apply(changes)
+    }
+
+    fn may_write(&self, path: &str) -> Result<()> {
+        self.check_write(path)?;
+        self.world.may_write(path)
+    }
+
+    fn spelled(&self, path: &str) -> String {
+        self.world.spelled(path)
+    }
+
+    fn staged(&self) -> Option<&Staged> {
+        self.world.staged()
+    }
+
+    /// A lock with a bare name lies in no folder of the workspace.
+    fn lock(&self, path: &str) -> Result<Attempt> {
+        match path.contains('/') {
+            true => self.check_write(path)?,
+            false if !self.rules.allowed.may_write => return Err(undeclared(path, "locked", "writes")),
+            false => {}
+        }
+        self.world.lock(path)
+    }
+
+    fn run(&self, command: &Command) -> Result<Ran> {
+        self.check_run(command)?;
+        self.world.run(command)
     }
 
     fn now_ms(&self) -> i64 {
@@ -233,9 +313,9 @@ impl World for Granted {
             Some(start) => name.starts_with(start),
             None => grant == name,
         };
-        match self.allowed.may_read {
+        match self.rules.allowed.may_read {
             false => Err(undeclared(&format!("${name}"), "read", "reads")),
-            true if self.allowed.env.iter().any(fits) => Ok(()),
+            true if self.rules.allowed.env.iter().any(fits) => Ok(()),
             true => Err(Diagnostic::new(Code::WORLD, format!("the pack may not read the variable `{name}`"))
                 .help(format!("allow it in `[pack]` by `grants = {{ env = [{name:?}] }}`"))),
         }
@@ -266,6 +346,7 @@ mod tests {
             env: vec!["APP_*".into()],
             may_read: flags.0,
             may_write: flags.1,
+            ..Allowed::default()
         };
         Granted::new(Arc::new(memory), allowed).unwrap()
     }
