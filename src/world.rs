@@ -124,6 +124,9 @@ pub trait Lock: Send {
     /// The note of a holder that went away without letting go; empty if there was none.
     fn left(&self) -> &str;
 
+    /// The process that holds it.
+    fn pid(&self) -> u32;
+
     /// Leaves a note for those who wait.
     fn note(&mut self, text: &str) -> Result<()>;
 }

@@ -60,7 +60,9 @@ pub fn call(served: &ServedTool, running: &Running, arguments: &Json) -> Result<
             Ok((running.body(body, &accepted, &declared)?, accepted))
         });
     let ended = match value {
-        Ok((value, _)) => outcome::of_value(&value, served, most).and_then(|outcome| writing::settled(running, outcome)),
+        Ok((value, _)) => {
+            outcome::of_value(&value, served, most).and_then(|outcome| writing::settled(running, outcome))
+        }
         Err(fault) => Err(fault),
     };
     let fault = match ended {

@@ -16,7 +16,11 @@ pub const PRIMITIVE: Primitive = Primitive {
             &[Kind::Passage, Kind::Text],
             "Where to look; what is compared is kept with a passage, so many quotes cost little.",
         ),
-        required("quote", &[Kind::Text], "What to look for; the lines of a longer quote are joined as those of a passage are."),
+        required(
+            "quote",
+            &[Kind::Text],
+            "What to look for; the lines of a longer quote are joined as those of a passage are.",
+        ),
         optional(
             "ways",
             &[Kind::Text, Kind::List],

@@ -11,8 +11,8 @@ mod write;
 
 pub use place::{config_folder, current_folder, home_folder, state_folder};
 
-use super::walk::{self, Folders, Found};
 use super::run::{Command, Ran};
+use super::walk::{self, Folders, Found};
 use super::{Attempt, Change, Entry, EntryKind, Stat, Walk, Walked, World};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use cap_std::fs::{Dir, Metadata, MetadataExt, OpenOptions, OpenOptionsExt};

@@ -131,6 +131,10 @@ impl Lock for HeldLock {
         ""
     }
 
+    fn pid(&self) -> u32 {
+        1
+    }
+
     fn note(&mut self, text: &str) -> Result<()> {
         let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
         held.locks.insert(self.path.clone(), text.to_owned());

@@ -1,8 +1,8 @@
 //! Locks: `flock` on an open file that is never unlinked, so nobody locks a file that is no longer in its place.
 
+use super::place;
 use super::roots::{Roots, fault, reason};
 use super::write::{Stopped, parent};
-use super::place;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::{Attempt, Lock, path};
 use cap_std::fs::{OpenOptions, OpenOptionsExt};
@@ -12,6 +12,8 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 /// A longer note is cut.
 const MOST_NOTE: u64 = 16 * 1024;
 
+//= docs/spec.md#writes
+//# A lock MUST be let go when its function fails and when its process dies.
 /// A lock that is held. The system lets it go when the process ends, however it ends.
 struct Flock {
     file: File,
@@ -77,6 +79,10 @@ fn read(file: &mut File) -> io::Result<String> {
 impl Lock for Flock {
     fn left(&self) -> &str {
         &self.left
+    }
+
+    fn pid(&self) -> u32 {
+        std::process::id()
     }
 
     fn note(&mut self, text: &str) -> Result<()> {

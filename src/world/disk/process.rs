@@ -31,9 +31,7 @@ pub(super) fn run(roots: &Roots, command: &Command) -> Result<Ran> {
     started.envs(command.env.iter().map(|(name, value)| (name, value)));
     started.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = started.spawn().map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => {
-            Diagnostic::new(Code::WORLD, format!("there is no program `{}`", command.program))
-        }
+        io::ErrorKind::NotFound => Diagnostic::new(Code::WORLD, format!("there is no program `{}`", command.program)),
         _ => Diagnostic::new(Code::WORLD, format!("`{}` cannot be run: {}", command.program, reason(&error))),
     })?;
     Running::new(child, command).to_end()
@@ -80,12 +78,16 @@ impl<'a> Running<'a> {
                 Ok(Some(status)) => break status,
                 Ok(None) => {}
                 Err(error) => {
-                    return Err(Diagnostic::new(Code::WORLD, format!("`{}`: {}", self.command.program, reason(&error))));
+                    return Err(Diagnostic::new(
+                        Code::WORLD,
+                        format!("`{}`: {}", self.command.program, reason(&error)),
+                    ));
                 }
             }
             (self.command.stop)()?;
             if began.elapsed() > self.command.time {
-                let message = format!("`{}` ran for {} s and was ended", self.command.line(), began.elapsed().as_secs());
+                let message =
+                    format!("`{}` ran for {} s and was ended", self.command.line(), began.elapsed().as_secs());
                 return Err(Diagnostic::new(Code::LIMIT, message).help("give it more time by `timeout_s`"));
             }
             std::thread::sleep(pause);

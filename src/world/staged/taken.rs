@@ -16,6 +16,10 @@ impl Lock for Dry {
         ""
     }
 
+    fn pid(&self) -> u32 {
+        0
+    }
+
     fn note(&mut self, _text: &str) -> Result<()> {
         Ok(())
     }
@@ -53,6 +57,10 @@ pub(super) fn take(
 impl Lock for Taken {
     fn left(&self) -> &str {
         self.lock.left()
+    }
+
+    fn pid(&self) -> u32 {
+        self.lock.pid()
     }
 
     fn note(&mut self, text: &str) -> Result<()> {
