@@ -38,7 +38,7 @@ struct Line {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Serve MCP on standard input and output.
+    /// Serve MCP: on standard input and output, or over HTTP.
     Serve(serve::Serve),
     /// Check packs: definitions, schemas, scripts, templates.
     Check(check::Check),

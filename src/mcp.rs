@@ -9,6 +9,7 @@ mod bus;
 mod connection;
 mod faults;
 mod handler;
+mod http;
 mod lists;
 mod message;
 mod outlet;
@@ -16,10 +17,13 @@ mod published;
 mod render;
 mod revision;
 mod running;
+mod secret;
 mod stdio;
 mod telling;
 mod wire;
 
+pub use http::{Gate, Listening};
+pub use secret::Secret;
 pub use wire::Bounds;
 
 use crate::call::Answering;
@@ -27,7 +31,7 @@ use crate::value::Json;
 use bus::{Bus, Event, STATUS, read_resource};
 use connection::{Connection, Host};
 use lists::{Lists, Shelf, page, typed};
-use message::{Incoming, read_message};
+use message::{Incoming, is_removed, misread, read_message, read_refused};
 use outlet::Outlet;
 use revision::Revision;
 use rmcp::ServiceExt;
@@ -59,6 +63,9 @@ pub struct Settings {
     pub lists_ttl_ms: u64,
     /// How much of everything a connection may use.
     pub bounds: Bounds,
+    /// What the state of unfinished requests is sealed with; without it every process takes a key of its own, and
+    /// only itself can go on with what it began.
+    pub state_key: Option<Secret>,
 }
 
 impl Default for Settings {
@@ -72,6 +79,7 @@ impl Default for Settings {
             page_size: None,
             lists_ttl_ms: 5_000,
             bounds: Bounds::default(),
+            state_key: None,
         }
     }
 }
@@ -86,21 +94,38 @@ impl Default for Settings {
 /// The streams cannot be taken, or signals cannot be heard.
 pub async fn serve_stdio(service: Arc<dyn Answering>, settings: Settings) -> io::Result<()> {
     let ends = Ends::default();
-    let (mut interrupted, mut terminated) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    let ended = ended()?;
     let (input, output) = stdio::take()?;
     let all = ends.all.clone();
     //= docs/spec.md#protocol
     //# The process MUST end with code 0 at the end of its input, at SIGINT and at SIGTERM.
     let signals = tokio::spawn(async move {
-        tokio::select! {
-            _ = interrupted.recv() => {}
-            _ = terminated.recv() => {}
-        }
+        ended.await;
         all.cancel();
     });
     serve_until(service, settings, input, output, ends).await;
     signals.abort();
     Ok(())
+}
+
+/// Serves HTTP at the address of the gate until SIGINT or SIGTERM comes.
+///
+/// # Errors
+/// The address cannot be listened at, or signals cannot be heard.
+pub async fn serve_http(service: Arc<dyn Answering>, settings: Settings, gate: Gate) -> io::Result<()> {
+    let ended = ended()?;
+    http::serve(Arc::new(Host::new(service, settings)), gate, ended).await
+}
+
+/// Comes to be at SIGINT or SIGTERM.
+fn ended() -> io::Result<impl Future<Output = ()>> {
+    let (mut interrupted, mut terminated) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    Ok(async move {
+        tokio::select! {
+            _ = interrupted.recv() => {}
+            _ = terminated.recv() => {}
+        }
+    })
 }
 
 /// Serves one connection until its input ends, or whoever reads its output is gone.
@@ -122,8 +147,7 @@ async fn serve_until(
 ) {
     let outlet = Arc::new(Outlet::default());
     let wire = Wire::new(input, Arc::clone(&outlet), settings.bounds, ends.clone());
-    let bus = Bus::start(&service);
-    let host = Arc::new(Host { service, settings, bus, shelf: Shelf::default() });
+    let host = Arc::new(Host::new(service, settings));
     let (writing, all) = (Arc::clone(&outlet), ends.all.clone());
     let writer = tokio::spawn(async move {
         writing.drain(output).await;

@@ -2,21 +2,31 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A named text: a definition file, a script, a template, or a file of the workspace.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Source {
     /// The path as a person would type it, relative to the layer or workspace it came from.
     pub path: String,
     /// The whole text.
     pub text: String,
+    /// Where each line begins, found when a line is first asked for: a survey of a script asks for thousands.
+    starts: OnceLock<Box<[usize]>>,
 }
+
+impl PartialEq for Source {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.path, &self.text) == (&other.path, &other.text)
+    }
+}
+
+impl Eq for Source {}
 
 impl Source {
     /// Makes a shared source.
     pub fn new(path: impl Into<String>, text: impl Into<String>) -> Arc<Self> {
-        Arc::new(Self { path: path.into(), text: text.into() })
+        Arc::new(Self { path: path.into(), text: text.into(), starts: OnceLock::new() })
     }
 
     /// The place of `span` (bytes), moved to the nearest character boundaries within the text.
@@ -31,13 +41,11 @@ impl Source {
     /// The byte offset of a one-based line and a one-based column counted in characters;
     /// beyond the end of a line it is that line's end.
     pub fn offset(&self, line: usize, column: usize) -> usize {
-        let mut start = 0;
-        for _ in 1..line.max(1) {
-            match self.text[start..].find('\n') {
-                Some(found) => start += found + 1,
-                None => return self.text.len(),
-            }
-        }
+        let starts = self.starts.get_or_init(|| {
+            let ends = memchr::memchr_iter(b'\n', self.text.as_bytes());
+            std::iter::once(0).chain(ends.map(|end| end + 1)).collect()
+        });
+        let Some(&start) = starts.get(line.saturating_sub(1)) else { return self.text.len() };
         let rest = &self.text[start..];
         let rest = &rest[..rest.find('\n').unwrap_or(rest.len())];
         let within = rest.char_indices().nth(column.saturating_sub(1)).map_or(rest.len(), |(at, _)| at);

@@ -84,8 +84,9 @@ fn save(home: &Home, text: &str) {
     home.write(path, text);
 }
 
+// The test is all that there is of this promise, so it stands for both.
 //= docs/spec.md#readme
-//= type=test
+//= type=implication
 //# Every command and every snippet of the README MUST be run by a test.
 #[test]
 fn every_command_does_what_stands_there() {

@@ -1,9 +1,10 @@
-//! `toolsd serve`: MCP on standard input and output, with hot reload.
+//! `toolsd serve`: MCP on standard input and output, or over HTTP, with hot reload.
 
+use super::session::variable;
 use super::watching::Watching;
 use super::{Ended, Exit, Session};
 use crate::call::{Service, log_fault};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::mcp;
 use clap::Args;
 use std::sync::Arc;
@@ -12,12 +13,32 @@ use std::time::Duration;
 /// How many threads carry the protocol. Scripts have threads of their own.
 const THREADS: usize = 2;
 
-/// Serve MCP on standard input and output.
+/// Serve MCP: on standard input and output, or over HTTP.
 #[derive(Args)]
-pub struct Serve {}
+pub struct Serve {
+    /// Serve Streamable HTTP at this address, at the path `/mcp`, for example 127.0.0.1:8000; port 0 takes a free
+    /// one. `TOOLSD_HTTP_TOKEN` is the bearer token that clients must bring: without it only this machine is served.
+    #[arg(long, value_name = "ADDR")]
+    http: Option<String>,
+    /// A name by which clients reach this server, beside those of this machine; repeatable.
+    #[arg(long = "allow-host", value_name = "HOST", requires = "http")]
+    hosts: Vec<String>,
+    /// The origin of web pages that may use this server, beside those of this machine; repeatable.
+    #[arg(long = "allow-origin", value_name = "ORIGIN", requires = "http")]
+    origins: Vec<String>,
+}
+
+/// What clients must bring over HTTP.
+const TOKEN: &str = "TOOLSD_HTTP_TOKEN";
+/// What several processes share, so that one goes on with what another began.
+const STATE_KEY: &str = "TOOLSD_STATE_KEY";
+/// A key has so many bytes, at least.
+const STATE_KEY_BYTES: usize = 32;
 
 impl Serve {
     pub(super) fn run(self, session: Session) -> Ended {
+        let gate = self.gate()?;
+        let state_key = state_key()?;
         let service = session.service()?;
         service.describe();
         let registry = service.registry();
@@ -27,22 +48,45 @@ impl Serve {
         tracing::info!(packs = names.join(" "), dormant = dormant.join(" "), "serving `{}`", session.workspace.root());
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(THREADS).enable_all().build();
         let runtime = runtime.map_err(|error| Diagnostic::new(Code::INTERNAL, format!("no runtime: {error}")))?;
-        let settings = settings(&service);
+        let settings = mcp::Settings { state_key, ..settings(&service) };
         let watched = Arc::clone(&service);
         // Beside the first answers: a large workspace takes a while to be watched.
         let watching = runtime.spawn_blocking(move || Watching::begin(&session, &watched));
-        let ended = runtime.block_on(mcp::serve_stdio(Arc::clone(&service) as _, settings));
+        let answering = Arc::clone(&service) as _;
+        let over_http = gate.is_some();
+        let ended = match gate {
+            Some(gate) => runtime.block_on(mcp::serve_http(answering, settings, gate)),
+            None => runtime.block_on(mcp::serve_stdio(answering, settings)),
+        };
         drop(watching);
         // A script may run without end: nobody waits for it.
         runtime.shutdown_timeout(Duration::ZERO);
         match ended {
             Ok(()) => Ok(Exit::Well),
             Err(error) => {
-                tracing::error!("standard input and output cannot be served: {error}");
+                let what = if over_http { "the address" } else { "standard input and output" };
+                tracing::error!("{what} cannot be served: {error}");
                 Ok(Exit::Faults)
             }
         }
     }
+
+    /// Who may come in over HTTP, if that is asked for.
+    fn gate(&self) -> Result<Option<mcp::Gate>> {
+        let Some(address) = self.http.clone() else { return Ok(None) };
+        let token = variable(TOKEN).map(mcp::Secret::new);
+        let listening = mcp::Listening { address, token, hosts: self.hosts.clone(), origins: self.origins.clone() };
+        mcp::Gate::new(listening).map(Some)
+    }
+}
+
+fn state_key() -> Result<Option<mcp::Secret>> {
+    let Some(key) = variable(STATE_KEY) else { return Ok(None) };
+    if key.len() < STATE_KEY_BYTES {
+        let fault = Diagnostic::new(Code("usage"), format!("`{STATE_KEY}` is shorter than {STATE_KEY_BYTES} bytes"));
+        return Err(fault.help("for example the output of `openssl rand -hex 32`"));
+    }
+    Ok(Some(mcp::Secret::new(key)))
 }
 
 /// What the server says of itself: `[server]` of `toolsd.toml`, else its own name and the title of the only pack.

@@ -1,17 +1,29 @@
-//! How a table lies on a screen: narrow columns as they are, the last one wrapped into what is left.
+//! How a table lies on a screen: narrow columns as they are, long words shortened, the last column wrapped into what
+//! is left.
 
 use comfy_table::{Attribute, Cell, ColumnConstraint, ContentArrangement, Table, presets};
 
 /// The columns before the last are not wrapped as long as they leave this share of the width, in percent, to it.
 const LEFT_TO_LAST: usize = 35;
 
+/// The width where a terminal does not tell one.
+const USUAL_WIDTH: u16 = 100;
+
+/// A word longer than this share of the width, in percent, is shortened in its middle: a pipe gets it whole.
+const LONGEST_WORD: usize = 25;
+
+/// A word of so many characters is never shortened: names fit.
+const NAME: usize = 32;
+
 /// A table of these rows, at most `width` columns wide; without a width, as wide as the terminal.
 pub fn layout(head: &[&str], rows: Vec<Vec<String>>, bold: bool, width: Option<u16>) -> Table {
     let mut table = Table::new();
     table.load_style(presets::UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
-    if let Some(width) = width {
-        table.set_width(width);
-    }
+    table.set_width(width.or(table.width()).filter(|width| *width > 0).unwrap_or(USUAL_WIDTH));
+    let all = usize::from(table.width().unwrap_or(USUAL_WIDTH));
+    let most = NAME.max(all * LONGEST_WORD / 100);
+    let rows: Vec<Vec<String>> =
+        rows.into_iter().map(|row| row.iter().map(|cell| shorten(cell, most)).collect()).collect();
     table.set_header(head.iter().map(|text| {
         let cell = Cell::new(text);
         if bold { cell.add_attribute(Attribute::Bold) } else { cell }
@@ -22,7 +34,6 @@ pub fn layout(head: &[&str], rows: Vec<Vec<String>>, bold: bool, width: Option<u
     let Some((last, narrow)) = widths.split_last() else { return table };
     // A blank stands on each side of a cell.
     let taken: usize = narrow.iter().map(|width| width + 2).sum();
-    let all = usize::from(table.width().unwrap_or(u16::MAX));
     if taken * 100 <= all * (100 - LEFT_TO_LAST) {
         for column in table.column_iter_mut().take(narrow.len()) {
             column.set_constraint(ColumnConstraint::ContentWidth);
@@ -36,9 +47,26 @@ pub fn layout(head: &[&str], rows: Vec<Vec<String>>, bold: bool, width: Option<u
     table
 }
 
+/// A cell of a single word, such as a path or a hash, in at most so many characters: its beginning and its end.
+fn shorten(cell: &str, most: usize) -> String {
+    let count = cell.chars().count();
+    if count <= most || cell.contains(char::is_whitespace) {
+        return cell.to_owned();
+    }
+    let end = most / 3;
+    let begin: String = cell.chars().take(most - end - 1).collect();
+    let rest: String = cell.chars().skip(count - end).collect();
+    format!("{begin}…{rest}")
+}
+
 /// Moves the column with the longest cell behind all others, where it can be wrapped.
 pub fn widest_last(head: &mut [&str], rows: &mut [Vec<String>]) {
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    // What is one word is not wrapped but shortened.
+    let width_of = |cell: &String| {
+        let count = cell.chars().count();
+        if cell.contains(char::is_whitespace) { count } else { count.min(NAME) }
+    };
+    let width = |column: usize| rows.iter().map(|row| width_of(&row[column])).max().unwrap_or(0);
     // Of equally wide columns the last one: then nothing moves without need.
     let Some(widest) = (0..head.len()).max_by_key(|column| width(*column)) else { return };
     head[widest..].rotate_left(1);
@@ -78,6 +106,19 @@ mod tests {
         assert_eq!(layout(&["one", "other"], rows, false, Some(60)).to_string().lines().count(), 6);
         let rows = vec![texts(&["a", "b"]), texts(&["c", "d\ne"])];
         assert_eq!(layout(&["one", "other"], rows, false, Some(60)).to_string().lines().count(), 8);
+    }
+
+    #[test]
+    fn a_long_word_shows_its_beginning_and_its_end() {
+        let rows = vec![texts(&["/specifications/spec/sections/readme/requirements/4b8137f352e7", "It MUST brew."])];
+        let shown = layout(&["path", "text"], rows, false, Some(80)).to_string();
+        assert!(shown.contains("/specifications/spec/…8137f352e7") && shown.contains("It MUST brew."), "{shown}");
+    }
+
+    #[test]
+    fn a_terminal_without_a_width_has_the_usual_one() {
+        let shown = layout(&["one"], vec![texts(&["some words"])], false, Some(0)).to_string();
+        assert!(shown.contains("some words"), "{shown}");
     }
 
     #[test]

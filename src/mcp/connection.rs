@@ -11,6 +11,7 @@ use serde_json::json;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// What all connections share.
 pub(crate) struct Host {
@@ -18,6 +19,28 @@ pub(crate) struct Host {
     pub(crate) settings: Settings,
     pub(crate) bus: Arc<Bus>,
     pub(crate) shelf: Shelf,
+    /// One permit for each request that may be worked on.
+    turns: Semaphore,
+}
+
+impl Host {
+    pub(crate) fn new(service: Arc<dyn Answering>, settings: Settings) -> Self {
+        let bus = Bus::start(&service);
+        let turns = Semaphore::new(settings.bounds.in_flight);
+        Self { service, settings, bus, shelf: Shelf::default(), turns }
+    }
+
+    /// Waits for a turn, which lasts as long as the permit is kept. Each connection over standard streams waits
+    /// already where its lines are read; over HTTP this is the only place where requests wait.
+    pub(crate) async fn turn(&self) -> Option<SemaphorePermit<'_>> {
+        self.turns.acquire().await.ok()
+    }
+
+    /// Waits until nothing is worked on.
+    pub(crate) async fn all_turns(&self) {
+        let all = u32::try_from(self.settings.bounds.in_flight).unwrap_or(u32::MAX);
+        drop(self.turns.acquire_many(all).await);
+    }
 }
 
 /// A connection.

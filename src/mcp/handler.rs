@@ -1,7 +1,9 @@
 //! Each request of the protocol, and what the host makes of it.
 #![allow(deprecated, reason = "logging and subscribe are deprecated in the newest revision and alive in the others")]
 
-use super::{Connection, Revision, STATUS, about, faults, level_of, page, published, render, typed};
+use super::{
+    Connection, Revision, STATUS, about, faults, is_removed, level_of, misread, page, published, render, typed,
+};
 use crate::call::{Answer, Completed, Request};
 use crate::diagnostic::{Diagnostic, did_you_mean};
 use crate::value::Json;
@@ -82,6 +84,9 @@ impl ServerHandler for Connection {
         finish_list!(self, result, revision, next)
     }
 
+    //= docs/spec.md#http
+    //# A header that disagrees with the body, or that the tool's schema asks for and is not there, MUST be refused with code -32020.
+    // rmcp compares; for headers that a schema asks for with `x-mcp-header`, it takes the schema from here.
     fn get_tool(&self, name: &str) -> Option<Tool> {
         self.lists(Revision::Stateless).tools.iter().find(|tool| tool.name == name).cloned()
     }
@@ -296,8 +301,16 @@ impl ServerHandler for Connection {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
+        //= docs/spec.md#protocol
+        //# Parameters that a known method cannot take MUST be refused with code -32602, over every transport.
+        // Over HTTP it is rmcp that reads messages, and what it cannot read as one of its own comes here.
+        if !(revision_of(&context).is_stateless() && is_removed(&request.method))
+            && let Some(wrong) = misread(&request.method, request.params)
+        {
+            return Err(wrong);
+        }
         let message = format!("unknown method `{}`", request.method);
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None))
     }

@@ -49,6 +49,31 @@ pub(crate) fn read_message(line: &[u8]) -> Incoming {
     }
 }
 
+/// The error for a body that cannot be read as a message, as it is sent.
+pub(crate) fn read_refused(body: &[u8]) -> Json {
+    let (id, error) = match read_message(body.trim_ascii()) {
+        Incoming::Refused(id, error) => (id, error),
+        _ => (None, ErrorData::invalid_request("no message of the protocol", None)),
+    };
+    json!({ "jsonrpc": "2.0", "id": id.map(RequestId::into_json_value), "error": error })
+}
+
+/// What is wrong with a request that rmcp could not read as one of its own; nothing if its method is unknown.
+pub(crate) fn misread(method: &str, params: Option<Json>) -> Option<ErrorData> {
+    match read_request(method, params, NumberOrString::Number(0)) {
+        Incoming::Refused(_, error) => Some(error),
+        Incoming::Request { request, .. } if !matches!(*request, ClientRequest::CustomRequest(_)) => {
+            Some(ErrorData::invalid_params(format!("malformed parameters of `{method}`"), None))
+        }
+        _ => None,
+    }
+}
+
+/// Whether the stateless revision has a method no longer.
+pub(crate) fn is_removed(method: &str) -> bool {
+    ["ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"].contains(&method)
+}
+
 fn refused(id: Option<RequestId>, why: impl Into<String>) -> Incoming {
     Incoming::Refused(id, ErrorData::invalid_request(why.into(), None))
 }
@@ -127,11 +152,18 @@ fn read_request(method: &str, params: Option<Json>, id: RequestId) -> Incoming {
         Some(Json::Object(meta)) => meta,
         Some(_) => return wrong("`_meta` is an object"),
     };
-    let mut request = match request_of(method, params) {
+    let meta = RequestMetaObject(MetaObject(meta));
+    let is_stateless = meta.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
+    //= docs/spec.md#protocol
+    //# A method that the revision in use no longer has MUST be refused as unknown, whatever its parameters.
+    let read = match is_stateless && is_removed(method) {
+        true => Ok(custom(method, params)),
+        false => request_of(method, params),
+    };
+    let mut request = match read {
         Ok(request) => request,
         Err(error) => return wrong(&error.to_string()),
     };
-    let meta = RequestMetaObject(MetaObject(meta));
     let opens = match &request {
         ClientRequest::InitializeRequest(_) => true,
         ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => false,
@@ -175,9 +207,10 @@ fn request_of(method: &str, params: Map<String, Json>) -> Result<ClientRequest, 
         "initialize" => ClientRequest::InitializeRequest(needed(params)?),
         "server/discover" => ClientRequest::DiscoverRequest(Default::default()),
         "ping" => ClientRequest::PingRequest(RequestNoParam::default()),
-        _ => {
-            let params = (!params.is_empty()).then_some(Json::Object(params));
-            ClientRequest::CustomRequest(CustomRequest::new(method, params))
-        }
+        _ => custom(method, params),
     })
+}
+
+fn custom(method: &str, params: Map<String, Json>) -> ClientRequest {
+    ClientRequest::CustomRequest(CustomRequest::new(method, (!params.is_empty()).then_some(Json::Object(params))))
 }

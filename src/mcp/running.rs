@@ -108,6 +108,14 @@ impl Connection {
             capabilities: self.capabilities(context),
         };
         let ended = EndOnDrop(cancel);
+        //= docs/spec.md#robustness
+        //# No more than a bounded number of requests MUST be worked on at a time, whatever the transport.
+        let turn = tokio::select! {
+            biased;
+            () = context.ct.cancelled() => return Err(gone()),
+            () = self.ends.all.cancelled() => return Err(gone()),
+            turn = self.host.turn() => turn,
+        };
         Arc::clone(&self.host.service).submit(request, caller, Box::new(move |answer| drop(done.send(answer))));
         let mut answered = answered;
         let answer = loop {
@@ -127,6 +135,7 @@ impl Connection {
             self.tell(notice, token.as_ref(), context, revision).await;
         }
         drop(ended);
+        drop(turn);
         answer.map_err(|_| ErrorData::internal_error("the call ended without an answer", None))
     }
 

@@ -6,10 +6,14 @@ use rmcp::RoleServer;
 use rmcp::model::{LoggingMessageNotificationParam, ResourceUpdatedNotificationParam};
 use rmcp::service::{Peer, SubscriptionContext};
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
 
 /// Requests without an end that a connection may have open: they take the place of others.
 const SUBSCRIPTIONS: usize = 64;
+
+/// So often it is seen whether a session is over: over HTTP nothing else tells.
+const GONE: Duration = Duration::from_secs(30);
 
 impl Connection {
     /// Tells a client of the era of handshakes what happens, until the connection ends. A client that does
@@ -20,6 +24,10 @@ impl Connection {
             let event = tokio::select! {
                 () = self.ends.all.cancelled() => return,
                 () = self.ends.input.cancelled() => return,
+                () = tokio::time::sleep(GONE) => match peer.is_transport_closed() {
+                    true => return,
+                    false => continue,
+                },
                 event = events.recv() => event,
             };
             let events = match event {

@@ -7,6 +7,7 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use regex::Regex;
 use std::cmp::Reverse;
+use std::sync::OnceLock;
 
 /// All but the unreserved characters of RFC 3986.
 const SIMPLE: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -29,13 +30,20 @@ const RESERVED: &AsciiSet = &SIMPLE
     .remove(b';')
     .remove(b'=');
 
+/// The longest template, in bytes: so that its regular expression always stays small.
+const LONGEST: usize = 2_048;
+/// The most variables in the path of one.
+const MOST_VARIABLES: usize = 32;
+
 /// A URI template, ready to match.
 #[derive(Clone, Debug)]
 pub struct UriTemplate {
     text: String,
     parts: Vec<Part>,
     query: Vec<String>,
-    regex: Regex,
+    /// Made when a URI first begins as the template does: a start would pay for all of them, a read needs one.
+    /// None if it cannot be made, which the bounds above rule out.
+    regex: OnceLock<Option<Regex>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,8 +81,10 @@ impl UriTemplate {
         if let Some(Part::Literal(last)) = parts.last_mut() {
             *last = without_slash(last).to_owned();
         }
-        let regex = Regex::new(&pattern(&parts)).map_err(|fault| wrong(text, &fault.to_string()))?;
-        let template = Self { text: text.to_owned(), parts, query, regex };
+        if text.len() > LONGEST || parts.iter().filter_map(Part::name).count() > MOST_VARIABLES {
+            return Err(wrong(text, &format!("at most {MOST_VARIABLES} variables and {LONGEST} bytes")));
+        }
+        let template = Self { text: text.to_owned(), parts, query, regex: OnceLock::new() };
         let mut names: Vec<&str> = template.variables().collect();
         names.sort_unstable();
         match names.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -107,7 +117,13 @@ impl UriTemplate {
             Some((path, query)) if !self.query.is_empty() => (path, Some(query)),
             _ => (uri, None),
         };
-        let captures = self.regex.captures(without_slash(path))?;
+        let path = without_slash(path);
+        if let Some(Part::Literal(head)) = self.parts.first()
+            && !path.starts_with(head.as_str())
+        {
+            return None;
+        }
+        let captures = self.regex.get_or_init(|| Regex::new(&pattern(&self.parts)).ok()).as_ref()?.captures(path)?;
         let mut variables = Variables::new();
         for (index, name) in self.parts.iter().filter_map(Part::name).enumerate() {
             variables.push((name.to_owned(), decoded(captures.get(index + 1)?.as_str())?));
@@ -290,6 +306,17 @@ mod tests {
             let fault = UriTemplate::parse(text).unwrap_err();
             assert!(fault.message.contains("is no URI template"), "{text}: {fault}");
         }
+    }
+
+    #[test]
+    fn the_largest_template_matches_and_a_larger_one_is_refused() {
+        let text: String = (0..MOST_VARIABLES).map(|index| format!("/{{+v{index}}}")).collect();
+        let text = format!("{text}/{}", "é".repeat((LONGEST - text.len() - 1) / 2));
+        let template = UriTemplate::parse(&text).unwrap();
+        let uri = template.expand(|_| Some("1"));
+        assert_eq!(template.matches(&uri).unwrap().unwrap().len(), MOST_VARIABLES);
+        assert!(UriTemplate::parse(&format!("{text}/{{more}}")).is_err());
+        assert!(UriTemplate::parse(&format!("{text}éé")).is_err());
     }
 
     proptest! {
