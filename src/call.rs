@@ -1,6 +1,7 @@
 //! Runs one call: arguments, graph, script, result. Knows neither MCP nor the command line.
 
 mod answering;
+mod audit;
 mod building;
 mod changes;
 mod coerce;

@@ -1,5 +1,6 @@
 //! The host: the registry in use, the script threads, the graphs.
 
+use super::audit::Audit;
 use super::host::{Notices, Staging};
 use super::loading::{Site, load};
 use super::running::{Beginning, Running};
@@ -30,6 +31,7 @@ pub struct Service {
     pool: Arc<Pool>,
     stores: Mutex<HashMap<String, Arc<Store>>>,
     staging: Staging,
+    pub(super) audit: Audit,
 }
 
 impl Service {
@@ -59,6 +61,7 @@ impl Service {
             pool,
             stores: Mutex::default(),
             staging,
+            audit: Audit::default(),
         }
     }
 
@@ -142,7 +145,7 @@ impl Calling<'_> {
             return Err(with_nearest(fault, name, self.registry.tools.iter().map(|tool| tool.name.as_str())));
         };
         let running = self.begin(&served.pack, served.tool.effect.value, served.checks.limits, false)?;
-        tool::call(served, &running, arguments).map(Answer::Tool)
+        self.service.audit.around(served, || tool::call(served, &running, arguments)).map(Answer::Tool)
     }
 
     fn read(&self, uri: &str) -> Result<Contents> {

@@ -85,7 +85,7 @@ pub fn call(served: &ServedTool, running: &Running, arguments: &Json) -> Result<
     };
     handled.or_else(|fault| match fault.code {
         Code::REJECT | Code::NOT_FOUND | Code::CANCELLED => Err(fault),
-        _ => Ok(outcome::of_fault(*fault, served)),
+        _ => Ok(Outcome { changes: writing::written(running), ..outcome::of_fault(*fault, served) }),
     })
 }
 

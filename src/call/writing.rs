@@ -4,6 +4,7 @@ use super::Outcome;
 use super::running::Running;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::Host;
+use crate::world::staged::StagedFile;
 
 /// A call ended well: its writes reach the disk, unless it was stopped meanwhile. The outcome tells what changed.
 ///
@@ -30,4 +31,9 @@ pub fn dropped(running: &Running) {
     if let Some(staged) = running.host.world().staged() {
         staged.drop_all();
     }
+}
+
+/// What a call has changed on the disk, however it ended.
+pub fn written(running: &Running) -> Vec<StagedFile> {
+    running.host.world().staged().and_then(|staged| staged.written().ok()).unwrap_or_default()
 }

@@ -5,11 +5,13 @@ mod lock;
 mod place;
 mod process;
 mod roots;
+mod scratch;
 #[cfg(test)]
 mod tests;
 mod write;
 
 pub use place::{config_folder, current_folder, home_folder, state_folder};
+pub use scratch::Scratch;
 
 use super::run::{Command, Ran};
 use super::walk::{self, Folders, Found};

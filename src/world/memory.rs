@@ -82,12 +82,6 @@ impl Memory {
         self.write_lock().environment.insert(name.to_owned(), value.to_owned());
     }
 
-    /// Holds a lock for somebody who is not there: a case tries what happens then.
-    pub fn hold(&self, path: &str, note: &str) {
-        let path = if path.contains('/') { self.spelled(path) } else { format!("state:{path}") };
-        self.write_lock().locks.insert(path, note.to_owned());
-    }
-
     /// All files as they are now: a case compares two of these.
     pub fn snapshot(&self) -> BTreeMap<String, Arc<[u8]>> {
         self.read_lock().files.iter().map(|(path, file)| (path.clone(), Arc::clone(&file.bytes))).collect()

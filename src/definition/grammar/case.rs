@@ -10,6 +10,12 @@ const CONFIG: Key = optional("config", Shape::Object, "The configuration of the 
 const NOW: Key = optional("now", Shape::Text, "The clock, as RFC 3339.");
 const CLIENT: Key = optional("client", Shape::Object, "The capabilities of the client.");
 const WORLD: Key = optional("world", Shape::OneOf(&["memory", "disk"]), "Where it plays; `memory` if it is left out.");
+const LOCKED: Key = optional("locked", Shape::TextOrTexts, "Locks that somebody else holds.");
+const GIT: Key = optional(
+    "git",
+    Shape::OneOf(&["init"]),
+    "The workspace is a repository whose one commit holds its files; needs `world = \"disk\"`.",
+);
 const GIVES: Key = optional("gives", Shape::Any, "Exactly this result.");
 const MATCHES: Key =
     optional("matches", Shape::Any, "A part of the result: maps may have more keys, lists are compared item by item.");
@@ -24,10 +30,8 @@ const ARGUMENTS: Key = optional("arguments", Shape::Object, "The arguments.");
 const CASE_LATER: &[(&str, &str)] = &[
     ("answers", "give what would be asked for as an argument"),
     ("asks", "give what would be asked for as an argument"),
-    ("locked", "leave it out"),
     ("workspace", "lay the files at the root"),
     ("home", "lay the files at the root"),
-    ("git", "leave it out"),
 ];
 
 /// `[[tool.example]]`.
@@ -37,6 +41,8 @@ pub static TOOL_EXAMPLE: Grammar = Grammar {
     keys: &[
         optional("title", Shape::Text, "What it shows."),
         WORLD,
+        GIT,
+        LOCKED,
         FILES,
         FILES_FROM,
         ENV,
@@ -62,6 +68,8 @@ pub static RESOURCE_EXAMPLE: Grammar = Grammar {
         optional("title", Shape::Text, "What it shows."),
         optional("uri", Shape::Text, "What is read; needed where the resource is a template."),
         WORLD,
+        GIT,
+        LOCKED,
         FILES,
         FILES_FROM,
         ENV,
@@ -85,6 +93,8 @@ pub static PROMPT_EXAMPLE: Grammar = Grammar {
     keys: &[
         optional("title", Shape::Text, "What it shows."),
         WORLD,
+        GIT,
+        LOCKED,
         FILES,
         FILES_FROM,
         ENV,
@@ -109,6 +119,8 @@ pub static CASE: Grammar = Grammar {
     keys: &[
         required("title", Shape::Text, "What it shows."),
         WORLD,
+        GIT,
+        LOCKED,
         FILES,
         FILES_FROM,
         ENV,
