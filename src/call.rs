@@ -1,10 +1,12 @@
 //! Runs one call: arguments, graph, script, result. Knows neither MCP nor the command line.
 
 mod answering;
+mod audit;
 mod building;
 mod changes;
 mod coerce;
 mod complete;
+mod graphs;
 mod host;
 mod interview;
 mod loading;
@@ -17,6 +19,7 @@ mod running;
 mod service;
 mod status;
 mod tool;
+mod writing;
 
 pub use answering::Answering;
 pub use changes::{Change, Changes};
@@ -123,6 +126,8 @@ pub struct Outcome {
     pub meta: Option<Json>,
     /// What the failure came from.
     pub fault: Option<Box<Diagnostic>>,
+    /// The files that the call changed, or would have changed if it was dry.
+    pub changes: Vec<crate::world::staged::StagedFile>,
 }
 
 /// What a resource holds.

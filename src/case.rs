@@ -110,7 +110,7 @@ impl<'a> Playing<'a> {
         era: Era,
     ) -> Result<Self> {
         let stage = Stage::set(case, pack, folders)?;
-        let staging = Staging { world: Some(stage.world()), config: stage.config.clone() };
+        let staging = Staging { world: Some(stage.world()), config: stage.config.clone(), is_dry: false };
         let service = service.staged(staging);
         let registry = service.registry();
         let (client, kept) = (Client::new(case), Kept::default());

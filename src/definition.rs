@@ -296,6 +296,10 @@ pub struct Case {
     pub example_of: Option<String>,
     /// `memory` or `disk`.
     pub world: String,
+    /// Whether the workspace is a repository with one commit.
+    pub git: bool,
+    /// Locks that somebody else holds.
+    pub locked: Vec<String>,
     /// The files of the workspace.
     pub files: Vec<(String, String)>,
     /// Folders whose files are laid into the workspace: paths from the root.

@@ -4,6 +4,7 @@ mod args;
 mod blocks;
 pub mod find;
 pub mod form;
+pub mod git;
 mod host;
 mod question;
 pub mod time;
@@ -156,6 +157,7 @@ pub enum Family {
     Graph,
     Files,
     Path,
+    Run,
     Host,
     Render,
     Content,
@@ -172,8 +174,9 @@ impl Family {
             Self::List => "list: order, join, pick",
             Self::Hash => "hash and encode",
             Self::Graph => "graph: build, query, walk, draw",
-            Self::Files => "files: find and read",
+            Self::Files => "files: find, read, write",
             Self::Path => "path: names of files",
+            Self::Run => "run: locks, git, programs",
             Self::Host => "host: time, ids, environment, settings",
             Self::Render => "render: templates and formats",
             Self::Content => "content: what a result is made of",

@@ -7,12 +7,15 @@ pub mod granted;
 pub mod memory;
 pub mod path;
 pub mod recorded;
+pub mod run;
+pub mod staged;
 #[cfg(test)]
 mod tests;
 pub mod text;
 mod walk;
 
 use crate::diagnostic::{Code, Diagnostic, Result};
+use std::sync::Arc;
 
 /// A root folder and what lies beneath it, the clock and the environment.
 ///
@@ -47,6 +50,44 @@ pub trait World: Send + Sync {
     /// Removes a file; one that is not there is a fault.
     fn remove(&self, path: &str) -> Result<()>;
 
+    /// Writes and removes several files. All that can be tried before the first one is put in its place is tried
+    /// before, so that a failure leaves every file as it was, as far as the disk allows.
+    fn apply(&self, changes: &[Change]) -> Result<()> {
+        for change in changes {
+            match &change.bytes {
+                Some(bytes) => self.write(&change.path, bytes)?,
+                None => self.remove(&change.path)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a path that cannot be written as things stand: a folder in its place, a symlink on the way. Changes
+    /// nothing.
+    fn may_write(&self, _path: &str) -> Result<()> {
+        Ok(())
+    }
+
+    /// The one spelling of a path: clean, and relative if it lies below the root.
+    fn spelled(&self, path: &str) -> String {
+        path::clean(path)
+    }
+
+    /// What was written and did not reach this world yet; a world that writes at once has no such thing.
+    fn staged(&self) -> Option<&staged::Staged> {
+        None
+    }
+
+    /// Tries to take a lock, once and without waiting.
+    fn lock(&self, path: &str) -> Result<Attempt> {
+        Err(Diagnostic::new(Code::WORLD, format!("`{path}` cannot be locked here")))
+    }
+
+    /// Runs a program to its end. A world without programs refuses.
+    fn run(&self, command: &run::Command) -> Result<run::Ran> {
+        Err(run::nowhere(command))
+    }
+
     /// Milliseconds since 1970-01-01T00:00:00Z.
     fn now_ms(&self) -> i64;
 
@@ -63,6 +104,37 @@ pub trait World: Send + Sync {
 
     /// The names of the environment's variables, sorted.
     fn env_names(&self) -> Vec<String>;
+}
+
+/// What becomes of one file.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// Its path.
+    pub path: String,
+    /// Its new bytes; without them it is removed.
+    pub bytes: Option<Arc<[u8]>>,
+    /// The file whose permissions a new one gets: where it was moved from.
+    pub like: Option<String>,
+}
+
+/// How an attempt to take a lock went.
+pub enum Attempt {
+    /// It is held until the value is dropped.
+    Held(Box<dyn Lock>),
+    /// Somebody else holds it, and left this note.
+    Busy(String),
+}
+
+/// A lock that is held; dropping it lets it go and wipes its note.
+pub trait Lock: Send {
+    /// The note of a holder that went away without letting go; empty if there was none.
+    fn left(&self) -> &str;
+
+    /// The process that holds it.
+    fn pid(&self) -> u32;
+
+    /// Leaves a note for those who wait.
+    fn note(&mut self, text: &str) -> Result<()>;
 }
 
 /// What is known of a file without reading it.
@@ -97,6 +169,8 @@ pub struct Entry {
     pub name: String,
     /// What it is.
     pub entry: EntryKind,
+    /// Whether it is a symlink.
+    pub link: bool,
 }
 
 /// How to walk.

@@ -1,6 +1,7 @@
 //! What the scripts of one call can reach: the pack's workspace within its grants, its graph, data and files.
 
 use super::building;
+use super::graphs::Graphs;
 use super::interview::Interview;
 use super::running::Beginning;
 use crate::content::ResourceBody;
@@ -13,9 +14,10 @@ use crate::registry::Pack;
 use crate::script::aside;
 use crate::value::{Json, Value};
 use crate::world::recorded::Recorded;
+use crate::world::staged::Staged;
 use crate::world::{World, path};
 use base64::Engine;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 /// So long a call that sleeps does not look whether it was stopped.
@@ -31,6 +33,8 @@ pub struct Staging {
     pub world: Option<Arc<dyn World>>,
     /// The configuration in place of the workspace's.
     pub config: Option<Value>,
+    /// Whether nothing reaches the disk and no program runs, so that one sees what would change.
+    pub is_dry: bool,
 }
 
 /// The host of one call.
@@ -43,6 +47,8 @@ pub struct CallHost {
     config: Value,
     /// The world in place of the pack's root.
     stage: Option<Arc<dyn World>>,
+    /// The world with what the call writes, if it may write.
+    overlay: Option<Arc<dyn World>>,
     /// The same, recorded if somebody wants to know what was read.
     world: Arc<dyn World>,
     recorded: Option<Arc<Recorded>>,
@@ -51,8 +57,7 @@ pub struct CallHost {
     now_ms: i64,
     interview: Arc<Interview>,
     questions: Option<Arc<[Declared]>>,
-    graph: OnceLock<Result<Arc<Graph>>>,
-    building: Mutex<()>,
+    graphs: Graphs,
     /// Whether it is the host of a build, in which there is no graph yet.
     builds: bool,
     itself: Weak<Self>,
@@ -69,6 +74,14 @@ impl CallHost {
             Some(stage) => pack.grant(stage, effect)?,
             None => pack.world(effect)?,
         };
+        //= docs/spec.md#writes
+        //# What a call writes MUST NOT be seen on the disk before the call ends well.
+        let overlay = (effect >= Effect::Writes)
+            .then(|| Arc::new(Staged::new(Arc::clone(granted.whole()), staging.is_dry)) as Arc<dyn World>);
+        let granted: Arc<dyn World> = match &overlay {
+            Some(overlay) => Arc::new(granted.over(Arc::clone(overlay))),
+            None => granted,
+        };
         let recorded = records.then(|| Arc::new(Recorded::new(Arc::clone(&granted))));
         let world = recorded.clone().map_or_else(|| Arc::clone(&granted), |recorded| recorded as Arc<dyn World>);
         let now_ms = interview.now_ms(root.now_ms());
@@ -77,6 +90,7 @@ impl CallHost {
             cancel,
             config: staging.config.clone().unwrap_or_else(|| pack.made.config.clone()),
             stage: staging.world.clone(),
+            overlay,
             world,
             recorded,
             store: Arc::clone(store),
@@ -84,8 +98,7 @@ impl CallHost {
             now_ms,
             interview: Arc::clone(interview),
             questions,
-            graph: OnceLock::new(),
-            building: Mutex::new(()),
+            graphs: Graphs::default(),
             builds: false,
             itself: itself.clone(),
         }))
@@ -98,6 +111,7 @@ impl CallHost {
             cancel: self.cancel.clone(),
             config: self.config.clone(),
             stage: self.stage.clone(),
+            overlay: self.overlay.clone(),
             world,
             recorded: None,
             store: Arc::clone(&self.store),
@@ -105,8 +119,7 @@ impl CallHost {
             now_ms: self.now_ms,
             interview: Arc::clone(&self.interview),
             questions: None,
-            graph: OnceLock::new(),
-            building: Mutex::new(()),
+            graphs: Graphs::default(),
             builds: true,
             itself: itself.clone(),
         })
@@ -114,17 +127,21 @@ impl CallHost {
 
     /// The workspace within the grants to read, unrecorded: what a build of the graph reads.
     pub fn readable(&self) -> Result<Arc<dyn World>> {
-        match &self.stage {
-            Some(stage) => self.pack.grant(stage, Effect::Reads),
-            None => self.pack.world(Effect::Reads),
-        }
+        let granted = match &self.stage {
+            Some(stage) => self.pack.grant(stage, Effect::Reads)?,
+            None => self.pack.world(Effect::Reads)?,
+        };
+        Ok(match &self.overlay {
+            Some(overlay) => Arc::new(granted.over(Arc::clone(overlay))),
+            None => granted,
+        })
     }
 
     /// The files and folders that the call has read, those of the graph included: absolute paths.
     pub fn touched(&self) -> Vec<String> {
         let Some(recorded) = &self.recorded else { return Vec::new() };
         let mut paths = recorded.take().paths();
-        if self.graph.get().is_some() {
+        if self.graphs.is_used() {
             paths.extend(self.store.touched());
         }
         let root = self.world.root();
@@ -149,7 +166,7 @@ impl CallHost {
         }
     }
 
-    fn build(&self) -> Result<Arc<Graph>> {
+    fn build(&self, store: &Arc<Store>) -> Result<Arc<Graph>> {
         let Some(graph) = &self.pack.made.graph else {
             let fault = Diagnostic::new(Code::SCRIPT, format!("the pack `{}` has no graph", self.pack.name));
             return Err(fault.help("declare one: `[graph]` with `script`"));
@@ -157,7 +174,7 @@ impl CallHost {
         let Some(host) = self.itself.upgrade() else {
             return Err(Diagnostic::new(Code::INTERNAL, "the call has ended"));
         };
-        building::fresh(&host, &self.store, graph)
+        building::fresh(&host, store, graph)
     }
 }
 
@@ -166,17 +183,14 @@ impl Host for CallHost {
         &self.world
     }
 
-    /// Looked at once in a call: an edit made before the call is seen, one made while it runs is not.
+    /// Looked at once in a call: an edit made before the call is seen, one made while it runs is not. What the call
+    /// itself wrote is seen, and after it took a lock or ran a program it looks again.
     fn graph(&self) -> Result<Arc<Graph>> {
         if self.builds {
             let fault = Diagnostic::new(Code::SCRIPT, "the graph is being built");
             return Err(fault.help("in `build` use `g`, in a scan use what the file says"));
         }
-        if let Some(graph) = self.graph.get() {
-            return graph.clone();
-        }
-        let _building = self.building.lock().unwrap_or_else(PoisonError::into_inner);
-        self.graph.get_or_init(|| self.build()).clone()
+        self.graphs.get(self.world.staged(), &self.store, |store| self.build(store))
     }
 
     fn config(&self) -> Value {

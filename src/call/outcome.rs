@@ -60,7 +60,7 @@ pub fn of_fault(fault: Diagnostic, tool: &ServedTool) -> Outcome {
         Some(_) => (None, Some(json!({ FAILURE: data }))),
         None => (Some(data), None),
     };
-    Outcome { content, structured, failed: true, meta, fault: Some(Box::new(fault)) }
+    Outcome { content, structured, failed: true, meta, fault: Some(Box::new(fault)), changes: Vec::new() }
 }
 
 /// A fault of a script, a file or a limit as data.

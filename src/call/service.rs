@@ -1,5 +1,6 @@
 //! The host: the registry in use, the script threads, the graphs.
 
+use super::audit::Audit;
 use super::host::{Notices, Staging};
 use super::interview::Interview;
 use super::loading::{Site, load};
@@ -31,6 +32,7 @@ pub struct Service {
     pool: Arc<Pool>,
     stores: Mutex<HashMap<String, Arc<Store>>>,
     staging: Staging,
+    pub(super) audit: Audit,
 }
 
 impl Service {
@@ -60,6 +62,7 @@ impl Service {
             pool,
             stores: Mutex::default(),
             staging,
+            audit: Audit::default(),
         }
     }
 
@@ -187,7 +190,7 @@ impl Calling<'_> {
             Some(&served.tool.questions),
         )?;
         self.require(&served.name, &served.tool.requires_client)?;
-        tool::call(served, &running, arguments).map(Answer::Tool)
+        self.service.audit.around(served, || tool::call(served, &running, arguments)).map(Answer::Tool)
     }
 
     fn read(&self, uri: &str) -> Result<Contents> {

@@ -1,7 +1,7 @@
 //! A call of a tool: arguments checked, body run, result shaped.
 
 use super::running::{self, Running};
-use super::{Outcome, outcome};
+use super::{Outcome, outcome, writing};
 use crate::definition::{Located, Problem, Tool};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::registry::ServedTool;
@@ -62,26 +62,32 @@ pub fn call(served: &ServedTool, running: &Running, arguments: &Json) -> Result<
             Ok((running.body(body, &accepted, &declared)?, accepted))
         });
     let ended = match value {
-        Ok((value, _)) => outcome::of_value(&value, served, most),
+        Ok((value, _)) => {
+            outcome::of_value(&value, served, most).and_then(|outcome| writing::settled(running, outcome))
+        }
         Err(fault) => Err(fault),
     };
     let fault = match ended {
         Ok(outcome) => return Ok(outcome),
         Err(fault) => fault,
     };
+    writing::dropped(running);
     let handled = match handler(&served.tool, running) {
         Some((script, function)) if !matches!(fault.code, Code::CANCELLED | Code::SUSPENDED) => {
             // A call that used up its limits has nothing left: the handler gets limits of its own.
             let again = running.anew();
             let arguments = vec![Fault::value(fault), Value::from_json(arguments)];
             let value = again.function(&script, &function, arguments);
-            value.and_then(|value| outcome::of_value(&value, served, most))
+            value
+                .and_then(|value| outcome::of_value(&value, served, most))
+                .and_then(|outcome| writing::settled(&again, outcome))
+                .inspect_err(|_| writing::dropped(&again))
         }
         _ => Err(fault),
     };
     handled.or_else(|fault| match fault.code {
         Code::REJECT | Code::NOT_FOUND | Code::CANCELLED | Code::SUSPENDED | Code::CAPABILITY => Err(fault),
-        _ => Ok(outcome::of_fault(*fault, served)),
+        _ => Ok(Outcome { changes: writing::written(running), ..outcome::of_fault(*fault, served) }),
     })
 }
 

@@ -1,20 +1,29 @@
-//! The world of a case: a workspace in memory, its clock, its environment, the configuration of the pack.
+//! The world of a case: a workspace in memory or in a temporary folder, its clock, its environment, the configuration of the pack.
 
 use super::UNMET;
 use crate::definition::Case;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::registry::Pack;
 use crate::value::Value;
+use crate::world::disk::Scratch;
 use crate::world::memory::Memory;
-use crate::world::{Walk, World};
+use crate::world::{Attempt, Walk, World};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A workspace in memory.
+/// A workspace.
 pub struct Stage {
-    memory: Arc<Memory>,
+    ground: Ground,
     /// The configuration of the pack, if the case has one.
     pub config: Option<Value>,
+    /// The locks that somebody else holds.
+    _locked: Vec<Attempt>,
+}
+
+/// Where a case plays.
+enum Ground {
+    Memory(Arc<Memory>),
+    Disk(Arc<Scratch>),
 }
 
 /// Path and bytes of all files.
@@ -23,52 +32,81 @@ pub type Snapshot = BTreeMap<String, Arc<[u8]>>;
 impl Stage {
     /// Lays out the files of a case. `folders` are where `files_from` is looked for, after the files of the pack.
     pub fn set(case: &Case, pack: &Pack, folders: &[Arc<dyn World>]) -> Result<Self> {
-        if case.world != "memory" {
-            let fault = Diagnostic::new(UNMET, format!("a case cannot play in the world `{}` yet", case.world));
-            return Err(fault.help("leave `world` out: it plays in memory"));
-        }
-        let memory = Memory::new();
+        let now_ms = case.now.as_ref().map(|now| {
+            now.parse::<jiff::Timestamp>().map(jiff::Timestamp::as_millisecond).map_err(|_| {
+                Diagnostic::new(UNMET, format!("`{now}` is no time")).help("write it as `2026-01-31T12:00:00Z`")
+            })
+        });
+        let now_ms = now_ms.transpose()?;
+        let ground = if case.world == "disk" {
+            Ground::Disk(Arc::new(Scratch::new(now_ms, &case.env)?))
+        } else {
+            if case.git {
+                return Err(Diagnostic::new(UNMET, "there is no git in memory").help("add `world = \"disk\"`"));
+            }
+            let memory = Memory::new();
+            case.env.iter().for_each(|(name, value)| memory.set_env(name, value));
+            if let Some(now_ms) = now_ms {
+                memory.set_now_ms(now_ms);
+            }
+            Ground::Memory(Arc::new(memory))
+        };
+        let world = ground.world();
         for folder in &case.files_from {
-            lay_out(&memory, folder, pack, folders)?;
+            lay_out(world, folder, pack, folders)?;
         }
         for (path, text) in &case.files {
-            memory.write(path, text.as_bytes())?;
+            world.write(path, text.as_bytes())?;
         }
-        for (name, value) in &case.env {
-            memory.set_env(name, value);
+        if let (Ground::Disk(disk), true) = (&ground, case.git) {
+            disk.init_git()?;
         }
-        if let Some(now) = &case.now {
-            let time: jiff::Timestamp = now.parse().map_err(|_| {
-                Diagnostic::new(UNMET, format!("`{now}` is no time")).help("write it as `2026-01-31T12:00:00Z`")
-            })?;
-            memory.set_now_ms(time.as_millisecond());
-        }
-        Ok(Self { memory: Arc::new(memory), config: configured(case, pack)? })
+        let locked = case.locked.iter().map(|path| world.lock(path)).collect::<Result<_>>()?;
+        Ok(Self { ground, config: configured(case, pack)?, _locked: locked })
     }
 
     /// The world.
     pub fn world(&self) -> Arc<dyn World> {
-        Arc::clone(&self.memory) as Arc<dyn World>
+        match &self.ground {
+            Ground::Memory(memory) => Arc::clone(memory) as Arc<dyn World>,
+            Ground::Disk(disk) => Arc::clone(disk) as Arc<dyn World>,
+        }
     }
 
-    /// All files as they are now.
+    /// All files as they are now, those of git excepted.
     pub fn snapshot(&self) -> Snapshot {
-        self.memory.snapshot()
+        match &self.ground {
+            Ground::Memory(memory) => memory.snapshot(),
+            Ground::Disk(disk) => disk.snapshot(),
+        }
     }
 
     /// Writes a file, or removes it if the text is empty.
     pub fn write(&self, path: &str, text: &str) -> Result<()> {
-        if text.is_empty() { self.memory.remove(path) } else { self.memory.write(path, text.as_bytes()) }
+        let world = self.ground.world();
+        if text.is_empty() { world.remove(path) } else { world.write(path, text.as_bytes()) }
     }
 
     /// Moves the clock on.
     pub fn advance(&self, ms: i64) {
-        self.memory.advance_ms(ms);
+        match &self.ground {
+            Ground::Memory(memory) => memory.advance_ms(ms),
+            Ground::Disk(disk) => disk.advance_ms(ms),
+        }
+    }
+}
+
+impl Ground {
+    fn world(&self) -> &dyn World {
+        match self {
+            Self::Memory(memory) => &**memory,
+            Self::Disk(disk) => &**disk,
+        }
     }
 }
 
 /// Lays the files of one folder into the workspace: of the pack, else of the first of `folders` that has it.
-fn lay_out(memory: &Memory, folder: &str, pack: &Pack, folders: &[Arc<dyn World>]) -> Result<()> {
+fn lay_out(memory: &dyn World, folder: &str, pack: &Pack, folders: &[Arc<dyn World>]) -> Result<()> {
     let prefix = format!("{}/", folder.trim_end_matches('/'));
     let mut found = false;
     for (path, file) in &pack.made.files.by_path {

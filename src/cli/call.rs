@@ -2,7 +2,7 @@
 
 use super::options::Format;
 use super::{Ended, Exit, Session, arguments, show};
-use crate::call::{Answer, FAILURE, Outcome, Request};
+use crate::call::{Answer, FAILURE, Outcome, Request, Staging};
 use crate::content::{Block, Content, ResourceBody};
 use crate::diagnostic::Diagnostic;
 use crate::value::{Json, Object};
@@ -22,6 +22,9 @@ pub struct Call {
     /// Its arguments: a JSON object, or key=value pairs.
     #[arg(value_name = "JSON | KEY=VALUE")]
     arguments: Vec<String>,
+    /// Show what would change, and change nothing.
+    #[arg(long)]
+    dry_run: bool,
 }
 
 impl Call {
@@ -34,12 +37,42 @@ impl Call {
         };
         let arguments = arguments::read(&self.arguments, Some(&tool.input))?;
         session.tell_faults(&registry);
+        let service = if self.dry_run {
+            let dry = service.staged(Staging { is_dry: true, ..Staging::default() });
+            session.audit(&dry);
+            dry
+        } else {
+            service
+        };
         let answer = session.ask(&service, Request::Call { tool: self.tool, arguments });
         match answer {
+            Answer::Tool(outcome) if self.dry_run => Ok(tell_changes(session, &outcome)),
             Answer::Tool(outcome) => Ok(tell_outcome(session, &outcome)),
             other => Ok(tell_unexpected(session, other)),
         }
     }
+}
+
+/// What a dry run would have changed; for machines `{ "changes", "result" }`.
+fn tell_changes(session: &Session, outcome: &Outcome) -> Exit {
+    let terminal = &session.terminal;
+    let changes = outcome.changes.iter();
+    if session.shared.format == Format::Json && !outcome.failed {
+        let changes: Json = changes.map(|file| json!({ "path": file.path, "change": file.change })).collect();
+        let result = outcome.structured.clone().unwrap_or_else(|| bare(&outcome.content));
+        terminal.json(&json!({ "changes": changes, "result": result }));
+        return Exit::Well;
+    }
+    let exit = tell_outcome(session, outcome);
+    if outcome.failed {
+        return exit;
+    }
+    let rows: Vec<Vec<String>> = changes.map(|file| vec![file.change.to_owned(), file.path.clone()]).collect();
+    match rows.is_empty() {
+        true => terminal.note("no file would change"),
+        false => terminal.table(&["would be", "file"], rows),
+    }
+    exit
 }
 
 fn tell_outcome(session: &Session, outcome: &Outcome) -> Exit {

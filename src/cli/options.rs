@@ -23,6 +23,9 @@ pub struct Shared {
     /// How log lines are written.
     #[arg(long, global = true, value_enum, default_value_t)]
     pub log_format: LogFormat,
+    /// One JSON object on standard error for each call of a tool.
+    #[arg(long, global = true)]
+    pub audit: bool,
 }
 
 /// How results are written.

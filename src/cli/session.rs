@@ -47,7 +47,16 @@ impl Session {
             [] => Choice::ByMarkers,
             names => Choice::Named(names.to_vec()),
         })?;
-        Ok(Service::open(Arc::new(site)))
+        let service = Service::open(Arc::new(site));
+        self.audit(&service);
+        Ok(service)
+    }
+
+    /// Has the calls of a service told on standard error, if that was asked for.
+    pub fn audit(&self, service: &Service) {
+        if self.shared.audit {
+            service.audit(|line| super::terminal::error_line(&line.to_string()));
+        }
     }
 
     /// The site of this workspace, with this choice of packs.

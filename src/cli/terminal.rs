@@ -45,6 +45,11 @@ impl Style {
     }
 }
 
+/// A line on standard error, whoever reads it.
+pub fn error_line(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
 impl Terminal {
     /// The terminal of this process; `no_colour` says whether the environment forbids colour.
     pub fn new(no_colour: bool) -> Self {

@@ -2,6 +2,7 @@
 
 use super::{Located, Schema};
 use crate::value::Json;
+pub use crate::world::run::Git;
 
 /// `[pack]`.
 #[derive(Clone, Debug)]
@@ -41,18 +42,6 @@ pub struct Grants {
     pub run: Vec<String>,
     /// How far git goes.
     pub git: Git,
-}
-
-/// How far git goes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Git {
-    /// Not at all.
-    #[default]
-    None,
-    /// Inspecting commands.
-    Read,
-    /// Every command.
-    Write,
 }
 
 /// Limits, where they differ from those above them.

@@ -94,6 +94,13 @@ impl Store {
         }
     }
 
+    /// A store that begins with the last build of this one and goes its own way: for what one call only sees.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        let state = State { built: self.lock().built.clone(), building: false };
+        Self { state: Mutex::new(state), kept: Arc::clone(&self.kept), ended: Condvar::new() }
+    }
+
     /// The graph of the last build, whatever has changed since.
     pub fn last(&self) -> Option<Arc<Graph>> {
         self.lock().built.as_ref().map(|built| Arc::clone(&built.graph))

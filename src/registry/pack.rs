@@ -56,17 +56,18 @@ pub struct Made {
     pub root: Option<Arc<dyn World>>,
     /// The limits of a build of its graph.
     pub build_limits: Limits,
-    /// The root within the grants, by what a call may do: nothing, read, write. Grants are compiled once.
-    granted: [OnceLock<Result<Arc<dyn World>>>; 3],
+    /// The root within the grants, by what a call may do: nothing, read, write, run. Grants are compiled once.
+    granted: [OnceLock<Result<Arc<Granted>>>; 4],
 }
 
 impl Pack {
     /// The root of the pack, limited to its grants and to what a call does at most.
-    pub fn world(&self, effect: Effect) -> Result<Arc<dyn World>> {
+    pub fn world(&self, effect: Effect) -> Result<Arc<Granted>> {
         let index = match effect {
             Effect::Pure => 0,
             Effect::Reads | Effect::Changes => 1,
-            Effect::Writes | Effect::Runs => 2,
+            Effect::Writes => 2,
+            Effect::Runs => 3,
         };
         let granted = self.made.granted[index].get_or_init(|| match &self.made.root {
             Some(root) => self.grant(root, effect),
@@ -76,22 +77,28 @@ impl Pack {
     }
 
     /// Another world, limited in the same way.
-    pub fn grant(&self, world: &Arc<dyn World>, effect: Effect) -> Result<Arc<dyn World>> {
+    pub fn grant(&self, world: &Arc<dyn World>, effect: Effect) -> Result<Arc<Granted>> {
         grant(&self.definition, world, effect)
     }
 }
 
 /// A world limited to the grants of a pack and to what a call does at most. A grant that is no glob is a fault.
-pub fn grant(pack: &PackDefinition, world: &Arc<dyn World>, effect: Effect) -> Result<Arc<dyn World>> {
+pub fn grant(pack: &PackDefinition, world: &Arc<dyn World>, effect: Effect) -> Result<Arc<Granted>> {
+    Ok(Arc::new(Granted::new(Arc::clone(world), allowed(pack, effect))?))
+}
+
+fn allowed(pack: &PackDefinition, effect: Effect) -> Allowed {
     let grants = &pack.grants;
-    let allowed = Allowed {
+    Allowed {
         read: grants.read.clone(),
         write: grants.write.clone(),
         env: grants.env.clone(),
         may_read: effect >= Effect::Reads,
+        run: grants.run.clone(),
+        git: grants.git,
         may_write: effect >= Effect::Writes,
-    };
-    Ok(Arc::new(Granted::new(Arc::clone(world), allowed)?))
+        may_run: effect >= Effect::Runs,
+    }
 }
 
 impl Default for Made {

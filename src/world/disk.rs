@@ -1,17 +1,22 @@
 //! The real world. Nothing outside this file and its folder names `std::fs`, processes, the wall clock or the
 //! environment.
 
+mod lock;
 mod many;
 mod place;
+mod process;
 mod roots;
+mod scratch;
 #[cfg(test)]
 mod tests;
 mod write;
 
 pub use place::{config_folder, current_folder, home_folder, state_folder};
+pub use scratch::Scratch;
 
+use super::run::{Command, Ran};
 use super::walk::{self, Folders, Found};
-use super::{Entry, EntryKind, Stat, Walk, Walked, World};
+use super::{Attempt, Change, Entry, EntryKind, Stat, Walk, Walked, World};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use cap_std::fs::{Dir, Metadata, MetadataExt, OpenOptions, OpenOptionsExt};
 use roots::{Roots, fault};
@@ -130,7 +135,7 @@ impl World for Disk {
     fn list(&self, path: &str) -> Result<Vec<Entry>> {
         self.metadata(path)?;
         match self.entries(path)? {
-            Some(found) => Ok(found.into_iter().map(|found| Entry { name: found.name, entry: found.entry }).collect()),
+            Some(found) => Ok(found.into_iter().map(Entry::from).collect()),
             None => Err(super::no_folder(path)),
         }
     }
@@ -146,6 +151,26 @@ impl World for Disk {
 
     fn remove(&self, path: &str) -> Result<()> {
         write::remove(&self.roots, path)
+    }
+
+    fn apply(&self, changes: &[Change]) -> Result<()> {
+        write::apply(&self.roots, changes)
+    }
+
+    fn may_write(&self, path: &str) -> Result<()> {
+        write::may_write(&self.roots, path)
+    }
+
+    fn spelled(&self, path: &str) -> String {
+        self.roots.spelled(path)
+    }
+
+    fn lock(&self, path: &str) -> Result<Attempt> {
+        lock::lock(&self.roots, path)
+    }
+
+    fn run(&self, command: &Command) -> Result<Ran> {
+        process::run(&self.roots, command)
     }
 
     fn now_ms(&self) -> i64 {

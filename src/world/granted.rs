@@ -1,7 +1,12 @@
 //! A view that shows no more of a world than a pack was granted and its definition declared.
 
+#[cfg(test)]
+mod tests;
+
 use super::glob::Globs;
-use super::{Entry, EntryKind, Stat, Walk, Walked, World, path, walk};
+use super::run::{Command, Git, Needs, Ran};
+use super::staged::Staged;
+use super::{Attempt, Change, Entry, EntryKind, Stat, Walk, Walked, World, path, walk};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use std::sync::Arc;
 
@@ -20,13 +25,24 @@ pub struct Allowed {
     pub env: Vec<String>,
     /// Whether the declared effect lets a call read at all.
     pub may_read: bool,
+    /// Programs that may be run.
+    pub run: Vec<String>,
+    /// How far git goes.
+    pub git: Git,
     /// Whether the declared effect lets a call write at all.
     pub may_write: bool,
+    /// Whether the declared effect lets a call run programs.
+    pub may_run: bool,
 }
 
 /// A world within its grants.
 pub struct Granted {
     world: Arc<dyn World>,
+    rules: Arc<Rules>,
+}
+
+/// Grants in their compiled form.
+struct Rules {
     allowed: Allowed,
     read: Globs,
     write: Globs,
@@ -39,13 +55,47 @@ impl Granted {
         let read = compile(world.as_ref(), &allowed.read)?;
         let write = compile(world.as_ref(), &allowed.write)?;
         let home = world.env("HOME");
-        Ok(Self { world, allowed, read, write, home })
+        Ok(Self { world, rules: Arc::new(Rules { allowed, read, write, home }) })
+    }
+
+    /// The same grants over another world of the same root.
+    #[must_use]
+    pub fn over(&self, world: Arc<dyn World>) -> Self {
+        Self { world, rules: Arc::clone(&self.rules) }
+    }
+
+    /// The world without the limits.
+    pub fn whole(&self) -> &Arc<dyn World> {
+        &self.world
+    }
+
+    fn check_run(&self, command: &Command) -> Result<()> {
+        let allowed = &self.rules.allowed;
+        let (may, effect, grant) = match command.needs {
+            Needs::ReadGit => (allowed.may_read, "reads", allowed.git >= Git::Read),
+            Needs::WriteGit => (allowed.may_run, "runs", allowed.git >= Git::Write),
+            Needs::Program => (allowed.may_run, "runs", allowed.run.contains(&command.program)),
+        };
+        if !may {
+            return Err(undeclared(&command.program, "run", effect));
+        }
+        if !grant {
+            let missing = match command.needs {
+                Needs::ReadGit => "git = \"read\"".to_owned(),
+                Needs::WriteGit => "git = \"write\"".to_owned(),
+                Needs::Program => format!("run = [{:?}]", command.program),
+            };
+            let message = format!("the pack may not run `{}`", command.line());
+            return Err(Diagnostic::new(Code::WORLD, message)
+                .help(format!("allow it in `[pack]` by `grants = {{ {missing} }}`")));
+        }
+        self.check_look(&command.folder)
     }
 
     /// The path as grants see it: clean, `~` filled in, relative if it lies below the root.
     fn normal(&self, path: &str) -> String {
         let clean = path::clean(path);
-        let clean = match (clean.strip_prefix("~/"), &self.home) {
+        let clean = match (clean.strip_prefix("~/"), &self.rules.home) {
             (Some(rest), Some(home)) => path::join(home, rest),
             _ => clean,
         };
@@ -53,7 +103,7 @@ impl Granted {
     }
 
     fn check_effect(&self, path: &str) -> Result<()> {
-        match self.allowed.may_read {
+        match self.rules.allowed.may_read {
             true => Ok(()),
             false => Err(undeclared(path, "read", "reads")),
         }
@@ -62,14 +112,14 @@ impl Granted {
     /// Whether a file may be looked at, whatever it is.
     fn may_stat(&self, path: &str) -> bool {
         // What a walk leaves out hangs on the ignore files above it: that they changed must be seen.
-        self.allowed.may_read && (walk::IGNORE_FILES.contains(&path::name(path)) || self.covers(path))
+        self.rules.allowed.may_read && (walk::IGNORE_FILES.contains(&path::name(path)) || self.covers(path))
     }
 
     /// Whether a grant to read covers the path.
     fn covers(&self, path: &str) -> bool {
         match path::is_clean_below(path) {
-            true => self.read.matches(path),
-            false => self.read.matches(&self.normal(path)),
+            true => self.rules.read.matches(path),
+            false => self.rules.read.matches(&self.normal(path)),
         }
     }
 
@@ -77,33 +127,35 @@ impl Granted {
         self.check_effect(path)?;
         match self.covers(path) {
             true => Ok(()),
-            false => Err(self.refused(path, "read", &self.allowed.read)),
+            false => Err(self.refused(path, "read", &self.rules.allowed.read)),
         }
     }
 
     /// Folders on the way to something granted may be looked into; what they show is filtered.
     fn check_look(&self, path: &str) -> Result<()> {
         self.check_effect(path)?;
-        match self.read.may_match_below(&self.normal(path)) {
+        match self.rules.read.may_match_below(&self.normal(path)) {
             true => Ok(()),
-            false => Err(self.refused(path, "read", &self.allowed.read)),
+            false => Err(self.refused(path, "read", &self.rules.allowed.read)),
         }
     }
 
     fn check_write(&self, path: &str) -> Result<()> {
-        if !self.allowed.may_write {
+        if !self.rules.allowed.may_write {
             return Err(undeclared(path, "written", "writes"));
         }
         let normal = self.normal(path);
+        //= docs/spec.md#writes
+        //# A grant to write MUST NOT cover `.git`, `.toolsd` or `toolsd.toml`.
         // A disk may not tell upper case from lower case.
         let protected = |part: &&str| PROTECTED.iter().any(|name| name.eq_ignore_ascii_case(part));
         if let Some(part) = normal.split('/').find(protected) {
             let message = format!("`{path}` may not be written: no grant covers `{part}`");
             return Err(Diagnostic::new(Code::WORLD, message).help("it is for people and for the host to change"));
         }
-        match self.write.matches(&normal) {
+        match self.rules.write.matches(&normal) {
             true => Ok(()),
-            false => Err(self.refused(path, "write", &self.allowed.write)),
+            false => Err(self.refused(path, "write", &self.rules.allowed.write)),
         }
     }
 
@@ -190,7 +242,7 @@ impl World for Granted {
         self.check_look(path)?;
         match self.world.stat(path)? {
             Some(stat) if stat.entry == EntryKind::Folder => Ok(Some(stat)),
-            _ => Err(self.refused(path, "read", &self.allowed.read)),
+            _ => Err(self.refused(path, "read", &self.rules.allowed.read)),
         }
     }
 
@@ -218,7 +270,8 @@ impl World for Granted {
         let mut entries = self.world.list(path)?;
         entries.retain(|entry| {
             let below = self.normal(&format!("{path}/{}", entry.name));
-            self.read.matches(&below) || (entry.entry == EntryKind::Folder && self.read.may_match_below(&below))
+            self.rules.read.matches(&below)
+                || (entry.entry == EntryKind::Folder && self.rules.read.may_match_below(&below))
         });
         Ok(entries)
     }
@@ -226,8 +279,8 @@ impl World for Granted {
     fn walk(&self, walk: &Walk) -> Result<Walked> {
         self.check_look(&walk.from)?;
         let mut walked = self.world.walk(walk)?;
-        walked.files.retain(|path| self.read.matches(&self.normal(path)));
-        walked.folders.retain(|path| self.read.may_match_below(&self.normal(path)));
+        walked.files.retain(|path| self.rules.read.matches(&self.normal(path)));
+        walked.folders.retain(|path| self.rules.read.may_match_below(&self.normal(path)));
         Ok(walked)
     }
 
@@ -239,6 +292,39 @@ impl World for Granted {
     fn remove(&self, path: &str) -> Result<()> {
         self.check_write(path)?;
         self.world.remove(path)
+    }
+
+    fn apply(&self, changes: &[Change]) -> Result<()> {
+        changes.iter().try_for_each(|change| self.check_write(&change.path))?;
+        self.world.apply(changes)
+    }
+
+    fn may_write(&self, path: &str) -> Result<()> {
+        self.check_write(path)?;
+        self.world.may_write(path)
+    }
+
+    fn spelled(&self, path: &str) -> String {
+        self.world.spelled(path)
+    }
+
+    fn staged(&self) -> Option<&Staged> {
+        self.world.staged()
+    }
+
+    /// A lock with a bare name lies in no folder of the workspace.
+    fn lock(&self, path: &str) -> Result<Attempt> {
+        match path.contains('/') {
+            true => self.check_write(path)?,
+            false if !self.rules.allowed.may_write => return Err(undeclared(path, "locked", "writes")),
+            false => {}
+        }
+        self.world.lock(path)
+    }
+
+    fn run(&self, command: &Command) -> Result<Ran> {
+        self.check_run(command)?;
+        self.world.run(command)
     }
 
     fn now_ms(&self) -> i64 {
@@ -259,9 +345,9 @@ impl World for Granted {
             Some(start) => name.starts_with(start),
             None => grant == name,
         };
-        match self.allowed.may_read {
+        match self.rules.allowed.may_read {
             false => Err(undeclared(&format!("${name}"), "read", "reads")),
-            true if self.allowed.env.iter().any(fits) => Ok(()),
+            true if self.rules.allowed.env.iter().any(fits) => Ok(()),
             true => Err(Diagnostic::new(Code::WORLD, format!("the pack may not read the variable `{name}`"))
                 .help(format!("allow it in `[pack]` by `grants = {{ env = [{name:?}] }}`"))),
         }
@@ -271,105 +357,5 @@ impl World for Granted {
         let mut names = self.world.env_names();
         names.retain(|name| self.may_env(name).is_ok());
         names
-    }
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
-mod tests {
-    use super::*;
-    use crate::world::memory::Memory;
-
-    fn granted(read: &[&str], write: &[&str], flags: (bool, bool)) -> Granted {
-        let files = ["a.md", "docs/b.md", "docs/c.txt", "docs/deep/d.md", "src/x.rs", "~/notes/n.md", "~/key"];
-        let memory = Memory::with(files.map(|path| (path, "x"))).unwrap();
-        memory.set_env("NOTES", "~/notes");
-        memory.set_env("APP_A", "1");
-        let texts = |globs: &[&str]| globs.iter().map(|glob| (*glob).to_owned()).collect();
-        let allowed = Allowed {
-            read: texts(read),
-            write: texts(write),
-            env: vec!["APP_*".into()],
-            may_read: flags.0,
-            may_write: flags.1,
-        };
-        Granted::new(Arc::new(memory), allowed).unwrap()
-    }
-
-    fn found(world: &Granted, from: &str) -> String {
-        let walk = Walk { from: from.into(), hidden: true, ignore: false, follow: false, depth: None };
-        world.walk(&walk).map_or_else(|fault| fault.message.clone(), |walked| walked.files.join(" "))
-    }
-
-    //= docs/spec.md#scripts
-    //= type=test
-    //# A script MUST NOT reach a file, a variable or a program that its pack was not granted.
-    #[test]
-    fn reading_stays_within_the_grants() {
-        let all = granted(&["."], &[], (true, false));
-        assert_eq!(found(&all, "."), "a.md docs/b.md docs/c.txt docs/deep/d.md src/x.rs");
-        assert!(all.read("/workspace/docs/../a.md").is_ok() && all.read("~/key").is_err() && all.read("../x").is_err());
-        let some = granted(&["docs/*.md", "src", "$NOTES/**", "$UNSET/**"], &[], (true, false));
-        assert_eq!(found(&some, "."), "docs/b.md src/x.rs");
-        assert_eq!(found(&some, "~/notes"), "~/notes/n.md");
-        assert_eq!(found(&some, "other"), "the pack may not read `other`");
-        assert!(some.read("docs/b.md").is_ok() && some.read("src/x.rs").is_ok() && some.read("~/notes/n.md").is_ok());
-        assert!(some.read("docs/deep/d.md").is_err() && some.read("docs/c.txt").is_err() && some.read("a.md").is_err());
-        assert!(some.stat("docs").unwrap().is_some() && some.stat("docs/c.txt").is_err());
-        let names = |path: &str| some.list(path).unwrap().into_iter().map(|entry| entry.name).collect::<Vec<_>>();
-        assert_eq!((names("."), names("docs")), (vec!["docs".into(), "src".into()], vec!["b.md".into()]));
-    }
-
-    #[test]
-    fn an_ignore_file_above_what_is_granted_is_seen_to_change() {
-        let memory = Arc::new(Memory::with([("docs/a.md", "x"), ("docs/b.md", "x"), (".gitignore", "b.md")]).unwrap());
-        let allowed = Allowed { read: vec!["docs/**".into()], may_read: true, ..Allowed::default() };
-        let world: Arc<dyn World> = Arc::new(Granted::new(memory.clone(), allowed).unwrap());
-        memory.advance_ms(60_000);
-        let recorded = crate::world::recorded::Recorded::new(Arc::clone(&world));
-        let walk = Walk { from: "docs".into(), hidden: false, ignore: true, follow: false, depth: None };
-        assert_eq!(recorded.walk(&walk).unwrap().files, ["docs/a.md"]);
-        let reads = recorded.take();
-        assert!(reads.unchanged(world.as_ref()));
-        memory.write(".gitignore", b"").unwrap();
-        assert!(!reads.unchanged(world.as_ref()));
-    }
-
-    #[test]
-    fn writing_stays_within_the_grants() {
-        let world = granted(&["."], &["**", "~/notes"], (true, true));
-        assert!(world.write("docs/new.md", b"").is_ok() && world.write("~/notes/new.md", b"").is_ok());
-        for path in [".git/config", "sub/.git/hooks/x", ".GIT/x", ".toolsd/x", "toolsd.toml", "a/../.git/x", ".git"] {
-            let fault = world.write(path, b"").unwrap_err();
-            assert!(fault.message.contains("no grant covers") && world.remove(path).is_err(), "{fault}");
-        }
-        assert!(world.write("~/key", b"").is_err() && world.remove("~/key").is_err());
-        let fault = granted(&["."], &["out"], (true, true)).write("a.md", b"").unwrap_err();
-        assert_eq!(fault.message, "the pack may not write `a.md`");
-        assert_eq!(fault.help.as_deref(), Some("allow it in `[pack]` by `grants = { write = [\"out\", \"a.md\"] }`"));
-    }
-
-    //= docs/spec.md#scripts
-    //= type=test
-    //# A declared effect MUST hold at run time.
-    #[test]
-    fn the_declared_effect_holds_at_run_time() {
-        let pure = granted(&["."], &["**"], (false, false));
-        assert!(pure.read("a.md").unwrap_err().help.unwrap().contains("effect = \"reads\""));
-        assert!(pure.stat("a.md").is_err() && pure.list(".").is_err() && pure.env("APP_A").is_none());
-        let reads = granted(&["."], &["**"], (true, false));
-        assert!(reads.write("x", b"").unwrap_err().help.unwrap().contains("effect = \"writes\""));
-    }
-
-    //= docs/spec.md#scripts
-    //= type=test
-    //# A script MUST NOT reach a file, a variable or a program that its pack was not granted.
-    #[test]
-    fn variables_are_granted_by_name() {
-        let world = granted(&[], &[], (true, false));
-        assert_eq!((world.env("APP_A").as_deref(), world.env("NOTES")), (Some("1"), None));
-        assert_eq!(world.env_names(), ["APP_A"]);
-        assert_eq!(world.may_env("NOTES").unwrap_err().message, "the pack may not read the variable `NOTES`");
-        assert_eq!(world.read("a.md").unwrap_err().message, "the pack may not read `a.md`");
     }
 }

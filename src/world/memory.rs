@@ -1,7 +1,7 @@
 //! The world of examples and cases: files in memory, a clock that stands still, ids that count.
 
 use super::walk::{self, Folders, Found};
-use super::{Entry, EntryKind, Stat, Walk, Walked, World, path};
+use super::{Attempt, Change, Entry, EntryKind, Lock, Stat, Walk, Walked, World, path};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -15,7 +15,7 @@ const START_MS: i64 = 1_767_225_600_000;
 /// Files in memory: those of the workspace, and those of the home folder, whose paths begin with `~/`. Folders come into being with their files and stay when those go, as on a disk.
 #[derive(Debug)]
 pub struct Memory {
-    held: RwLock<Held>,
+    held: Arc<RwLock<Held>>,
 }
 
 #[derive(Debug)]
@@ -29,6 +29,8 @@ struct Held {
     /// How coarse time stamps are; 0 = each change has its own.
     tick_ms: i64,
     environment: BTreeMap<String, String>,
+    /// The locks that are held, and their notes.
+    locks: BTreeMap<String, String>,
 }
 
 #[derive(Debug)]
@@ -48,8 +50,9 @@ impl Memory {
             ids: 0,
             tick_ms: 0,
             environment: BTreeMap::new(),
+            locks: BTreeMap::new(),
         };
-        let memory = Self { held: RwLock::new(held) };
+        let memory = Self { held: Arc::new(RwLock::new(held)) };
         memory.write_lock().make_folder(".");
         memory
     }
@@ -107,6 +110,35 @@ impl Memory {
 
     fn write_lock(&self) -> RwLockWriteGuard<'_, Held> {
         self.held.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A lock of a world in memory.
+struct HeldLock {
+    held: Arc<RwLock<Held>>,
+    path: String,
+}
+
+impl Lock for HeldLock {
+    /// Nobody who holds a lock in memory goes away without letting go.
+    fn left(&self) -> &str {
+        ""
+    }
+
+    fn pid(&self) -> u32 {
+        1
+    }
+
+    fn note(&mut self, text: &str) -> Result<()> {
+        let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
+        held.locks.insert(self.path.clone(), text.to_owned());
+        Ok(())
+    }
+}
+
+impl Drop for HeldLock {
+    fn drop(&mut self) {
+        self.held.write().unwrap_or_else(PoisonError::into_inner).locks.remove(&self.path);
     }
 }
 
@@ -189,7 +221,7 @@ impl World for Memory {
     fn list(&self, path: &str) -> Result<Vec<Entry>> {
         let clean = resolve(path)?;
         match self.entries(&clean)? {
-            Some(found) => Ok(found.into_iter().map(|found| Entry { name: found.name, entry: found.entry }).collect()),
+            Some(found) => Ok(found.into_iter().map(Entry::from).collect()),
             None => Err(super::no_folder(path)),
         }
     }
@@ -199,13 +231,9 @@ impl World for Memory {
     }
 
     fn write(&self, path: &str, bytes: &[u8]) -> Result<()> {
+        self.may_write(path)?;
         let clean = resolve(path)?;
         let mut held = self.write_lock();
-        let mut above = walk::folders_above(&clean);
-        above.push(clean.clone());
-        if held.folders.contains_key(&clean) || above[..above.len() - 1].iter().any(|at| held.files.contains_key(at)) {
-            return Err(Diagnostic::new(Code::WORLD, format!("`{path}` cannot be written: a folder is in its place")));
-        }
         let folder = path::folder(&clean).to_owned();
         held.make_folder(&folder);
         held.touch_folder(&folder);
@@ -220,6 +248,42 @@ impl World for Memory {
         held.files.remove(&clean).ok_or_else(|| missing(path))?;
         held.touch_folder(path::folder(&clean));
         Ok(())
+    }
+
+    fn may_write(&self, path: &str) -> Result<()> {
+        let clean = resolve(path)?;
+        let held = self.read_lock();
+        if held.folders.contains_key(&clean) || walk::folders_above(&clean).iter().any(|at| held.files.contains_key(at))
+        {
+            return Err(Diagnostic::new(Code::WORLD, format!("`{path}` cannot be written: a folder is in its place")));
+        }
+        Ok(())
+    }
+
+    fn apply(&self, changes: &[Change]) -> Result<()> {
+        changes.iter().try_for_each(|change| self.may_write(&change.path))?;
+        for change in changes {
+            match &change.bytes {
+                Some(bytes) => self.write(&change.path, bytes)?,
+                None => self.remove(&change.path)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn spelled(&self, path: &str) -> String {
+        resolve(path).unwrap_or_else(|_| path::clean(path))
+    }
+
+    fn lock(&self, path: &str) -> Result<Attempt> {
+        let clean = if path.contains('/') { resolve(path)? } else { format!("state:{path}") };
+        let mut held = self.write_lock();
+        if let Some(note) = held.locks.get(&clean) {
+            return Ok(Attempt::Busy(note.clone()));
+        }
+        held.locks.insert(clean.clone(), String::new());
+        drop(held);
+        Ok(Attempt::Held(Box::new(HeldLock { held: Arc::clone(&self.held), path: clean })))
     }
 
     fn now_ms(&self) -> i64 {

@@ -1,6 +1,6 @@
 //! One walk for every world: what is hidden, what `.gitignore` leaves out, how loops end, in which order.
 
-use super::{EntryKind, Walk, Walked, path};
+use super::{Entry, EntryKind, Walk, Walked, path};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::sync::Arc;
@@ -33,6 +33,12 @@ pub(super) struct Found {
     pub(super) entry: EntryKind,
     /// Whether it is a symlink.
     pub(super) link: bool,
+}
+
+impl From<Found> for Entry {
+    fn from(found: Found) -> Self {
+        Self { name: found.name, entry: found.entry, link: found.link }
+    }
 }
 
 /// A folder still to be looked into.

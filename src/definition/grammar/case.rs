@@ -10,6 +10,12 @@ const CONFIG: Key = optional("config", Shape::Object, "The configuration of the 
 const NOW: Key = optional("now", Shape::Text, "The clock, as RFC 3339.");
 const CLIENT: Key = optional("client", Shape::Object, "The capabilities of the client.");
 const WORLD: Key = optional("world", Shape::OneOf(&["memory", "disk"]), "Where it plays; `memory` if it is left out.");
+const LOCKED: Key = optional("locked", Shape::TextOrTexts, "Locks that somebody else holds.");
+const GIT: Key = optional(
+    "git",
+    Shape::OneOf(&["init"]),
+    "The workspace is a repository whose one commit holds its files; needs `world = \"disk\"`.",
+);
 const GIVES: Key = optional("gives", Shape::Any, "Exactly this result.");
 const MATCHES: Key =
     optional("matches", Shape::Any, "A part of the result: maps may have more keys, lists are compared item by item.");
@@ -32,10 +38,8 @@ const ASKS: Key = optional(
 const ARGUMENTS: Key = optional("arguments", Shape::Object, "The arguments.");
 
 const CASE_LATER: &[(&str, &str)] = &[
-    ("locked", "leave it out"),
     ("workspace", "lay the files at the root"),
     ("home", "lay the files at the root"),
-    ("git", "leave it out"),
 ];
 
 /// `[[tool.example]]`.
@@ -45,6 +49,8 @@ pub static TOOL_EXAMPLE: Grammar = Grammar {
     keys: &[
         optional("title", Shape::Text, "What it shows."),
         WORLD,
+        GIT,
+        LOCKED,
         FILES,
         FILES_FROM,
         ENV,
@@ -72,6 +78,8 @@ pub static RESOURCE_EXAMPLE: Grammar = Grammar {
         optional("title", Shape::Text, "What it shows."),
         optional("uri", Shape::Text, "What is read; needed where the resource is a template."),
         WORLD,
+        GIT,
+        LOCKED,
         FILES,
         FILES_FROM,
         ENV,
@@ -97,6 +105,8 @@ pub static PROMPT_EXAMPLE: Grammar = Grammar {
     keys: &[
         optional("title", Shape::Text, "What it shows."),
         WORLD,
+        GIT,
+        LOCKED,
         FILES,
         FILES_FROM,
         ENV,
@@ -123,6 +133,8 @@ pub static CASE: Grammar = Grammar {
     keys: &[
         required("title", Shape::Text, "What it shows."),
         WORLD,
+        GIT,
+        LOCKED,
         FILES,
         FILES_FROM,
         ENV,

@@ -6,6 +6,7 @@ use crate::primitive::{Asked, Host, Notice, PackFile, Violation, Wish, form};
 use crate::value::{Json, Value};
 use crate::world::World;
 use crate::world::memory::Memory;
+use crate::world::staged::Staged;
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 
@@ -17,7 +18,7 @@ pub(super) struct TestHost {
 impl TestHost {
     pub(super) fn new(files: &[(&str, &str)]) -> Self {
         let world = Memory::with(files.iter().copied()).expect("the paths are good");
-        Self { world: Arc::new(world), notices: Mutex::new(Vec::new()) }
+        Self { world: Arc::new(Staged::new(Arc::new(world), false)), notices: Mutex::new(Vec::new()) }
     }
 }
 

@@ -77,6 +77,15 @@ impl Roots {
         self.roots[0].open()
     }
 
+    /// The one spelling of a path: relative to the main root if it lies below, else absolute, else as it came.
+    pub(super) fn spelled(&self, path: &str) -> String {
+        let clean = path::clean(&expand(path, self.home.as_deref()));
+        match path::is_absolute(&clean) {
+            true => self.roots[0].within(&clean).unwrap_or(clean),
+            false => clean,
+        }
+    }
+
     /// The folder that `path` is to be opened beneath, if it is there, and the clean path from there.
     /// A path that lies below no root is a fault.
     pub(super) fn find(&self, path: &str) -> Result<(Option<&Dir>, String)> {

@@ -2,33 +2,126 @@
 
 use super::roots::{Roots, fault};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::world::path;
+use crate::world::{Change, path};
 use cap_std::fs::{Dir, MetadataExt, OpenOptions, OpenOptionsExt, Permissions};
 use std::io::{self, Write};
 
 /// Writes `bytes` into a new file beside the old one and puts it in its place. Folders are made; the permissions
 /// of the old file are kept. What a power failure does to it is the file system's business: nothing is synced.
 pub(super) fn write(roots: &Roots, path: &str, bytes: &[u8]) -> Result<()> {
-    let (parent, name) = parent(roots, path, true)?;
-    let permissions = replaced(&parent, path, &name)?;
-    //= docs/spec.md#robustness
-    //# A file MUST be written as a whole or not at all.
-    let temporary = format!(".{}.toolsd", uuid::Uuid::new_v4().simple());
-    let written =
-        fill(&parent, &temporary, bytes, permissions).and_then(|()| parent.rename(&temporary, &parent, &name));
-    written.map_err(|error| {
-        let _already_gone = parent.remove_file(&temporary);
-        fault(path, "written", &error)
-    })
+    let prepared = prepare(roots, path, Some(bytes), None, &mut Vec::new())?;
+    prepared.settle().inspect_err(|_| prepared.forget())
 }
 
 /// Removes a file.
 pub(super) fn remove(roots: &Roots, path: &str) -> Result<()> {
-    let (parent, name) = parent(roots, path, false)?;
-    match replaced(&parent, path, &name)? {
-        Some(_) => parent.remove_file(&name).map_err(|error| fault(path, "removed", &error)),
-        None => Err(fault(path, "removed", &io::ErrorKind::NotFound.into())),
+    prepare(roots, path, None, None, &mut Vec::new())?.settle()
+}
+
+/// Writes and removes several files: first every new file is written beside its place, with all its bytes, and every
+/// target looked at; then the new ones are put in their places, then the others removed. What fails before the first
+/// rename is undone, folders included. A rename that fails after another one succeeded cannot be undone: that would
+/// take a file system with transactions; the fault then names the file that is not as it should be.
+pub(super) fn apply(roots: &Roots, changes: &[Change]) -> Result<()> {
+    changes.iter().try_for_each(|change| may_write(roots, &change.path))?;
+    let (mut prepared, mut made) = (Vec::new(), Vec::new());
+    for change in changes {
+        match prepare(roots, &change.path, change.bytes.as_deref(), change.like.as_deref(), &mut made) {
+            Ok(one) => prepared.push(one),
+            Err(fault) => {
+                prepared.iter().for_each(Prepared::forget);
+                for (folder, name) in made.iter().rev() {
+                    let _somebody_uses_it = folder.remove_dir(name);
+                }
+                return Err(fault);
+            }
+        }
     }
+    // A file that is moved is there twice for a moment, never not at all.
+    prepared.sort_by_key(|one| one.temporary.is_none());
+    for (at, one) in prepared.iter().enumerate() {
+        if let Err(fault) = one.settle() {
+            prepared[at..].iter().for_each(Prepared::forget);
+            return Err(fault);
+        }
+    }
+    Ok(())
+}
+
+/// Refuses what `prepare` would refuse, as far as looking tells.
+pub(super) fn may_write(roots: &Roots, path: &str) -> Result<()> {
+    match parent(roots, path, None) {
+        Ok((parent, name)) => replaced(&parent, path, &name).map(drop),
+        Err(Stopped::Absent) => Ok(()),
+        Err(Stopped::Fault(fault)) => Err(fault),
+    }
+}
+
+/// A change that only waits for its last step.
+struct Prepared {
+    parent: Dir,
+    name: String,
+    path: String,
+    /// The new file; without one the old file is removed.
+    temporary: Option<String>,
+}
+
+impl Prepared {
+    fn settle(&self) -> Result<()> {
+        match &self.temporary {
+            Some(temporary) => self
+                .parent
+                .rename(temporary, &self.parent, &self.name)
+                .map_err(|error| fault(&self.path, "written", &error)),
+            None => self.parent.remove_file(&self.name).map_err(|error| fault(&self.path, "removed", &error)),
+        }
+    }
+
+    fn forget(&self) {
+        if let Some(temporary) = &self.temporary {
+            let _already_gone = self.parent.remove_file(temporary);
+        }
+    }
+}
+
+/// Does all of a change but its last step. `made` gets the folders that were not there before.
+fn prepare(roots: &Roots, path: &str, bytes: Option<&[u8]>, like: Option<&str>, made: &mut Made) -> Result<Prepared> {
+    let (act, make) = if bytes.is_some() { ("written", Some(made)) } else { ("removed", None) };
+    let (parent, name) = parent(roots, path, make).map_err(|stopped| match stopped {
+        Stopped::Absent => fault(path, act, &io::ErrorKind::NotFound.into()),
+        Stopped::Fault(fault) => fault,
+    })?;
+    let old = replaced(&parent, path, &name)?;
+    let Some(bytes) = bytes else {
+        return match old {
+            Some(_) => Ok(Prepared { parent, name, path: path.to_owned(), temporary: None }),
+            None => Err(fault(path, act, &io::ErrorKind::NotFound.into())),
+        };
+    };
+    let permissions = old.or_else(|| {
+        let (folder, within) = roots.find(like?).ok()?;
+        folder?.metadata(&within).ok().map(|metadata| metadata.permissions())
+    });
+    //= docs/spec.md#robustness
+    //# A file MUST be written as a whole or not at all.
+    let temporary = format!(".{}.toolsd", uuid::Uuid::new_v4().simple());
+    let prepared = Prepared { parent, name, path: path.to_owned(), temporary: Some(temporary.clone()) };
+    fill(&prepared.parent, &temporary, bytes, permissions).map_err(|error| {
+        prepared.forget();
+        fault(path, act, &error)
+    })?;
+    Ok(prepared)
+}
+
+/// The folders that were made: where, and under which name.
+pub(super) type Made = Vec<(Dir, String)>;
+
+/// Why the way to a file ended.
+pub(super) enum Stopped {
+    /// A folder on the way is not there.
+    Absent,
+    /// It may not be gone.
+    Fault(Box<Diagnostic>),
 }
 
 fn fill(parent: &Dir, name: &str, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
@@ -51,37 +144,45 @@ fn replaced(parent: &Dir, path: &str, name: &str) -> Result<Option<Permissions>>
     }
 }
 
-/// The folder of `path`, entered one by one and never through a symlink, and the file's name.
-fn parent(roots: &Roots, path: &str, make: bool) -> Result<(Dir, String)> {
-    let (dir, within) = roots.find(path)?;
-    let failed = |error: io::Error| fault(path, "written", &error);
-    let mut dir = dir.ok_or_else(|| failed(io::ErrorKind::NotFound.into()))?.try_clone().map_err(failed)?;
+/// The folder of `path`, entered one by one and never through a symlink, and the file's name. With `made`, folders
+/// that are not there are made.
+pub(super) fn parent(
+    roots: &Roots,
+    path: &str,
+    mut made: Option<&mut Made>,
+) -> std::result::Result<(Dir, String), Stopped> {
+    let (dir, within) = roots.find(path).map_err(Stopped::Fault)?;
+    let failed = |error: io::Error| Stopped::Fault(fault(path, "written", &error));
+    let mut dir = dir.ok_or(Stopped::Absent)?.try_clone().map_err(failed)?;
     if within == "." {
-        return Err(super::super::is_folder(path));
+        return Err(Stopped::Fault(super::super::is_folder(path)));
     }
     for name in path::folder(&within).split('/').filter(|name| *name != ".") {
-        dir = enter(&dir, name, make).map_err(|error| match error.raw_os_error() {
+        dir = enter(&dir, name, made.as_deref_mut()).map_err(|error| match error.raw_os_error() {
             Some(libc::ELOOP | libc::ENOTDIR) => match dir.symlink_metadata(name).is_ok_and(|found| found.is_symlink())
             {
-                true => through_link(path),
+                true => Stopped::Fault(through_link(path)),
                 false => failed(error),
             },
+            Some(libc::ENOENT) => Stopped::Absent,
             _ => failed(error),
         })?;
     }
     Ok((dir, path::name(&within).to_owned()))
 }
 
-fn enter(dir: &Dir, name: &str, make: bool) -> io::Result<Dir> {
-    let found = match dir.symlink_metadata(name) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound && make => {
+fn enter(dir: &Dir, name: &str, made: Option<&mut Made>) -> io::Result<Dir> {
+    let found = match (dir.symlink_metadata(name), made) {
+        (Err(error), Some(made)) if error.kind() == io::ErrorKind::NotFound => {
             match dir.create_dir(name) {
+                Ok(()) => made.push((dir.try_clone()?, name.to_owned())),
                 // Somebody else was faster.
-                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-                _ => dir.symlink_metadata(name)?,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
             }
+            dir.symlink_metadata(name)?
         }
-        found => found?,
+        (found, _) => found?,
     };
     let mut options = OpenOptions::new();
     options.read(true).custom_flags(libc::O_NOFOLLOW | libc::O_DIRECTORY);

@@ -1,0 +1,49 @@
+//! One line for each call of a tool: what was called, how it ended, which files it changed.
+
+use super::{Outcome, Service};
+use crate::diagnostic::Result;
+use crate::value::Json;
+use serde_json::json;
+use std::sync::OnceLock;
+use std::time::Instant;
+
+/// Takes the lines.
+#[derive(Default)]
+pub struct Audit(OnceLock<Box<dyn Fn(&Json) + Send + Sync>>);
+
+impl Service {
+    /// Has `line` called with one object for each call of a tool, on the thread of the call: `tool`, `pack`, `effect`,
+    /// `ended` (`well`, else the kind of the fault), `ms`, `changes`.
+    pub fn audit(&self, line: impl Fn(&Json) + Send + Sync + 'static) {
+        let _once_is_enough = self.audit.0.set(Box::new(line));
+    }
+}
+
+impl Audit {
+    /// Runs a call and tells of it.
+    pub fn around(
+        &self,
+        tool: &crate::registry::ServedTool,
+        call: impl FnOnce() -> Result<Outcome>,
+    ) -> Result<Outcome> {
+        let Some(line) = self.0.get() else { return call() };
+        let began = Instant::now();
+        let ended = call();
+        let (kind, changes) = match &ended {
+            Err(fault) => (fault.code.kind(), Json::from(Vec::<Json>::new())),
+            Ok(outcome) => {
+                let kind = outcome.fault.as_ref().map_or("well", |fault| fault.code.kind());
+                (kind, outcome.changes.iter().map(|file| json!({ "path": file.path, "change": file.change })).collect())
+            }
+        };
+        line(&json!({
+            "tool": tool.name,
+            "pack": tool.pack.name,
+            "effect": tool.tool.effect.value.name(),
+            "ended": kind,
+            "ms": u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+            "changes": changes,
+        }));
+        ended
+    }
+}

@@ -1,0 +1,42 @@
+//! `move_file`: a file in another place.
+
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "move_file",
+    family: Family::Files,
+    summary: "Moves a file, its permissions included. What stands at `to` is a fault.",
+    params: &[required("from", &[Kind::Text], "The path of the file."), required("to", &[Kind::Text], "Its new path.")],
+    returns: Kind::Null,
+    effect: Effect::Writes,
+    examples: &[
+        Example::gives(r##"move_file("a.md", "b/a.md"); find_files("**")"##, r#"["b/a.md"]"#).with(&[("a.md", "one")]),
+        Example::fails(r##"move_file("a.md", "b.md")"##, "`b.md` is there already")
+            .with(&[("a.md", "one"), ("b.md", "two")]),
+    ],
+    run,
+};
+
+fn run(context: &Context<'_>, args: Args) -> Result<Value> {
+    let (world, from, to) = (context.host.world(), args.text("from"), args.text("to"));
+    if world.stat(to)?.is_some() {
+        return Err(Diagnostic::new(Code::WORLD, format!("`{to}` is there already")).help("remove it first"));
+    }
+    let bytes = world.read(from)?;
+    match world.staged() {
+        // The staged world knows nothing of grants: they are asked first.
+        Some(staged) => {
+            world.may_write(from)?;
+            world.may_write(to)?;
+            staged.rename(from, to)?;
+        }
+        None => {
+            world.write(to, &bytes)?;
+            world.remove(from)?;
+        }
+    }
+    Ok(Value::Null)
+}

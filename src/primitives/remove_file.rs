@@ -1,0 +1,28 @@
+//! `remove_file`: a file is gone.
+
+use crate::diagnostic::Result;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "remove_file",
+    family: Family::Files,
+    summary: "Removes a file; one that is not there is a fault. Folders stay.",
+    params: &[required(
+        "path",
+        &[Kind::Text],
+        "The path of a file, from the root of the workspace, absolute or `~/…`.",
+    )],
+    returns: Kind::Null,
+    effect: Effect::Writes,
+    examples: &[
+        Example::gives(r##"remove_file("a.md"); exists("a.md")"##, "false").with(&[("a.md", "one")]),
+        Example::fails(r##"remove_file("b.md")"##, "there is no file `b.md`"),
+    ],
+    run,
+};
+
+fn run(context: &Context<'_>, args: Args) -> Result<Value> {
+    context.host.world().remove(args.text("path")).map(|()| Value::Null)
+}

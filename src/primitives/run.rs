@@ -1,0 +1,59 @@
+//! `run`: a granted program.
+
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard;
+use crate::primitive::git;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, optional, required};
+use crate::value::{Kind, Value};
+use crate::world::run::{Command, Needs};
+use std::time::Duration;
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "run",
+    family: Family::Run,
+    summary: "Runs a program that the pack was granted, without a shell: each argument arrives as it is. What the call has staged reaches the disk first; the program ends with the call. Gives `code`, `text`, `line` (the first line) and `errors`.",
+    params: &[
+        required("program", &[Kind::Text], "The program, as `run` of the grants names it."),
+        optional("args", &[Kind::Text, Kind::List], "Its arguments."),
+        option("folder", &[Kind::Text], "The folder it runs in; the root of the workspace if it is left out."),
+        option("input", &[Kind::Text, Kind::Bytes], "What it reads."),
+        option("env", &[Kind::Map], "Variables that are set for it, besides `PATH`, `HOME` and the language."),
+        option(
+            "timeout_s",
+            &[Kind::Float],
+            "After so many seconds it is ended; at the latest when the time of the call is over.",
+        ),
+        option("output_kb", &[Kind::Integer], "How much it may print; 4096 if it is left out."),
+        option("check", &[Kind::Bool], "Whether another exit code than 0 is a fault; `true` if it is left out."),
+    ],
+    returns: Kind::Map,
+    effect: Effect::Runs,
+    examples: &[Example::fails(r##"run("date")"##, "there is no program `date` in a world of memory")],
+    run,
+};
+
+fn run(context: &Context<'_>, args: Args) -> Result<Value> {
+    let env = args.map("env").into_iter().map(|(name, value)| match value {
+        Value::Text(text) => Ok((name.to_string(), text.to_string())),
+        other => Err(Diagnostic::new(
+            Code::ARGUMENTS,
+            format!("the variable `{name}` is a text, got {}", other.kind().name()),
+        )),
+    });
+    let most = args.integer_or("output_kb").and_then(|kb| usize::try_from(kb).ok()).unwrap_or(4_096);
+    let seconds = args.float_or("timeout_s").filter(|seconds| (0.0..=86_400.0).contains(seconds)).unwrap_or(86_400.0);
+    let command = Command {
+        program: args.text("program").to_owned(),
+        arguments: args.texts("args")?,
+        folder: args.text_or("folder").unwrap_or(".").to_owned(),
+        input: args.bytes("input").to_vec(),
+        env: env.collect::<Result<_>>()?,
+        time: Duration::from_secs_f64(seconds),
+        most: most.min(65_536) << 10,
+        needs: Needs::Program,
+        stop: guard::check,
+    };
+    let ran = context.host.world().run(&command)?;
+    git::ended(&command, ran, Code("run"), args.value("check").is_null() || args.flag("check"))
+}

@@ -1,0 +1,130 @@
+//! `with_lock`: one after the other.
+
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard;
+use crate::primitive::time;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, optional, required};
+use crate::value::{Function, Json, Kind, Value};
+use crate::world::staged::settle;
+use crate::world::{Attempt, Lock, World};
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "with_lock",
+    family: Family::Run,
+    summary: "Runs a function while no other call and no other process holds the lock, and gives what it gives. What it wrote reaches the disk before the lock is let go; if it fails, what it wrote is dropped. A bare name is a lock of the workspace that lies outside of it, a path with `/` is a file of the workspace. Waiting is not the time of the call.",
+    params: &[
+        required("path", &[Kind::Text], "A name, or a path with `/`."),
+        required(
+            "options",
+            &[Kind::Map, Kind::Function],
+            "`timeout_s`: how long to wait, 10 if it is left out; `note`: what those who wait are told. May be left out: then the function is the second argument.",
+        ),
+        optional(
+            "body",
+            &[Kind::Function],
+            "Gets a map: `path`, `waited_ms`, and `stale`, the note of a holder that died, else `()`.",
+        ),
+    ],
+    returns: Kind::Any,
+    effect: Effect::Writes,
+    examples: &[
+        Example::gives(r##"with_lock("tea", |lock| { write_text("a.md", "two"); lock.stale == () })"##, "true"),
+        Example::gives(r##"with_lock("locks/tea", #{ timeout_s: 2, note: "brewing" }, |lock| 7)"##, "7"),
+        Example::fails(
+            r##"with_lock("tea", |lock| with_lock("tea", |lock| 7))"##,
+            "the call holds the lock `tea` already",
+        ),
+    ],
+    run,
+};
+
+/// How long a call waits for a lock if it does not say.
+const TIMEOUT_S: f64 = 10.0;
+
+/// The longest pause between two attempts.
+const PAUSE: Duration = Duration::from_millis(10);
+
+const KEYS: [&str; 2] = ["timeout_s", "note"];
+
+fn run(context: &Context<'_>, args: Args) -> Result<Value> {
+    let options = args.map("options");
+    let ((None, Some(body)) | (Some(body), _)) = (args.function("options"), args.function("body")) else {
+        return Err(Diagnostic::new(Code::ARGUMENTS, "`with_lock` has no function to run")
+            .help("use it as `with_lock(\"name\", |lock| …)`"));
+    };
+    if let Some(key) = options.keys().find(|key| !KEYS.contains(&&***key)) {
+        return Err(Diagnostic::new(Code::ARGUMENTS, format!("`with_lock` has no option `{key}`"))
+            .help("it has `timeout_s` and `note`"));
+    }
+    let timeout = match options.get("timeout_s") {
+        None | Some(Value::Null) => TIMEOUT_S,
+        Some(given) => seconds(given)?,
+    };
+    let note = options.get("note").map_or(Json::Null, Value::to_json);
+    let path = args.text("path");
+    let world = context.host.world();
+    let (mut lock, waited) = taken(&**world, path, Duration::from_secs_f64(timeout))?;
+    let stale = serde_json::from_str::<Json>(lock.left()).ok().map_or(Value::Null, |left| Value::from_json(&left));
+    let since = time::format(world.now_ms(), None)?;
+    lock.note(&json!({ "pid": lock.pid(), "since": since, "note": note }).to_string())?;
+    let waited_ms = i64::try_from(waited.as_millis()).unwrap_or(i64::MAX);
+    let told = Value::map([("path", Value::from(path)), ("waited_ms", Value::Integer(waited_ms)), ("stale", stale)]);
+    run_locked(&**world, body, told)
+}
+
+//= docs/spec.md#writes
+//# What the function of a lock wrote MUST reach the disk before the lock is let go.
+fn run_locked(world: &dyn World, body: &Function, told: Value) -> Result<Value> {
+    settle(world, || {
+        let value = body.call(vec![told])?;
+        guard::check()?;
+        Ok(value)
+    })
+}
+
+fn seconds(given: &Value) -> Result<f64> {
+    #[allow(clippy::cast_precision_loss, reason = "nobody waits that long")]
+    let seconds = match given {
+        Value::Integer(whole) => Some(*whole as f64),
+        Value::Float(float) => Some(*float),
+        _ => None,
+    };
+    seconds.filter(|seconds| (0.0..=86_400.0).contains(seconds)).ok_or_else(|| {
+        Diagnostic::new(Code::ARGUMENTS, "`timeout_s` of `with_lock` is a number of seconds")
+            .help("from 0 to 86400; 0 does not wait")
+    })
+}
+
+/// Waits for the lock. The pauses are not the time of the call; a call that is cancelled waits no longer.
+fn taken(world: &dyn World, path: &str, timeout: Duration) -> Result<(Box<dyn Lock>, Duration)> {
+    let (began, mut pause) = (Instant::now(), Duration::from_millis(1));
+    loop {
+        guard::check()?;
+        match world.lock(path)? {
+            Attempt::Held(lock) => return Ok((lock, began.elapsed())),
+            Attempt::Busy(note) if began.elapsed() >= timeout => return Err(locked(path, &note, timeout)),
+            Attempt::Busy(_) => {}
+        }
+        let guard = guard::current();
+        let _not_the_scripts = guard.as_ref().map(|guard| guard.pause());
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(PAUSE);
+    }
+}
+
+//= docs/spec.md#writes
+//# A lock that is not had in time MUST be a fault of kind `locked` that names the holder.
+fn locked(path: &str, note: &str, timeout: Duration) -> Box<Diagnostic> {
+    let holder: Json = serde_json::from_str(note).unwrap_or(Json::Null);
+    let told = match (holder.get("pid"), holder.get("since").and_then(Json::as_str)) {
+        (Some(pid), Some(since)) => format!(" by process {pid} since {since}"),
+        _ => String::new(),
+    };
+    let message = format!("`{path}` is locked{told}");
+    Diagnostic::new(Code("locked"), message)
+        .data(json!({ "path": path, "holder": holder, "timeout_s": timeout.as_secs_f64() }))
+        .help("try again later, or wait longer by `timeout_s`")
+}

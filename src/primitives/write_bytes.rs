@@ -1,0 +1,27 @@
+//! `write_bytes`: bytes become a file.
+
+use crate::diagnostic::Result;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "write_bytes",
+    family: Family::Files,
+    summary: "Writes a file of any bytes. Until the call ends well only the call sees it.",
+    params: &[
+        required("path", &[Kind::Text], "The path of a file, from the root of the workspace, absolute or `~/…`."),
+        required("bytes", &[Kind::Bytes, Kind::Text], "Its new bytes."),
+    ],
+    returns: Kind::Null,
+    effect: Effect::Writes,
+    examples: &[Example::gives(
+        r##"write_bytes("a.bin", from_base64("AQI=")); read_bytes("a.bin").to_base64()"##,
+        r#""AQI=""#,
+    )],
+    run,
+};
+
+fn run(context: &Context<'_>, args: Args) -> Result<Value> {
+    context.host.world().write(args.text("path"), args.bytes("bytes")).map(|()| Value::Null)
+}

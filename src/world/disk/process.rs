@@ -1,0 +1,137 @@
+//! Running programs: arguments only, few variables, a group of processes that ends with the call.
+
+use super::place;
+use super::roots::{Roots, reason};
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::world::path;
+use crate::world::run::{Command, Ran};
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::io::{self, Read, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Stdio};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// The variables of this process that a program gets: where programs are, who asks, in which language.
+const PASSED: [&str; 8] = ["PATH", "HOME", "USER", "LOGNAME", "LANG", "TMPDIR", "TZ", "XDG_CONFIG_HOME"];
+
+/// The longest pause between two looks at a program.
+const LOOK: Duration = Duration::from_millis(8);
+
+/// Runs a program to its end, or ends it.
+pub(super) fn run(roots: &Roots, command: &Command) -> Result<Ran> {
+    let folder = folder(roots, &command.folder)?;
+    let mut started = std::process::Command::new(&command.program);
+    started.args(&command.arguments).current_dir(folder).env_clear().process_group(0);
+    for name in PASSED {
+        if let Some(value) = place::env(name) {
+            started.env(name, value);
+        }
+    }
+    started.envs(command.env.iter().map(|(name, value)| (name, value)));
+    started.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = started.spawn().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Diagnostic::new(Code::WORLD, format!("there is no program `{}`", command.program)),
+        _ => Diagnostic::new(Code::WORLD, format!("`{}` cannot be run: {}", command.program, reason(&error))),
+    })?;
+    Running::new(child, command).to_end()
+}
+
+/// The folder a program runs in: below a root, and no symlink leads outside.
+fn folder(roots: &Roots, given: &str) -> Result<String> {
+    let no_folder = || Diagnostic::new(Code::WORLD, format!("there is no folder `{given}`"));
+    let (dir, within) = roots.find(given)?;
+    let found = dir.ok_or_else(no_folder)?;
+    if within != "." && !found.metadata(&within).is_ok_and(|metadata| metadata.is_dir()) {
+        return Err(no_folder());
+    }
+    Ok(path::join(roots.main(), &roots.spelled(given)))
+}
+
+struct Running<'a> {
+    child: Child,
+    command: &'a Command,
+    output: Option<JoinHandle<Vec<u8>>>,
+    errors: Option<JoinHandle<Vec<u8>>>,
+}
+
+impl<'a> Running<'a> {
+    fn new(mut child: Child, command: &'a Command) -> Self {
+        if let Some(mut input) = child.stdin.take() {
+            let bytes = command.input.clone();
+            // A program that does not read its input must not keep the call waiting.
+            std::thread::spawn(move || {
+                let _it_did_not_want_it = input.write_all(&bytes);
+            });
+        }
+        let output = child.stdout.take().map(|stream| collect(stream, command.most));
+        let errors = child.stderr.take().map(|stream| collect(stream, command.most));
+        Self { child, command, output, errors }
+    }
+
+    //= docs/spec.md#writes
+    //# A program MUST end, with all that it started, when its time is over or the call is cancelled.
+    fn to_end(mut self) -> Result<Ran> {
+        let (began, mut pause) = (Instant::now(), Duration::from_micros(500));
+        let status = loop {
+            match self.child.try_wait() {
+                Ok(Some(status)) => break status,
+                Ok(None) => {}
+                Err(error) => {
+                    return Err(Diagnostic::new(
+                        Code::WORLD,
+                        format!("`{}`: {}", self.command.program, reason(&error)),
+                    ));
+                }
+            }
+            (self.command.stop)()?;
+            if began.elapsed() > self.command.time {
+                let message =
+                    format!("`{}` ran for {} s and was ended", self.command.line(), began.elapsed().as_secs());
+                return Err(Diagnostic::new(Code::LIMIT, message).help("give it more time by `timeout_s`"));
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(LOOK);
+        };
+        // What it started in the background holds the streams open: it ends with it.
+        self.end_group();
+        let output = taken(self.output.take());
+        let errors = taken(self.errors.take());
+        if output.len().max(errors.len()) > self.command.most {
+            let message = format!("`{}` printed more than {} kB", self.command.line(), self.command.most >> 10);
+            return Err(Diagnostic::new(Code::LIMIT, message).help("ask it for less"));
+        }
+        let code = status.code().map_or_else(|| 128 + status.signal().unwrap_or(0), |code| code);
+        Ok(Ran { code: i64::from(code), output, errors })
+    }
+
+    fn end_group(&self) {
+        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        if let Some(pid) = pid {
+            let _already_ended = kill_process_group(pid, Signal::KILL);
+        }
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        if !matches!(self.child.try_wait(), Ok(Some(_))) {
+            self.end_group();
+            let _ended = self.child.wait();
+        }
+    }
+}
+
+/// Reads one byte more than is allowed, and lets the rest pass by.
+fn collect(mut stream: impl Read + Send + 'static, most: usize) -> JoinHandle<Vec<u8>> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _closed = stream.by_ref().take(most as u64 + 1).read_to_end(&mut bytes);
+        let _closed = io::copy(&mut stream, &mut io::sink());
+        bytes
+    })
+}
+
+fn taken(thread: Option<JoinHandle<Vec<u8>>>) -> Vec<u8> {
+    thread.and_then(|thread| thread.join().ok()).unwrap_or_default()
+}

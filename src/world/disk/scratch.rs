@@ -1,0 +1,169 @@
+//! A temporary folder in which a case plays: real files, real programs, a clock that stands still, counted ids.
+
+use super::{Disk, roots};
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::world::run::{Command, Needs, Ran};
+use crate::world::{Attempt, Change, Entry, Stat, Walk, Walked, World};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::time::Duration;
+
+/// 2026-01-01T00:00:00Z, in milliseconds: the clock of a world that was given none.
+const START_MS: i64 = 1_767_225_600_000;
+
+/// The folder goes when this is dropped.
+pub struct Scratch {
+    disk: Disk,
+    _folder: tempfile::TempDir,
+    now_ms: AtomicI64,
+    ids: AtomicU64,
+    env: BTreeMap<String, String>,
+}
+
+impl Scratch {
+    /// An empty folder, a clock, the variables of its environment: those of this process are not seen.
+    pub fn new(now_ms: Option<i64>, env: &[(String, String)]) -> Result<Self> {
+        let failed = |error: std::io::Error| {
+            Diagnostic::new(Code::WORLD, format!("no temporary folder can be made: {}", roots::reason(&error)))
+        };
+        let folder = tempfile::tempdir().map_err(failed)?;
+        let path = folder.path().join("workspace");
+        std::fs::create_dir(&path).map_err(failed)?;
+        let disk = Disk::new(&path.to_string_lossy(), [])?;
+        let now_ms = AtomicI64::new(now_ms.unwrap_or(START_MS));
+        Ok(Self { disk, _folder: folder, now_ms, ids: AtomicU64::new(0), env: env.iter().cloned().collect() })
+    }
+
+    /// Moves the clock on.
+    pub fn advance_ms(&self, by: i64) {
+        self.now_ms.fetch_add(by, Ordering::Relaxed);
+    }
+
+    /// All files, those of git excepted; one that cannot be read is left out.
+    pub fn snapshot(&self) -> BTreeMap<String, Arc<[u8]>> {
+        let walk = Walk { from: ".".to_owned(), hidden: true, ignore: false, follow: false, depth: None };
+        let files = self.disk.walk(&walk).map(|walked| walked.files).unwrap_or_default();
+        let seen = files.into_iter().filter(|path| !path.split('/').any(|part| part == ".git"));
+        seen.filter_map(|path| self.disk.read(&path).ok().map(|bytes| (path, bytes.into()))).collect()
+    }
+
+    /// Makes the folder a repository on the branch `main`, with one commit of all its files.
+    pub fn init_git(&self) -> Result<()> {
+        for arguments in [
+            &["init", "-q", "-b", "main"][..],
+            &["add", "-A"],
+            &["-c", "core.hooksPath=/dev/null", "commit", "-q", "--allow-empty", "-m", "The files of the case"],
+        ] {
+            let command = Command {
+                program: "git".to_owned(),
+                arguments: arguments.iter().map(|word| (*word).to_owned()).collect(),
+                folder: ".".to_owned(),
+                input: Vec::new(),
+                env: Vec::new(),
+                time: Duration::from_secs(60),
+                most: 1 << 20,
+                needs: Needs::WriteGit,
+                stop: guard_less,
+            };
+            let ran = self.run(&command)?;
+            if ran.code != 0 {
+                let told = String::from_utf8_lossy(&ran.errors).trim().to_owned();
+                return Err(Diagnostic::new(Code::WORLD, format!("`{}` failed: {told}", command.line())));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn guard_less() -> Result<()> {
+    Ok(())
+}
+
+impl World for Scratch {
+    fn root(&self) -> &str {
+        self.disk.root()
+    }
+
+    fn stat(&self, path: &str) -> Result<Option<Stat>> {
+        self.disk.stat(path)
+    }
+
+    fn read(&self, path: &str) -> Result<Vec<u8>> {
+        self.disk.read(path)
+    }
+
+    fn list(&self, path: &str) -> Result<Vec<Entry>> {
+        self.disk.list(path)
+    }
+
+    fn walk(&self, walk: &Walk) -> Result<Walked> {
+        self.disk.walk(walk)
+    }
+
+    fn write(&self, path: &str, bytes: &[u8]) -> Result<()> {
+        self.disk.write(path, bytes)
+    }
+
+    fn remove(&self, path: &str) -> Result<()> {
+        self.disk.remove(path)
+    }
+
+    fn apply(&self, changes: &[Change]) -> Result<()> {
+        self.disk.apply(changes)
+    }
+
+    fn may_write(&self, path: &str) -> Result<()> {
+        self.disk.may_write(path)
+    }
+
+    fn spelled(&self, path: &str) -> String {
+        self.disk.spelled(path)
+    }
+
+    fn lock(&self, path: &str) -> Result<Attempt> {
+        self.disk.lock(path)
+    }
+
+    /// Dates, identity and configuration of git are fixed: so are the hashes of its commits.
+    fn run(&self, command: &Command) -> Result<Ran> {
+        let date = format!("{} +0000", self.now_ms() / 1_000);
+        let fixed = [
+            ("GIT_AUTHOR_DATE", date.as_str()),
+            ("GIT_AUTHOR_EMAIL", "case@example.org"),
+            ("GIT_AUTHOR_NAME", "Case"),
+            ("GIT_COMMITTER_DATE", date.as_str()),
+            ("GIT_COMMITTER_EMAIL", "case@example.org"),
+            ("GIT_COMMITTER_NAME", "Case"),
+            ("GIT_CONFIG_GLOBAL", "/dev/null"),
+            ("GIT_CONFIG_NOSYSTEM", "1"),
+            ("HOME", self.disk.root()),
+        ];
+        let mut command = command.clone();
+        command.env.extend(fixed.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        command.env.extend(self.env.iter().map(|(name, value)| (name.clone(), value.clone())));
+        self.disk.run(&command)
+    }
+
+    fn now_ms(&self) -> i64 {
+        self.now_ms.load(Ordering::Relaxed)
+    }
+
+    /// Counted, as in memory.
+    fn uuid(&self) -> [u8; 16] {
+        let number = self.ids.fetch_add(1, Ordering::Relaxed) + 1;
+        let mut bytes = [0; 16];
+        bytes[8..].copy_from_slice(&number.to_be_bytes());
+        bytes[6] = 0x40;
+        bytes[8] = 0x80;
+        bytes
+    }
+
+    fn env(&self, name: &str) -> Option<String> {
+        self.env.get(name).cloned()
+    }
+
+    fn env_names(&self) -> Vec<String> {
+        self.env.keys().cloned().collect()
+    }
+}

@@ -1,0 +1,99 @@
+//! A view shows what was granted, and no more.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use super::*;
+use crate::world::memory::Memory;
+
+fn granted(read: &[&str], write: &[&str], flags: (bool, bool)) -> Granted {
+    let files = ["a.md", "docs/b.md", "docs/c.txt", "docs/deep/d.md", "src/x.rs", "~/notes/n.md", "~/key"];
+    let memory = Memory::with(files.map(|path| (path, "x"))).unwrap();
+    memory.set_env("NOTES", "~/notes");
+    memory.set_env("APP_A", "1");
+    let texts = |globs: &[&str]| globs.iter().map(|glob| (*glob).to_owned()).collect();
+    let allowed = Allowed {
+        read: texts(read),
+        write: texts(write),
+        env: vec!["APP_*".into()],
+        may_read: flags.0,
+        may_write: flags.1,
+        ..Allowed::default()
+    };
+    Granted::new(Arc::new(memory), allowed).unwrap()
+}
+
+fn found(world: &Granted, from: &str) -> String {
+    let walk = Walk { from: from.into(), hidden: true, ignore: false, follow: false, depth: None };
+    world.walk(&walk).map_or_else(|fault| fault.message.clone(), |walked| walked.files.join(" "))
+}
+
+//= docs/spec.md#scripts
+//= type=test
+//# A script MUST NOT reach a file, a variable or a program that its pack was not granted.
+#[test]
+fn reading_stays_within_the_grants() {
+    let all = granted(&["."], &[], (true, false));
+    assert_eq!(found(&all, "."), "a.md docs/b.md docs/c.txt docs/deep/d.md src/x.rs");
+    assert!(all.read("/workspace/docs/../a.md").is_ok() && all.read("~/key").is_err() && all.read("../x").is_err());
+    let some = granted(&["docs/*.md", "src", "$NOTES/**", "$UNSET/**"], &[], (true, false));
+    assert_eq!(found(&some, "."), "docs/b.md src/x.rs");
+    assert_eq!(found(&some, "~/notes"), "~/notes/n.md");
+    assert_eq!(found(&some, "other"), "the pack may not read `other`");
+    assert!(some.read("docs/b.md").is_ok() && some.read("src/x.rs").is_ok() && some.read("~/notes/n.md").is_ok());
+    assert!(some.read("docs/deep/d.md").is_err() && some.read("docs/c.txt").is_err() && some.read("a.md").is_err());
+    assert!(some.stat("docs").unwrap().is_some() && some.stat("docs/c.txt").is_err());
+    let names = |path: &str| some.list(path).unwrap().into_iter().map(|entry| entry.name).collect::<Vec<_>>();
+    assert_eq!((names("."), names("docs")), (vec!["docs".into(), "src".into()], vec!["b.md".into()]));
+}
+
+#[test]
+fn an_ignore_file_above_what_is_granted_is_seen_to_change() {
+    let memory = Arc::new(Memory::with([("docs/a.md", "x"), ("docs/b.md", "x"), (".gitignore", "b.md")]).unwrap());
+    let allowed = Allowed { read: vec!["docs/**".into()], may_read: true, ..Allowed::default() };
+    let world: Arc<dyn World> = Arc::new(Granted::new(memory.clone(), allowed).unwrap());
+    memory.advance_ms(60_000);
+    let recorded = crate::world::recorded::Recorded::new(Arc::clone(&world));
+    let walk = Walk { from: "docs".into(), hidden: false, ignore: true, follow: false, depth: None };
+    assert_eq!(recorded.walk(&walk).unwrap().files, ["docs/a.md"]);
+    let reads = recorded.take();
+    assert!(reads.unchanged(world.as_ref()));
+    memory.write(".gitignore", b"").unwrap();
+    assert!(!reads.unchanged(world.as_ref()));
+}
+
+#[test]
+fn writing_stays_within_the_grants() {
+    let world = granted(&["."], &["**", "~/notes"], (true, true));
+    assert!(world.write("docs/new.md", b"").is_ok() && world.write("~/notes/new.md", b"").is_ok());
+    for path in [".git/config", "sub/.git/hooks/x", ".GIT/x", ".toolsd/x", "toolsd.toml", "a/../.git/x", ".git"] {
+        let fault = world.write(path, b"").unwrap_err();
+        assert!(fault.message.contains("no grant covers") && world.remove(path).is_err(), "{fault}");
+    }
+    assert!(world.write("~/key", b"").is_err() && world.remove("~/key").is_err());
+    let fault = granted(&["."], &["out"], (true, true)).write("a.md", b"").unwrap_err();
+    assert_eq!(fault.message, "the pack may not write `a.md`");
+    assert_eq!(fault.help.as_deref(), Some("allow it in `[pack]` by `grants = { write = [\"out\", \"a.md\"] }`"));
+}
+
+//= docs/spec.md#scripts
+//= type=test
+//# A declared effect MUST hold at run time.
+#[test]
+fn the_declared_effect_holds_at_run_time() {
+    let pure = granted(&["."], &["**"], (false, false));
+    assert!(pure.read("a.md").unwrap_err().help.unwrap().contains("effect = \"reads\""));
+    assert!(pure.stat("a.md").is_err() && pure.list(".").is_err() && pure.env("APP_A").is_none());
+    let reads = granted(&["."], &["**"], (true, false));
+    assert!(reads.write("x", b"").unwrap_err().help.unwrap().contains("effect = \"writes\""));
+}
+
+//= docs/spec.md#scripts
+//= type=test
+//# A script MUST NOT reach a file, a variable or a program that its pack was not granted.
+#[test]
+fn variables_are_granted_by_name() {
+    let world = granted(&[], &[], (true, false));
+    assert_eq!((world.env("APP_A").as_deref(), world.env("NOTES")), (Some("1"), None));
+    assert_eq!(world.env_names(), ["APP_A"]);
+    assert_eq!(world.may_env("NOTES").unwrap_err().message, "the pack may not read the variable `NOTES`");
+    assert_eq!(world.read("a.md").unwrap_err().message, "the pack may not read `a.md`");
+}

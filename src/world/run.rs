@@ -1,0 +1,79 @@
+//! What running a program needs and gives; that it happens is a matter of the disk.
+
+use crate::diagnostic::{Code, Diagnostic, Result};
+use std::time::Duration;
+
+/// A program and how to run it. There is no shell: each argument arrives as it is.
+#[derive(Clone, Debug)]
+pub struct Command {
+    /// The program: a name that is looked for in `PATH`, or a path.
+    pub program: String,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// The folder it runs in.
+    pub folder: String,
+    /// What it reads; nothing if it is empty.
+    pub input: Vec<u8>,
+    /// Variables that are set for it, besides the few that every program gets.
+    pub env: Vec<(String, String)>,
+    /// How long it may take.
+    pub time: Duration,
+    /// How many bytes it may print on either stream.
+    pub most: usize,
+    /// The grant that covers it.
+    pub needs: Needs,
+    /// Asked again and again while it runs: a fault ends the program.
+    pub stop: fn() -> Result<()>,
+}
+
+/// The grant that a command needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// `git = "read"`.
+    ReadGit,
+    /// `git = "write"`.
+    WriteGit,
+    /// `run = [PROGRAM]`.
+    Program,
+}
+
+/// How far git goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Git {
+    /// Not at all.
+    #[default]
+    None,
+    /// Inspecting commands.
+    Read,
+    /// Changing commands too.
+    Write,
+}
+
+/// How a program ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ran {
+    /// Its exit code; 128 and the number of the signal that ended it.
+    pub code: i64,
+    /// What it printed.
+    pub output: Vec<u8>,
+    /// What it printed on the stream of errors.
+    pub errors: Vec<u8>,
+}
+
+impl Command {
+    /// The command as a person would type it, cut.
+    pub fn line(&self) -> String {
+        let words = std::iter::once(&self.program).chain(&self.arguments);
+        let line = words.map(String::as_str).collect::<Vec<_>>().join(" ");
+        match line.len() > 120 {
+            true => format!("{}…", &line[..line.floor_char_boundary(120)]),
+            false => line,
+        }
+    }
+}
+
+/// The fault of a world that has no programs.
+pub fn nowhere(command: &Command) -> Box<Diagnostic> {
+    Diagnostic::new(Code::WORLD, format!("there is no program `{}` in a world of memory", command.program))
+        .help("a case that runs programs needs `world = \"disk\"`")
+}

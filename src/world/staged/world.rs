@@ -1,0 +1,136 @@
+//! The world as the call sees it: its own writes over what is there.
+
+use super::{Staged, taken};
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::world::run::{Command, Needs, Ran};
+use crate::world::walk::{self, Folders};
+use crate::world::{Attempt, Entry, EntryKind, Stat, Walk, Walked, World};
+
+fn missing(path: &str) -> Box<Diagnostic> {
+    Diagnostic::new(Code::WORLD, format!("there is no file `{path}`"))
+}
+
+//= docs/spec.md#writes
+//# What a call writes MUST be seen by the call itself: in files, in globs and in its graph.
+impl World for Staged {
+    fn root(&self) -> &str {
+        self.under.root()
+    }
+
+    fn stat(&self, path: &str) -> Result<Option<Stat>> {
+        let key = self.under.spelled(path);
+        {
+            let held = self.lock_held();
+            if let Some(stat) = held.folders.get(&key) {
+                return Ok(Some(*stat));
+            }
+            if let Some(file) = held.files.get(&key) {
+                return Ok(file.bytes.is_some().then_some(file.stat));
+            }
+        }
+        let stat = self.under.stat(path)?;
+        if stat.is_none() {
+            self.lock_held().seen.insert(key, None);
+        }
+        Ok(stat)
+    }
+
+    fn read(&self, path: &str) -> Result<Vec<u8>> {
+        let key = self.under.spelled(path);
+        if let Some(file) = self.lock_held().files.get(&key) {
+            return file.bytes.as_ref().map(|bytes| bytes.to_vec()).ok_or_else(|| missing(path));
+        }
+        let bytes = self.under.read(path)?;
+        self.lock_held().seen.insert(key, Some(*blake3::hash(&bytes).as_bytes()));
+        Ok(bytes)
+    }
+
+    fn list(&self, path: &str) -> Result<Vec<Entry>> {
+        match self.entries(path)? {
+            Some(found) => Ok(found.into_iter().map(Entry::from).collect()),
+            None => self.under.list(path),
+        }
+    }
+
+    fn walk(&self, walk: &Walk) -> Result<Walked> {
+        if self.is_empty() {
+            return self.under.walk(walk);
+        }
+        walk::walk(self, &Walk { from: self.under.spelled(&walk.from), ..walk.clone() })
+    }
+
+    fn write(&self, path: &str, bytes: &[u8]) -> Result<()> {
+        self.put(path, Some(bytes.into()), None)
+    }
+
+    fn remove(&self, path: &str) -> Result<()> {
+        match self.stat(path)? {
+            Some(stat) if stat.entry == EntryKind::Folder => Err(crate::world::is_folder(path)),
+            Some(_) => self.put(path, None, None),
+            None => Err(missing(path)),
+        }
+    }
+
+    fn may_write(&self, path: &str) -> Result<()> {
+        self.under.may_write(path)
+    }
+
+    fn spelled(&self, path: &str) -> String {
+        self.under.spelled(path)
+    }
+
+    fn staged(&self) -> Option<&Staged> {
+        Some(self)
+    }
+
+    /// The lock is the call's: it cannot take it twice.
+    fn lock(&self, path: &str) -> Result<Attempt> {
+        let key = if path.contains('/') { self.under.spelled(path) } else { path.to_owned() };
+        let attempt = taken::take(&self.locks, key, path, || match self.is_dry {
+            true => Ok(Attempt::Held(Box::new(taken::Dry))),
+            false => self.under.lock(path),
+        })?;
+        if matches!(attempt, Attempt::Held(_)) {
+            self.touch();
+        }
+        Ok(attempt)
+    }
+
+    //= docs/spec.md#writes
+    //# What is staged MUST reach the disk before a program runs.
+    fn run(&self, command: &Command) -> Result<Ran> {
+        if command.needs == Needs::ReadGit {
+            return self.under.run(command);
+        }
+        //= docs/spec.md#writes
+        //# A dry run MUST NOT change a file nor run a program that changes something.
+        if self.is_dry {
+            let message = format!("a dry run ends before `{}`", command.line());
+            return Err(Diagnostic::new(Code::WORLD, message).help("what a program does cannot be taken back"));
+        }
+        self.flush()?;
+        let ran = self.under.run(command);
+        self.touch();
+        ran
+    }
+
+    fn now_ms(&self) -> i64 {
+        self.under.now_ms()
+    }
+
+    fn uuid(&self) -> [u8; 16] {
+        self.under.uuid()
+    }
+
+    fn env(&self, name: &str) -> Option<String> {
+        self.under.env(name)
+    }
+
+    fn may_env(&self, name: &str) -> Result<()> {
+        self.under.may_env(name)
+    }
+
+    fn env_names(&self) -> Vec<String> {
+        self.under.env_names()
+    }
+}
