@@ -2,8 +2,8 @@
 #![allow(deprecated, reason = "logging and subscribe are deprecated in the newest revision and alive in the others")]
 
 use super::{
-    Connection, Manner, Revision, STATUS, about, faults, is_removed, level_of, misread, page, published, render, skills,
-    typed,
+    Connection, Manner, Revision, STATUS, about, faults, is_removed, level_of, misread, page, published, render,
+    skills, typed,
 };
 use crate::call::{Answer, Completed, Request};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
