@@ -65,7 +65,7 @@ impl Running {
     /// Calls a function of a script with as many of the arguments as it takes.
     pub fn function(&self, script: &str, function: &str, mut arguments: Vec<Value>) -> Result<Value> {
         let program = &self.pack().made.program;
-        let known = program.functions(script).into_iter().find(|known| known.name == function);
+        let known = program.functions(script).iter().find(|known| known.name == function);
         if let Some(known) = known {
             arguments.truncate(known.arity);
         }

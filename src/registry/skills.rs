@@ -2,7 +2,7 @@
 
 use super::Files;
 use crate::definition::{Located, SkillsDefinition};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::parse::{self, Input};
 use crate::source::Place;
 use crate::value::Json;
@@ -64,24 +64,24 @@ pub(super) fn skills(definitions: &[SkillsDefinition], files: &Files, faults: &m
                     faults.extend(more);
                     if let Some(first) = found.insert(skill.uri.clone(), skill) {
                         let message = format!("two skills are `{}`", first.uri);
-                        faults.push(warning(message, &dir.at, "skills of one folder have names of their own"));
+                        faults.push(*warning(message, &dir.at, "skills of one folder have names of their own"));
                     }
                 }
                 //= docs/spec.md#skills
                 //# A skill that is broken MUST NOT take the others with it.
-                Err(fault) => faults.push(fault),
+                Err(fault) => faults.push(*fault),
             }
         }
         if !any {
             let message = format!("there is no skill below `{}`", dir.value);
-            faults.push(warning(message, &dir.at, "a skill is a folder with a SKILL.md among the pack's files"));
+            faults.push(*warning(message, &dir.at, "a skill is a folder with a SKILL.md among the pack's files"));
         }
     }
     found.into_values().collect()
 }
 
-fn warning(message: String, at: &Place, help: &str) -> Diagnostic {
-    *Diagnostic::new(SKILL, message).warning().at(at.clone()).help(help)
+fn warning(message: String, at: &Place, help: &str) -> Box<Diagnostic> {
+    Diagnostic::new(SKILL, message).warning().at(at.clone()).help(help)
 }
 
 /// The folders below this one that hold a `SKILL.md`.
@@ -92,7 +92,7 @@ fn folders(dir: &str, files: &Files) -> Vec<String> {
 }
 
 /// The skill in a folder, and what should be better about it.
-fn skill(dir: &Located<String>, folder: &str, files: &Files) -> Result<(Skill, Vec<Diagnostic>), Diagnostic> {
+fn skill(dir: &Located<String>, folder: &str, files: &Files) -> Result<(Skill, Vec<Diagnostic>)> {
     let path = format!("{folder}/{SKILL_FILE}");
     let source = files.by_path.get(&path).and_then(|file| file.source.as_ref());
     let Some(source) = source else {
@@ -122,7 +122,7 @@ fn skill(dir: &Located<String>, folder: &str, files: &Files) -> Result<(Skill, V
     let mut faults = Vec::new();
     if files.len() > MOST_FILES || size > MOST_BYTES {
         let message = format!("the skill `{name}` has {} files of {size} bytes", files.len());
-        faults.push(warning(message, &at, "clients may refuse more than 512 files or 16 MiB"));
+        faults.push(*warning(message, &at, "clients may refuse more than 512 files or 16 MiB"));
     }
     Ok((Skill { uri: format!("{base}/{SKILL_FILE}"), frontmatter, files }, faults))
 }

@@ -1,4 +1,5 @@
 //! A running `toolsd serve`, and a client that speaks to it.
+#![allow(dead_code, reason = "each test crate uses a part of this")]
 
 use crate::home::Home;
 use serde_json::{Value, json};

@@ -50,6 +50,7 @@ fn pack() -> Arc<Pack> {
         },
         instructions: Some("Call `echo` first.".to_owned()),
         cases: Vec::new(),
+        skills: Vec::new(),
         made: toolsd::registry::Made::default(),
     })
 }

@@ -294,7 +294,7 @@ impl Reads {
         if self.torn.is_some() {
             return self.torn.clone();
         }
-        let vouchers: Vec<Option<Arc<[(String, Seen)]>>> = self.walks.iter().map(WalkRead::vouched_by).collect();
+        let vouchers: Vec<_> = self.walks.iter().map(WalkRead::vouched_by).collect();
         let now = Now::look(world, self.files.keys().chain(vouchers.iter().flatten().flat_map(|seen| names(seen))));
         let mut from = 0;
         let file = self.files.iter().find(|(path, file)| match now.next(&mut from, path) {
