@@ -70,7 +70,7 @@ fn a_dry_run_tells_what_would_change() {
     assert!(!workspace.join("a.md").exists());
     let line: Value = serde_json::from_slice(&dry.stderr).unwrap();
     assert_eq!((&line["tool"], &line["ended"]), (&json!("put"), &json!("well")));
-    let run = pen(&workspace, &["call", "start", "program=cat", "--dry-run"]);
+    let run = pen(&workspace, &["call", "begin", "program=cat", "--dry-run"]);
     assert!(said(&run).to_string().contains("a dry run ends before `cat"));
     assert!(pen(&workspace, &["call", "put", "path=a.md"]).status.success());
     assert_eq!(std::fs::read_to_string(workspace.join("a.md")).unwrap(), "x");

@@ -37,10 +37,8 @@ const ASKS: Key = optional(
 );
 const ARGUMENTS: Key = optional("arguments", Shape::Object, "The arguments.");
 
-const CASE_LATER: &[(&str, &str)] = &[
-    ("workspace", "lay the files at the root"),
-    ("home", "lay the files at the root"),
-];
+const CASE_LATER: &[(&str, &str)] =
+    &[("workspace", "lay the files at the root"), ("home", "lay the files at the root")];
 
 /// `[[tool.example]]`.
 pub static TOOL_EXAMPLE: Grammar = Grammar {
