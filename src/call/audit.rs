@@ -7,9 +7,11 @@ use serde_json::json;
 use std::sync::OnceLock;
 use std::time::Instant;
 
+type Line = Box<dyn Fn(&Json) + Send + Sync>;
+
 /// Takes the lines.
 #[derive(Default)]
-pub struct Audit(OnceLock<Box<dyn Fn(&Json) + Send + Sync>>);
+pub struct Audit(OnceLock<Line>);
 
 impl Service {
     /// Has `line` called with one object for each call of a tool, on the thread of the call: `tool`, `pack`, `effect`,

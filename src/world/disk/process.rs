@@ -34,7 +34,7 @@ pub(super) fn run(roots: &Roots, command: &Command) -> Result<Ran> {
         io::ErrorKind::NotFound => Diagnostic::new(Code::WORLD, format!("there is no program `{}`", command.program)),
         _ => Diagnostic::new(Code::WORLD, format!("`{}` cannot be run: {}", command.program, reason(&error))),
     })?;
-    Running::new(child, command).to_end()
+    Running::new(child, command).wait()
 }
 
 /// The folder a program runs in: below a root, and no symlink leads outside.
@@ -71,7 +71,7 @@ impl<'a> Running<'a> {
 
     //= docs/spec.md#writes
     //# A program MUST end, with all that it started, when its time is over or the call is cancelled.
-    fn to_end(mut self) -> Result<Ran> {
+    fn wait(mut self) -> Result<Ran> {
         let (began, mut pause) = (Instant::now(), Duration::from_micros(500));
         let status = loop {
             match self.child.try_wait() {
@@ -101,7 +101,7 @@ impl<'a> Running<'a> {
             let message = format!("`{}` printed more than {} kB", self.command.line(), self.command.most >> 10);
             return Err(Diagnostic::new(Code::LIMIT, message).help("ask it for less"));
         }
-        let code = status.code().map_or_else(|| 128 + status.signal().unwrap_or(0), |code| code);
+        let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
         Ok(Ran { code: i64::from(code), output, errors })
     }
 
