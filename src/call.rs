@@ -48,6 +48,13 @@ pub enum Request {
         /// Its arguments: an object.
         arguments: Json,
     },
+    /// See to all that comes before a call of a tool becomes a task.
+    Prepare {
+        /// Its public name.
+        tool: String,
+        /// Its arguments: an object.
+        arguments: Json,
+    },
     /// Read a resource.
     Read {
         /// Its URI.
@@ -107,6 +114,8 @@ pub enum Answer {
     },
     /// The resources: objects as MCP lists them (`uri`, `name`, …), in a total order.
     Resources(Arc<Vec<Json>>),
+    /// The call may begin, with what was asked beforehand.
+    Ready(Box<Record>),
     /// The call cannot go on without answers: make it again with them. Only where [`Asking::Suspends`].
     Asks(Box<Asks>),
     /// An error of the protocol: not found, rejected, a fault of the host.

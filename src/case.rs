@@ -200,6 +200,7 @@ pub fn result_of(answer: &Answer) -> Json {
         }
         Answer::Completion { values, .. } => json!(values),
         Answer::Resources(resources) => json!(**resources),
+        Answer::Ready(_) => Json::Null,
         Answer::Asks(asks) => asks.questions.iter().map(|(key, _)| json!(key)).collect(),
         Answer::Fault(fault) => crate::call::fault_json(fault),
     }
