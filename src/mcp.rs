@@ -50,9 +50,9 @@ use sealing::Sealing;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tasking::owner;
 use tasks::{Begun, Owner, Tasks};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::signal::unix::{SignalKind, signal};
 use wire::{Ends, Wire};
 

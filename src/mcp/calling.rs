@@ -50,8 +50,7 @@ impl Connection {
         };
         //= docs/spec.md#tasks
         //# A call MUST become a task only if its own request declares the extension.
-        let knows_tasks =
-            revision.is_stateless() && has_capability(&self.capabilities(context), TASKS_EXTENSION_ID);
+        let knows_tasks = revision.is_stateless() && has_capability(&self.capabilities(context), TASKS_EXTENSION_ID);
         match call.calls.tasking.task {
             Task::Never => self.call_at_once(call, None, context, revision).await,
             Task::Optional | Task::Required if knows_tasks => self.call_as_task(call, context, revision).await,

@@ -231,7 +231,11 @@ impl ServerHandler for Connection {
         let revision = revision_of(&context);
         let registry = self.host.service.registry();
         if !registry.prompts.iter().any(|prompt| prompt.name == request.name) {
-            return Err(faults::unknown("prompt", &request.name, registry.prompts.iter().map(|prompt| prompt.name.as_str())));
+            return Err(faults::unknown(
+                "prompt",
+                &request.name,
+                registry.prompts.iter().map(|prompt| prompt.name.as_str()),
+            ));
         }
         let arguments = request.arguments.unwrap_or_default();
         if let Some((name, _)) = arguments.iter().find(|(_, value)| !value.is_string()) {

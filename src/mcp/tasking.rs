@@ -19,7 +19,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-/// So long a result can be fetched at least, however late it came.
+/// So long a result that came late can be fetched, unless the task's own time is shorter.
 const FETCHING: Duration = Duration::from_secs(60);
 
 /// What a task runs.
@@ -102,7 +102,8 @@ impl Connection {
 impl Job {
     async fn run(self, all: CancellationToken) {
         let (host, id) = (Arc::clone(&self.host), self.begun.task.task_id.clone());
-        let expires = Instant::now() + Duration::from_millis(self.calls.tasking.ttl_ms);
+        let lives = Duration::from_millis(self.calls.tasking.ttl_ms);
+        let expires = Instant::now() + lives;
         let end = tokio::select! {
             biased;
             () = all.cancelled() => return host.tasks.forget(&id),
@@ -118,7 +119,7 @@ impl Job {
         //# What is kept of a task MUST be forgotten when it expires, and not before.
         tokio::select! {
             () = all.cancelled() => {}
-            () = sleep_until(expires.max(Instant::now() + FETCHING)) => {}
+            () = sleep_until(expires.max(Instant::now() + FETCHING.min(lives))) => {}
         }
         host.tasks.forget(&id);
     }

@@ -62,8 +62,5 @@ pub static TOOL: Grammar = Grammar {
         optional("limits", Shape::Table(&LIMITS), "The limits of a call, where they differ from the pack's."),
         optional("example", Shape::Tables(&TOOL_EXAMPLE), "Examples: documentation and test at once; at least one."),
     ],
-    later: &[
-        ("dispatch", "write one tool for each operation"),
-        ("on", "write one tool for each operation"),
-    ],
+    later: &[("dispatch", "write one tool for each operation"), ("on", "write one tool for each operation")],
 };
