@@ -132,9 +132,6 @@ impl Interview {
 
     /// The next id: that of the run before, else a new one.
     pub fn id(&self, draw: impl FnOnce() -> String) -> String {
-        if !self.suspends {
-            return draw();
-        }
         let mut state = self.state();
         state.drawn += 1;
         let at = state.drawn - 1;
@@ -142,7 +139,7 @@ impl Interview {
             return id.clone();
         }
         let id = draw();
-        if at < IDS {
+        if self.suspends && at < IDS {
             state.record.ids.push(id.clone());
         }
         id
@@ -165,9 +162,14 @@ impl Interview {
         self.state().record.made.insert(key.to_owned(), value);
     }
 
-    /// What the call keeps so far.
+    /// What the call keeps so far, with the answers that came before they were asked for.
     pub fn record(&self) -> Record {
-        self.state().record.clone()
+        let state = self.state();
+        let mut record = state.record.clone();
+        for (key, answer) in &state.fresh {
+            record.answers.entry(key.clone()).or_insert_with(|| answer.clone());
+        }
+        record
     }
 
     /// What the call asks before it can go on, if it was suspended.

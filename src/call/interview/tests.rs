@@ -119,6 +119,20 @@ fn a_call_that_waits_asks_again_as_often() {
 }
 
 #[test]
+fn a_call_that_waits_goes_on_where_one_that_was_suspended_stood() {
+    let before = suspending(Record::default(), &[("who", accept("Ada")), ("stray", json!(1))]);
+    let id = before.id(|| "drawn before".to_owned());
+    let says = Arc::new(Says(accept("nobody"), AtomicU32::new(0)));
+    let asker = Arc::clone(&says) as Arc<dyn Asker>;
+    let asking = Asking::Waits { asker, record: Box::new(before.record()) };
+    let after = Interview::new(asking, capabilities());
+    assert_eq!(ask(&after, "who"), Ok(accept("Ada")), "answered before it was asked");
+    assert_eq!(says.1.load(Ordering::Relaxed), 0);
+    assert_eq!(after.id(|| "drawn again".to_owned()), id);
+    assert_eq!(after.id(|| "drawn anew".to_owned()), "drawn anew");
+}
+
+#[test]
 fn a_key_stands_for_one_question() {
     let interview = suspending(Record::default(), &[("who", accept("Ada"))]);
     ask(&interview, "who").unwrap();
