@@ -10,6 +10,7 @@ mod graphs;
 mod host;
 mod interview;
 mod loading;
+mod operation;
 mod order;
 mod outcome;
 mod prompt;

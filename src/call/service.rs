@@ -6,7 +6,7 @@ use super::interview::Interview;
 use super::loading::{Site, load};
 use super::running::{Beginning, Running};
 use super::{Answer, Caller, Change, Changes, Completed, Contents, Request, STATUS};
-use super::{complete, prompt, resource, status, tool};
+use super::{complete, operation, prompt, resource, status, tool};
 use crate::content::ResourceBody;
 use crate::definition::{Completion, Declared, Located};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
@@ -182,15 +182,11 @@ impl Calling<'_> {
             let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no tool `{name}`"));
             return Err(with_nearest(fault, name, self.registry.tools.iter().map(|tool| tool.name.as_str())));
         };
-        let running = self.begin(
-            &served.pack,
-            served.tool.effect.value,
-            served.checks.limits,
-            false,
-            Some(&served.tool.questions),
-        )?;
+        let (effect, limits) = operation::held_to(served, arguments);
+        let running = self.begin(&served.pack, effect, limits, false, Some(&served.tool.questions))?;
         self.require(&served.name, &served.tool.requires_client)?;
-        self.service.audit.around(served, || tool::call(served, &running, arguments)).map(Answer::Tool)
+        let call = || tool::call(served, &running, arguments);
+        self.service.audit.around(served, arguments, call).map(Answer::Tool)
     }
 
     fn read(&self, uri: &str) -> Result<Contents> {
