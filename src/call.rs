@@ -13,10 +13,12 @@ mod loading;
 mod order;
 mod outcome;
 mod prompt;
+mod refreshing;
 mod reload;
 mod resource;
 mod running;
 mod service;
+mod skills;
 mod status;
 mod tool;
 mod writing;
@@ -28,6 +30,7 @@ pub use interview::{Asker, Asking, Asks, Record};
 pub use loading::{Site, clashes, load, parts};
 pub use outcome::FAILURE;
 pub use reload::log_fault;
+pub use refreshing::Pace;
 pub use service::Service;
 pub use status::{STATUS, fault as fault_json, status};
 
@@ -35,6 +38,7 @@ use crate::content::{Content, ResourceBody};
 use crate::diagnostic::Diagnostic;
 use crate::guard::Cancel;
 use crate::primitive::Notice;
+use crate::registry::Skills;
 use crate::value::Json;
 use std::sync::Arc;
 
@@ -73,6 +77,8 @@ pub enum Request {
     },
     /// List all resources: the fixed ones, and those that `list` functions name.
     ListResources,
+    /// List all skills: those among the files of packs, and those that `list` functions find.
+    ListSkills,
 }
 
 /// What is completed.
@@ -107,6 +113,8 @@ pub enum Answer {
     },
     /// The resources: objects as MCP lists them (`uri`, `name`, …), in a total order.
     Resources(Arc<Vec<Json>>),
+    /// The skills.
+    Skills(Arc<Skills>),
     /// The call cannot go on without answers: make it again with them. Only where [`Asking::Suspends`].
     Asks(Box<Asks>),
     /// An error of the protocol: not found, rejected, a fault of the host.
