@@ -14,10 +14,12 @@ mod operation;
 mod order;
 mod outcome;
 mod prompt;
+mod refreshing;
 mod reload;
 mod resource;
 mod running;
 mod service;
+mod skills;
 mod status;
 mod tool;
 mod writing;
@@ -29,6 +31,7 @@ pub use interview::{Asker, Asking, Asks, Record};
 pub use loading::{Site, clashes, load, parts};
 pub use outcome::FAILURE;
 pub use reload::log_fault;
+pub use refreshing::Pace;
 pub use service::Service;
 pub use status::{STATUS, fault as fault_json, status};
 
@@ -36,6 +39,7 @@ use crate::content::{Content, ResourceBody};
 use crate::diagnostic::Diagnostic;
 use crate::guard::Cancel;
 use crate::primitive::Notice;
+use crate::registry::Skills;
 use crate::value::Json;
 use std::sync::Arc;
 
@@ -74,6 +78,8 @@ pub enum Request {
     },
     /// List all resources: the fixed ones, and those that `list` functions name.
     ListResources,
+    /// List all skills: those among the files of packs, and those that `list` functions find.
+    ListSkills,
 }
 
 /// What is completed.
@@ -108,6 +114,8 @@ pub enum Answer {
     },
     /// The resources: objects as MCP lists them (`uri`, `name`, …), in a total order.
     Resources(Arc<Vec<Json>>),
+    /// The skills.
+    Skills(Arc<Skills>),
     /// The call cannot go on without answers: make it again with them. Only where [`Asking::Suspends`].
     Asks(Box<Asks>),
     /// An error of the protocol: not found, rejected, a fault of the host.

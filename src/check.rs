@@ -215,6 +215,12 @@ fn named_functions<'a>(subject: &'a Subject<'_>) -> Vec<NamedFunction<'a>> {
         let completions = prompt.arguments.iter().filter_map(|argument| argument.complete.as_ref());
         all.extend(completions.filter_map(|completion| of_completion(script, completion)));
     }
+    for skills in &definitions.skills {
+        if let Some(list) = &skills.list {
+            let (script, function, at) = (skills.script.as_str(), list.value.as_str(), &list.at);
+            all.push(NamedFunction { script, function, at, parameters: 0..=0, form: "fn()" });
+        }
+    }
     if let Some(graph) = &definitions.graph {
         let (script, at) = (graph.script.value.as_str(), &graph.script.at);
         all.push(NamedFunction { script, function: "build", at, parameters: 1..=2, form: "fn build(g, config)" });

@@ -14,7 +14,7 @@ mod workspace;
 
 pub use grammar::{Grammar, Key, Shape, reference};
 pub use operation::{Dispatch, Operation};
-pub use pack::{Git, Grants, GraphDefinition, LimitsOverride, PackDefinition, Refresh};
+pub use pack::{Git, Grants, GraphDefinition, LimitsOverride, PackDefinition, Refresh, Setting};
 pub use read::read;
 pub use schema::{Checker, Problem, Role, Schema, lint, missing_references, published, resolved};
 pub use uri::variables as uri_variables;
@@ -289,11 +289,15 @@ pub enum MessagePart {
     },
 }
 
-/// Skills that are served as they lie among the files of the pack.
+/// Skills: those that lie among the files of the pack, or those that a function finds.
 #[derive(Clone, Debug)]
 pub struct SkillsDefinition {
     /// Folders, from the root: each folder below them that has a `SKILL.md` is a skill.
     pub dirs: Vec<Located<String>>,
+    /// A function that lists folders of the workspace, each with a `SKILL.md`.
+    pub list: Option<Located<String>>,
+    /// The script of `list`.
+    pub script: String,
 }
 
 /// A case, or an example: documentation and test at once.
@@ -309,6 +313,10 @@ pub struct Case {
     pub git: bool,
     /// Locks that somebody else holds.
     pub locked: Vec<String>,
+    /// The folder, among the files below, that is the workspace; without it they lie in the workspace themselves.
+    pub workspace: Option<String>,
+    /// The folder, among the files below, that is the home folder.
+    pub home: Option<String>,
     /// The files of the workspace.
     pub files: Vec<(String, String)>,
     /// Folders whose files are laid into the workspace: paths from the root.

@@ -174,7 +174,13 @@ impl CallHost {
         let Some(host) = self.itself.upgrade() else {
             return Err(Diagnostic::new(Code::INTERNAL, "the call has ended"));
         };
-        building::fresh(&host, store, graph)
+        building::graph(&host, store, graph)
+    }
+
+    /// Looks at the graph of the pack again and builds it anew if that is due; nothing if it has none.
+    pub fn refresh(self: &Arc<Self>) -> Result<Option<Arc<Graph>>> {
+        let graph = self.pack.made.graph.as_ref();
+        graph.map(|graph| building::fresh(self, &self.store, graph)).transpose()
     }
 }
 

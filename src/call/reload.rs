@@ -1,9 +1,8 @@
 //! A new generation: made aside, swapped in, and what it changes for clients announced.
 
-use super::interview::Interview;
 use super::loading::load;
-use super::service::{Calling, Service};
-use super::{Asking, Change, fault_json};
+use super::service::Service;
+use super::{Change, fault_json};
 use crate::definition::Body;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::guard::Cancel;
@@ -78,9 +77,7 @@ impl Service {
     }
 
     fn description(&self, registry: &Registry, served: &ServedTool, function: &str) -> Option<String> {
-        let interview = Interview::new(Asking::Nobody, Json::Null);
-        let calling =
-            Calling { service: self, registry, cancel: Cancel::default(), notices: Arc::new(|_| {}), interview };
+        let calling = self.background(registry, Cancel::default());
         let script = match &served.tool.body.value {
             Body::Script { script, .. } | Body::Operations { script } => script.clone(),
             _ => format!("tools.d/{}.rhai", served.pack.name),
@@ -88,6 +85,7 @@ impl Service {
         let Checks { limits, .. } = served.checks;
         let running = calling.begin(&served.pack, Effect::Reads, limits, false, None);
         let text = running.and_then(|running| running.function(&script, function, Vec::new()));
+        self.described.note(&served.pack.name, self.store(&served.pack.name).last().as_ref());
         match text {
             Ok(text) => text.as_text().map(str::to_owned),
             Err(fault) => {
@@ -149,7 +147,7 @@ impl Registry {
             tools: self.tools.clone(),
             resources: self.resources.clone(),
             prompts: self.prompts.clone(),
-            skills: self.skills.clone(),
+            skills: Arc::clone(&self.skills),
             routes: self.routes.clone(),
             dormant: self.dormant.clone(),
             stale: self.stale.clone(),
@@ -196,6 +194,6 @@ fn resources(registry: &Registry) -> Vec<Json> {
         json["is_template"] = Json::from(one.resource.is_template);
         json
     };
-    let skills = registry.skills.values().map(|(_, skill)| super::resource::skill(skill));
+    let skills = registry.skills.iter().map(|(_, skill)| super::resource::skill(skill));
     registry.resources.iter().map(published).chain(skills).collect()
 }

@@ -4,7 +4,9 @@ use super::audit::Audit;
 use super::host::{Notices, Staging};
 use super::interview::Interview;
 use super::loading::{Site, load};
+use super::refreshing::{Described, told};
 use super::running::{Beginning, Running};
+use super::skills::Found;
 use super::{Answer, Caller, Change, Changes, Completed, Contents, Request, STATUS};
 use super::{complete, operation, prompt, resource, status, tool};
 use crate::content::ResourceBody;
@@ -15,7 +17,7 @@ use crate::guard::Limits;
 use crate::primitive::{Effect, Listed, Notice, lacking};
 use crate::registry::{Pack, Registry, ServedPrompt, ServedResource};
 use crate::script::Pool;
-use crate::value::Json;
+use crate::value::{Json, Value};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -33,6 +35,10 @@ pub struct Service {
     stores: Mutex<HashMap<String, Arc<Store>>>,
     staging: Staging,
     pub(super) audit: Audit,
+    /// The skills that functions found.
+    pub(super) found: Found,
+    /// What the descriptions were computed from.
+    pub(super) described: Described,
 }
 
 impl Service {
@@ -63,6 +69,8 @@ impl Service {
             stores: Mutex::default(),
             staging,
             audit: Audit::default(),
+            found: Found::default(),
+            described: Described::default(),
         }
     }
 
@@ -78,14 +86,23 @@ impl Service {
 
     /// Answers a request on a script thread; `done` is called there. A panic becomes a fault.
     pub fn submit(self: &Arc<Self>, request: Request, caller: Caller, done: impl FnOnce(Answer) + Send + 'static) {
-        let service = Arc::clone(self);
-        self.pool.submit(move || service.run(&request, caller), |answer| done(answer.unwrap_or_else(Answer::Fault)));
+        let (service, after) = (Arc::clone(self), Arc::clone(self));
+        let ended = move |answer: Result<Answer>| {
+            done(answer.unwrap_or_else(Answer::Fault));
+            after.describe_if_stale();
+        };
+        self.pool.submit(move || service.run(&request, caller), ended);
     }
 
     /// Answers a request on a script thread and waits for the answer.
     pub fn wait(self: &Arc<Self>, request: Request, caller: Caller) -> Answer {
         let service = Arc::clone(self);
         self.pool.run(move || service.run(&request, caller)).unwrap_or_else(Answer::Fault)
+    }
+
+    /// Runs something on a script thread and waits for it; a panic there ends it.
+    pub fn on_script_thread(self: &Arc<Self>, job: impl FnOnce() -> bool + Send + 'static) -> bool {
+        self.pool.run(job).unwrap_or(false)
     }
 
     /// Answers a request on this thread, whose stack must be as large as that of a script thread.
@@ -112,6 +129,11 @@ impl Service {
         Arc::clone(stores.entry(pack.to_owned()).or_default())
     }
 
+    /// The configuration of a pack: its own, or that of the case.
+    pub(super) fn configuration<'a>(&'a self, pack: &'a Pack) -> &'a Value {
+        self.staging.config.as_ref().unwrap_or(&pack.made.config)
+    }
+
     /// Forgets every graph.
     pub fn forget(&self) {
         self.stores.lock().unwrap_or_else(PoisonError::into_inner).clear();
@@ -122,13 +144,14 @@ impl Service {
 fn announcing(changes: Arc<Changes>, notices: Box<dyn Fn(Notice) + Send + Sync>) -> Notices {
     Arc::new(move |notice| {
         match &notice {
+            Notice::Log { level, data } => told(*level, data),
             Notice::Changed(list) => changes.announce(&Change::Lists {
                 tools: *list == Listed::Tools,
                 prompts: *list == Listed::Prompts,
                 resources: *list == Listed::Resources,
             }),
             Notice::Updated { uri } => changes.announce(&Change::Resource { uri: uri.clone() }),
-            Notice::Progress { .. } | Notice::Log { .. } => {}
+            Notice::Progress { .. } => {}
         }
         notices(notice);
     })
@@ -151,6 +174,7 @@ impl Calling<'_> {
             Request::Prompt { name, arguments } => self.prompt(name, arguments),
             Request::Complete { of, argument, value, context } => self.complete(of, argument, value, context),
             Request::ListResources => self.list(),
+            Request::ListSkills => Ok(Answer::Skills(self.skills())),
         }
     }
 
@@ -196,8 +220,8 @@ impl Calling<'_> {
             return Ok(Contents { parts, ttl_ms: Some(0), cache_scope: None, touched: Vec::new() });
         }
         let Some(routed) = self.registry.route(uri) else {
-            if let Some((pack, _, file)) = self.registry.skill_file(uri) {
-                return resource::of_skill(pack, file);
+            if let Some(contents) = self.skill_file(uri) {
+                return contents;
             }
             let fault = Diagnostic::new(Code::NOT_FOUND, format!("there is no resource `{uri}`"));
             let known = self.registry.resources.iter().map(|one| one.resource.uri.value.as_str());
@@ -292,8 +316,8 @@ impl Calling<'_> {
         }
         //= docs/spec.md#skills
         //# A skill MUST also be listed as a resource, under the name and the description of its front matter.
-        for (uri, (_, skill)) in &self.registry.skills {
-            all.entry(uri.clone()).or_insert_with(|| resource::skill(skill));
+        for (_, skill) in self.skills().iter() {
+            all.entry(skill.uri.clone()).or_insert_with(|| resource::skill(skill));
         }
         Ok(Answer::Resources(Arc::new(all.into_values().collect())))
     }

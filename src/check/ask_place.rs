@@ -45,6 +45,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let definitions = subject.definitions;
     let described = definitions.tools.iter().filter_map(|tool| tool.describe.as_ref());
     let listed = definitions.resources.iter().filter_map(|resource| resource.list.as_ref());
+    let listed = listed.chain(definitions.skills.iter().filter_map(|skills| skills.list.as_ref()));
     let of_resources = definitions.resources.iter().flat_map(|resource| resource.complete.iter().map(|(_, how)| how));
     let of_prompts = definitions.prompts.iter().flat_map(|prompt| &prompt.arguments);
     let completed = of_resources.chain(of_prompts.filter_map(|argument| argument.complete.as_ref()));

@@ -60,6 +60,10 @@ pub enum Shape {
     Flag,
     /// A whole number, at least this.
     Integer(i64),
+    /// A whole number, at least this, or `config.KEY`: a key of the pack's configuration.
+    IntegerOrKey(i64),
+    /// `true` or `false`, or `config.KEY`.
+    FlagOrKey,
     /// A table from names to texts.
     TextMap,
     /// A table; also as `KEY_json = '''…'''`.
@@ -80,6 +84,8 @@ pub enum Shape {
     NamedTables(&'static Grammar),
     /// A table of this kind.
     Table(&'static Grammar),
+    /// One of these texts, or a table of this kind.
+    WordOrTable(&'static [&'static str], &'static Grammar),
     /// A list of tables of this kind.
     Tables(&'static Grammar),
 }
@@ -97,6 +103,11 @@ impl Shape {
             Self::TextOrTexts => "a text or a list of texts".to_owned(),
             Self::Flag => "`true` or `false`".to_owned(),
             Self::Integer(least) => format!("an integer, {least} or more"),
+            Self::IntegerOrKey(least) => format!("an integer, {least} or more, or `\"config.KEY\"`"),
+            Self::FlagOrKey => "`true`, `false` or `\"config.KEY\"`".to_owned(),
+            Self::WordOrTable(words, grammar) => {
+                format!("{}, or a table: {}", Self::OneOf(words).describe(), grammar.name)
+            }
             Self::TextMap => "a table of texts".to_owned(),
             Self::Object | Self::Named => "a table".to_owned(),
             Self::Objects => "a list of tables".to_owned(),
@@ -159,7 +170,11 @@ fn collect(grammar: &'static Grammar, found: &mut Vec<&'static Grammar>) {
     }
     found.push(grammar);
     for key in grammar.keys {
-        if let Shape::Table(inner) | Shape::Tables(inner) | Shape::NamedTables(inner) = key.shape {
+        if let Shape::Table(inner)
+        | Shape::Tables(inner)
+        | Shape::NamedTables(inner)
+        | Shape::WordOrTable(_, inner) = key.shape
+        {
             collect(inner, found);
         }
     }

@@ -71,8 +71,24 @@ pub struct GraphDefinition {
 }
 
 /// When the graph is looked at again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Refresh {
     /// Before each call.
     Call,
+    /// Beside the calls, which see the last graph that was built.
+    Beside {
+        /// So many milliseconds lie between two looks; 0 = no look by the clock.
+        every_ms: Setting<u64>,
+        /// Whether it is also looked at when a file that it was made of changes.
+        watch: Setting<bool>,
+    },
+}
+
+/// A value that is written, or that the configuration of the pack holds.
+#[derive(Clone, Debug)]
+pub enum Setting<T> {
+    /// It is written.
+    Is(T),
+    /// The configuration has it, under this key.
+    Of(Located<String>),
 }

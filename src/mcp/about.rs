@@ -34,7 +34,7 @@ fn capabilities(registry: &Registry, revision: Revision) -> Json {
     if revision.has_hints() {
         capabilities["completions"] = json!({});
     }
-    if !registry.skills.is_empty() {
+    if registry.has_skills() {
         capabilities["extensions"] = json!({ SKILLS_EXTENSION_ID: { "directoryRead": true } });
     }
     capabilities

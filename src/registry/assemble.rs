@@ -117,17 +117,16 @@ impl Registry {
                 self.resources.push(resource);
             }
         }
+        let skills = Arc::make_mut(&mut self.skills);
         for skill in &served.pack.skills {
-            if let Some((first, _)) = self.skills.get(&skill.uri) {
+            if let Some(first) = skills.add(&served.pack, skill) {
                 let message =
                     format!("the packs `{}` and `{}` both have a skill `{}`", first.name, served.pack.name, skill.uri);
                 faults.push(
                     *Diagnostic::new(Code("name-clash"), message)
                         .help("rename one of them: a skill is known by its URI"),
                 );
-                continue;
             }
-            self.skills.insert(skill.uri.clone(), (Arc::clone(&served.pack), Arc::clone(skill)));
         }
         self.faults.extend(faults);
         self.packs.push(served.pack);

@@ -30,6 +30,8 @@ pub struct Pack {
     pub cases: Vec<Case>,
     /// The skills that come with it.
     pub skills: Vec<Arc<Skill>>,
+    /// The functions that find skills, each with its script.
+    pub skill_lists: Vec<(String, Located<String>)>,
     /// What it was made into.
     pub made: Made,
 }
@@ -353,6 +355,8 @@ impl PackParts {
         let build_limits = self.definitions.graph.as_ref().map(|graph| graph.limits).unwrap_or_default();
         let usual = Limits { time: std::time::Duration::from_secs(60), ..Limits::default() };
         let definitions = self.definitions;
+        let lists = definitions.skills.into_iter().filter_map(|one| Some((one.script, one.list?)));
+        let skill_lists = lists.collect();
         let data = definitions.data.into_iter().map(|(name, table)| (name.value, Frozen::value(Arc::new(table))));
         let made = Made {
             hash: self.hash,
@@ -373,6 +377,7 @@ impl PackParts {
             instructions,
             cases: definitions.cases,
             skills: self.skills,
+            skill_lists,
             made,
         };
         let published = Published {

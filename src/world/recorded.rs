@@ -4,7 +4,7 @@ mod reads;
 #[cfg(test)]
 mod tests;
 
-pub use reads::{FileRead, Reads, Seen};
+pub use reads::{FileRead, Reads, Seen, YOUNG_MS};
 
 use super::{Entry, Stat, Walk, Walked, World, path};
 use crate::diagnostic::Result;
@@ -109,6 +109,10 @@ impl World for Recorded {
 
     fn remove(&self, path: &str) -> Result<()> {
         self.world.remove(path)
+    }
+
+    fn spelled(&self, path: &str) -> String {
+        self.world.spelled(path)
     }
 
     fn now_ms(&self) -> i64 {

@@ -99,6 +99,7 @@ fn enter(folders: &dyn Folders, walk: &Walk, folder: Open, open: &mut Vec<Open>,
         if (found.link && !walk.follow) || (!walk.hidden && found.name.starts_with('.')) {
             continue;
         }
+        walked.linked |= found.link;
         let path = child(&folder.path, &found.name);
         let is_folder = found.entry == EntryKind::Folder;
         if is_ignored(rules.as_deref(), &path, is_folder) || (walk.ignore && found.name == ".git") {

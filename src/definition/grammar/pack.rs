@@ -71,8 +71,27 @@ pub static GRAPH: Grammar = Grammar {
             Shape::Text,
             "The script that has `fn build(g, config)`; the sibling `<stem>.rhai` if it is left out.",
         ),
-        optional("refresh", Shape::OneOf(&["call"]), "When it is looked at again; `call` = before each call."),
+        optional(
+            "refresh",
+            Shape::WordOrTable(&["call"], &REFRESH),
+            "When it is looked at again; `call`, as if it is left out: before each call.",
+        ),
         optional("limits", Shape::Table(&LIMITS), "The limits of a build."),
+    ],
+    later: &[],
+};
+
+/// `[graph.refresh]`.
+static REFRESH: Grammar = Grammar {
+    name: "[graph.refresh]",
+    doc: "A graph that is looked at again beside the calls: they see the last one that was built, and never wait.",
+    keys: &[
+        optional(
+            "every_ms",
+            Shape::IntegerOrKey(0),
+            "So many milliseconds lie between two looks; 0, as if it is left out: no look by the clock.",
+        ),
+        optional("watch", Shape::FlagOrKey, "Whether it is also looked at when a file that it was made of changes."),
     ],
     later: &[],
 };

@@ -67,6 +67,13 @@ impl Roots {
         Ok(Self { roots, home })
     }
 
+    /// Makes another folder the home folder, and one of the roots.
+    pub(super) fn live_at(&mut self, home: &str) -> Result<()> {
+        self.roots.push(Root::new(home, None)?);
+        self.home = Some(home.to_owned());
+        Ok(())
+    }
+
     /// The absolute path of the main root.
     pub(super) fn main(&self) -> &str {
         self.roots[0].spellings.last().map_or("/", String::as_str)
@@ -75,6 +82,32 @@ impl Roots {
     /// The main root, open.
     pub(super) fn main_folder(&self) -> io::Result<&Dir> {
         self.roots[0].open()
+    }
+
+    /// The folder outside of the main root that an absolute path, or one in the home folder, lies beneath, and the
+    /// clean path from there; nothing if there is none, or it is not there yet.
+    pub(super) fn outer(&self, path: &str) -> Option<(&Dir, String)> {
+        match self.find(path) {
+            Ok((Some(dir), within)) => Some((dir, within)),
+            _ => None,
+        }
+    }
+
+    /// Where a path leads that a symlink takes out of its root, if that lies beneath another root: the folder to open
+    /// it beneath, and the path from there, free of links as things stand.
+    ///
+    //= docs/spec.md#robustness
+    //# A symlink MUST NOT be followed out of its root but into another root that was granted.
+    pub(super) fn linked(&self, path: &str) -> Option<(&Dir, String)> {
+        if self.roots.len() == 1 {
+            return None;
+        }
+        let clean = path::clean(&expand(path, self.home.as_deref()));
+        let absolute = path::join(&self.roots[0].spellings[0], &clean);
+        let real = std::fs::canonicalize(absolute).ok()?.into_os_string().into_string().ok()?;
+        let found = self.roots.iter().filter_map(|root| Some((root, root.within(&real)?)));
+        let (root, within) = found.min_by_key(|(_, within)| within.len())?;
+        Some((root.open().ok()?, within))
     }
 
     /// The one spelling of a path: relative to the main root if it lies below, else absolute, else as it came.
@@ -124,10 +157,15 @@ fn expand(path: &str, home: Option<&str>) -> String {
     }
 }
 
+/// Whether a path was refused since a symlink leads out: the openers of folders beneath folders refuse with an error
+/// that the system did not raise.
+pub(super) fn leads_out(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none()
+}
+
 /// The fault of an operation on `path`.
 pub(super) fn fault(path: &str, act: &str, error: &io::Error) -> Box<Diagnostic> {
-    // The openers of folders beneath folders refuse with an error that the system did not raise.
-    if error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none() {
+    if leads_out(error) {
         return Diagnostic::new(Code::WORLD, format!("`{path}` leads outside of its root through a symlink"))
             .help("make the link relative and keep its target inside, or grant the target's folder with `--root DIR`");
     }

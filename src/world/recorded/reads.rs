@@ -136,6 +136,8 @@ struct WalkState {
     /// The folders looked into, the ignore files in them and above, and where the walk begins.
     seen: Arc<[(String, Seen)]>,
     young: bool,
+    /// Whether a symlink lies on the way: what is behind it comes and goes without a trace in the folders looked into.
+    linked: bool,
 }
 
 impl WalkRead {
@@ -146,8 +148,7 @@ impl WalkRead {
     /// What vouches for it, if that is still as it was; nothing if only another walk can tell.
     fn vouched_by(&self) -> Option<Arc<[(String, Seen)]>> {
         let state = self.state();
-        // What lies behind a symlink can come and go without a trace in the folders that were looked into.
-        (!self.walk.follow && !state.young).then(|| Arc::clone(&state.seen))
+        (!state.linked && !state.young).then(|| Arc::clone(&state.seen))
     }
 
     /// Whether another walk finds something else.
@@ -179,7 +180,7 @@ pub(super) fn take_walk(world: &dyn World, walk: &Walk) -> Result<(Walked, WalkR
     let mut seen = look_at(world, paths.into_iter().collect());
     seen.extend(look_at(world, ignore_files).into_iter().filter(|(_, seen)| *seen != Seen::Absent));
     let young = seen.iter().any(|(_, seen)| seen.is_young(at_ms));
-    let state = Mutex::new(WalkState { seen: seen.into(), young });
+    let state = Mutex::new(WalkState { seen: seen.into(), young, linked: walked.linked });
     let read = WalkRead { walk: walk.clone(), hash: hash_of_walk(&walked), state };
     Ok((walked, read))
 }
