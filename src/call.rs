@@ -30,8 +30,8 @@ pub use host::Staging;
 pub use interview::{Asker, Asking, Asks, Record};
 pub use loading::{Site, clashes, load, parts};
 pub use outcome::FAILURE;
-pub use reload::log_fault;
 pub use refreshing::Pace;
+pub use reload::log_fault;
 pub use service::Service;
 pub use status::{STATUS, fault as fault_json, status};
 
@@ -48,6 +48,13 @@ use std::sync::Arc;
 pub enum Request {
     /// Call a tool.
     Call {
+        /// Its public name.
+        tool: String,
+        /// Its arguments: an object.
+        arguments: Json,
+    },
+    /// See to all that comes before a call of a tool becomes a task.
+    Prepare {
         /// Its public name.
         tool: String,
         /// Its arguments: an object.
@@ -116,6 +123,8 @@ pub enum Answer {
     Resources(Arc<Vec<Json>>),
     /// The skills.
     Skills(Arc<Skills>),
+    /// The call may begin, with what was asked beforehand.
+    Ready(Box<Record>),
     /// The call cannot go on without answers: make it again with them. Only where [`Asking::Suspends`].
     Asks(Box<Asks>),
     /// An error of the protocol: not found, rejected, a fault of the host.

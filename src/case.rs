@@ -214,6 +214,7 @@ pub fn result_of(answer: &Answer) -> Json {
         Answer::Completion { values, .. } => json!(values),
         Answer::Resources(resources) => json!(**resources),
         Answer::Skills(skills) => skills.iter().map(|(_, skill)| json!(skill.uri)).collect(),
+        Answer::Ready(_) => Json::Null,
         Answer::Asks(asks) => asks.questions.iter().map(|(key, _)| json!(key)).collect(),
         Answer::Fault(fault) => crate::call::fault_json(fault),
     }

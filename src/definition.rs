@@ -9,6 +9,7 @@ mod operation;
 mod pack;
 mod read;
 mod schema;
+mod tool;
 mod uri;
 mod workspace;
 
@@ -17,6 +18,7 @@ pub use operation::{Dispatch, Operation};
 pub use pack::{Git, Grants, GraphDefinition, LimitsOverride, PackDefinition, Refresh, Setting};
 pub use read::read;
 pub use schema::{Checker, Problem, Role, Schema, lint, missing_references, published, resolved};
+pub use tool::{Declared, Hints, Task, Tasking};
 pub use uri::variables as uri_variables;
 pub use workspace::{Server, Workspace, Written, read_workspace};
 
@@ -25,7 +27,7 @@ use grammar::{FILE, WORKSPACE};
 use read::{icons, limits};
 
 use crate::parse::toml::{Dates, Entry, Item, Node, escape, parse};
-use crate::primitive::{Effect, Question};
+use crate::primitive::Effect;
 use crate::source::Place;
 use crate::value::Json;
 use std::sync::Arc;
@@ -91,6 +93,8 @@ pub struct Tool {
     pub questions: Arc<[Declared]>,
     /// The capabilities without which a client cannot use it.
     pub requires_client: Vec<Located<String>>,
+    /// Whether its calls run as tasks.
+    pub tasking: Tasking,
     /// Overrides of the hints that follow from the effect.
     pub hints: Hints,
     /// Icons: objects with `src`, `mimeType`, `sizes`, `theme`.
@@ -99,26 +103,6 @@ pub struct Tool {
     pub meta: Option<Json>,
     /// The limits of a call, where they differ from the pack's.
     pub limits: LimitsOverride,
-}
-
-/// A question that a definition declares: `[tool.ask.KEY]`.
-#[derive(Clone, Debug)]
-pub struct Declared {
-    /// Its key.
-    pub key: Located<String>,
-    /// What is asked.
-    pub question: Question,
-}
-
-/// The hints of a tool that its author sets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Hints {
-    /// Whether it may destroy something.
-    pub destructive: Option<bool>,
-    /// Whether a second call with the same arguments changes nothing more.
-    pub idempotent: Option<bool>,
-    /// Whether it reaches beyond a closed domain.
-    pub open_world: Option<bool>,
 }
 
 /// What answers a call, a read or a prompt.

@@ -184,6 +184,7 @@ primitives! {
     step,
     sub_string,
     sum,
+    task_status,
     text,
     text_of,
     then,

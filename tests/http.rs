@@ -11,6 +11,8 @@ mod gate;
 mod home;
 #[path = "http/requests.rs"]
 mod requests;
+#[path = "http/tasks.rs"]
+mod tasks;
 
 use client::Server;
 use home::Home;

@@ -23,7 +23,12 @@ pub enum Asking {
     #[default]
     Nobody,
     /// The call waits for the answers.
-    Waits(Arc<dyn Asker>),
+    Waits {
+        /// Who asks.
+        asker: Arc<dyn Asker>,
+        /// What was answered before.
+        record: Box<Record>,
+    },
     /// The call ends with [`super::Answer::Asks`] and is made again with the answers.
     Suspends {
         /// What the runs before kept.
@@ -96,7 +101,10 @@ impl Interview {
         let (mut waits, mut suspends, mut state) = (None, false, State::default());
         match asking {
             Asking::Nobody => {}
-            Asking::Waits(asker) => waits = Some(asker),
+            Asking::Waits { asker, record } => {
+                waits = Some(asker);
+                state.record = *record;
+            }
             Asking::Suspends { record, answers } => {
                 suspends = true;
                 state.record = *record;
@@ -155,6 +163,11 @@ impl Interview {
     /// Keeps what `once` made.
     pub fn make(&self, key: &str, value: Json) {
         self.state().record.made.insert(key.to_owned(), value);
+    }
+
+    /// What the call keeps so far.
+    pub fn record(&self) -> Record {
+        self.state().record.clone()
     }
 
     /// What the call asks before it can go on, if it was suspended.

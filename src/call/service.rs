@@ -14,8 +14,8 @@ use crate::definition::{Completion, Declared, Located};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::Store;
 use crate::guard::Limits;
-use crate::primitive::{Effect, Listed, Notice, lacking};
-use crate::registry::{Pack, Registry, ServedPrompt, ServedResource};
+use crate::primitive::{Effect, Listed, Notice, Question, lacking};
+use crate::registry::{Pack, Registry, ServedPrompt, ServedResource, ServedTool};
 use crate::script::Pool;
 use crate::value::{Json, Value};
 use std::collections::{BTreeMap, HashMap};
@@ -151,7 +151,7 @@ fn announcing(changes: Arc<Changes>, notices: Box<dyn Fn(Notice) + Send + Sync>)
                 resources: *list == Listed::Resources,
             }),
             Notice::Updated { uri } => changes.announce(&Change::Resource { uri: uri.clone() }),
-            Notice::Progress { .. } => {}
+            Notice::Progress { .. } | Notice::Status(_) => {}
         }
         notices(notice);
     })
@@ -170,6 +170,7 @@ impl Calling<'_> {
     fn answer(&self, request: &Request) -> Result<Answer> {
         match request {
             Request::Call { tool, arguments } => self.call(tool, arguments),
+            Request::Prepare { tool, arguments } => self.prepare(tool, arguments),
             Request::Read { uri } => self.read(uri).map(Answer::Contents),
             Request::Prompt { name, arguments } => self.prompt(name, arguments),
             Request::Complete { of, argument, value, context } => self.complete(of, argument, value, context),
@@ -202,15 +203,34 @@ impl Calling<'_> {
     }
 
     fn call(&self, name: &str, arguments: &Json) -> Result<Answer> {
-        let Some(served) = self.registry.tools.iter().find(|tool| tool.name == name) else {
-            let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no tool `{name}`"));
-            return Err(with_nearest(fault, name, self.registry.tools.iter().map(|tool| tool.name.as_str())));
-        };
+        let served = self.find_tool(name)?;
         let (effect, limits) = operation::held_to(served, arguments);
         let running = self.begin(&served.pack, effect, limits, false, Some(&served.tool.questions))?;
         self.require(&served.name, &served.tool.requires_client)?;
         let call = || tool::call(served, &running, arguments);
         self.service.audit.around(served, arguments, call).map(Answer::Tool)
+    }
+
+    fn find_tool(&self, name: &str) -> Result<&Arc<ServedTool>> {
+        self.registry.tools.iter().find(|tool| tool.name == name).ok_or_else(|| {
+            let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no tool `{name}`"));
+            with_nearest(fault, name, self.registry.tools.iter().map(|tool| tool.name.as_str()))
+        })
+    }
+
+    /// What can be refused at once is, and what is to be asked beforehand is asked.
+    fn prepare(&self, name: &str, arguments: &Json) -> Result<Answer> {
+        let served = self.find_tool(name)?;
+        self.require(&served.name, &served.tool.requires_client)?;
+        if tool::accept(name, &served.checks, &served.tool.with, arguments).is_err() {
+            // The call tells what does not fit, in the tool's own way, and runs nothing.
+            return self.call(name, arguments);
+        }
+        let before = served.tool.questions.iter().filter(|declared| declared.before_task);
+        let before: Vec<(String, Question)> =
+            before.map(|declared| (declared.key.value.clone(), declared.question.clone())).collect();
+        self.interview.ask(&before)?;
+        Ok(Answer::Ready(Box::new(self.interview.record())))
     }
 
     fn read(&self, uri: &str) -> Result<Contents> {

@@ -64,7 +64,9 @@ impl Sealing {
 /// What a state is bound to: method, name and arguments, in whatever order their keys come.
 fn bound(request: &Request) -> [u8; 32] {
     let (method, name, arguments) = match request {
-        Request::Call { tool, arguments } => ("tools/call", tool.as_str(), Some(arguments)),
+        Request::Call { tool, arguments } | Request::Prepare { tool, arguments } => {
+            ("tools/call", tool.as_str(), Some(arguments))
+        }
         Request::Read { uri } => ("resources/read", uri.as_str(), None),
         Request::Prompt { name, arguments } => ("prompts/get", name.as_str(), Some(arguments)),
         Request::Complete { .. } | Request::ListResources | Request::ListSkills => ("", "", None),

@@ -112,6 +112,8 @@ pub enum Notice {
         /// What is being done.
         message: Option<String>,
     },
+    /// What the call is doing, for whoever looks after its task.
+    Status(String),
     /// A line for the log.
     Log {
         /// How much it matters.

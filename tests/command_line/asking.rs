@@ -25,12 +25,12 @@ fn answer(server: &mut Server, question: &Value, result: &Value) {
     server.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": result }));
 }
 
-fn name(name: &str) -> Value {
+pub fn name(name: &str) -> Value {
     json!({ "action": "accept", "content": { "name": name } })
 }
 
 /// Asks in the stateless era.
-fn ask(server: &mut Server, method: &str, params: &Value, capabilities: &Value) -> Value {
+pub fn ask(server: &mut Server, method: &str, params: &Value, capabilities: &Value) -> Value {
     let mut params = params.clone();
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",

@@ -104,7 +104,10 @@ impl Asker for Says {
 fn a_call_that_waits_asks_again_as_often() {
     for (answer, times) in [(accept("Ada"), 1), (json!({}), TRIES)] {
         let says = Arc::new(Says(answer.clone(), AtomicU32::new(0)));
-        let interview = Interview::new(Asking::Waits(Arc::clone(&says) as Arc<dyn Asker>), capabilities());
+        let interview = Interview::new(
+            Asking::Waits { asker: Arc::clone(&says) as Arc<dyn Asker>, record: Box::default() },
+            capabilities(),
+        );
         let answered = (ask(&interview, "who"), ask(&interview, "who"));
         if times == 1 {
             assert_eq!(answered, (Ok(answer.clone()), Ok(answer)), "a key is asked once");
@@ -153,6 +156,6 @@ fn waiting_is_not_the_scripts_time() {
     let limits = crate::guard::Limits { time: std::time::Duration::from_millis(100), ..Default::default() };
     let guard = crate::guard::Guard::new(limits, crate::guard::Cancel::default());
     let _entered = guard.enter();
-    let interview = Interview::new(Asking::Waits(Arc::new(Slow)), capabilities());
+    let interview = Interview::new(Asking::Waits { asker: Arc::new(Slow), record: Box::default() }, capabilities());
     assert_eq!(ask(&interview, "who"), Ok(accept("Ada")));
 }
