@@ -59,7 +59,7 @@ impl Connection {
             //# A tool that runs only as a task MUST refuse other clients, and name the extension.
             Task::Required => {
                 let fault = lacking(&format!("`{}`", call.tool), &[TASKS_EXTENSION_ID]);
-                refused(fault.help("use a client that knows the extension"), revision)
+                refused(*fault.help("use a client that knows the extension"), revision)
             }
         }
     }
@@ -86,7 +86,7 @@ impl Connection {
                 self.stamp(&mut result.meta, revision);
                 Ok(result.into())
             }
-            Answer::Fault(fault) => refused(fault, revision),
+            Answer::Fault(fault) => refused(*fault, revision),
             _ => Err(faults::surprise()),
         }
     }
@@ -110,7 +110,7 @@ impl Connection {
                 self.stamp(&mut result.meta, revision);
                 return Ok(result.into());
             }
-            Answer::Fault(fault) => return refused(fault, revision),
+            Answer::Fault(fault) => return refused(*fault, revision),
             _ => return Err(faults::surprise()),
         };
         let owner = super::owner(context);
@@ -130,10 +130,10 @@ impl Connection {
 
 /// A fault as an error of the protocol; a client of an older revision that lacks something gets it as a result, which
 /// its model can read.
-fn refused(fault: Box<Diagnostic>, revision: Revision) -> Result<CallToolResponse, ErrorData> {
+fn refused(fault: Diagnostic, revision: Revision) -> Result<CallToolResponse, ErrorData> {
     if fault.code == Code::CAPABILITY && !revision.is_stateless() {
-        let message = faults::error(*fault, None, revision).message;
+        let message = faults::error(fault, None, revision).message;
         return Ok(CallToolResult::error(vec![ContentBlock::text(message)]).into());
     }
-    Err(faults::error(*fault, None, revision))
+    Err(faults::error(fault, None, revision))
 }
