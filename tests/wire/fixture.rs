@@ -79,6 +79,7 @@ fn tool(pack: &Arc<Pack>, name: &str, effect: Effect, output: Option<Json>) -> A
             on_error: None,
             questions: Arc::from([]),
             requires_client: Vec::new(),
+            tasking: Tasking::default(),
             hints: Hints::default(),
             icons: icon(),
             meta: Some(json!({ "example.org/kind": "fixture" })),
@@ -199,6 +200,7 @@ impl Fixture {
     fn answer(&self, request: &Request, caller: &Caller) -> Answer {
         match request {
             Request::Call { tool, arguments } => call(tool, arguments, caller),
+            Request::Prepare { .. } => Answer::Ready(Box::default()),
             Request::Read { uri } => self.read(uri),
             Request::Prompt { arguments, .. } => Answer::Messages {
                 description: Some("A greeting".to_owned()),
