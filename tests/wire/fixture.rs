@@ -51,6 +51,7 @@ fn pack() -> Arc<Pack> {
         instructions: Some("Call `echo` first.".to_owned()),
         cases: Vec::new(),
         skills: Vec::new(),
+        skill_lists: Vec::new(),
         made: toolsd::registry::Made::default(),
     })
 }
@@ -209,6 +210,7 @@ impl Fixture {
                     ("assistant".to_owned(), Content::new(embedded())),
                 ],
             },
+            Request::ListSkills => Answer::Skills(Arc::default()),
             Request::Complete { value, .. } => {
                 let all = (0..250).map(|number| format!("{value}{number}")).collect::<Vec<_>>();
                 Answer::Completion { total: all.len(), values: all[..100].to_vec() }
