@@ -29,8 +29,8 @@ pub use host::Staging;
 pub use interview::{Asker, Asking, Asks, Record};
 pub use loading::{Site, clashes, load, parts};
 pub use outcome::FAILURE;
-pub use reload::log_fault;
 pub use refreshing::Pace;
+pub use reload::log_fault;
 pub use service::Service;
 pub use status::{STATUS, fault as fault_json, status};
 

@@ -1,7 +1,7 @@
 //! Hot reload of a running server: what is watched, and what a change of it leads to.
 
-use super::refreshing::{Message, Refreshing};
 use super::Session;
+use super::refreshing::{Message, Refreshing};
 use crate::call::{Change, Service};
 use crate::registry::{FOLDERS, SETTINGS, TRUST_RECORD, WORKSPACE_FOLDER};
 use crate::watch::Watcher;

@@ -165,9 +165,7 @@ impl<'a> Fields<'a> {
         let field = self.field(name)?;
         match field.key.shape {
             Shape::Table(grammar) => Some(Fields::open(&field.node, grammar, faults)),
-            Shape::WordOrTable(_, grammar) if is_table(&field.node) => {
-                Some(Fields::open(&field.node, grammar, faults))
-            }
+            Shape::WordOrTable(_, grammar) if is_table(&field.node) => Some(Fields::open(&field.node, grammar, faults)),
             _ => None,
         }
     }

@@ -168,10 +168,8 @@ fn collect(grammar: &'static Grammar, found: &mut Vec<&'static Grammar>) {
     }
     found.push(grammar);
     for key in grammar.keys {
-        if let Shape::Table(inner)
-        | Shape::Tables(inner)
-        | Shape::NamedTables(inner)
-        | Shape::WordOrTable(_, inner) = key.shape
+        if let Shape::Table(inner) | Shape::Tables(inner) | Shape::NamedTables(inner) | Shape::WordOrTable(_, inner) =
+            key.shape
         {
             collect(inner, found);
         }

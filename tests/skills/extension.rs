@@ -96,7 +96,8 @@ fn bad_and_large_skills_leave_the_list_whole() {
     (0..512).for_each(|number| fs::write(wide.join(format!("{number}.txt")), "x").unwrap());
     corpus.skill("long", &"x".repeat(2_000), "x");
     let mut server = corpus.serve();
-    let count = |server: &mut Server| server.ask("skills/list", &json!({}))["result"]["skills"].as_array().unwrap().len();
+    let count =
+        |server: &mut Server| server.ask("skills/list", &json!({}))["result"]["skills"].as_array().unwrap().len();
     assert_eq!(count(&mut server), 24);
     // A client that listed skills hears of another.
     corpus.skill("late", "New", "x");

@@ -104,7 +104,8 @@ fn outcome(corpus: &Corpus, answer: &Value) -> String {
     let result = &answer["result"];
     if let Some(tools) = result["tools"].as_array() {
         let lines: BTreeSet<&str> = tools[0]["description"].as_str().unwrap().lines().collect();
-        let lines: Vec<&&str> = lines.iter().filter(|line| line.starts_with("- ") || line.starts_with("Load")).collect();
+        let lines: Vec<&&str> =
+            lines.iter().filter(|line| line.starts_with("- ") || line.starts_with("Load")).collect();
         return format!("{lines:?}");
     }
     let data = &result["structuredContent"];

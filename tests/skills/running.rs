@@ -90,10 +90,30 @@ fn the_description(corpus: &Corpus) -> Vec<String> {
     let head: Vec<&str> = lines.by_ref().take(3).collect();
     let names: Vec<&str> = lines.map(|line| line.strip_prefix("- ").unwrap().split(": ").next().unwrap()).collect();
     let expected = [
-        "bar", "foo", "internal-comms", "universal", "Mixed-Case", "bom", "brand-guidelines", "bun", "crlf", "other-name",
-        "nested", "literal", "multi", "no-trailing-newline", "theme-factory", "user", "custom-plugin:notes",
-        "custom-plugin:foo", "custom-plugin:pdf", "example-skills:mcp-builder", "example-skills:pdf",
-        "example-skills:slack-gif-creator", "example-skills:webapp-testing", "same:same",
+        "bar",
+        "foo",
+        "internal-comms",
+        "universal",
+        "Mixed-Case",
+        "bom",
+        "brand-guidelines",
+        "bun",
+        "crlf",
+        "other-name",
+        "nested",
+        "literal",
+        "multi",
+        "no-trailing-newline",
+        "theme-factory",
+        "user",
+        "custom-plugin:notes",
+        "custom-plugin:foo",
+        "custom-plugin:pdf",
+        "example-skills:mcp-builder",
+        "example-skills:pdf",
+        "example-skills:slack-gif-creator",
+        "example-skills:webapp-testing",
+        "same:same",
     ];
     let is_so = head == ["Load a skill by name to get specialized instructions.", "", "Available skills:"]
         && names == expected

@@ -1,7 +1,9 @@
 //! Lowers `[pack]`, `[graph]` and `limits`.
 
 use super::{Reading, icons};
-use crate::definition::{Fields, Git, Grants, GraphDefinition, LimitsOverride, Located, PackDefinition, Refresh, Role, Setting};
+use crate::definition::{
+    Fields, Git, Grants, GraphDefinition, LimitsOverride, Located, PackDefinition, Refresh, Role, Setting,
+};
 use crate::diagnostic::Diagnostic;
 
 /// `[pack]`.
