@@ -25,6 +25,8 @@ struct Root {
     /// Whether the user granted it: the grants of a pack hold beneath it too.
     granted: bool,
     dir: OnceLock<Dir>,
+    /// The folder that it lies in, open: needed if the root is a single file.
+    above: OnceLock<Dir>,
 }
 
 impl Root {
@@ -34,7 +36,7 @@ impl Root {
         let mut spellings = vec![path::clean(&absolute)];
         let real = std::fs::canonicalize(&absolute).ok().and_then(|real| real.into_os_string().into_string().ok());
         spellings.extend(real.filter(|real| *real != spellings[0]));
-        Ok(Self { spellings, granted, dir: OnceLock::new() })
+        Ok(Self { spellings, granted, dir: OnceLock::new(), above: OnceLock::new() })
     }
 
     /// The open folder, once it is there.
@@ -49,6 +51,25 @@ impl Root {
     /// The spelling of this root that the absolute `path` begins with.
     fn holding(&self, path: &str) -> Option<&str> {
         self.spellings.iter().map(String::as_str).find(|folder| path::is_below(path, folder))
+    }
+
+    /// The open folder and the path from there, if `within` is seen from this root; nothing if it is not there yet.
+    /// A root that is a file is opened beneath its folder.
+    fn reach(&self, within: String) -> (Option<&Dir>, String) {
+        if let Ok(dir) = self.open() {
+            return (Some(dir), within);
+        }
+        let file = &self.spellings[0];
+        if within != "." || self.above.get().is_none() && !std::fs::metadata(file).is_ok_and(|found| found.is_file()) {
+            return (None, within);
+        }
+        if self.above.get().is_none()
+            && let Ok(above) = Dir::open_ambient_dir(path::folder(file), ambient_authority())
+        {
+            // Another thread may have been first.
+            let _ = self.above.set(above);
+        }
+        (self.above.get(), path::name(file).to_owned())
     }
 
     /// The absolute `path`, seen from here.
@@ -179,7 +200,7 @@ impl Roots {
             let found = self.roots.iter().filter_map(|root| Some((root, root.within(&clean)?)));
             // The innermost root is nearest: its symlinks are those that stay inside.
             if let Some((root, within)) = found.min_by_key(|(_, within)| within.len()) {
-                return Ok((root.open().ok(), within));
+                return Ok(root.reach(within));
             }
         }
         let message = format!("`{path}` leads outside of `{}`", self.main());
