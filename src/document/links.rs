@@ -57,11 +57,21 @@ pub fn links(document: &Document) -> Result<Vec<Link>> {
         match event {
             Event::Start(Tag::Link { link_type, dest_url, .. }) => {
                 open.push(links.len());
-                links.push(Link { kind: kind_of(link_type), text: String::new(), destination: dest_url.into_string(), span });
+                links.push(Link {
+                    kind: kind_of(link_type),
+                    text: String::new(),
+                    destination: dest_url.into_string(),
+                    span,
+                });
             }
             Event::Start(Tag::Image { dest_url, .. }) => {
                 open.push(links.len());
-                links.push(Link { kind: LinkKind::Image, text: String::new(), destination: dest_url.into_string(), span });
+                links.push(Link {
+                    kind: LinkKind::Image,
+                    text: String::new(),
+                    destination: dest_url.into_string(),
+                    span,
+                });
             }
             Event::End(TagEnd::Link | TagEnd::Image) => drop(open.pop()),
             event => open.iter().for_each(|at| add_text(&mut links[*at].text, &event)),
@@ -126,7 +136,10 @@ mod tests {
 
     #[test]
     fn markup_goes_and_words_stay() {
-        assert_eq!(plain_text("Entity: `Thing` **bold** [link](https://e.com) [x][y]").unwrap(), "Entity: Thing bold link x");
+        assert_eq!(
+            plain_text("Entity: `Thing` **bold** [link](https://e.com) [x][y]").unwrap(),
+            "Entity: Thing bold link x"
+        );
         assert_eq!(plain_text("").unwrap(), "");
     }
 
