@@ -16,7 +16,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     examples: &[
         Example::gives(
             r##"find_links("Some [*hot* tea](tea.md#pot).")"##,
-            r##"[{"kind": "inline", "text": "hot tea", "destination": "tea.md#pot", "line": 1, "column": 6, "end_line": 1, "end_column": 28}]"##,
+            r##"[{"kind": "inline", "text": "hot tea", "destination": "tea.md#pot", "line": 1, "column": 6, "end_line": 1, "end_column": 29}]"##,
         ),
         Example::gives(
             r##"find_links("![cup](c.png) <https://e.com>\n`[a](b)` [pot][]\n\n[pot]: p.md").map(|l| [l.kind, l.destination])"##,
