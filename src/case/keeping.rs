@@ -92,7 +92,10 @@ mod tests {
     #[test]
     fn names_are_filled_in() {
         let mut kept = Kept::new("/tea");
-        assert_eq!(kept.fill(&json!(["$workspace", "${workspace}/a", "${x}/"])), Ok(json!(["/tea", "/tea/a", "${x}/"])));
+        assert_eq!(
+            kept.fill(&json!(["$workspace", "${workspace}/a", "${x}/"])),
+            Ok(json!(["/tea", "/tea/a", "${x}/"]))
+        );
         kept.keep("id", json!(7));
         kept.keep("name", json!("a b"));
         let filled = kept.fill(&json!({ "id": "$id", "list": ["${name}", "x/${id}/${name}"], "cost": "$5" }));
