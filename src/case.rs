@@ -113,7 +113,7 @@ impl<'a> Playing<'a> {
         let staging = Staging { world: Some(stage.world()), config: stage.config.clone(), is_dry: false };
         let service = service.staged(staging);
         let registry = service.registry();
-        let (client, kept) = (Client::new(case), Kept::new(stage.world().root()));
+        let (client, kept) = (Client::new(case), Kept::default());
         Ok(Self { stage, service, registry, pack, client, era, kept, results: Vec::new() })
     }
 

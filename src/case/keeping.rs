@@ -1,35 +1,25 @@
-//! What a step kept, and where later steps name it: `${name}`, or `$name` as a whole text. `workspace` is the root.
+//! What a step kept, and where later steps name it: `${name}`, or `$name` as a whole text.
 
 use super::UNMET;
 use crate::diagnostic::{Diagnostic, Result, did_you_mean};
 use crate::value::Json;
 use std::collections::BTreeMap;
 
-/// The name of the absolute path of the workspace.
-const WORKSPACE: &str = "workspace";
-
 /// Names and values.
-pub struct Kept {
-    values: BTreeMap<String, Json>,
-    root: Json,
-}
+#[derive(Default)]
+pub struct Kept(BTreeMap<String, Json>);
 
 impl Kept {
-    /// Nothing but the root of the workspace.
-    pub fn new(root: &str) -> Self {
-        Self { values: BTreeMap::new(), root: Json::from(root) }
-    }
-
     /// Keeps a value; a name that is taken gets the new one.
     pub fn keep(&mut self, name: &str, value: Json) {
-        self.values.insert(name.to_owned(), value);
+        self.0.insert(name.to_owned(), value);
     }
 
     /// The same JSON with the names filled in: a text that is one name becomes the value itself.
     pub fn fill(&self, json: &Json) -> Result<Json> {
         Ok(match json {
             Json::String(text) => match whole(text) {
-                Some(name) if self.knows(name) || text.starts_with("${") => self.value(name)?.clone(),
+                Some(name) if self.0.contains_key(name) || text.starts_with("${") => self.value(name)?.clone(),
                 _ => Json::String(self.fill_text(text)?),
             },
             Json::Array(items) => Json::Array(items.iter().map(|item| self.fill(item)).collect::<Result<_>>()?),
@@ -43,7 +33,7 @@ impl Kept {
 
     /// The same text with each `${name}` filled in. While nothing was kept a text stays as it is.
     pub fn fill_text(&self, text: &str) -> Result<String> {
-        if self.values.is_empty() && !text.contains("${workspace}") {
+        if self.0.is_empty() {
             return Ok(text.to_owned());
         }
         let mut filled = String::with_capacity(text.len());
@@ -61,15 +51,10 @@ impl Kept {
         Ok(filled)
     }
 
-    fn knows(&self, name: &str) -> bool {
-        name == WORKSPACE || self.values.contains_key(name)
-    }
-
     fn value(&self, name: &str) -> Result<&Json> {
-        let root = (name == WORKSPACE).then_some(&self.root);
-        self.values.get(name).or(root).ok_or_else(|| {
+        self.0.get(name).ok_or_else(|| {
             let fault = Diagnostic::new(UNMET, format!("nothing was kept as `{name}`"));
-            match did_you_mean(name, self.values.keys().map(String::as_str)) {
+            match did_you_mean(name, self.0.keys().map(String::as_str)) {
                 Some(help) => fault.help(help),
                 None => fault.help("keep it in an earlier step: `keep = { name = \"/json/pointer\" }`"),
             }
@@ -91,11 +76,7 @@ mod tests {
 
     #[test]
     fn names_are_filled_in() {
-        let mut kept = Kept::new("/tea");
-        assert_eq!(
-            kept.fill(&json!(["$workspace", "${workspace}/a", "${x}/"])),
-            Ok(json!(["/tea", "/tea/a", "${x}/"]))
-        );
+        let mut kept = Kept::default();
         kept.keep("id", json!(7));
         kept.keep("name", json!("a b"));
         let filled = kept.fill(&json!({ "id": "$id", "list": ["${name}", "x/${id}/${name}"], "cost": "$5" }));

@@ -35,8 +35,7 @@ const ASKS: Key = optional(
     Shape::Any,
     "The questions that were asked, in order: keys, or tables with a part of `key`, `message`, `schema`, `url`.",
 );
-const ARGUMENTS: Key =
-    optional("arguments", Shape::Object, "The arguments; `$workspace` in them is the absolute path of the workspace.");
+const ARGUMENTS: Key = optional("arguments", Shape::Object, "The arguments.");
 
 const CASE_LATER: &[(&str, &str)] =
     &[("workspace", "lay the files at the root"), ("home", "lay the files at the root")];
