@@ -62,7 +62,7 @@ impl Session {
     /// The site of this workspace, with this choice of packs.
     pub fn site(&self, choice: Choice) -> Result<DiskSite> {
         // A folder that was named must be there from the beginning.
-        for dir in &self.shared.dirs {
+        for dir in self.shared.dirs.iter().chain(&self.shared.roots) {
             Disk::new(dir, [])?;
         }
         Ok(DiskSite {
@@ -186,8 +186,9 @@ pub struct DiskSite {
 }
 
 impl Worlds for DiskSite {
-    fn open(&self, folder: &str, roots: &[String]) -> Result<Arc<dyn World>> {
-        Ok(Arc::new(Disk::new(folder, roots.iter().map(String::as_str))?))
+    fn open(&self, folder: &str, granted: &[String], named: &[String]) -> Result<Arc<dyn World>> {
+        let (granted, named) = (granted.iter().map(String::as_str), named.iter().map(String::as_str));
+        Ok(Arc::new(Disk::reaching(folder, granted, named)?))
     }
 }
 
