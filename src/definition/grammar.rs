@@ -29,8 +29,6 @@ pub struct Grammar {
     pub doc: &'static str,
     /// Its keys, in the order they are documented.
     pub keys: &'static [Key],
-    /// Keys that are promised, but not taken yet, and what to do instead.
-    pub later: &'static [(&'static str, &'static str)],
 }
 
 /// A key of a table.
@@ -152,7 +150,6 @@ pub static FILE: Grammar = Grammar {
         optional("skills", Shape::Tables(&SKILLS), "The skills, served by the Skills extension."),
         optional("case", Shape::Tables(&CASE), "Cases: tests of several steps."),
     ],
-    later: &[],
 };
 
 /// Every table of definitions and of `toolsd.toml`, in the order they are documented.

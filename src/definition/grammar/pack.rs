@@ -30,7 +30,6 @@ pub static PACK: Grammar = Grammar {
         ),
         optional("icons", Shape::Tables(&ICON), "Icons for people."),
     ],
-    later: &[],
 };
 
 /// `[pack.grants]`.
@@ -44,7 +43,6 @@ static GRANTS: Grammar = Grammar {
         optional("run", Shape::Texts, "Programs it may run."),
         optional("git", Shape::OneOf(&["none", "read", "write"]), "How far git goes; `none` if it is left out."),
     ],
-    later: &[],
 };
 
 /// `limits` of a pack, a tool, a graph or a workspace.
@@ -58,7 +56,6 @@ pub static LIMITS: Grammar = Grammar {
         optional("output_kb", Shape::Integer(1), "Size of the result in kB."),
         optional("depth", Shape::Integer(1), "Calls of functions within functions."),
     ],
-    later: &[],
 };
 
 /// `[graph]`.
@@ -78,7 +75,6 @@ pub static GRAPH: Grammar = Grammar {
         ),
         optional("limits", Shape::Table(&LIMITS), "The limits of a build."),
     ],
-    later: &[],
 };
 
 /// `[graph.refresh]`.
@@ -93,7 +89,6 @@ static REFRESH: Grammar = Grammar {
         ),
         optional("watch", Shape::FlagOrKey, "Whether it is also looked at when a file that it was made of changes."),
     ],
-    later: &[],
 };
 
 /// The keys that a tool, a resource, a prompt and a pack share for their icons.
@@ -107,7 +102,6 @@ pub static ICON: Grammar = Grammar {
         optional("sizes", Shape::Texts, "Its sizes, such as `48x48` or `any`."),
         optional("theme", Shape::OneOf(&["light", "dark"]), "The background it is made for."),
     ],
-    later: &[],
 };
 
 /// A constant that several kinds of definitions share.

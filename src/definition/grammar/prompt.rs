@@ -28,7 +28,6 @@ pub static PROMPT: Grammar = Grammar {
         META,
         optional("example", Shape::Tables(&PROMPT_EXAMPLE), "Examples: documentation and test at once."),
     ],
-    later: &[],
 };
 
 /// An argument of a prompt.
@@ -47,7 +46,6 @@ static ARGUMENT: Grammar = Grammar {
         ),
         optional("complete", Shape::Completion, "How it is completed: a function's name or a list of texts."),
     ],
-    later: &[],
 };
 
 /// A message of a prompt.
@@ -71,5 +69,4 @@ static MESSAGE: Grammar = Grammar {
             "The MIME type of the picture; it follows from the file's ending if it is left out.",
         ),
     ],
-    later: &[],
 };

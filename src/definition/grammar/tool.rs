@@ -69,5 +69,4 @@ pub static TOOL: Grammar = Grammar {
         optional("limits", Shape::Table(&LIMITS), "The limits of a call, where they differ from the pack's."),
         optional("example", Shape::Tables(&TOOL_EXAMPLE), "Examples: documentation and test at once; at least one."),
     ],
-    later: &[],
 };
