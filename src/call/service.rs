@@ -10,12 +10,12 @@ use super::skills::Found;
 use super::{Answer, Caller, Change, Changes, Completed, Contents, Request, STATUS};
 use super::{complete, prompt, resource, status, tool};
 use crate::content::ResourceBody;
-use crate::definition::{Completion, Declared, Located};
+use crate::definition::{Completion, Declared, Located, Setting};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::Store;
 use crate::guard::Limits;
 use crate::primitive::{Effect, Listed, Notice, lacking};
-use crate::registry::{Pack, Registry, ServedPrompt, ServedResource};
+use crate::registry::{Pack, Registry, ServedPrompt, ServedResource, ServedTool};
 use crate::script::Pool;
 use crate::value::{Json, Value};
 use std::collections::{BTreeMap, HashMap};
@@ -134,6 +134,11 @@ impl Service {
         self.staging.config.as_ref().unwrap_or(&pack.made.config)
     }
 
+    /// Whether a definition is served by the configuration in use.
+    pub(super) fn switches_on(&self, pack: &Pack, enabled: &Setting<bool>) -> bool {
+        enabled.value(&self.configuration(pack).to_json(), Json::as_bool) == Some(true)
+    }
+
     /// Forgets every graph.
     pub fn forget(&self) {
         self.stores.lock().unwrap_or_else(PoisonError::into_inner).clear();
@@ -202,7 +207,9 @@ impl Calling<'_> {
     }
 
     fn call(&self, name: &str, arguments: &Json) -> Result<Answer> {
-        let Some(served) = self.registry.tools.iter().find(|tool| tool.name == name) else {
+        let switched_on = |tool: &&Arc<ServedTool>| self.service.switches_on(&tool.pack, &tool.tool.enabled);
+        let hidden = self.registry.switched_off.iter().filter(switched_on);
+        let Some(served) = self.registry.tools.iter().chain(hidden).find(|tool| tool.name == name) else {
             let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no tool `{name}`"));
             return Err(with_nearest(fault, name, self.registry.tools.iter().map(|tool| tool.name.as_str())));
         };

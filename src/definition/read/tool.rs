@@ -1,6 +1,6 @@
 //! Lowers `[[tool]]`.
 
-use super::{Reading, ask, icons, limits};
+use super::{Reading, ask, icons, limits, setting};
 use crate::definition::{Body, Fields, Hints, Located, Role, Schema, Tool};
 use crate::primitive::Effect;
 
@@ -16,6 +16,7 @@ pub fn tool(fields: &Fields<'_>, reading: &mut Reading) -> Tool {
         title: fields.text("title"),
         description: fields.needed("description"),
         describe: fields.located("describe"),
+        enabled: setting(fields, "enabled", fields.flag("enabled").unwrap_or(true)),
         effect: effect(fields, &body.value, reading),
         input: reading.schema(fields, "input", Role::Input).unwrap_or_else(|| Schema::none(&fields.header)),
         output: reading.schema(fields, "output", Role::Output),
