@@ -6,6 +6,7 @@ mod building;
 mod changes;
 mod coerce;
 mod complete;
+mod computing;
 mod graphs;
 mod host;
 mod interview;

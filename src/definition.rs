@@ -15,7 +15,7 @@ mod workspace;
 
 pub use grammar::{Grammar, Key, Shape, reference};
 pub use operation::{Dispatch, Operation};
-pub use pack::{Git, Grants, GraphDefinition, LimitsOverride, PackDefinition, Refresh, Setting};
+pub use pack::{Git, Grants, GraphDefinition, LimitsOverride, PackDefinition, Refresh, Setting, SkillsDefinition};
 pub use read::read;
 pub use schema::{Checker, Problem, Role, Schema, lint, missing_references, published, resolved};
 pub use tool::{Declared, Hints, Task, Tasking};
@@ -75,6 +75,8 @@ pub struct Tool {
     pub description: Located<String>,
     /// A function that computes the description.
     pub describe: Option<Located<String>>,
+    /// Whether it is served.
+    pub enabled: Setting<bool>,
     /// What it does at most.
     pub effect: Located<Effect>,
     /// The schema of its arguments, as the author wrote it.
@@ -207,6 +209,10 @@ pub struct Prompt {
     pub title: Option<String>,
     /// When to use it.
     pub description: Option<String>,
+    /// Whether it is served.
+    pub enabled: Setting<bool>,
+    /// A function that lists prompts: this one is then the pattern of all of them, and not served itself.
+    pub list: Option<Located<String>>,
     /// Its arguments.
     pub arguments: Vec<PromptArgument>,
     /// Its messages: at least one.
@@ -271,17 +277,6 @@ pub enum MessagePart {
         /// Its MIME type.
         mime_type: String,
     },
-}
-
-/// Skills: those that lie among the files of the pack, or those that a function finds.
-#[derive(Clone, Debug)]
-pub struct SkillsDefinition {
-    /// Folders, from the root: each folder below them that has a `SKILL.md` is a skill.
-    pub dirs: Vec<Located<String>>,
-    /// A function that lists folders of the workspace, each with a `SKILL.md`.
-    pub list: Option<Located<String>>,
-    /// The script of `list`.
-    pub script: String,
 }
 
 /// A case, or an example: documentation and test at once.

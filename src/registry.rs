@@ -30,6 +30,7 @@ use crate::definition::{Checker, Operation, Prompt, Resource, Tool};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::guard::Limits;
 use crate::value::Json;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// One generation of everything that is served. A running call keeps the one it began with.
@@ -47,6 +48,12 @@ pub struct Registry {
     pub prompts: Vec<Arc<ServedPrompt>>,
     /// The skills among their files.
     pub skills: Arc<Skills>,
+    /// The tools that the configuration switches off: that of a case may switch them on.
+    pub switched_off: Vec<Arc<ServedTool>>,
+    /// The prompts after whose pattern a function lists others, or that the configuration may switch on.
+    pub patterns: Vec<Arc<ServedPrompt>>,
+    /// The instructions of packs that are computed, by the name of the pack.
+    pub instructions: BTreeMap<String, String>,
     /// Every spelling of every resource, the more specific first.
     pub routes: Vec<(UriTemplate, Arc<ServedResource>)>,
     /// The packs that do not serve here, and the markers each looked for.
@@ -122,6 +129,8 @@ pub struct ServedPrompt {
     pub pack: Arc<Pack>,
     /// Its public name.
     pub name: String,
+    /// The public name of its pattern, if a function listed it.
+    pub pattern: Option<String>,
     /// Its definition.
     pub prompt: Prompt,
     /// What getting it is held to.

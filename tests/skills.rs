@@ -55,6 +55,21 @@ fn every_number_has_a_check_that_asks_and_expects() {
     }
 }
 
+//= docs/spec.md#freshness
+//= type=test
+//# Where a graph is refreshed beside the calls, an edit MUST be seen by the calls after the next refresh.
+//= docs/spec.md#freshness
+//= type=test
+//# No thread that refreshes MUST be left at the end of the process.
+//= docs/spec.md#reload
+//= type=test
+//# A computed description MUST be computed again when the graph of its pack changed.
+//= docs/spec.md#definitions
+//= type=test
+//# A path that a trusted `toolsd.toml` configures MUST be granted to be read.
+//= docs/spec.md#robustness
+//= type=test
+//# A symlink MUST NOT be followed out of its root but into another root that was granted.
 #[test]
 fn every_check_holds() {
     let Some(folder) = systems("skills") else { return };

@@ -3,7 +3,7 @@
 use super::interview::Interview;
 use super::service::{Calling, Service};
 use super::{Asking, Change};
-use crate::definition::{Refresh, Setting};
+use crate::definition::Refresh;
 use crate::diagnostic::Result;
 use crate::graph::Graph;
 use crate::guard::Cancel;
@@ -14,7 +14,7 @@ use crate::world::{World, path};
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How the graph of a pack is refreshed beside the calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,8 +59,10 @@ impl Service {
         let registry = self.registry();
         let Some(pack) = registry.packs.iter().find(|known| known.name == pack) else { return false };
         let calling = self.background(&registry, cancel);
-        let before = self.store(&pack.name).last();
+        let (began, before) = (Instant::now(), self.store(&pack.name).last());
         let seen = self.found.outline();
+        //= docs/spec.md#freshness
+        //# Where a graph is refreshed beside the calls, an edit MUST be seen by the calls after the next refresh.
         let after = match calling.refreshed(pack) {
             Ok(Some(after)) => after,
             Ok(None) => return false,
@@ -71,11 +73,12 @@ impl Service {
                 return false;
             }
         };
+        let took = format!("in {:.1} ms", began.elapsed().as_secs_f64() * 1e3);
         if before.is_some_and(|before| Arc::ptr_eq(&before, &after)) {
-            tracing::debug!("`{}` is refreshed: nothing changed", pack.name);
+            tracing::debug!("`{}` is refreshed {took}: nothing changed", pack.name);
             return false;
         }
-        tracing::info!("`{}` is refreshed: {}", pack.name, after.to_json());
+        tracing::info!("`{}` is refreshed {took}: {}", pack.name, after.to_json());
         self.describe();
         if seen.is_some() && seen != Some(calling.skills().outline()) {
             self.changes.announce(&Change::Lists { tools: false, prompts: false, resources: true });
@@ -137,15 +140,8 @@ impl Calling<'_> {
 fn pace(pack: &Pack, config: &Value) -> Option<Pace> {
     let Refresh::Beside { every_ms, watch } = &pack.made.graph.as_ref()?.refresh else { return None };
     let config = config.to_json();
-    let of_key = |key: &str| &config[key];
-    let every_ms = match every_ms {
-        Setting::Is(every_ms) => *every_ms,
-        Setting::Of(key) => of_key(&key.value).as_u64().unwrap_or(0),
-    };
-    let watch = match watch {
-        Setting::Is(watch) => *watch,
-        Setting::Of(key) => of_key(&key.value).as_bool().unwrap_or(false),
-    };
+    let every_ms = every_ms.value(&config, Json::as_u64).unwrap_or(0);
+    let watch = watch.value(&config, Json::as_bool).unwrap_or(false);
     let every = (every_ms > 0).then(|| Duration::from_millis(every_ms));
     Some(Pace { pack: pack.name.clone(), every, watch })
 }

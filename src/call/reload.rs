@@ -24,7 +24,7 @@ impl Service {
         //# An edit of any file of a pack MUST be served without a new start.
         let mut after = load(site.as_ref(), &before);
         if self.describes.load(Ordering::Relaxed) {
-            self.compute_descriptions(&mut after);
+            self.compute(&mut after);
         }
         if after.is_same(&before) {
             return;
@@ -35,21 +35,30 @@ impl Service {
         self.announce(&before, &after);
     }
 
-    /// Computes the descriptions of tools with `describe`, as the workspace is now; from now on each reload does too.
+    /// Computes what packs compute for clients, as the workspace is now: descriptions of tools, prompts that functions
+    /// list, instructions; from now on each reload does too.
     pub fn describe(&self) {
         self.describes.store(true, Ordering::Relaxed);
         let before = self.registry();
-        if !before.tools.iter().any(|tool| tool.tool.describe.is_some()) {
+        if !before.computes() {
             return;
         }
         let _one_at_a_time = self.making.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.registry();
         let mut after = before.copy();
-        if self.compute_descriptions(&mut after) {
+        if self.compute(&mut after) {
             let after = Arc::new(after);
             self.registry.store(Arc::clone(&after));
             self.announce(&before, &after);
         }
+    }
+
+    /// Whether something is another one now.
+    fn compute(&self, registry: &mut Registry) -> bool {
+        let described = self.compute_descriptions(registry);
+        let prompts = self.compute_prompts(registry);
+        let instructions = self.compute_instructions(registry);
+        described || prompts || instructions
     }
 
     /// Whether a description is another one now.
@@ -133,7 +142,11 @@ impl Registry {
         let same = |one: &[Arc<_>], other: &[Arc<_>]| {
             one.len() == other.len() && one.iter().zip(other).all(|(one, other)| Arc::ptr_eq(one, other))
         };
+        let same_prompts = self.prompts.len() == other.prompts.len()
+            && self.prompts.iter().zip(&other.prompts).all(|(one, other)| Arc::ptr_eq(one, other));
         same(&self.tools, &other.tools)
+            && same_prompts
+            && self.instructions == other.instructions
             && self.packs.len() == other.packs.len()
             && self.packs.iter().zip(&other.packs).all(|(one, other)| Arc::ptr_eq(one, other))
             && self.settings.hash == other.settings.hash
@@ -147,6 +160,9 @@ impl Registry {
             tools: self.tools.clone(),
             resources: self.resources.clone(),
             prompts: self.prompts.clone(),
+            switched_off: self.switched_off.clone(),
+            patterns: self.patterns.clone(),
+            instructions: self.instructions.clone(),
             skills: Arc::clone(&self.skills),
             routes: self.routes.clone(),
             dormant: self.dormant.clone(),

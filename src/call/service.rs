@@ -10,7 +10,7 @@ use super::skills::Found;
 use super::{Answer, Caller, Change, Changes, Completed, Contents, Request, STATUS};
 use super::{complete, operation, prompt, resource, status, tool};
 use crate::content::ResourceBody;
-use crate::definition::{Completion, Declared, Located};
+use crate::definition::{Completion, Declared, Located, Setting};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::Store;
 use crate::guard::Limits;
@@ -134,6 +134,11 @@ impl Service {
         self.staging.config.as_ref().unwrap_or(&pack.made.config)
     }
 
+    /// Whether a definition is served by the configuration in use.
+    pub(super) fn switches_on(&self, pack: &Pack, enabled: &Setting<bool>) -> bool {
+        enabled.value(&self.configuration(pack).to_json(), Json::as_bool) == Some(true)
+    }
+
     /// Forgets every graph.
     pub fn forget(&self) {
         self.stores.lock().unwrap_or_else(PoisonError::into_inner).clear();
@@ -212,7 +217,9 @@ impl Calling<'_> {
     }
 
     fn find_tool(&self, name: &str) -> Result<&Arc<ServedTool>> {
-        self.registry.tools.iter().find(|tool| tool.name == name).ok_or_else(|| {
+        let switched_on = |tool: &&Arc<ServedTool>| self.service.switches_on(&tool.pack, &tool.tool.enabled);
+        let hidden = self.registry.switched_off.iter().filter(switched_on);
+        self.registry.tools.iter().chain(hidden).find(|tool| tool.name == name).ok_or_else(|| {
             let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no tool `{name}`"));
             with_nearest(fault, name, self.registry.tools.iter().map(|tool| tool.name.as_str()))
         })

@@ -15,7 +15,7 @@ pub use workspace::WORKSPACE;
 use ask::{ASK, REQUIRES_CLIENT};
 use case::{CASE, PROMPT_EXAMPLE, RESOURCE_EXAMPLE, TOOL_EXAMPLE};
 use operation::OPERATION;
-use pack::{GRAPH, ICON, ICONS, LIMITS, META, PACK, SCRIPT, WITH};
+use pack::{ENABLED, GRAPH, ICON, ICONS, LIMITS, META, PACK, SCRIPT, WITH};
 use prompt::PROMPT;
 use resource::RESOURCE;
 use skills::SKILLS;

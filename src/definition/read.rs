@@ -17,6 +17,7 @@ use super::{
 use crate::diagnostic::Diagnostic;
 use crate::source::{Place, Source};
 use crate::value::Json;
+use pack::setting;
 use std::sync::Arc;
 
 /// Reads a definition file. What could be read is returned, whatever else is wrong with it; a required text that

@@ -77,7 +77,9 @@ pub(crate) fn implementation(settings: &Settings, registry: &Registry, revision:
 fn instructions(registry: &Registry) -> Option<String> {
     let mut parts: Vec<String> = Vec::new();
     for pack in &registry.packs {
-        if let Some(text) = pack.instructions.as_deref().map(str::trim).filter(|text| !text.is_empty()) {
+        let computed = registry.instructions.get(&pack.name).map(String::as_str);
+        let text = computed.or(pack.instructions.as_deref()).map(str::trim);
+        if let Some(text) = text.filter(|text| !text.is_empty()) {
             parts.push(format!("# {}\n\n{text}", pack.definition.title.value));
         }
     }

@@ -347,7 +347,8 @@ impl PackParts {
 
     /// The pack, to be served in `root`, and what assembly needs besides.
     pub(super) fn into_pack(self, root: Option<Arc<dyn World>>, settings: &Settings) -> (Arc<Pack>, Published) {
-        let instructions = self.pack.instructions.as_ref();
+        // Those that a function fills are computed when somebody is there to read them.
+        let instructions = self.pack.instructions.as_ref().filter(|_| self.pack.context.is_none());
         let instructions = instructions.and_then(|path| {
             let rendered = self.templates.render(&path.value, &json!({ "config": self.config }));
             rendered.map_err(|fault| tracing::warn!("the instructions of `{}`: {fault}", self.name)).ok()

@@ -34,6 +34,7 @@ impl Corpus {
                 fs::copy(from.join("settings-off.json"), corpus.at("{HOME}/.claude/settings.json")).unwrap();
             }
             "extra" => corpus.configured("dirs = [\"{FX}/extra\"]"),
+            "options" => corpus.configured("catalogue = true\nfiles = true\nprompts = true"),
             "elsewhere" => corpus.configured("also_read = [\"{FX}/elsewhere\"]"),
             "quick" => corpus.configured("refresh_ms = 200\nwatch = false"),
             "restless" => {

@@ -26,6 +26,8 @@ const ALL: &[(&str, Check)] = &[
     ("terminated", |corpus| signalled(corpus, "-TERM")),
     ("the_rejected", the_rejected),
     ("the_end_of_the_input", the_end_of_the_input),
+    ("the_options", |corpus| unless(options(corpus) == (2, 24, true), format!("{:?}", options(corpus)))),
+    ("no_options", |corpus| unless(options(corpus) == (1, 0, false), format!("{:?}", options(corpus)))),
 ];
 
 /// The check of this name.
@@ -246,4 +248,24 @@ fn the_rejected(corpus: &Corpus) -> Vec<String> {
         wrong.extend(unless(told, format!("{name}: no word of {field}")));
     }
     wrong
+}
+
+/// How many tools and prompts there are, and whether the instructions list the skills. All of them work.
+fn options(corpus: &Corpus) -> (usize, usize, bool) {
+    let mut server = corpus.serve();
+    let hello = server.heard.iter().find(|message| message["result"]["serverInfo"].is_object()).unwrap();
+    let instructions = hello["result"]["instructions"].as_str().unwrap_or_default().to_owned();
+    let tools = server.ask("tools/list", &json!({}))["result"]["tools"].as_array().unwrap().len();
+    let prompts = server.ask("prompts/list", &json!({}))["result"]["prompts"].as_array().unwrap().len();
+    if prompts > 0 {
+        let got = server.ask("prompts/get", &json!({ "name": "custom-plugin:pdf" }));
+        let text = got["result"]["messages"][0]["content"]["text"].as_str().unwrap();
+        assert!(text.starts_with("Loading: custom-plugin:pdf\n"), "{text}");
+        let arguments = json!({ "name": "theme-factory", "path": "themes/arctic-frost.md" });
+        let theme =
+            fs::read_to_string(corpus.at("{HOME}/.claude/skills/theme-factory/themes/arctic-frost.md")).unwrap();
+        assert_eq!(server.said("read_skill_file", &arguments), theme);
+    }
+    server.end();
+    (tools, prompts, instructions.contains("\n- custom-plugin:notes: "))
 }

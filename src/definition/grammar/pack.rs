@@ -20,6 +20,12 @@ pub static PACK: Grammar = Grammar {
             "The root is the nearest ancestor holding the first entry, else the second …; `.` is the workspace itself.",
         ),
         optional("instructions", Shape::Text, "The path of the template that tells a model about the pack."),
+        optional(
+            "context",
+            Shape::Text,
+            "A function of `script` that gives what the instructions are filled with, again when the graph changed.",
+        ),
+        SCRIPT,
         optional("grants", Shape::Table(&GRANTS), "What it may touch; nothing if it is left out."),
         optional("config", Shape::Schema, "JSON Schema of `[packs.NAME]` in the workspace's `toolsd.toml`."),
         optional("limits", Shape::Table(&LIMITS), "The limits of its calls."),
@@ -110,6 +116,9 @@ pub const META: Key = optional("meta", Shape::Object, "`_meta`, passed through."
 /// The constants of a definition.
 pub const WITH: Key =
     optional("with", Shape::Object, "Constants merged into the arguments, so several definitions share one function.");
+
+/// Whether a definition is served.
+pub const ENABLED: Key = optional("enabled", Shape::FlagOrKey, "Whether it is served; `true` if it is left out.");
 
 /// The icons of a definition.
 pub const ICONS: Key = optional("icons", Shape::Tables(&ICON), "Icons for people.");

@@ -1,6 +1,8 @@
 //! The keys of `[[prompt]]`.
 
-use super::{ASK, Grammar, ICONS, META, PROMPT_EXAMPLE, REQUIRES_CLIENT, SCRIPT, Shape, WITH, optional, required};
+use super::{
+    ASK, ENABLED, Grammar, ICONS, META, PROMPT_EXAMPLE, REQUIRES_CLIENT, SCRIPT, Shape, WITH, optional, required,
+};
 
 /// `[[prompt]]`.
 pub static PROMPT: Grammar = Grammar {
@@ -10,6 +12,12 @@ pub static PROMPT: Grammar = Grammar {
         required("name", Shape::Text, "Its name."),
         optional("title", Shape::Text, "A title for people."),
         optional("description", Shape::Text, "When to use it."),
+        ENABLED,
+        optional(
+            "list",
+            Shape::Text,
+            "A function `fn()` that lists prompts, `#{ name, title, description, \"with\": #{ … } }` of each: they are like this one, which is not served itself.",
+        ),
         optional("arguments", Shape::Tables(&ARGUMENT), "Its arguments."),
         optional("template", Shape::Text, "A template, from the root: one message of the user."),
         optional("text", Shape::Text, "A template written here: one message of the user."),

@@ -1,7 +1,7 @@
 //! The keys of `[[tool]]`.
 
 use super::{
-    ASK, Grammar, ICONS, LIMITS, META, OPERATION, REQUIRES_CLIENT, SCRIPT, Shape, TOOL_EXAMPLE, WITH, optional,
+    ASK, ENABLED, Grammar, ICONS, LIMITS, META, OPERATION, REQUIRES_CLIENT, SCRIPT, Shape, TOOL_EXAMPLE, WITH, optional,
     required,
 };
 
@@ -17,7 +17,8 @@ pub static TOOL: Grammar = Grammar {
             Shape::Text,
             "When to use it, when not, and what comes back; needed unless `describe` gives it.",
         ),
-        optional("describe", Shape::Text, "A function that computes the description."),
+        optional("describe", Shape::Text, "A function that computes the description, again when the graph changed."),
+        ENABLED,
         optional(
             "effect",
             Shape::OneOf(&["pure", "reads", "changes", "writes", "runs"]),

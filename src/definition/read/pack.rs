@@ -25,6 +25,7 @@ pub fn pack(fields: &Fields<'_>, reading: &mut Reading) -> PackDefinition {
         when: fields.has("when").then(|| fields.texts("when")),
         root: fields.texts("root"),
         instructions: fields.located("instructions"),
+        context: fields.located("context").map(|function| (function, reading.script_of(fields))),
         grants: grants.unwrap_or_default(),
         config: reading.schema(fields, "config", Role::Config),
         limits: limits(fields, &mut reading.faults),
@@ -45,7 +46,8 @@ pub fn graph(fields: &Fields<'_>, reading: &mut Reading) -> GraphDefinition {
     GraphDefinition { script, refresh, limits: limits(fields, &mut reading.faults) }
 }
 
-fn setting<T>(fields: &Fields<'_>, name: &str, written: T) -> Setting<T> {
+/// What is written, or `config.KEY`.
+pub fn setting<T>(fields: &Fields<'_>, name: &str, written: T) -> Setting<T> {
     fields.config_key(name).map_or(Setting::Is(written), Setting::Of)
 }
 

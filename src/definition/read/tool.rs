@@ -1,6 +1,6 @@
 //! Lowers `[[tool]]`.
 
-use super::{Reading, ask, icons, limits, operation};
+use super::{Reading, ask, icons, limits, operation, setting};
 use crate::definition::{Body, Case, Dispatch, Fields, Hints, Located, Role, Schema, Task, Tasking, Tool, code};
 use crate::diagnostic::Diagnostic;
 use crate::primitive::Effect;
@@ -33,6 +33,7 @@ pub fn tool(fields: &Fields<'_>, reading: &mut Reading) -> (Tool, Vec<Case>) {
         title: fields.text("title"),
         description: fields.needed("description"),
         describe: fields.located("describe"),
+        enabled: setting(fields, "enabled", fields.flag("enabled").unwrap_or(true)),
         effect,
         input,
         output: reading.schema(fields, "output", Role::Output),
