@@ -20,6 +20,7 @@ mod reload;
 mod resource;
 mod running;
 mod service;
+mod serving;
 mod skills;
 mod status;
 mod tool;
@@ -34,6 +35,7 @@ pub use outcome::FAILURE;
 pub use refreshing::Pace;
 pub use reload::log_fault;
 pub use service::Service;
+pub use serving::Serving;
 pub use status::{STATUS, fault as fault_json, status};
 
 use crate::content::{Content, ResourceBody};

@@ -6,6 +6,7 @@ use super::interview::Interview;
 use super::loading::{Site, load};
 use super::refreshing::{Described, told};
 use super::running::{Beginning, Running};
+use super::serving::Since;
 use super::skills::Found;
 use super::{Answer, Caller, Change, Changes, Completed, Contents, Request, STATUS};
 use super::{complete, operation, prompt, resource, status, tool};
@@ -14,7 +15,7 @@ use crate::definition::{Completion, Declared, Located, Setting};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::Store;
 use crate::guard::Limits;
-use crate::primitive::{Effect, Listed, Notice, Question, lacking};
+use crate::primitive::{Effect, Listed, Memory, Notice, Question, lacking};
 use crate::registry::{Pack, Registry, ServedPrompt, ServedResource, ServedTool};
 use crate::script::Pool;
 use crate::value::{Json, Value};
@@ -33,7 +34,9 @@ pub struct Service {
     pub(super) describes: AtomicBool,
     pool: Arc<Pool>,
     stores: Mutex<HashMap<String, Arc<Store>>>,
+    memories: Mutex<HashMap<String, Arc<Memory>>>,
     staging: Staging,
+    pub(super) since: Arc<Since>,
     pub(super) audit: Audit,
     /// The skills that functions found.
     pub(super) found: Found,
@@ -67,6 +70,8 @@ impl Service {
             describes: AtomicBool::new(false),
             pool,
             stores: Mutex::default(),
+            memories: Mutex::default(),
+            since: Arc::new(Since::now(staging.world.as_ref().map(|world| world.now_ms()))),
             staging,
             audit: Audit::default(),
             found: Found::default(),
@@ -139,9 +144,16 @@ impl Service {
         enabled.value(&self.configuration(pack).to_json(), Json::as_bool) == Some(true)
     }
 
-    /// Forgets every graph.
+    /// What a pack remembers; it survives reloads.
+    pub(super) fn memory(&self, pack: &str) -> Arc<Memory> {
+        let mut memories = self.memories.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(memories.entry(pack.to_owned()).or_default())
+    }
+
+    /// Forgets every graph, and all that packs remember.
     pub fn forget(&self) {
         self.stores.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.memories.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 
@@ -198,6 +210,8 @@ impl Calling<'_> {
             effect,
             limits,
             store: &self.service.store(&pack.name),
+            memory: &self.service.memory(&pack.name),
+            since: &self.service.since,
             staging: &self.service.staging,
             cancel: self.cancel.clone(),
             notices: Arc::clone(&self.notices),
