@@ -9,6 +9,8 @@ mod ends;
 mod gate;
 #[path = "command_line/home.rs"]
 mod home;
+#[path = "http/limits.rs"]
+mod limits;
 #[path = "http/requests.rs"]
 mod requests;
 #[path = "http/tasks.rs"]

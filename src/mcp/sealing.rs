@@ -22,6 +22,8 @@ pub(crate) struct Sealing {
 }
 
 impl Sealing {
+    //= docs/spec.md#questions
+    //# Processes with one key MUST be able to go on with what another of them began.
     /// With a secret that replicas share, else with one of this process alone.
     pub(crate) fn new(secret: Option<&Secret>) -> Self {
         let key = match secret {

@@ -89,6 +89,30 @@ fn a_client_that_lacks_something_hears_so_in_both_eras() {
     assert_eq!(new["error"]["data"], json!({ "requiredCapabilities": { "sampling": {} } }));
 }
 
+#[test]
+fn a_user_is_sent_to_an_address_in_both_eras() {
+    let visits = json!({ "elicitation": { "url": {} } });
+    let (_home, mut server) = serve(&visits);
+    call(&mut server, "visit", "test_elicitation_url");
+    let question = server.wait(|message| message["method"] == "elicitation/create");
+    assert_eq!(question["params"]["mode"], "url", "{question}");
+    assert_eq!(question["params"]["url"], "https://example.org/page");
+    assert!(question["params"]["elicitationId"].as_str().is_some_and(|id| !id.is_empty()));
+    answer(&mut server, &question, &json!({ "action": "accept" }));
+    assert_eq!(server.wait(|message| message["id"] == "visit")["result"]["content"][0]["text"], "accept");
+    let mut params = json!({ "name": "test_elicitation_url", "arguments": {} });
+    let asked = ask(&mut server, "tools/call", &params, &visits);
+    assert_eq!(asked["result"]["inputRequests"]["visit"]["params"]["mode"], "url", "{asked}");
+    params["requestState"] = asked["result"]["requestState"].clone();
+    params["inputResponses"] = json!({ "visit": { "action": "decline" } });
+    let ended = ask(&mut server, "tools/call", &params, &visits);
+    assert_eq!(ended["result"]["content"][0]["text"], "decline");
+    // It is optional: a client that shows forms alone is not asked.
+    let forms =
+        ask(&mut server, "tools/call", &json!({ "name": "test_elicitation_url" }), &json!({ "elicitation": {} }));
+    assert_eq!(forms["result"]["content"][0]["text"], "nobody can be sent there");
+}
+
 //= docs/spec.md#questions
 //= type=test
 //# A state that was changed, that belongs to another request or that is too old MUST be refused with -32602.

@@ -53,7 +53,7 @@ pub static TOOL: Grammar = Grammar {
         optional(
             "task",
             Shape::OneOf(&["never", "optional", "required"]),
-            "Whether a call runs as a task, whose result is fetched later: `optional` does for clients that know tasks and lets others wait, `required` refuses others; `never` if it is left out.",
+            "Whether a call runs as a task, whose result is fetched later: `optional` does for clients that know tasks and lets others wait, `required` refuses others; `never` if it is left out. Its `limits` are those of any call: `time_ms` above all.",
         ),
         optional(
             "task_ttl_ms",
