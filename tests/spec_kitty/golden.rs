@@ -89,7 +89,8 @@ impl Recorded<'_> {
                 // The texts are other ones: which files there are is compared.
                 [&mut ours, &mut theirs].map(|lines| lines.retain(|line| line.starts_with("diff --git")));
             }
-            let allowed = |key: &str| differs.get(key).map(|all| play::strings(&play::as_json(all))).unwrap_or_default();
+            let allowed =
+                |key: &str| differs.get(key).map(|all| play::strings(&play::as_json(all))).unwrap_or_default();
             for (key, found) in [("only_here", only(&ours, &theirs)), ("only_there", only(&theirs, &ours))] {
                 self.fault(found != allowed(key), || format!("{name}: {key} = {found:#?}"));
             }
@@ -148,7 +149,12 @@ fn the_recorded_runs_agree() {
     let Some(data) = play::data() else { return };
     let table = table();
     let folder = data.join("golden");
-    let recorded = Recorded { folder: &folder, used: RefCell::default(), allowed: tables(&table, "differs"), faults: RefCell::default() };
+    let recorded = Recorded {
+        folder: &folder,
+        used: RefCell::default(),
+        allowed: tables(&table, "differs"),
+        faults: RefCell::default(),
+    };
     let mut seen = BTreeSet::new();
     for scene in tables(&table, "scene") {
         let mut stage = Stage::set(&scene).unwrap();
