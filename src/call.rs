@@ -18,6 +18,7 @@ mod reload;
 mod resource;
 mod running;
 mod service;
+mod serving;
 mod status;
 mod tool;
 mod writing;
@@ -30,6 +31,7 @@ pub use loading::{Site, clashes, load, parts};
 pub use outcome::FAILURE;
 pub use reload::log_fault;
 pub use service::Service;
+pub use serving::Serving;
 pub use status::{STATUS, fault as fault_json, status};
 
 use crate::content::{Content, ResourceBody};

@@ -5,6 +5,7 @@ use super::host::{Notices, Staging};
 use super::interview::Interview;
 use super::loading::{Site, load};
 use super::running::{Beginning, Running};
+use super::serving::Since;
 use super::{Answer, Caller, Change, Changes, Completed, Contents, Request, STATUS};
 use super::{complete, operation, prompt, resource, status, tool};
 use crate::content::ResourceBody;
@@ -12,7 +13,7 @@ use crate::definition::{Completion, Declared, Located};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::Store;
 use crate::guard::Limits;
-use crate::primitive::{Effect, Listed, Notice, lacking};
+use crate::primitive::{Effect, Listed, Memory, Notice, lacking};
 use crate::registry::{Pack, Registry, ServedPrompt, ServedResource};
 use crate::script::Pool;
 use crate::value::Json;
@@ -31,7 +32,9 @@ pub struct Service {
     pub(super) describes: AtomicBool,
     pool: Arc<Pool>,
     stores: Mutex<HashMap<String, Arc<Store>>>,
+    memories: Mutex<HashMap<String, Arc<Memory>>>,
     staging: Staging,
+    pub(super) since: Arc<Since>,
     pub(super) audit: Audit,
 }
 
@@ -61,6 +64,8 @@ impl Service {
             describes: AtomicBool::new(false),
             pool,
             stores: Mutex::default(),
+            memories: Mutex::default(),
+            since: Arc::new(Since::now(staging.world.as_ref().map(|world| world.now_ms()))),
             staging,
             audit: Audit::default(),
         }
@@ -112,9 +117,16 @@ impl Service {
         Arc::clone(stores.entry(pack.to_owned()).or_default())
     }
 
-    /// Forgets every graph.
+    /// What a pack remembers; it survives reloads.
+    pub(super) fn memory(&self, pack: &str) -> Arc<Memory> {
+        let mut memories = self.memories.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(memories.entry(pack.to_owned()).or_default())
+    }
+
+    /// Forgets every graph, and all that packs remember.
     pub fn forget(&self) {
         self.stores.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.memories.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 
@@ -168,6 +180,8 @@ impl Calling<'_> {
             effect,
             limits,
             store: &self.service.store(&pack.name),
+            memory: &self.service.memory(&pack.name),
+            since: &self.service.since,
             staging: &self.service.staging,
             cancel: self.cancel.clone(),
             notices: Arc::clone(&self.notices),

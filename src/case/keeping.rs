@@ -1,4 +1,4 @@
-//! What a step kept, and where later steps name it: `${name}`, or `$name` as a whole text; `$WORKSPACE` anywhere.
+//! What a step kept, and where later steps name it: `${name}`, or `$name` as a whole text; `$workspace` anywhere.
 
 use super::UNMET;
 use crate::diagnostic::{Diagnostic, Result, did_you_mean};
@@ -6,7 +6,7 @@ use crate::value::Json;
 use std::collections::BTreeMap;
 
 /// Where a case says where the workspace lies: in memory always in the same place, on the disk never.
-const WORKSPACE: &str = "$WORKSPACE";
+const WORKSPACE: &str = "$workspace";
 
 /// Names and values.
 #[derive(Default)]
@@ -21,17 +21,17 @@ impl Kept {
         Self { values: BTreeMap::new(), workspace: workspace.to_owned() }
     }
 
-    /// The same JSON with the path of the workspace in place of `$WORKSPACE`.
+    /// The same JSON with the path of the workspace in place of `$workspace`.
     pub fn placed(&self, json: &Json) -> Json {
         replaced(json, &|text| self.placed_text(text))
     }
 
-    /// The same text with the path of the workspace in place of `$WORKSPACE`.
+    /// The same text with the path of the workspace in place of `$workspace`.
     pub fn placed_text(&self, text: &str) -> String {
-        text.replace("${WORKSPACE}", &self.workspace).replace(WORKSPACE, &self.workspace)
+        text.replace("${workspace}", &self.workspace).replace(WORKSPACE, &self.workspace)
     }
 
-    /// The same JSON with `$WORKSPACE` in place of the path of the workspace.
+    /// The same JSON with `$workspace` in place of the path of the workspace.
     pub fn displaced(&self, json: &Json) -> Json {
         replaced(json, &|text| text.replace(&self.workspace, WORKSPACE))
     }
@@ -118,10 +118,10 @@ mod tests {
     #[test]
     fn the_workspace_is_filled_in_and_taken_out() {
         let kept = Kept::within("/tmp/x7");
-        let case = json!({ "project_path": "$WORKSPACE", "at": ["${WORKSPACE}/a.md", "$other"] });
+        let case = json!({ "project_path": "$workspace", "at": ["${workspace}/a.md", "$other"] });
         let there = json!({ "project_path": "/tmp/x7", "at": ["/tmp/x7/a.md", "$other"] });
         assert_eq!(kept.fill(&case), Ok(there.clone()));
-        assert_eq!(kept.displaced(&there)["at"][0], "$WORKSPACE/a.md");
+        assert_eq!(kept.displaced(&there)["at"][0], "$workspace/a.md");
     }
 
     #[test]

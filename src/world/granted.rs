@@ -13,6 +13,9 @@ use super::{Attempt, Change, Entry, EntryKind, Stat, Walk, Walked, World, path, 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use std::sync::Arc;
 
+/// Variables that no grant covers: what clients bring to be let in, and what their states are sealed with.
+const SECRET: [&str; 2] = ["TOOLSD_HTTP_TOKEN", "TOOLSD_STATE_KEY"];
+
 /// How a user grants a folder.
 pub(super) const GRANT_ROOT: &str =
     "start with `--root DIR` of its folder, or name that in `roots` of `toolsd.toml` and run `toolsd trust`";
@@ -331,6 +334,12 @@ impl World for Granted {
             Some(start) => name.starts_with(start),
             None => grant == name,
         };
+        //= docs/spec.md#memory
+        //# The token of the server MUST NOT be seen by scripts.
+        if SECRET.contains(&name) {
+            let fault = Diagnostic::new(Code::WORLD, format!("no grant covers the variable `{name}`"));
+            return Err(fault.help("it is the host's own; `server()` says whether there is a token"));
+        }
         match self.rules.allowed.may_read {
             false => Err(undeclared(&format!("${name}"), "read", "reads")),
             true if self.rules.allowed.env.iter().any(fits) => Ok(()),
