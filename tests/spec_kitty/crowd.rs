@@ -4,8 +4,9 @@ use crate::play::{git, project};
 use crate::support::Server;
 use serde_json::{Value, json};
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -245,4 +246,41 @@ fn the_server_ends_on_a_signal() {
         let lock = fs::File::open(root.join(".kittify/.lock-WP01")).unwrap();
         lock.try_lock().unwrap();
     }
+}
+
+/// Python's `filelock` and the server exclude each other, and neither removes the file of the other.
+#[test]
+fn locks_of_python_are_respected() {
+    let python = std::env::var("TOOLSD_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let has_package =
+        Command::new(&python).args(["-c", "import filelock"]).output().is_ok_and(|ran| ran.status.success());
+    if !has_package {
+        return;
+    }
+    let (_folder, root) = project("sample", true).unwrap();
+    fs::write(root.parent().unwrap().join("toolsd.toml"), "[packs.spec-kitty]\nlock_timeout_seconds = 1\n").unwrap();
+    let path = root.join(".kittify/.lock-WP01");
+    let taking = |timeout: &str, then: &str| {
+        let script = format!(
+            "import sys, filelock\nlock = filelock.FileLock(sys.argv[1], timeout={timeout})\nlock.acquire()\nprint('held', flush=True)\n{then}"
+        );
+        let mut command = Command::new(&python);
+        command.args(["-c", &script]).arg(&path).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command
+    };
+    let mut holder = taking("5", "sys.stdin.read()").spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(holder.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "held\n");
+    let mut server = Server::start(root.parent().unwrap(), "spec-kitty");
+    let refused = add(&mut server, &root, "WP01", "note");
+    assert_eq!(refused["message"], "Resource WP01 is currently locked by another client.", "{refused}");
+    drop(holder.stdin.take());
+    holder.wait().unwrap();
+    assert_eq!(add(&mut server, &root, "WP01", "note")["success"], true);
+    let own = fs::File::options().read(true).write(true).open(&path).unwrap();
+    own.lock().unwrap();
+    assert!(!taking("0.2", "").output().unwrap().status.success());
+    drop(own);
+    assert!(taking("5", "").output().unwrap().status.success());
 }

@@ -87,7 +87,9 @@ impl Recorded<'_> {
             let (mut ours, mut theirs) = (changes(&git(root, &["show", "--format=", "HEAD"])), changes(&diff));
             if differs.contains_key("texts") {
                 // The texts are other ones: which files there are is compared.
-                [&mut ours, &mut theirs].map(|lines| lines.retain(|line| line.starts_with("diff --git")));
+                for lines in [&mut ours, &mut theirs] {
+                    lines.retain(|line| line.starts_with("diff --git"));
+                }
             }
             let allowed =
                 |key: &str| differs.get(key).map(|all| play::strings(&play::as_json(all))).unwrap_or_default();
