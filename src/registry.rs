@@ -15,7 +15,9 @@ mod uri;
 pub use assemble::{Assembly, assemble};
 pub use config::{granted_paths, no_pack};
 pub use embedded::embedded_files;
-pub use layers::{EJECTED, EMBEDDED, FOLDERS, Files, Layer, LayerFile, WORKSPACE_FOLDER, ejected, list_layer};
+pub use layers::{
+    EJECTED, EMBEDDED, FOLDERS, Files, Layer, LayerFile, WORKSPACE_FOLDER, ejected, is_hidden, list_layer,
+};
 pub use merge::merge;
 pub use pack::{Made, Pack, PackParts, compile, grant};
 pub use serving::{Choice, Served, Worlds, outer_roots, root_of, serves};

@@ -1,8 +1,8 @@
 //! The keys of `[[tool]]`.
 
 use super::{
-    ASK, ENABLED, Grammar, ICONS, LIMITS, META, OPERATION, REQUIRES_CLIENT, SCRIPT, Shape, TOOL_EXAMPLE, WITH, optional,
-    required,
+    ASK, ENABLED, Grammar, ICONS, LIMITS, META, OPERATION, REQUIRES_CLIENT, SCRIPT, Shape, TOOL_EXAMPLE, WITH,
+    optional, required,
 };
 
 /// `[[tool]]`.

@@ -116,6 +116,9 @@ impl FileRead {
     }
 }
 
+/// What was seen at many paths.
+type Vouchers = Arc<[(String, Seen)]>;
+
 /// A walk that was taken.
 #[derive(Debug)]
 pub(super) struct WalkRead {
@@ -129,7 +132,7 @@ pub(super) struct WalkRead {
 #[derive(Clone, Debug)]
 struct WalkState {
     /// The folders looked into, the ignore files in them and above, and where the walk begins.
-    seen: Arc<[(String, Seen)]>,
+    seen: Vouchers,
     young: bool,
     /// Whether a symlink lies on the way: what is behind it comes and goes without a trace in the folders looked into.
     linked: bool,
@@ -146,7 +149,7 @@ impl WalkRead {
     }
 
     /// What vouches for it, if that is still as it was; nothing if only another walk can tell.
-    fn vouched_by(&self) -> Option<Arc<[(String, Seen)]>> {
+    fn vouched_by(&self) -> Option<Vouchers> {
         let state = self.state();
         (!state.linked && !state.young).then(|| Arc::clone(&state.seen))
     }
@@ -308,7 +311,7 @@ impl Reads {
         });
         let changed: Vec<String> = changed.map(|(path, _)| path.clone()).collect();
         let list = self.lists.iter().find(|(path, hash)| hash_of_list(&world.list(path)) != **hash);
-        let holds = |(read, vouchers): (&WalkRead, &Option<Arc<[(String, Seen)]>>)| {
+        let holds = |(read, vouchers): (&WalkRead, &Option<Vouchers>)| {
             vouchers.as_deref().is_some_and(|seen| now.is_as_in(seen)) || !read.is_changed(world)
         };
         let walks: Vec<bool> = self.walks.iter().zip(&vouchers).map(holds).collect();
