@@ -18,6 +18,7 @@ const ALL: &[(&str, Check)] = &[
     ("the_description", the_description),
     ("refreshed_by_the_clock", refreshed_by_the_clock),
     ("a_new_skill", a_new_skill),
+    ("seen_by_watching", seen_by_watching),
     ("a_changed_skill", a_changed_skill),
     ("a_removed_skill", a_removed_skill),
     ("many_at_once", many_at_once),
@@ -150,6 +151,22 @@ fn a_new_skill(corpus: &Corpus) -> Vec<String> {
     let told = server.lists_changed();
     server.end();
     unless(unknown && listed && is_loaded && told[0] == 1, format!("{unknown} {listed} {is_loaded} {told:?}"))
+}
+
+/// By the clock it would take thirty seconds.
+fn seen_by_watching(corpus: &Corpus) -> Vec<String> {
+    let mut server = corpus.serve();
+    // It looks again once it watches.
+    let watches = corpus.logged("`skills` is refreshed", 2);
+    corpus.skill("late", "first", "ONE");
+    server.wait(|message| message["method"] == "notifications/tools/list_changed");
+    let listed = description(&mut server).contains("\n- late: first\n");
+    fs::create_dir_all(corpus.at("{PROJ}/.claude/skills/new")).unwrap();
+    fs::write(corpus.at("{PROJ}/.claude/skills/new/SKILL.md"), "---\nname: new\ndescription: d\n---\n").unwrap();
+    server.wait(|message| message["method"] == "notifications/tools/list_changed");
+    let more = description(&mut server).contains("\n- new: d\n");
+    server.end();
+    unless(watches && listed && more, format!("{watches} {listed} {more}\n{}", corpus.log()))
 }
 
 fn a_changed_skill(corpus: &Corpus) -> Vec<String> {

@@ -42,6 +42,7 @@ fn pack() -> Arc<Pack> {
             when: None,
             root: Vec::new(),
             instructions: None,
+            context: None,
             grants: Grants::default(),
             config: None,
             limits: LimitsOverride::default(),
@@ -71,6 +72,7 @@ fn tool(pack: &Arc<Pack>, name: &str, effect: Effect, output: Option<Json>) -> A
             title: Some(format!("Tool {name}")),
             description: at(format!("The tool {name}")),
             describe: None,
+            enabled: Setting::Is(true),
             effect: at(effect),
             input: schema(input.clone()),
             output: output.clone().map(schema),
@@ -135,10 +137,13 @@ fn prompt(pack: &Arc<Pack>) -> Arc<ServedPrompt> {
     Arc::new(ServedPrompt {
         pack: Arc::clone(pack),
         name: "greet".to_owned(),
+        pattern: None,
         prompt: Prompt {
             name: at("greet".to_owned()),
             title: Some("Greet somebody".to_owned()),
             description: Some("Greets".to_owned()),
+            enabled: Setting::Is(true),
+            list: None,
             arguments: vec![argument],
             messages: Vec::new(),
             context: None,
@@ -210,11 +215,11 @@ impl Fixture {
                     ("assistant".to_owned(), Content::new(embedded())),
                 ],
             },
-            Request::ListSkills => Answer::Skills(Arc::default()),
             Request::Complete { value, .. } => {
                 let all = (0..250).map(|number| format!("{value}{number}")).collect::<Vec<_>>();
                 Answer::Completion { total: all.len(), values: all[..100].to_vec() }
             }
+            Request::ListSkills => Answer::Skills(Arc::clone(&self.registry.skills)),
             Request::ListResources => {
                 let item =
                     |number: usize| json!({ "uri": format!("fix://many/{number:03}"), "name": format!("{number}") });
