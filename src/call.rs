@@ -6,17 +6,22 @@ mod building;
 mod changes;
 mod coerce;
 mod complete;
+mod computing;
 mod graphs;
 mod host;
 mod interview;
 mod loading;
+mod operation;
 mod order;
 mod outcome;
 mod prompt;
+mod refreshing;
 mod reload;
 mod resource;
 mod running;
 mod service;
+mod serving;
+mod skills;
 mod status;
 mod tool;
 mod writing;
@@ -27,14 +32,17 @@ pub use host::Staging;
 pub use interview::{Asker, Asking, Asks, Record};
 pub use loading::{Site, clashes, load, parts};
 pub use outcome::FAILURE;
+pub use refreshing::Pace;
 pub use reload::log_fault;
 pub use service::Service;
+pub use serving::Serving;
 pub use status::{STATUS, fault as fault_json, status};
 
 use crate::content::{Content, ResourceBody};
 use crate::diagnostic::Diagnostic;
 use crate::guard::Cancel;
 use crate::primitive::Notice;
+use crate::registry::Skills;
 use crate::value::Json;
 use std::sync::Arc;
 
@@ -80,6 +88,8 @@ pub enum Request {
     },
     /// List all resources: the fixed ones, and those that `list` functions name.
     ListResources,
+    /// List all skills: those among the files of packs, and those that `list` functions find.
+    ListSkills,
 }
 
 /// What is completed.
@@ -114,6 +124,8 @@ pub enum Answer {
     },
     /// The resources: objects as MCP lists them (`uri`, `name`, …), in a total order.
     Resources(Arc<Vec<Json>>),
+    /// The skills.
+    Skills(Arc<Skills>),
     /// The call may begin, with what was asked beforehand.
     Ready(Box<Record>),
     /// The call cannot go on without answers: make it again with them. Only where [`Asking::Suspends`].

@@ -30,10 +30,12 @@ mod wrong_arity;
 pub use mend::{Mend, lines_of};
 pub use subject::{Subject, read_texts};
 
-use crate::definition::{Body, Located, MessagePart, Resource, Schema};
+use crate::definition::{Body, Located, MessagePart, Operation, Resource, Schema, Tool};
 use crate::diagnostic::{Code, Diagnostic};
+use crate::primitive::Effect;
 use crate::registry::PackParts;
 use crate::source::Place;
+use crate::value::Json;
 use std::collections::HashSet;
 
 /// A rule. From this one declaration come the check, its documentation and its test.
@@ -140,6 +142,33 @@ fn schemas<'a>(subject: &'a Subject<'_>) -> Vec<(String, &'a Schema)> {
     all
 }
 
+/// What answers a call of a tool: its body, or the function of one of its operations.
+struct Answering<'a> {
+    /// The name of the tool, or of the operation.
+    name: &'a str,
+    /// What it does at most.
+    effect: &'a Located<Effect>,
+    /// What it does.
+    body: &'a Located<Body>,
+    /// The schema of its arguments.
+    input: &'a Schema,
+    /// Constants merged into them.
+    with: Vec<&'a Json>,
+}
+
+/// All that may answer a call of a tool.
+fn answering(tool: &Tool) -> Vec<Answering<'_>> {
+    let Some(dispatch) = &tool.dispatch else {
+        let Tool { name, effect, body, input, with, .. } = tool;
+        return vec![Answering { name: &name.value, effect, body, input, with: vec![with] }];
+    };
+    let operations = dispatch.operations.iter().map(|operation| {
+        let Operation { name, effect, body, input, with, .. } = operation;
+        Answering { name: &name.value, effect, body, input, with: vec![&tool.with, with] }
+    });
+    operations.collect()
+}
+
 /// Every function that a definition names.
 struct NamedFunction<'a> {
     /// The path of its script.
@@ -159,8 +188,10 @@ fn named_functions<'a>(subject: &'a Subject<'_>) -> Vec<NamedFunction<'a>> {
     let definitions = subject.definitions;
     let mut all = Vec::new();
     for tool in &definitions.tools {
-        of_body(&tool.body, "fn(args)", &mut all);
-        if let (Some(describe), Body::Script { script, .. }) = (&tool.describe, &tool.body.value) {
+        answering(tool).iter().for_each(|one| of_body(one.body, "fn(args)", &mut all));
+        if let (Some(describe), Body::Script { script, .. } | Body::Operations { script }) =
+            (&tool.describe, &tool.body.value)
+        {
             let (function, at) = (describe.value.as_str(), &describe.at);
             all.push(NamedFunction { script, function, at, parameters: 0..=0, form: "fn()" });
         }
@@ -171,6 +202,10 @@ fn named_functions<'a>(subject: &'a Subject<'_>) -> Vec<NamedFunction<'a>> {
     }
     for prompt in &definitions.prompts {
         let script = prompt.script.as_str();
+        if let Some(list) = &prompt.list {
+            let (function, at) = (list.value.as_str(), &list.at);
+            all.push(NamedFunction { script, function, at, parameters: 0..=0, form: "fn()" });
+        }
         let at = &prompt.name.at;
         if let Some((function, script)) = &prompt.context {
             all.push(NamedFunction { script, function, at, parameters: 0..=1, form: "fn(args)" });
@@ -183,6 +218,16 @@ fn named_functions<'a>(subject: &'a Subject<'_>) -> Vec<NamedFunction<'a>> {
         }
         let completions = prompt.arguments.iter().filter_map(|argument| argument.complete.as_ref());
         all.extend(completions.filter_map(|completion| of_completion(script, completion)));
+    }
+    if let Some((context, script)) = definitions.pack.as_ref().and_then(|pack| pack.context.as_ref()) {
+        let (function, at) = (context.value.as_str(), &context.at);
+        all.push(NamedFunction { script, function, at, parameters: 0..=0, form: "fn()" });
+    }
+    for skills in &definitions.skills {
+        if let Some(list) = &skills.list {
+            let (script, function, at) = (skills.script.as_str(), list.value.as_str(), &list.at);
+            all.push(NamedFunction { script, function, at, parameters: 0..=0, form: "fn()" });
+        }
     }
     if let Some(graph) = &definitions.graph {
         let (script, at) = (graph.script.value.as_str(), &graph.script.at);

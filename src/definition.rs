@@ -5,6 +5,7 @@ mod fields;
 mod grammar;
 mod inline;
 mod json;
+mod operation;
 mod pack;
 mod read;
 mod schema;
@@ -13,7 +14,8 @@ mod uri;
 mod workspace;
 
 pub use grammar::{Grammar, Key, Shape, reference};
-pub use pack::{Git, Grants, GraphDefinition, LimitsOverride, PackDefinition, Refresh};
+pub use operation::{Dispatch, Operation};
+pub use pack::{Git, Grants, GraphDefinition, LimitsOverride, PackDefinition, Refresh, Setting, SkillsDefinition};
 pub use read::read;
 pub use schema::{Checker, Problem, Role, Schema, lint, missing_references, published, resolved};
 pub use tool::{Declared, Hints, Task, Tasking};
@@ -73,6 +75,8 @@ pub struct Tool {
     pub description: Located<String>,
     /// A function that computes the description.
     pub describe: Option<Located<String>>,
+    /// Whether it is served.
+    pub enabled: Setting<bool>,
     /// What it does at most.
     pub effect: Located<Effect>,
     /// The schema of its arguments, as the author wrote it.
@@ -81,6 +85,8 @@ pub struct Tool {
     pub output: Option<Schema>,
     /// What it does.
     pub body: Located<Body>,
+    /// Its operations, if it has any.
+    pub dispatch: Option<Dispatch>,
     /// Constants merged into the arguments.
     pub with: Json,
     /// A function that sees every fault of a call.
@@ -131,6 +137,11 @@ pub enum Body {
     Text(String),
     /// A file of the pack, from the root.
     File(String),
+    /// The operation that the arguments mean; `script` is that of the tool's own functions.
+    Operations {
+        /// The path of the script, from the root.
+        script: String,
+    },
 }
 
 /// A resource, or a family of them.
@@ -198,6 +209,10 @@ pub struct Prompt {
     pub title: Option<String>,
     /// When to use it.
     pub description: Option<String>,
+    /// Whether it is served.
+    pub enabled: Setting<bool>,
+    /// A function that lists prompts: this one is then the pattern of all of them, and not served itself.
+    pub list: Option<Located<String>>,
     /// Its arguments.
     pub arguments: Vec<PromptArgument>,
     /// Its messages: at least one.
@@ -264,13 +279,6 @@ pub enum MessagePart {
     },
 }
 
-/// Skills that are served as they lie among the files of the pack.
-#[derive(Clone, Debug)]
-pub struct SkillsDefinition {
-    /// Folders, from the root: each folder below them that has a `SKILL.md` is a skill.
-    pub dirs: Vec<Located<String>>,
-}
-
 /// A case, or an example: documentation and test at once.
 #[derive(Clone, Debug)]
 pub struct Case {
@@ -284,6 +292,10 @@ pub struct Case {
     pub git: bool,
     /// Locks that somebody else holds.
     pub locked: Vec<String>,
+    /// The folder, among the files below, that is the workspace; without it they lie in the workspace themselves.
+    pub workspace: Option<String>,
+    /// The folder, among the files below, that is the home folder.
+    pub home: Option<String>,
     /// The files of the workspace.
     pub files: Vec<(String, String)>,
     /// Folders whose files are laid into the workspace: paths from the root.

@@ -1,7 +1,8 @@
 //! `just bench`: the speed that toolsd promises, measured against opponents in the same run.
 //!
 //! `speed [--small] [--toolsd PATH] [--opponents FOLDER] [--duvet PATH] [--scratch FOLDER] [--project-only]
-//! [PART…]`; the parts are `echo`, `start`, `stats`, `index` and `load`, all of them if none is named. Exit code 1 = a wrong answer, or a target missed;
+//! [PART…]`; the parts are `echo`, `start`, `stats`, `index`, `load` and `skills`, all of them if none is named. Exit code
+//! 1 = a wrong answer, or a target missed;
 //! `--small` takes few samples and judges no time.
 
 mod client;
@@ -17,6 +18,7 @@ mod targets {
     pub mod echo;
     pub mod index;
     pub mod load;
+    pub mod skills;
     pub mod start;
     pub mod stats;
 }
@@ -37,6 +39,7 @@ const PARTS: &[Part] = &[
     ("stats", targets::stats::measure),
     ("index", targets::index::measure),
     ("load", targets::load::measure),
+    ("skills", targets::skills::measure),
 ];
 
 fn main() -> ExitCode {
@@ -54,7 +57,7 @@ fn main() -> ExitCode {
 fn run() -> Outcome<bool> {
     let setting = Setting::read(std::env::args().skip(1))?;
     if let Some(unknown) = setting.parts.iter().find(|part| !PARTS.iter().any(|(name, _)| name == part)) {
-        return Err(format!("no part `{unknown}`: echo, start, stats, index, load").into());
+        return Err(format!("no part `{unknown}`: echo, start, stats, index, load, skills").into());
     }
     if setting.project_only {
         let made = project::make(&setting.project(), setting.size())?;

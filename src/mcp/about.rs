@@ -35,7 +35,7 @@ fn capabilities(registry: &Registry, revision: Revision) -> Json {
         capabilities["completions"] = json!({});
     }
     let mut extensions = Map::new();
-    if !registry.skills.is_empty() {
+    if registry.has_skills() {
         extensions.insert(SKILLS_EXTENSION_ID.to_owned(), json!({ "directoryRead": true }));
     }
     let has_tasks = registry.tools.iter().any(|served| served.tool.tasking.task != Task::Never);
@@ -77,7 +77,9 @@ pub(crate) fn implementation(settings: &Settings, registry: &Registry, revision:
 fn instructions(registry: &Registry) -> Option<String> {
     let mut parts: Vec<String> = Vec::new();
     for pack in &registry.packs {
-        if let Some(text) = pack.instructions.as_deref().map(str::trim).filter(|text| !text.is_empty()) {
+        let computed = registry.instructions.get(&pack.name).map(String::as_str);
+        let text = computed.or(pack.instructions.as_deref()).map(str::trim);
+        if let Some(text) = text.filter(|text| !text.is_empty()) {
             parts.push(format!("# {}\n\n{text}", pack.definition.title.value));
         }
     }

@@ -1,11 +1,12 @@
 //! A connection and what it remembers: the level of its log, its subscriptions, what its client can do.
 
-use super::{Bus, Ends, Lists, Revision, Sealing, Settings, Shelf, Tasks};
-use crate::call::Answering;
+use super::{Bus, Ends, Lists, Manner, Revision, Sealing, Settings, Shelf, Tasks};
+use crate::call::{Answer, Answering, Request};
 use crate::primitive::LogLevel;
+use crate::registry::Skills;
 use crate::value::Json;
 use rmcp::RoleServer;
-use rmcp::model::{CacheScope, MetaObject};
+use rmcp::model::{CacheScope, ErrorData, MetaObject};
 use rmcp::service::RequestContext;
 use serde_json::json;
 use std::collections::HashSet;
@@ -108,6 +109,22 @@ impl Connection {
 
     pub(crate) fn lists(&self, revision: Revision) -> Arc<Lists> {
         self.host.shelf.lists(&self.host.settings, self.host.service.as_ref(), revision)
+    }
+
+    /// The skills at present. Where a function finds them, it is a script thread that asks it.
+    pub(crate) async fn skills(
+        &self,
+        context: &RequestContext<RoleServer>,
+        revision: Revision,
+    ) -> Result<Arc<Skills>, ErrorData> {
+        let registry = self.host.service.registry();
+        if !registry.finds_skills() {
+            return Ok(Arc::clone(&registry.skills));
+        }
+        match self.answer(Request::ListSkills, Manner::Never, context, revision).await? {
+            Answer::Skills(skills) => Ok(skills),
+            _ => Err(ErrorData::internal_error("the skills cannot be listed", None)),
+        }
     }
 
     /// Who answers, in every result of the stateless era.

@@ -180,7 +180,7 @@ impl ServerHandler for Connection {
         context: RequestContext<RoleServer>,
     ) -> Result<ListSkillsResult, ErrorData> {
         let revision = revision_of(&context);
-        let all = skills::entries(&self.host.service.registry());
+        let all = skills::entries(&*self.skills(&context, revision).await?);
         let size = self.host.settings.page_size;
         let (items, next) = page("skills", &all, |skill| &skill.uri, cursor_of(request.as_ref()), size)?;
         let mut result = ListSkillsResult::with_all_items(items);
@@ -192,8 +192,9 @@ impl ServerHandler for Connection {
         request: GetSkillRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetSkillResult, ErrorData> {
-        let mut result = GetSkillResult::new(skills::one(&self.host.service.registry(), &request.uri)?);
-        self.stamp(&mut result.meta, revision_of(&context));
+        let revision = revision_of(&context);
+        let mut result = GetSkillResult::new(skills::one(&*self.skills(&context, revision).await?, &request.uri)?);
+        self.stamp(&mut result.meta, revision);
         Ok(result)
     }
 
@@ -203,7 +204,7 @@ impl ServerHandler for Connection {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let revision = revision_of(&context);
-        let all = skills::children(&self.host.service.registry(), &request.uri)?;
+        let all = skills::children(&*self.skills(&context, revision).await?, &request.uri)?;
         let size = self.host.settings.page_size;
         let (items, next) = page("folder", &all, |item| &item.uri, request.cursor.as_deref(), size)?;
         let mut result = ListResourcesResult::with_all_items(items);

@@ -71,7 +71,7 @@ fn bound(request: &Request) -> [u8; 32] {
         }
         Request::Read { uri } => ("resources/read", uri.as_str(), None),
         Request::Prompt { name, arguments } => ("prompts/get", name.as_str(), Some(arguments)),
-        Request::Complete { .. } | Request::ListResources => ("", "", None),
+        Request::Complete { .. } | Request::ListResources | Request::ListSkills => ("", "", None),
     };
     let mut hash = blake3::Hasher::new();
     for part in [method, name] {

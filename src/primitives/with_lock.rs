@@ -25,7 +25,7 @@ pub const PRIMITIVE: Primitive = Primitive {
         optional(
             "body",
             &[Kind::Function],
-            "Gets a map: `path`, `waited_ms`, and `stale`, the note of a holder that died, else `()`.",
+            "Gets a map: `path`, `waited_ms`, `pid` of this process, and `stale`, the note of a holder that died, else `()`.",
         ),
     ],
     returns: Kind::Any,
@@ -71,7 +71,12 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let since = time::format(world.now_ms(), None)?;
     lock.note(&json!({ "pid": lock.pid(), "since": since, "note": note }).to_string())?;
     let waited_ms = i64::try_from(waited.as_millis()).unwrap_or(i64::MAX);
-    let told = Value::map([("path", Value::from(path)), ("waited_ms", Value::Integer(waited_ms)), ("stale", stale)]);
+    let told = Value::map([
+        ("path", Value::from(path)),
+        ("waited_ms", Value::Integer(waited_ms)),
+        ("pid", Value::Integer(lock.pid().into())),
+        ("stale", stale),
+    ]);
     run_locked(&**world, body, told)
 }
 

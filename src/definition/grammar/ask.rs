@@ -35,5 +35,4 @@ static QUESTION: Grammar = Grammar {
             "Whether it is asked before the call becomes a task, and not within it; only in a tool with `task`.",
         ),
     ],
-    later: &[],
 };
