@@ -3,6 +3,7 @@
 
 mod lock;
 mod many;
+mod pending;
 mod place;
 mod process;
 mod roots;
@@ -11,6 +12,7 @@ mod scratch;
 mod tests;
 mod write;
 
+pub use pending::sweep;
 pub use place::{config_folder, current_folder, home_folder, state_folder};
 pub use scratch::Scratch;
 
@@ -194,6 +196,10 @@ impl World for Disk {
 
     fn granted_roots(&self) -> Vec<String> {
         self.roots.granted().map(str::to_owned).collect()
+    }
+
+    fn is_alive(&self, pid: u32) -> bool {
+        process::is_alive(pid)
     }
 
     fn root_of(&self, path: &str) -> String {
