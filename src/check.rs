@@ -24,6 +24,7 @@ mod unknown_argument;
 mod unknown_data;
 mod unknown_function;
 mod unknown_question;
+mod unknown_setting;
 mod unused_file;
 mod wrong_arity;
 
@@ -78,6 +79,7 @@ pub const ALL: &[&Rule] = &[
     &unknown_data::RULE,
     &unknown_function::RULE,
     &unknown_question::RULE,
+    &unknown_setting::RULE,
     &unused_file::RULE,
     &wrong_arity::RULE,
 ];
