@@ -93,6 +93,11 @@ pub trait World: Send + Sync {
         Err(Diagnostic::new(Code::WORLD, format!("`{path}` cannot be locked here")))
     }
 
+    /// Whether a process of this machine is alive; in a world without processes none is.
+    fn is_alive(&self, _pid: u32) -> bool {
+        false
+    }
+
     /// Runs a program to its end. A world without programs refuses.
     fn run(&self, command: &run::Command) -> Result<run::Ran> {
         Err(run::nowhere(command))

@@ -279,6 +279,10 @@ impl Host for CallHost {
         self.since.told(self.world.now_ms())
     }
 
+    fn aside(&self, job: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+        aside(job)?
+    }
+
     fn sleep(&self, ms: u64) -> Result<()> {
         if self.stage.is_some() {
             return Ok(());

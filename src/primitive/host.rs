@@ -83,6 +83,11 @@ pub trait Host: Send + Sync {
         serde_json::Map::new()
     }
 
+    /// Waits in `job` while another thread works in place of this one.
+    fn aside(&self, job: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+        job()
+    }
+
     /// Waits on the script's time; a call that is stopped meanwhile ends. In cases no time passes.
     fn sleep(&self, _ms: u64) -> Result<()> {
         Ok(())

@@ -178,6 +178,10 @@ impl World for Disk {
         self.roots.granted().map(str::to_owned).collect()
     }
 
+    fn is_alive(&self, pid: u32) -> bool {
+        process::is_alive(pid)
+    }
+
     fn root_of(&self, path: &str) -> String {
         self.roots.root_of(path).to_owned()
     }

@@ -120,6 +120,10 @@ impl World for Recorded {
         self.world.granted_roots()
     }
 
+    fn is_alive(&self, pid: u32) -> bool {
+        self.world.is_alive(pid)
+    }
+
     fn root_of(&self, path: &str) -> String {
         self.world.root_of(path)
     }

@@ -5,7 +5,7 @@ use super::roots::{Roots, reason};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::path;
 use crate::world::run::{Command, Ran};
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process};
 use std::io::{self, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Stdio};
@@ -35,6 +35,12 @@ pub(super) fn run(roots: &Roots, command: &Command) -> Result<Ran> {
         _ => Diagnostic::new(Code::WORLD, format!("`{}` cannot be run: {}", command.program, reason(&error))),
     })?;
     Running::new(child, command).wait()
+}
+
+/// Whether there is a process of that number: also one of somebody else.
+pub(super) fn is_alive(pid: u32) -> bool {
+    let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return false };
+    !matches!(test_kill_process(pid), Err(rustix::io::Errno::SRCH))
 }
 
 /// The folder a program runs in: below a root, and no symlink leads outside.

@@ -121,6 +121,10 @@ impl World for Scratch {
         self.disk.spelled(path)
     }
 
+    fn is_alive(&self, pid: u32) -> bool {
+        self.disk.is_alive(pid)
+    }
+
     fn root_of(&self, path: &str) -> String {
         self.disk.root_of(path)
     }

@@ -83,6 +83,10 @@ impl World for Staged {
         self.under.granted_roots()
     }
 
+    fn is_alive(&self, pid: u32) -> bool {
+        self.under.is_alive(pid)
+    }
+
     fn root_of(&self, path: &str) -> String {
         self.under.root_of(path)
     }
