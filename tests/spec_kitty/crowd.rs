@@ -156,6 +156,36 @@ fn what_was_not_committed_is_told() {
     assert_eq!(git(&root, &["status", "--porcelain", "kitty-specs"]), "");
 }
 
+/// A server whose workspace is a worktree works on the project of that worktree.
+#[test]
+fn a_server_in_a_worktree_serves_its_project() {
+    let (_folder, root) = project("sample", true).unwrap();
+    let mut server = Server::start(&root, "spec-kitty");
+    let made = server.well(
+        "workspace_operations",
+        json!({ "project_path": root, "operation": "create_worktree", "work_package_id": "WP01" }),
+    );
+    assert_eq!(made["success"], true, "{made}");
+    drop(server);
+    let inside = root.join(".worktrees/001-pots-WP01");
+    let mut server = Server::start(&inside, "spec-kitty");
+    let result = add(&mut server, &inside, "WP01", "note from inside");
+    assert_eq!(result["success"], true, "{result}");
+    assert_eq!(log_lines(&root, "WP01-lid.md"), 1);
+}
+
+/// A hundred reads that are sent at once are all answered.
+#[test]
+fn a_hundred_reads_at_once_are_answered() {
+    let (_folder, root) = project("sample", true).unwrap();
+    let mut server = Server::start(&root, "spec-kitty");
+    let arguments = json!({ "project_path": root, "operation": "query_status", "feature_slug": "001-pots" });
+    let calls = vec![("tools/call", json!({ "name": "task_operations", "arguments": arguments })); 100];
+    for answer in server.at_once(&calls) {
+        assert_eq!(answer["result"]["structuredContent"]["data"]["total_wps"], 2, "{answer}");
+    }
+}
+
 /// A project elsewhere is refused with the way to grant it, and works once it is granted; so do several at once.
 #[test]
 fn projects_elsewhere_need_a_root() {
