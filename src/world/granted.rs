@@ -17,7 +17,7 @@ use std::sync::Arc;
 const SECRET: [&str; 2] = ["TOOLSD_HTTP_TOKEN", "TOOLSD_STATE_KEY"];
 
 /// How a user grants a folder.
-pub(super) const GRANT_ROOT: &str =
+pub const GRANT_ROOT: &str =
     "start with `--root DIR` of its folder, or name that in `roots` of `toolsd.toml` and run `toolsd trust`";
 
 /// Names that no grant to write covers, at any depth: history, what is trusted, and the settings of the host.
