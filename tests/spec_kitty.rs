@@ -1,10 +1,16 @@
 //! The pack for Spec Kitty projects against its statements, recorded runs of the command line, and real projects.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+#[path = "http/client.rs"]
+mod client;
 #[path = "spec_kitty/crowd.rs"]
 mod crowd;
 #[path = "spec_kitty/golden.rs"]
 mod golden;
+#[path = "command_line/home.rs"]
+mod home;
+#[path = "spec_kitty/network.rs"]
+mod network;
 #[path = "spec_kitty/play.rs"]
 mod play;
 mod support;
@@ -58,8 +64,12 @@ fn every_statement_has_a_check() {
     }
     for check in tables(&table, "code") {
         let function = check["test"].as_str().unwrap();
-        let sources =
-            [include_str!("spec_kitty.rs"), include_str!("spec_kitty/crowd.rs"), include_str!("spec_kitty/golden.rs")];
+        let sources = [
+            include_str!("spec_kitty.rs"),
+            include_str!("spec_kitty/crowd.rs"),
+            include_str!("spec_kitty/network.rs"),
+            include_str!("spec_kitty/golden.rs"),
+        ];
         assert!(
             sources.iter().any(|text| text.contains(&format!("#[test]\nfn {function}()"))),
             "there is no test {function}"

@@ -78,33 +78,149 @@ fn six_moves_at_once_are_six_commits() {
     assert_eq!(git(&root, &["status", "--porcelain", "kitty-specs"]), "");
 }
 
-/// A server that is killed at any moment leaves whole files and free locks; the next call works.
+/// What is asked of a server until it is killed: notes, moves, worktrees, interviews.
+fn any_operation(root: &Path, number: u64) -> Value {
+    let (tool, operation, more) = match number % 5 {
+        0 => ("task_operations", "add_history", json!({ "task_id": "WP01", "note": format!("number {number}") })),
+        1 => (
+            "task_operations",
+            "move_task",
+            json!({ "task_id": "WP02", "lane": "doing", "arguments": { "force": true } }),
+        ),
+        2 => (
+            "task_operations",
+            "move_task",
+            json!({ "task_id": "WP02", "lane": "planned", "arguments": { "force": true } }),
+        ),
+        3 => (
+            "feature_operations",
+            "implement",
+            json!({ "arguments": { "work_package_id": "WP01", "agent": "claude" } }),
+        ),
+        _ => ("feature_operations", "plan", json!({ "arguments": { "overwrite": true } })),
+    };
+    let mut arguments = json!({ "project_path": root, "operation": operation, "feature_slug": "001-pots" });
+    arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    json!({ "name": tool, "arguments": arguments })
+}
+
+/// A server that is killed at any moment leaves whole files and free locks; the next call repairs what is left and says so.
 #[test]
 fn what_a_killed_server_leaves_is_whole() {
     let (_folder, root) = project("sample", true).unwrap();
-    for round in 0..12_u64 {
+    let tasks = root.join("kitty-specs/001-pots/tasks");
+    for round in 0..14_u64 {
         let mut server = Server::start(root.parent().unwrap(), "spec-kitty");
-        add(&mut server, &root, "WP01", "warm");
-        for number in 0..6 {
-            let arguments = json!({ "project_path": root, "operation": "add_history", "feature_slug": "001-pots", "task_id": "WP01", "note": format!("killed {number}") });
-            server.tell("tools/call", json!({ "name": "task_operations", "arguments": arguments }));
+        server.request("tools/list", json!({}));
+        for number in 0..14 {
+            server.tell("tools/call", any_operation(&root, round * 3 + number));
         }
-        thread::sleep(Duration::from_millis(7 * round));
+        thread::sleep(Duration::from_millis(30 + 23 * round));
         server.kill();
-        let text = fs::read_to_string(root.join("kitty-specs/001-pots/tasks/WP01-lid.md")).unwrap();
-        assert!(text.starts_with("---\nwork_package_id: WP01\n") && text.ends_with('\n'), "{text}");
-        for entry in fs::read_dir(root.join("kitty-specs/001-pots/tasks")).unwrap() {
-            let name = entry.unwrap().file_name().into_string().unwrap();
-            assert!(name.starts_with("WP") || name.ends_with(".toolsd"), "{name}");
+        for file in ["WP01-lid.md", "WP02-spout.md"] {
+            let text = fs::read_to_string(tasks.join(file)).unwrap();
+            assert!(text.starts_with("---\nwork_package_id: WP0") && text.ends_with('\n'), "{text}");
+        }
+        for folder in [root.join(".kittify/mcp-sessions"), root.join(".kittify/workspaces")] {
+            for entry in fs::read_dir(folder).into_iter().flatten() {
+                let path = entry.unwrap().path();
+                if path.extension().is_some_and(|extension| extension == "json") {
+                    let text = fs::read_to_string(&path).unwrap();
+                    assert!(serde_json::from_str::<Value>(&text).is_ok(), "{}: {text}", path.display());
+                }
+            }
         }
     }
+    // A program of git that outlived its server may still hold the index for a moment: the calls wait for it.
     let mut server = Server::start(root.parent().unwrap(), "spec-kitty");
-    let began = Instant::now();
-    let result = add(&mut server, &root, "WP01", "note after all");
-    assert_eq!(result["success"], true, "{result}");
-    assert!(began.elapsed() < Duration::from_secs(5));
+    for number in [0, 3, 1, 2] {
+        let answer = server.request("tools/call", any_operation(&root, number));
+        let result = &answer["result"]["structuredContent"];
+        assert_eq!(result["success"], true, "{result}");
+    }
     assert_eq!(git(&root, &["status", "--porcelain", "kitty-specs"]), "");
     git(&root, &["fsck", "--no-dangling"]);
+}
+
+/// What an interrupted call wrote and did not commit is part of the next commit, which says so.
+#[test]
+fn what_was_not_committed_is_told() {
+    let (_folder, root) = project("sample", true).unwrap();
+    let path = root.join("kitty-specs/001-pots/tasks/WP01-lid.md");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, format!("{text}- 2026-01-30T10:30:00Z – ann – lane=planned – Not committed\n")).unwrap();
+    let mut server = Server::start(root.parent().unwrap(), "spec-kitty");
+    let result = add(&mut server, &root, "WP01", "note");
+    let told = result["warnings"][0].as_str().unwrap();
+    assert!(told.starts_with("WP01-lid.md had changes that were not committed"), "{result}");
+    assert_eq!(git(&root, &["status", "--porcelain", "kitty-specs"]), "");
+}
+
+/// A server whose workspace is a worktree works on the project of that worktree.
+#[test]
+fn a_server_in_a_worktree_serves_its_project() {
+    let (_folder, root) = project("sample", true).unwrap();
+    let mut server = Server::start(&root, "spec-kitty");
+    let made = server.well(
+        "workspace_operations",
+        json!({ "project_path": root, "operation": "create_worktree", "work_package_id": "WP01" }),
+    );
+    assert_eq!(made["success"], true, "{made}");
+    drop(server);
+    let inside = root.join(".worktrees/001-pots-WP01");
+    let mut server = Server::start(&inside, "spec-kitty");
+    let result = add(&mut server, &inside, "WP01", "note from inside");
+    assert_eq!(result["success"], true, "{result}");
+    assert_eq!(log_lines(&root, "WP01-lid.md"), 1);
+}
+
+/// A hundred reads that are sent at once are all answered.
+#[test]
+fn a_hundred_reads_at_once_are_answered() {
+    let (_folder, root) = project("sample", true).unwrap();
+    let mut server = Server::start(&root, "spec-kitty");
+    let arguments = json!({ "project_path": root, "operation": "query_status", "feature_slug": "001-pots" });
+    let calls = vec![("tools/call", json!({ "name": "task_operations", "arguments": arguments })); 100];
+    for answer in server.at_once(&calls) {
+        assert_eq!(answer["result"]["structuredContent"]["data"]["total_wps"], 2, "{answer}");
+    }
+}
+
+/// A project elsewhere is refused with the way to grant it, and works once it is granted; so do several at once.
+#[test]
+fn projects_elsewhere_need_a_root() {
+    let (_folder, root) = project("sample", true).unwrap();
+    let (_other, elsewhere) = project("sample", true).unwrap();
+    let mut server = Server::start(root.parent().unwrap(), "spec-kitty");
+    let refused = add(&mut server, &elsewhere, "WP01", "note");
+    assert_eq!(refused["success"], false, "{refused}");
+    assert!(refused["errors"][0].as_str().unwrap().contains("--root"), "{refused}");
+    drop(server);
+    let granted = elsewhere.parent().unwrap().to_str().unwrap();
+    let mut server = Server::start_with(root.parent().unwrap(), "spec-kitty", &["--root", granted]);
+    for place in [&root, &elsewhere] {
+        let result = add(&mut server, place, "WP01", "note");
+        assert_eq!(result["success"], true, "{result}");
+        assert_eq!(git(place, &["log", "-1", "--format=%s"]).trim(), "chore: Add history to WP01 on spec 001");
+        let made = server.well(
+            "workspace_operations",
+            json!({ "project_path": place, "operation": "create_worktree", "work_package_id": "WP01" }),
+        );
+        assert_eq!(made["success"], true, "{made}");
+        assert!(place.join(".worktrees/001-pots-WP01/.git").exists());
+        let listed =
+            server.well("workspace_operations", json!({ "project_path": place, "operation": "list_worktrees" }));
+        assert_eq!(listed["data"]["worktrees"][0]["wp_id"], "WP01", "{listed}");
+        // A path in a worktree means its project.
+        let inside = place.join(".worktrees/001-pots-WP01");
+        let status = server.well(
+            "task_operations",
+            json!({ "project_path": inside, "operation": "query_status", "feature_slug": "001-pots" }),
+        );
+        assert_eq!(status["data"]["by_lane"]["doing"], 1, "{status}");
+    }
+    let health = server.well("system_operations", json!({ "operation": "health_check" }));
+    assert_eq!(health["data"]["active_projects"], 2, "{health}");
 }
 
 fn interview(root: &Path, session: Option<&str>, answers: &Value) -> Value {
@@ -188,8 +304,10 @@ fn a_dead_holder_frees_its_lock() {
     let (_folder, root) = project("sample", true).unwrap();
     let path = root.join(".kittify/.lock-WP01");
     // `exec` leaves one process that holds the lock.
-    let script =
-        format!("exec 9>>'{0}'; flock 9 || exit 9; echo '{{\"pid\": 12345}}' > '{0}'; exec sleep 600", path.display());
+    let script = format!(
+        "exec 9>>'{0}'; flock 9 || exit 9; echo '{{\"pid\": 99999999}}' > '{0}'; exec sleep 600",
+        path.display()
+    );
     let Ok(mut holder) = Command::new("sh").args(["-c", &script]).spawn() else { return };
     while fs::read_to_string(&path).unwrap_or_default().is_empty() {
         if holder.try_wait().unwrap().is_some() {
@@ -204,7 +322,7 @@ fn a_dead_holder_frees_its_lock() {
     let began = Instant::now();
     let result = add(&mut server, &root, "WP01", "note");
     assert!(began.elapsed() < Duration::from_secs(1));
-    assert_eq!(result["warnings"], json!(["Stale lock from PID 12345 was cleaned up"]), "{result}");
+    assert_eq!(result["warnings"], json!(["Stale lock from PID 99999999 was cleaned up"]), "{result}");
 }
 
 /// While an operation works, the file of its lock says what is locked, by whom, since when, and for how long others wait.
@@ -226,9 +344,9 @@ fn a_held_lock_says_who_holds_it() {
         thread::sleep(Duration::from_millis(2));
     };
     assert_eq!(held["pid"], server.pid());
-    assert_eq!(held["note"]["resource_id"], "WP01");
-    assert_eq!(held["note"]["timeout_seconds"], 300);
-    assert!(held["note"]["acquired_at"].as_str().unwrap().ends_with('Z'), "{held}");
+    assert_eq!(held["resource_id"], "WP01");
+    assert_eq!(held["timeout_seconds"], 300);
+    assert!(held["acquired_at"].as_str().unwrap().ends_with('Z'), "{held}");
     drop(git_lock);
 }
 

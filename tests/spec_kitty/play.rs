@@ -125,7 +125,7 @@ impl Stage {
         for (name, value) in step {
             let wanted = self.fill(&as_json(value));
             match name.as_str() {
-                "matches" => part(&wanted, result, "", told),
+                "matches" => part(&wanted, result, "", &format!("{told}: {result}")),
                 "gives" => assert_eq!(&wanted, result, "{told}"),
                 "contains" => {
                     strings(&wanted).iter().for_each(|one| assert!(text.contains(one), "{told}: no `{one}` in {text}"))

@@ -42,10 +42,16 @@ pub fn toolsd(home: &Path) -> Command {
 impl Server {
     /// Serves one pack in a workspace, in the initialize era.
     pub fn start(workspace: &Path, pack: &str) -> Self {
+        Self::start_with(workspace, pack, &[])
+    }
+
+    /// The same, with further words on the command line.
+    pub fn start_with(workspace: &Path, pack: &str, words: &[&str]) -> Self {
         let home = tempfile::tempdir().unwrap();
         let mut child = toolsd(home.path())
             .args(["serve", "--pack", pack, "--workspace"])
             .arg(workspace)
+            .args(words)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
