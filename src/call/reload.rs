@@ -3,7 +3,7 @@
 use super::interview::Interview;
 use super::loading::load;
 use super::service::{Calling, Service};
-use super::{Asking, Change, fault_json};
+use super::{Asking, Change, Peer, fault_json};
 use crate::definition::Body;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::guard::Cancel;
@@ -78,7 +78,7 @@ impl Service {
     }
 
     fn description(&self, registry: &Registry, served: &ServedTool, function: &str) -> Option<String> {
-        let interview = Interview::new(Asking::Nobody, Json::Null);
+        let interview = Interview::new(Asking::Nobody, Json::Null, Peer::default());
         let calling =
             Calling { service: self, registry, cancel: Cancel::default(), notices: Arc::new(|_| {}), interview };
         let script = match &served.tool.body.value {

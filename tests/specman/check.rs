@@ -54,7 +54,7 @@ impl Table {
 
     /// A list of tables as JSON.
     pub fn list(&self, key: &str) -> Vec<Value> {
-        self.0[key].as_array().unwrap().iter().map(|entry| serde_json::to_value(entry).unwrap()).collect()
+        self.0.get(key).and_then(toml::Value::as_array).into_iter().flatten().map(|entry| serde_json::to_value(entry).unwrap()).collect()
     }
 
     /// The checks, each with the files of its workspace.
@@ -64,7 +64,7 @@ impl Table {
 
     fn check(&self, entry: &Value) -> Check {
         let why = entry["why"].as_str().expect("every check says why").to_owned();
-        let known = ["must", "why", "workspace", "files", "step"];
+        let known = ["must", "why", "workspace", "lay", "step"];
         let steps: Vec<Value> = match entry.get("step") {
             Some(steps) => steps.as_array().unwrap().clone(),
             None => {
@@ -83,7 +83,7 @@ impl Table {
         let name = entry["workspace"].as_str().unwrap_or("tea");
         let workspace = self.0["workspace"].get(name).unwrap_or_else(|| panic!("{why}: there is no workspace {name}"));
         files.extend(texts(&serde_json::to_value(workspace).unwrap()));
-        files.extend(texts(&entry["files"]));
+        files.extend(texts(&entry["lay"]));
         let musts = entry["must"].as_array().expect("every check names its musts").iter().map(|must| must.as_str().unwrap().to_owned());
         Check { musts: musts.collect(), why, files: files.into_iter().collect(), steps }
     }
@@ -95,14 +95,17 @@ fn texts(table: &Value) -> Vec<(String, String)> {
 }
 
 impl Check {
+    /// Writes the files of its workspace into a folder.
+    pub fn lay_out(&self, root: &Path) {
+        self.files.iter().for_each(|(path, text)| lay(root, path, text));
+    }
+
     /// Everything that is not as it should be.
     pub fn run(&self) -> Vec<String> {
         let place = tempfile::tempdir().unwrap();
         let root = place.path().join("workspace");
         fs::create_dir(&root).unwrap();
-        for (path, text) in &self.files {
-            lay(&root, path, text);
-        }
+        self.lay_out(&root);
         let mut server = Server::start(&root, "specman");
         let mut kept = BTreeMap::new();
         let mut faults = Vec::new();
@@ -266,7 +269,7 @@ fn strings(list: &Value) -> Vec<String> {
 }
 
 /// Writes a file; a path that ends with `@` is a symlink to its text.
-fn lay(root: &Path, path: &str, text: &str) {
+pub fn lay(root: &Path, path: &str, text: &str) {
     let place = root.join(path.trim_end_matches('@'));
     fs::create_dir_all(place.parent().unwrap()).unwrap();
     if path.ends_with('@') {
