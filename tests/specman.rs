@@ -6,6 +6,8 @@ mod support;
 mod check;
 #[path = "specman/golden.rs"]
 mod golden;
+#[path = "specman/newcomer.rs"]
+mod newcomer;
 #[path = "specman/processes.rs"]
 mod processes;
 
@@ -27,7 +29,10 @@ fn every_must_is_held() {
     let mut held: BTreeSet<String> = checks.iter().flat_map(|check| check.musts.iter().cloned()).collect();
     let sources = [include_str!("specman.rs"), include_str!("specman/golden.rs"), include_str!("specman/processes.rs")];
     for (must, test) in table.names("by_test") {
-        assert!(sources.iter().any(|source| source.contains(&format!("fn {test}("))), "{must}: there is no test {test}");
+        assert!(
+            sources.iter().any(|source| source.contains(&format!("fn {test}("))),
+            "{must}: there is no test {test}"
+        );
         held.insert(must);
     }
     for (must, reason) in table.names("untestable") {
@@ -54,6 +59,7 @@ fn every_check_of_the_table_passes() {
             faults.insert(format!("{} {}", check.musts.join(" "), check.why), found);
         }
     }
-    let told: Vec<String> = faults.iter().map(|(check, found)| format!("{check}\n    {}", found.join("\n    "))).collect();
+    let told: Vec<String> =
+        faults.iter().map(|(check, found)| format!("{check}\n    {}", found.join("\n    "))).collect();
     assert!(faults.is_empty(), "{} of {} checks fail:\n{}", faults.len(), checks.len(), told.join("\n"));
 }

@@ -100,6 +100,8 @@ impl Since {
         AtWork { since: self, number }
     }
 
+    //= docs/spec.md#memory
+    //# A script MUST be told the calls of its own pack that are at work, with their locks, and none of another pack.
     /// The calls of a pack that are at work, the oldest first: `number`, `tool`, `since`, `locks`.
     pub(super) fn calls(&self, pack: &str) -> Json {
         let calls = self.calls_at_work();

@@ -118,7 +118,7 @@ impl Session {
             notices: Box::new(|notice| tracing::info!("{notice:?}")),
             capabilities: json!({}),
             asking: Asking::Nobody,
-        peer: Peer::default(),
+            peer: Peer::default(),
         };
         service.wait(request, caller)
     }

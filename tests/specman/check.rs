@@ -8,8 +8,23 @@ use std::path::{Path, PathBuf};
 
 /// What a step may say; anything else is a spelling mistake.
 const STEP: [&str; 17] = [
-    "call", "read", "prompt", "method", "params", "arguments", "write", "remove", "matches", "gives", "fails", "has", "has_not",
-    "contains", "lacks", "files", "unchanged",
+    "call",
+    "read",
+    "prompt",
+    "method",
+    "params",
+    "arguments",
+    "write",
+    "remove",
+    "matches",
+    "gives",
+    "fails",
+    "has",
+    "has_not",
+    "contains",
+    "lacks",
+    "files",
+    "unchanged",
 ];
 const MORE: [&str; 2] = ["keep", "equals"];
 
@@ -32,7 +47,8 @@ pub fn table() -> Table {
     paths.sort();
     let mut whole = toml::Table::new();
     for path in paths {
-        let table: toml::Table = fs::read_to_string(&path).unwrap().parse().unwrap_or_else(|fault| panic!("{}: {fault}", path.display()));
+        let table: toml::Table =
+            fs::read_to_string(&path).unwrap().parse().unwrap_or_else(|fault| panic!("{}: {fault}", path.display()));
         for (key, value) in table {
             match (whole.get_mut(&key), value) {
                 (Some(toml::Value::Array(known)), toml::Value::Array(more)) => known.extend(more),
@@ -54,7 +70,13 @@ impl Table {
 
     /// A list of tables as JSON.
     pub fn list(&self, key: &str) -> Vec<Value> {
-        self.0.get(key).and_then(toml::Value::as_array).into_iter().flatten().map(|entry| serde_json::to_value(entry).unwrap()).collect()
+        self.0
+            .get(key)
+            .and_then(toml::Value::as_array)
+            .into_iter()
+            .flatten()
+            .map(|entry| serde_json::to_value(entry).unwrap())
+            .collect()
     }
 
     /// The checks, each with the files of its workspace.
@@ -74,9 +96,23 @@ impl Table {
         };
         for step in &steps {
             let keys = step.as_object().unwrap().keys();
-            let strange: Vec<_> = keys.filter(|key| !STEP.contains(&key.as_str()) && !MORE.contains(&key.as_str())).collect();
+            let strange: Vec<_> =
+                keys.filter(|key| !STEP.contains(&key.as_str()) && !MORE.contains(&key.as_str())).collect();
             assert!(strange.is_empty(), "{why}: {strange:?}");
-            let asserts = ["matches", "gives", "fails", "has", "has_not", "contains", "lacks", "files", "unchanged", "equals", "keep", "write"];
+            let asserts = [
+                "matches",
+                "gives",
+                "fails",
+                "has",
+                "has_not",
+                "contains",
+                "lacks",
+                "files",
+                "unchanged",
+                "equals",
+                "keep",
+                "write",
+            ];
             assert!(asserts.iter().any(|key| step.get(key).is_some()), "{why}: a step asserts nothing");
         }
         let mut files = BTreeMap::new();
@@ -84,7 +120,11 @@ impl Table {
         let workspace = self.0["workspace"].get(name).unwrap_or_else(|| panic!("{why}: there is no workspace {name}"));
         files.extend(texts(&serde_json::to_value(workspace).unwrap()));
         files.extend(texts(&entry["lay"]));
-        let musts = entry["must"].as_array().expect("every check names its musts").iter().map(|must| must.as_str().unwrap().to_owned());
+        let musts = entry["must"]
+            .as_array()
+            .expect("every check names its musts")
+            .iter()
+            .map(|must| must.as_str().unwrap().to_owned());
         Check { musts: musts.collect(), why, files: files.into_iter().collect(), steps }
     }
 }
@@ -217,13 +257,25 @@ fn judge(step: &Value, answer: &Answer) -> Vec<String> {
                 found.is_empty()
             };
             if items.iter().any(fits) != is_wanted {
-                faults.push(format!("{at} {} {}: {}", if is_wanted { "lacks" } else { "has" }, one["item"], answer.text));
+                faults.push(format!(
+                    "{at} {} {}: {}",
+                    if is_wanted { "lacks" } else { "has" },
+                    one["item"],
+                    answer.text
+                ));
             }
         }
     }
     let text = &answer.text;
-    faults.extend(strings(&step["contains"]).into_iter().filter(|one| !text.contains(one)).map(|one| format!("lacks {one:?}: {text}")));
-    faults.extend(strings(&step["lacks"]).into_iter().filter(|one| text.contains(one)).map(|one| format!("has {one:?}: {text}")));
+    faults.extend(
+        strings(&step["contains"])
+            .into_iter()
+            .filter(|one| !text.contains(one))
+            .map(|one| format!("lacks {one:?}: {text}")),
+    );
+    faults.extend(
+        strings(&step["lacks"]).into_iter().filter(|one| text.contains(one)).map(|one| format!("has {one:?}: {text}")),
+    );
     faults
 }
 
@@ -240,7 +292,8 @@ fn part(got: &Value, wanted: &Value, at: &str, faults: &mut Vec<String>) {
                 part(got, wanted, &format!("{at}/{index}"), faults);
             }
         }
-        (Value::String(got), Value::String(wanted)) if wanted.strip_prefix('~').is_some_and(|part| got.contains(part)) => {}
+        (Value::String(got), Value::String(wanted))
+            if wanted.strip_prefix('~').is_some_and(|part| got.contains(part)) => {}
         _ if got == wanted => {}
         _ => faults.push(format!("{at}: got {got}, wanted {wanted}")),
     }
@@ -254,8 +307,14 @@ fn judge_file(path: &str, wanted: &Value, got: Option<&String>) -> Vec<String> {
         (_, None) => vec![format!("{path} is not there")],
         (Value::String(wanted), Some(got)) if got == wanted => Vec::new(),
         (Value::Array(_), Some(got)) => {
-            let fits = |one: &String| one.strip_prefix('!').map_or_else(|| got.contains(one.as_str()), |part| !got.contains(part));
-            strings(wanted).into_iter().filter(|one| !fits(one)).map(|one| format!("{path}: {one:?} in\n{got}")).collect()
+            let fits = |one: &String| {
+                one.strip_prefix('!').map_or_else(|| got.contains(one.as_str()), |part| !got.contains(part))
+            };
+            strings(wanted)
+                .into_iter()
+                .filter(|one| !fits(one))
+                .map(|one| format!("{path}: {one:?} in\n{got}"))
+                .collect()
         }
         (_, Some(got)) => vec![format!("{path} is\n{got}")],
     }

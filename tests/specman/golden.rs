@@ -36,7 +36,9 @@ fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
 }
 
 fn edges(tree: &Value, key: &str, deepest: u64) -> Vec<Value> {
-    let shown = |edge: &Value| json!([edge["from"]["resolved_path"], edge["to"]["resolved_path"], edge["optional"], edge["kind"]]);
+    let shown = |edge: &Value| {
+        json!([edge["from"]["resolved_path"], edge["to"]["resolved_path"], edge["optional"], edge["kind"]])
+    };
     list(tree, key).iter().filter(|edge| edge["depth"].as_u64().unwrap() <= deepest).map(shown).collect()
 }
 
@@ -56,16 +58,24 @@ fn the_model_of_a_small_workspace_agrees_exactly() {
     artifacts_agree(&mut server, &oracle("artifacts"));
     for (handle, wanted) in oracle("headings").as_object().unwrap() {
         let got = server.well("list_structure", json!({ "locator": handle }));
-        let got: Value = list(&got, "headings").iter().map(|one| json!({ "line": one["line"], "level": one["level"], "title": one["title"], "slug": one["slug"] })).collect();
+        let got: Value = list(&got, "headings")
+            .iter()
+            .map(
+                |one| json!({ "line": one["line"], "level": one["level"], "title": one["title"], "slug": one["slug"] }),
+            )
+            .collect();
         assert_eq!(got, *wanted, "{handle}");
     }
     for (handle, wanted) in oracle("constraints").as_object().unwrap() {
         let index = server.read(&format!("{handle}/constraints"));
-        let got: Value = list(&index, "constraints").iter().map(|one| {
-            let id = one["constraint_id"].as_str().unwrap();
-            let text = server.read(&format!("{handle}/constraints/{id}"));
-            json!({ "id": id, "line": one["line"], "identifier_line": one["identifier_line"], "text": text })
-        }).collect();
+        let got: Value = list(&index, "constraints")
+            .iter()
+            .map(|one| {
+                let id = one["constraint_id"].as_str().unwrap();
+                let text = server.read(&format!("{handle}/constraints/{id}"));
+                json!({ "id": id, "line": one["line"], "identifier_line": one["identifier_line"], "text": text })
+            })
+            .collect();
         assert_eq!(got, *wanted, "{handle}");
     }
     for (handle, wanted) in oracle("dependencies").as_object().unwrap() {
@@ -98,7 +108,8 @@ fn compliance_agrees(server: &mut Server, handle: &str, wanted: &Value) {
         return;
     }
     let got: Value = serde_json::from_str(answer["result"]["contents"][0]["text"].as_str().unwrap()).unwrap();
-    let coverage: BTreeMap<&String, Value> = got["coverage"].as_object().unwrap().iter().map(|(id, found)| (id, tags(found))).collect();
+    let coverage: BTreeMap<&String, Value> =
+        got["coverage"].as_object().unwrap().iter().map(|(id, found)| (id, tags(found))).collect();
     let shown = json!({
         "implementation": got["implementation"]["name"], "specification": got["specification"]["name"], "specifications": got["specifications"],
         "scan_root": got["scan_root"], "total": got["totals"]["constraints"], "covered": got["totals"]["covered"], "coverage": coverage,
@@ -112,16 +123,25 @@ fn compliance_agrees(server: &mut Server, handle: &str, wanted: &Value) {
 fn the_recorded_answers_agree_but_for_known_faults() {
     let Some(folder) = systems("specman") else { return };
     let table = table();
-    let allowed: BTreeMap<(String, u64), String> = table.list("differs").iter().flat_map(|entry| {
-        let why = entry["why"].as_str().unwrap();
-        let named = |seq: &Value| ((entry["file"].as_str().unwrap().to_owned(), seq.as_u64().unwrap()), why.to_owned());
-        entry["seq"].as_array().unwrap().iter().map(named).collect::<Vec<_>>()
-    }).collect();
+    let allowed: BTreeMap<(String, u64), String> = table
+        .list("differs")
+        .iter()
+        .flat_map(|entry| {
+            let why = entry["why"].as_str().unwrap();
+            let named =
+                |seq: &Value| ((entry["file"].as_str().unwrap().to_owned(), seq.as_u64().unwrap()), why.to_owned());
+            entry["seq"].as_array().unwrap().iter().map(named).collect::<Vec<_>>()
+        })
+        .collect();
     let mut differing = BTreeMap::new();
     for run in table.list("golden") {
         replay(&folder, &run, &mut differing);
     }
-    let unknown: Vec<String> = differing.iter().filter(|(at, _)| !allowed.contains_key(at)).map(|(at, told)| format!("{at:?}: {told}")).collect();
+    let unknown: Vec<String> = differing
+        .iter()
+        .filter(|(at, _)| !allowed.contains_key(at))
+        .map(|(at, told)| format!("{at:?}: {told}"))
+        .collect();
     assert!(unknown.is_empty(), "{} records differ:\n{}", unknown.len(), unknown.join("\n"));
     let idle: Vec<_> = allowed.keys().filter(|at| !differing.contains_key(at)).collect();
     assert!(idle.is_empty(), "these may differ and do not: {idle:?}");
@@ -146,10 +166,12 @@ fn replay(folder: &Path, run: &Value, differing: &mut BTreeMap<(String, u64), St
         let before = files_below(&root);
         let answer = server.request(method, record["request"]["params"].clone());
         let (got, wanted) = (seen(method, &answer), seen(method, &record["response"]));
-        let mut told = (got != wanted).then(|| format!("{}\n    got      {got}\n    recorded {wanted}", record["note"]));
+        let mut told =
+            (got != wanted).then(|| format!("{}\n    got      {got}\n    recorded {wanted}", record["note"]));
         if let (None, true, Some(wanted)) = (&told, record["fs"].is_object(), record.get("fs")) {
             let got = changed(&before, &files_below(&root));
-            told = (got != *wanted).then(|| format!("{}: files\n    got      {got}\n    recorded {wanted}", record["note"]));
+            told = (got != *wanted)
+                .then(|| format!("{}: files\n    got      {got}\n    recorded {wanted}", record["note"]));
         }
         if let Some(told) = told {
             differing.insert((file.to_owned(), seq), told);
@@ -160,7 +182,8 @@ fn replay(folder: &Path, run: &Value, differing: &mut BTreeMap<(String, u64), St
 fn changed(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> Value {
     let added: Vec<_> = after.keys().filter(|path| !before.contains_key(*path)).collect();
     let removed: Vec<_> = before.keys().filter(|path| !after.contains_key(*path)).collect();
-    let changed: Vec<_> = after.keys().filter(|path| before.get(*path).is_some_and(|text| *text != after[*path])).collect();
+    let changed: Vec<_> =
+        after.keys().filter(|path| before.get(*path).is_some_and(|text| *text != after[*path])).collect();
     json!({ "added": added, "removed": removed, "changed": changed })
 }
 
@@ -172,7 +195,8 @@ fn seen(method: &str, answer: &Value) -> Value {
     }
     match method {
         "resources/list" => {
-            let uris: BTreeSet<&str> = list(result, "resources").iter().map(|one| one["uri"].as_str().unwrap()).collect();
+            let uris: BTreeSet<&str> =
+                list(result, "resources").iter().map(|one| one["uri"].as_str().unwrap()).collect();
             json!(uris.into_iter().filter(|uri| !uri.starts_with("toolsd:")).collect::<Vec<_>>())
         }
         "tools/call" => {
@@ -188,11 +212,16 @@ fn seen(method: &str, answer: &Value) -> Value {
 fn read_of(text: &str) -> Value {
     let Ok(data) = serde_json::from_str::<Value>(text) else { return json!(text) };
     if data.get("constraints").is_some_and(Value::is_array) {
-        return list(&data, "constraints").iter().map(|one| json!([one["constraint_id"], one["identifier_line"], one["uri"]])).collect();
+        return list(&data, "constraints")
+            .iter()
+            .map(|one| json!([one["constraint_id"], one["identifier_line"], one["uri"]]))
+            .collect();
     }
     let path = |node: &Value| node["resolved_path"].as_str().unwrap().trim_start_matches("${WS}/").to_owned();
     let shown = |key: &str| -> BTreeSet<String> {
-        let near = list(&data, key).iter().filter(|edge| key == "upstream" || edge["depth"].as_u64().is_none_or(|depth| depth == 1));
+        let near = list(&data, key)
+            .iter()
+            .filter(|edge| key == "upstream" || edge["depth"].as_u64().is_none_or(|depth| depth == 1));
         near.map(|edge| format!("{} {} {}", path(&edge["from"]), path(&edge["to"]), edge["optional"])).collect()
     };
     if data.get("upstream").is_some() {
@@ -207,7 +236,9 @@ fn a_real_workspace_works() {
     let Some(folder) = systems("specman") else { return };
     let (_place, root, mut server) = on(&folder.join("corpus"));
     let mut groups = BTreeMap::new();
-    for (tool, describe) in [("list_specifications", "describe_specification"), ("list_implementations", "describe_implementation")] {
+    for (tool, describe) in
+        [("list_specifications", "describe_specification"), ("list_implementations", "describe_implementation")]
+    {
         for row in list(&server.well(tool, json!({})), "artifacts") {
             let handle = row["handle"].as_str().unwrap();
             let text = fs::read_to_string(root.join(row["path"].as_str().unwrap())).unwrap();
@@ -216,7 +247,10 @@ fn a_real_workspace_works() {
             let structure = server.well("list_structure", json!({ "locator": handle, "limit": 500 }));
             for heading in list(&structure, "headings") {
                 let drawn = server.well("render_section", json!({ "locator": handle, "slug": heading["slug"] }));
-                assert!(drawn["markdown"].as_str().unwrap().contains(heading["title"].as_str().unwrap()), "{handle} {heading}");
+                assert!(
+                    drawn["markdown"].as_str().unwrap().contains(heading["title"].as_str().unwrap()),
+                    "{handle} {heading}"
+                );
             }
             server.read(&format!("{handle}/dependencies"));
             if handle.starts_with("spec:") {
@@ -225,13 +259,19 @@ fn a_real_workspace_works() {
                 for group in list(&index, "constraints") {
                     let body = server.read(group["uri"].as_str().unwrap());
                     let body = body.as_str().unwrap();
-                    assert!(body.starts_with(group["identifier_line"].as_str().unwrap()) && text.contains(body.trim_end()), "{group}");
+                    assert!(
+                        body.starts_with(group["identifier_line"].as_str().unwrap()) && text.contains(body.trim_end()),
+                        "{group}"
+                    );
                 }
             }
         }
     }
     assert_eq!(groups.values().sum::<usize>(), 112, "{groups:?}");
     let library = server.read("impl://specman-library/compliance");
-    assert_eq!(library["totals"], json!({ "constraints": 69, "covered": 46, "missing": 23, "orphans": 8, "malformed": 0 }));
+    assert_eq!(
+        library["totals"],
+        json!({ "constraints": 69, "covered": 46, "missing": 23, "orphans": 8, "malformed": 0 })
+    );
     assert_eq!(server.read("impl://specman-mcp-rust/compliance")["totals"]["covered"], 19);
 }

@@ -29,7 +29,9 @@ impl Raw {
 
     /// One that has shaken hands.
     fn in_workspace(root: &Path) -> Self {
-        let mut raw = Self::start(|command| { command.arg("--workspace").arg(root); });
+        let mut raw = Self::start(|command| {
+            command.arg("--workspace").arg(root);
+        });
         raw.hello("2025-06-18");
         raw
     }
@@ -160,7 +162,9 @@ fn a_held_lock_is_an_error_with_its_concept_and_a_remedy() {
 fn revisions_are_negotiated_and_nonsense_is_not_echoed() {
     let (_place, root) = workspace();
     let asked = |revision: &str| {
-        let mut raw = Raw::start(|command| { command.arg("--workspace").arg(&root); });
+        let mut raw = Raw::start(|command| {
+            command.arg("--workspace").arg(&root);
+        });
         let answer = raw.hello(revision);
         assert_eq!(raw.asked(1, "tools/list", json!({}))["result"]["tools"][0]["name"].is_string(), true);
         answer["result"]["protocolVersion"].as_str().unwrap().to_owned()
@@ -180,12 +184,17 @@ fn nothing_listens() {
     raw.asked(1, "tools/list", json!({}));
     let process = format!("/proc/{}", raw.child.id());
     let Ok(open) = fs::read_dir(format!("{process}/fd")) else { return };
-    let links: Vec<String> = open.filter_map(|entry| fs::read_link(entry.ok()?.path()).ok()).map(|link| link.display().to_string()).collect();
+    let links: Vec<String> = open
+        .filter_map(|entry| fs::read_link(entry.ok()?.path()).ok())
+        .map(|link| link.display().to_string())
+        .collect();
     let sockets: Vec<&str> = links.iter().filter_map(|link| link.strip_prefix("socket:[")?.strip_suffix(']')).collect();
     for table in ["tcp", "tcp6"] {
         let table = fs::read_to_string(format!("{process}/net/{table}")).unwrap_or_default();
         let listening = table.lines().filter(|line| line.split_whitespace().nth(3) == Some("0A"));
-        let own: Vec<&str> = listening.filter(|line| line.split_whitespace().nth(9).is_some_and(|inode| sockets.contains(&inode))).collect();
+        let own: Vec<&str> = listening
+            .filter(|line| line.split_whitespace().nth(9).is_some_and(|inode| sockets.contains(&inode)))
+            .collect();
         assert!(own.is_empty(), "{own:?}");
     }
 }
@@ -230,7 +239,10 @@ fn the_command_line_shows_no_prompt() {
     for words in [vec!["--help"], vec!["call", "--help"], vec!["prompt", "--help"], vec!["serve", "--help"]] {
         let output = toolsd(home.path()).args(&words).current_dir(&root).output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout).to_lowercase();
-        assert!(output.status.success() && !text.contains("scratch pad") && !text.contains("html comment"), "{words:?}\n{text}");
+        assert!(
+            output.status.success() && !text.contains("scratch pad") && !text.contains("html comment"),
+            "{words:?}\n{text}"
+        );
     }
 }
 
@@ -246,9 +258,15 @@ fn the_workspace_is_found_from_below_and_by_argument() {
     };
     let below = root.join("src/tea");
     for found in [
-        discovered(&|command| { command.current_dir(&below); }),
-        discovered(&|command| { command.arg("--workspace").arg(&root).current_dir("/"); }),
-        discovered(&|command| { command.arg(format!("--workspace={}", below.display())).current_dir("/"); }),
+        discovered(&|command| {
+            command.current_dir(&below);
+        }),
+        discovered(&|command| {
+            command.arg("--workspace").arg(&root).current_dir("/");
+        }),
+        discovered(&|command| {
+            command.arg(format!("--workspace={}", below.display())).current_dir("/");
+        }),
     ] {
         assert_eq!(found["workspace_root"].as_str(), root.to_str());
         assert_eq!(found["dot_specman"].as_str(), root.join(".specman").to_str());
@@ -260,7 +278,11 @@ fn one_process_serves_one_session() {
     let (_place, root) = workspace();
     let (mut one, mut other) = (Raw::in_workspace(&root), Raw::in_workspace(&root));
     assert_ne!(one.child.id(), other.child.id());
-    let again = one.asked(5, "initialize", json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "b", "version": "0" } }));
+    let again = one.asked(
+        5,
+        "initialize",
+        json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "b", "version": "0" } }),
+    );
     let held = again.get("error").is_some() || again["result"]["protocolVersion"] == "2025-06-18";
     assert!(held, "{again}");
     assert_eq!(other.asked(1, "ping", json!({}))["result"], json!({}));
@@ -272,7 +294,9 @@ fn one_process_serves_one_session() {
 #[test]
 fn every_call_leaves_a_line_of_audit() {
     let (_place, root) = workspace();
-    let mut raw = Raw::start(|command| { command.arg("--audit").arg("--workspace").arg(&root).stderr(Stdio::piped()); });
+    let mut raw = Raw::start(|command| {
+        command.arg("--audit").arg("--workspace").arg(&root).stderr(Stdio::piped());
+    });
     raw.hello("2025-06-18");
     raw.call(1, "update_artifact", add_tag(1));
     raw.answer(1);
@@ -281,10 +305,17 @@ fn every_call_leaves_a_line_of_audit() {
     drop(raw.input.take());
     let mut said = String::new();
     raw.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-    let lines: Vec<Value> = said.lines().filter_map(|line| serde_json::from_str(line).ok()).filter(|line: &Value| line["tool"] == "update_artifact").collect();
+    let lines: Vec<Value> = said
+        .lines()
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .filter(|line: &Value| line["tool"] == "update_artifact")
+        .collect();
     assert_eq!(lines.len(), 2, "{said}");
     assert_eq!(lines[0]["ended"], "well", "{said}");
-    assert!(lines[0].to_string().contains("spec/tea/spec.md") && lines[0].to_string().contains(root.to_str().unwrap()), "{said}");
+    assert!(
+        lines[0].to_string().contains("spec/tea/spec.md") && lines[0].to_string().contains(root.to_str().unwrap()),
+        "{said}"
+    );
     assert_ne!(lines[1]["ended"], "well", "{said}");
 }
 
@@ -296,19 +327,29 @@ fn a_long_operation_tells_its_progress() {
     (0..30).for_each(|number| fs::write(root.join(format!("docs/page-{number}.md")), "# Page\n").unwrap());
     let mut raw = Raw::in_workspace(&root);
     let arguments = json!({ "locator": "spec://water", "transitive": true });
-    raw.send(1, "tools/call", json!({ "name": "validate_references", "arguments": arguments, "_meta": { "progressToken": "p" } }));
+    raw.send(
+        1,
+        "tools/call",
+        json!({ "name": "validate_references", "arguments": arguments, "_meta": { "progressToken": "p" } }),
+    );
     let mut told = Vec::new();
     loop {
         let line = raw.line();
         if line["id"] == 1 {
             break;
         }
-        assert_eq!((&line["method"], &line["params"]["progressToken"]), (&json!("notifications/progress"), &json!("p")));
+        assert_eq!(
+            (&line["method"], &line["params"]["progressToken"]),
+            (&json!("notifications/progress"), &json!("p"))
+        );
         told.push(line["params"]["progress"].as_f64().unwrap());
     }
     assert!(told.len() >= 3 && told.is_sorted(), "{told:?}");
 }
 
+//= docs/spec.md#memory
+//= type=test
+//# A script MUST be told the calls of its own pack that are at work, with their locks, and none of another pack.
 /// A change that waits for a lock is shown to others that ask meanwhile.
 #[test]
 fn a_session_shows_what_is_at_work_and_what_it_holds() {
@@ -323,7 +364,8 @@ fn a_session_shows_what_is_at_work_and_what_it_holds() {
         raw.call(id, "session_status", json!({}));
         let text = raw.answer(id)["result"]["content"][0]["text"].as_str().unwrap().to_owned();
         let told: Value = serde_json::from_str(&text).unwrap();
-        calls = told["calls"].as_array().unwrap().iter().map(|call| call["tool"].as_str().unwrap().to_owned()).collect();
+        calls =
+            told["calls"].as_array().unwrap().iter().map(|call| call["tool"].as_str().unwrap().to_owned()).collect();
         if calls.len() == 2 {
             break;
         }

@@ -104,7 +104,8 @@ impl Asker for Says {
 fn a_call_that_waits_asks_again_as_often() {
     for (answer, times) in [(accept("Ada"), 1), (json!({}), TRIES)] {
         let says = Arc::new(Says(answer.clone(), AtomicU32::new(0)));
-        let interview = Interview::new(Asking::Waits(Arc::clone(&says) as Arc<dyn Asker>), capabilities(), Peer::default());
+        let interview =
+            Interview::new(Asking::Waits(Arc::clone(&says) as Arc<dyn Asker>), capabilities(), Peer::default());
         let answered = (ask(&interview, "who"), ask(&interview, "who"));
         if times == 1 {
             assert_eq!(answered, (Ok(answer.clone()), Ok(answer)), "a key is asked once");
