@@ -10,6 +10,7 @@ mod graphs;
 mod host;
 mod interview;
 mod loading;
+mod operation;
 mod order;
 mod outcome;
 mod prompt;
@@ -17,6 +18,7 @@ mod reload;
 mod resource;
 mod running;
 mod service;
+mod serving;
 mod status;
 mod tool;
 mod writing;
@@ -29,6 +31,7 @@ pub use loading::{Site, clashes, load, parts};
 pub use outcome::FAILURE;
 pub use reload::log_fault;
 pub use service::Service;
+pub use serving::Serving;
 pub use status::{STATUS, fault as fault_json, status};
 
 use crate::content::{Content, ResourceBody};
@@ -154,4 +157,15 @@ pub struct Caller {
     pub capabilities: Json,
     /// How the client is asked.
     pub asking: Asking,
+    /// Who calls.
+    pub peer: Peer,
+}
+
+/// Who calls, as the protocol tells it; nothing for a command.
+#[derive(Clone, Debug, Default)]
+pub struct Peer {
+    /// The revision that was agreed on.
+    pub revision: Option<String>,
+    /// `name` and `version` of the client, as it says itself.
+    pub client: Option<Json>,
 }

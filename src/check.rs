@@ -6,6 +6,7 @@ mod case_target;
 mod data_race;
 mod effect;
 mod example_arguments;
+mod mend;
 mod missing_file;
 mod missing_function;
 mod name_clash;
@@ -26,12 +27,15 @@ mod unknown_question;
 mod unused_file;
 mod wrong_arity;
 
+pub use mend::{Mend, lines_of};
 pub use subject::{Subject, read_texts};
 
-use crate::definition::{Body, Located, MessagePart, Resource, Schema};
+use crate::definition::{Body, Located, MessagePart, Operation, Resource, Schema, Tool};
 use crate::diagnostic::{Code, Diagnostic};
+use crate::primitive::Effect;
 use crate::registry::PackParts;
 use crate::source::Place;
+use crate::value::Json;
 use std::collections::HashSet;
 
 /// A rule. From this one declaration come the check, its documentation and its test.
@@ -46,8 +50,8 @@ pub struct Rule {
     pub run: fn(&Subject<'_>) -> Vec<Diagnostic>,
     /// The files of a pack in which it finds something: path and text.
     pub fires: &'static [(&'static str, &'static str)],
-    /// The same pack, made well: it finds nothing.
-    pub quiet: &'static [(&'static str, &'static str)],
+    /// What mends it: then it finds nothing.
+    pub mended: &'static [Mend],
 }
 
 /// All rules, sorted by code.
@@ -138,6 +142,33 @@ fn schemas<'a>(subject: &'a Subject<'_>) -> Vec<(String, &'a Schema)> {
     all
 }
 
+/// What answers a call of a tool: its body, or the function of one of its operations.
+struct Answering<'a> {
+    /// The name of the tool, or of the operation.
+    name: &'a str,
+    /// What it does at most.
+    effect: &'a Located<Effect>,
+    /// What it does.
+    body: &'a Located<Body>,
+    /// The schema of its arguments.
+    input: &'a Schema,
+    /// Constants merged into them.
+    with: Vec<&'a Json>,
+}
+
+/// All that may answer a call of a tool.
+fn answering(tool: &Tool) -> Vec<Answering<'_>> {
+    let Some(dispatch) = &tool.dispatch else {
+        let Tool { name, effect, body, input, with, .. } = tool;
+        return vec![Answering { name: &name.value, effect, body, input, with: vec![with] }];
+    };
+    let operations = dispatch.operations.iter().map(|operation| {
+        let Operation { name, effect, body, input, with, .. } = operation;
+        Answering { name: &name.value, effect, body, input, with: vec![&tool.with, with] }
+    });
+    operations.collect()
+}
+
 /// Every function that a definition names.
 struct NamedFunction<'a> {
     /// The path of its script.
@@ -157,8 +188,10 @@ fn named_functions<'a>(subject: &'a Subject<'_>) -> Vec<NamedFunction<'a>> {
     let definitions = subject.definitions;
     let mut all = Vec::new();
     for tool in &definitions.tools {
-        of_body(&tool.body, "fn(args)", &mut all);
-        if let (Some(describe), Body::Script { script, .. }) = (&tool.describe, &tool.body.value) {
+        answering(tool).iter().for_each(|one| of_body(one.body, "fn(args)", &mut all));
+        if let (Some(describe), Body::Script { script, .. } | Body::Operations { script }) =
+            (&tool.describe, &tool.body.value)
+        {
             let (function, at) = (describe.value.as_str(), &describe.at);
             all.push(NamedFunction { script, function, at, parameters: 0..=0, form: "fn()" });
         }
@@ -270,16 +303,25 @@ mod tests {
     }
 
     #[test]
-    fn each_rule_fires_and_is_quiet() {
+    fn each_rule_fires_until_it_is_mended() {
         let mut wrong = Vec::new();
         for rule in ALL {
             if !codes(rule.fires).iter().any(|fault| fault.code == rule.code) {
                 wrong.push(format!("`{}` does not fire", rule.code));
             }
-            for fault in codes(rule.quiet).iter().filter(|fault| fault.code == rule.code) {
-                wrong.push(format!("`{}` is not quiet: {fault}", rule.code));
+            for (path, find, _) in rule.mended {
+                let times: usize =
+                    rule.fires.iter().filter(|file| file.0 == *path).map(|file| file.1.matches(find).count()).sum();
+                if times != usize::from(!find.is_empty()) {
+                    wrong.push(format!("`{find}` stands {times} times in `{path}` of `{}`", rule.code));
+                }
             }
-            for files in [rule.fires, rule.quiet] {
+            let mended = rule.mended_files();
+            let mended: Vec<(&str, &str)> = mended.iter().map(|(path, text)| (*path, text.as_str())).collect();
+            for fault in codes(&mended).iter().filter(|fault| fault.code == rule.code) {
+                wrong.push(format!("`{}` is not mended: {fault}", rule.code));
+            }
+            for files in [rule.fires, &mended] {
                 for fault in read_texts(files).faults {
                     if fault.code != crate::definition::code::MISSING_KEY {
                         wrong.push(format!("an example of `{}` is broken: {fault}", rule.code));

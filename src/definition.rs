@@ -5,6 +5,7 @@ mod fields;
 mod grammar;
 mod inline;
 mod json;
+mod operation;
 mod pack;
 mod read;
 mod schema;
@@ -12,6 +13,7 @@ mod uri;
 mod workspace;
 
 pub use grammar::{Grammar, Key, Shape, reference};
+pub use operation::{Dispatch, Operation};
 pub use pack::{Git, Grants, GraphDefinition, LimitsOverride, PackDefinition, Refresh};
 pub use read::read;
 pub use schema::{Checker, Problem, Role, Schema, lint, missing_references, published, resolved};
@@ -79,6 +81,8 @@ pub struct Tool {
     pub output: Option<Schema>,
     /// What it does.
     pub body: Located<Body>,
+    /// Its operations, if it has any.
+    pub dispatch: Option<Dispatch>,
     /// Constants merged into the arguments.
     pub with: Json,
     /// A function that sees every fault of a call.
@@ -147,6 +151,11 @@ pub enum Body {
     Text(String),
     /// A file of the pack, from the root.
     File(String),
+    /// The operation that the arguments mean; `script` is that of the tool's own functions.
+    Operations {
+        /// The path of the script, from the root.
+        script: String,
+    },
 }
 
 /// A resource, or a family of them.

@@ -1,18 +1,20 @@
 //! What a primitive is: declared once, as data, with examples that cannot be left out.
 
 mod args;
-mod blocks;
+pub mod blocks;
+pub mod draw;
 pub mod find;
 pub mod form;
 pub mod git;
 mod host;
+mod memory;
 mod question;
 pub mod time;
 
 pub use args::Args;
-pub use blocks::base64_of;
 pub use find::find_of;
-pub use host::{Context, Host, Listed, LogLevel, Notice, PackFile, Violation};
+pub use host::{Context, Host, Listed, LogLevel, Notice, PackFile, Violation, memory_of};
+pub use memory::Memory;
 pub use question::{Asked, CAPABILITIES, Question, Wish, has_capability, lacking};
 
 use crate::diagnostic::Result;
@@ -160,6 +162,7 @@ pub enum Family {
     Path,
     Run,
     Host,
+    Memory,
     Render,
     Content,
     Outcome,
@@ -180,6 +183,7 @@ impl Family {
             Self::Path => "path: names of files",
             Self::Run => "run: locks, git, programs",
             Self::Host => "host: time, ids, environment, settings",
+            Self::Memory => "memory: what is kept between calls",
             Self::Render => "render: templates and formats",
             Self::Content => "content: what a result is made of",
             Self::Outcome => "outcome: how a call ends",

@@ -26,7 +26,7 @@ pub use uri::{UriTemplate, Variables};
 
 use config::configure;
 
-use crate::definition::{Checker, Prompt, Resource, Tool};
+use crate::definition::{Checker, Operation, Prompt, Resource, Tool};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::guard::Limits;
 use crate::value::Json;
@@ -95,6 +95,14 @@ pub struct ServedTool {
     pub checks: Checks,
 }
 
+impl ServedTool {
+    /// The operation that arguments mean, and what a call of it is held to.
+    pub fn operation(&self, arguments: &Json) -> Option<(&Operation, &Checks)> {
+        let (index, operation) = self.tool.operation(arguments)?;
+        Some((operation, self.checks.operations.get(index)?))
+    }
+}
+
 /// A resource or resource template as it is published.
 pub struct ServedResource {
     /// Its pack.
@@ -130,4 +138,6 @@ pub struct Checks {
     pub result: Option<Arc<Checker>>,
     /// The limits of a call.
     pub limits: Limits,
+    /// The same for each operation of a tool, in the order of its operations.
+    pub operations: Vec<Checks>,
 }

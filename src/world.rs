@@ -73,6 +73,16 @@ pub trait World: Send + Sync {
         path::clean(path)
     }
 
+    /// The further roots that the user granted: absolute, each in its one spelling.
+    fn granted_roots(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The root that a clean path lies beneath, spelled as the path spells it: `.` for a relative one.
+    fn root_of(&self, path: &str) -> String {
+        if path::is_below(path, ".") { ".".to_owned() } else { path.to_owned() }
+    }
+
     /// What was written and did not reach this world yet; a world that writes at once has no such thing.
     fn staged(&self) -> Option<&staged::Staged> {
         None

@@ -7,7 +7,7 @@ use crate::registry::{
     Assembly, Choice, Files, Layer, PackParts, Registry, Served, Settings, Trust, Worlds, assemble, compile, grant,
     merge, no_pack, outer_roots, root_of, serves,
 };
-use crate::world::World;
+use crate::world::{World, path};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -164,12 +164,11 @@ impl Loading<'_> {
 
     fn open(&self, folder: &str, outer: Vec<String>) -> Result<Arc<dyn World>> {
         let mut roots = self.site.roots();
-        roots.extend(self.settings.workspace.roots.iter().map(|root| root.value.clone()));
-        roots.extend(outer);
-        if roots.is_empty() && folder == self.workspace.root() {
+        roots.extend(self.settings.workspace.roots.iter().map(|root| path::join(self.workspace.root(), &root.value)));
+        if roots.is_empty() && outer.is_empty() && folder == self.workspace.root() {
             return Ok(Arc::clone(&self.workspace));
         }
-        self.site.open(folder, &roots)
+        self.site.open(folder, &roots, &outer)
     }
 
     fn hash(&self, files: &Files) -> [u8; 32] {

@@ -3,7 +3,8 @@
 use super::interview::Interview;
 use super::loading::load;
 use super::service::{Calling, Service};
-use super::{Asking, Change, fault_json};
+use super::{Asking, Change, Peer, fault_json};
+use crate::definition::Body;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::guard::Cancel;
 use crate::primitive::{Effect, LogLevel};
@@ -59,6 +60,7 @@ impl Service {
         for served in &mut tools {
             let Some(describe) = &served.tool.describe else { continue };
             let text = self.description(registry, served, &describe.value);
+            let text = text.map(|text| served.tool.described(&text));
             let Some(text) = text.filter(|text| *text != served.description) else { continue };
             differs = true;
             *served = Arc::new(ServedTool {
@@ -76,11 +78,11 @@ impl Service {
     }
 
     fn description(&self, registry: &Registry, served: &ServedTool, function: &str) -> Option<String> {
-        let interview = Interview::new(Asking::Nobody, Json::Null);
+        let interview = Interview::new(Asking::Nobody, Json::Null, Peer::default());
         let calling =
             Calling { service: self, registry, cancel: Cancel::default(), notices: Arc::new(|_| {}), interview };
         let script = match &served.tool.body.value {
-            crate::definition::Body::Script { script, .. } => script.clone(),
+            Body::Script { script, .. } | Body::Operations { script } => script.clone(),
             _ => format!("tools.d/{}.rhai", served.pack.name),
         };
         let Checks { limits, .. } = served.checks;

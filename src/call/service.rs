@@ -5,14 +5,15 @@ use super::host::{Notices, Staging};
 use super::interview::Interview;
 use super::loading::{Site, load};
 use super::running::{Beginning, Running};
+use super::serving::Since;
 use super::{Answer, Caller, Change, Changes, Completed, Contents, Request, STATUS};
-use super::{complete, prompt, resource, status, tool};
+use super::{complete, operation, prompt, resource, status, tool};
 use crate::content::ResourceBody;
 use crate::definition::{Completion, Declared, Located};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::Store;
 use crate::guard::Limits;
-use crate::primitive::{Effect, Listed, Notice, lacking};
+use crate::primitive::{Effect, Listed, Memory, Notice, lacking};
 use crate::registry::{Pack, Registry, ServedPrompt, ServedResource};
 use crate::script::Pool;
 use crate::value::Json;
@@ -31,7 +32,9 @@ pub struct Service {
     pub(super) describes: AtomicBool,
     pool: Arc<Pool>,
     stores: Mutex<HashMap<String, Arc<Store>>>,
+    memories: Mutex<HashMap<String, Arc<Memory>>>,
     staging: Staging,
+    pub(super) since: Arc<Since>,
     pub(super) audit: Audit,
 }
 
@@ -61,6 +64,8 @@ impl Service {
             describes: AtomicBool::new(false),
             pool,
             stores: Mutex::default(),
+            memories: Mutex::default(),
+            since: Arc::new(Since::now(staging.world.as_ref().map(|world| world.now_ms()))),
             staging,
             audit: Audit::default(),
         }
@@ -91,8 +96,8 @@ impl Service {
     /// Answers a request on this thread, whose stack must be as large as that of a script thread.
     pub fn run(&self, request: &Request, caller: Caller) -> Answer {
         let registry = self.registry();
-        let Caller { cancel, notices, capabilities, asking } = caller;
-        let interview = Interview::new(asking, capabilities);
+        let Caller { cancel, notices, capabilities, asking, peer } = caller;
+        let interview = Interview::new(asking, capabilities, peer);
         let notices = announcing(Arc::clone(&self.changes), notices);
         let calling =
             Calling { service: self, registry: &registry, cancel, notices, interview: Arc::clone(&interview) };
@@ -112,9 +117,16 @@ impl Service {
         Arc::clone(stores.entry(pack.to_owned()).or_default())
     }
 
-    /// Forgets every graph.
+    /// What a pack remembers; it survives reloads.
+    pub(super) fn memory(&self, pack: &str) -> Arc<Memory> {
+        let mut memories = self.memories.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(memories.entry(pack.to_owned()).or_default())
+    }
+
+    /// Forgets every graph, and all that packs remember.
     pub fn forget(&self) {
         self.stores.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.memories.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 
@@ -168,6 +180,8 @@ impl Calling<'_> {
             effect,
             limits,
             store: &self.service.store(&pack.name),
+            memory: &self.service.memory(&pack.name),
+            since: &self.service.since,
             staging: &self.service.staging,
             cancel: self.cancel.clone(),
             notices: Arc::clone(&self.notices),
@@ -182,15 +196,12 @@ impl Calling<'_> {
             let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no tool `{name}`"));
             return Err(with_nearest(fault, name, self.registry.tools.iter().map(|tool| tool.name.as_str())));
         };
-        let running = self.begin(
-            &served.pack,
-            served.tool.effect.value,
-            served.checks.limits,
-            false,
-            Some(&served.tool.questions),
-        )?;
+        let (effect, limits) = operation::held_to(served, arguments);
+        let running = self.begin(&served.pack, effect, limits, false, Some(&served.tool.questions))?;
         self.require(&served.name, &served.tool.requires_client)?;
-        self.service.audit.around(served, || tool::call(served, &running, arguments)).map(Answer::Tool)
+        let _at_work = self.service.since.begin(served, &running);
+        let call = || tool::call(served, &running, arguments);
+        self.service.audit.around(served, arguments, call).map(Answer::Tool)
     }
 
     fn read(&self, uri: &str) -> Result<Contents> {

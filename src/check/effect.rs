@@ -1,6 +1,6 @@
 //! Finds definitions whose scripts do more than they declare.
 
-use super::{Rule, Subject, found, named_functions};
+use super::{Rule, Subject, answering, found, named_functions};
 use crate::definition::Body;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::primitive::Effect;
@@ -30,29 +30,17 @@ effect = "pure"
 fn pot() { read_text("a.md") }"##,
         ),
     ],
-    quiet: &[
-        (
-            "tools.d/a.toml",
-            r##"[[tool]]
-name = "brew"
-description = "Brews a pot of tea, and says how long it took."
-effect = "reads"
-"##,
-        ),
-        (
-            "tools.d/a.rhai",
-            r##"fn brew(args) { pot() }
-fn pot() { read_text("a.md") }"##,
-        ),
-    ],
+    mended: &[("tools.d/a.toml", r##"effect = "pure""##, r##"effect = "reads""##)],
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
     let mut bodies: Vec<&Place> = Vec::new();
-    for tool in &subject.definitions.tools {
-        let declared = tool.effect.value;
-        let (script, function) = match &tool.body.value {
+    //= docs/spec.md#operations
+    //# The effect of each operation MUST be proved by itself.
+    for one in subject.definitions.tools.iter().flat_map(answering) {
+        let declared = one.effect.value;
+        let (script, function) = match &one.body.value {
             Body::Script { script, function } => (script, function),
             Body::Template { context: Some((function, script)), .. }
             | Body::Inline { context: Some((function, script)), .. } => (script, function),
@@ -61,14 +49,14 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
                 if effect > declared {
                     let message =
                         format!("`{name}` {}, but the tool is declared as `{}`", verb(effect), declared.name());
-                    faults.push(found(CODE, &tool.effect.at, message, format!("`effect = \"{}\"`", effect.name())));
+                    faults.push(found(CODE, &one.effect.at, message, format!("`effect = \"{}\"`", effect.name())));
                 }
                 continue;
             }
             _ => continue,
         };
-        bodies.push(&tool.body.at);
-        faults.extend(compare(subject, script, function, declared, &tool.effect.at));
+        bodies.push(&one.body.at);
+        faults.extend(compare(subject, script, function, declared, &one.effect.at));
     }
     for named in named_functions(subject).iter().filter(|named| !bodies.contains(&named.at)) {
         faults.extend(compare(subject, named.script, named.function, Effect::Reads, named.at));

@@ -26,20 +26,11 @@ properties.default = { type = "string" }
         ),
         ("tools.d/a.rhai", r##"fn brew(args) { 1 }"##),
     ],
-    quiet: &[
-        (
-            "tools.d/a.toml",
-            r##"[[tool]]
-name = "brew"
-description = "Brews a pot of tea, and says how long it took."
-effect = "pure"
-[tool.input]
-type = "object"
-properties.usual = { type = "string" }
-"##,
-        ),
-        ("tools.d/a.rhai", r##"fn brew(args) { 1 }"##),
-    ],
+    mended: &[(
+        "tools.d/a.toml",
+        r##"properties.default = { type = "string" }"##,
+        r##"properties.usual = { type = "string" }"##,
+    )],
 };
 
 /// The reserved words of rhai, used or not.
@@ -107,7 +98,12 @@ const RESERVED: &[&str] = &[
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
-    for tool in subject.definitions.tools.iter().filter(|tool| matches!(tool.body.value, Body::Script { .. })) {
+    for tool in subject
+        .definitions
+        .tools
+        .iter()
+        .filter(|tool| matches!(tool.body.value, Body::Script { .. } | Body::Operations { .. }))
+    {
         let properties = tool.input.json.get("properties").and_then(crate::value::Json::as_object);
         for (name, _) in properties.into_iter().flatten().filter(|(name, _)| RESERVED.contains(&name.as_str())) {
             let at = tool.input.place(&format!("/properties/{name}")).unwrap_or(&tool.name.at);

@@ -3,7 +3,7 @@
 use super::list::looked_for;
 use super::options::Shared;
 use super::terminal::Terminal;
-use crate::call::{Answer, Asking, Caller, Request, Service, Site};
+use crate::call::{Answer, Asking, Caller, Peer, Request, Service, Site};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::guard::Cancel;
 use crate::registry::{Choice, EMBEDDED, Layer, Registry, TRUST_RECORD, Trust, WORKSPACE_FOLDER, Worlds};
@@ -62,7 +62,7 @@ impl Session {
     /// The site of this workspace, with this choice of packs.
     pub fn site(&self, choice: Choice) -> Result<DiskSite> {
         // A folder that was named must be there from the beginning.
-        for dir in &self.shared.dirs {
+        for dir in self.shared.dirs.iter().chain(&self.shared.roots) {
             Disk::new(dir, [])?;
         }
         Ok(DiskSite {
@@ -118,13 +118,23 @@ impl Session {
             notices: Box::new(|notice| tracing::info!("{notice:?}")),
             capabilities: json!({}),
             asking: Asking::Nobody,
+        peer: Peer::default(),
         };
         service.wait(request, caller)
     }
 
-    /// Tells what is wrong with the packs, on standard error.
+    /// Tells what is wrong with the packs, on standard error. Many files that nobody trusted are one line.
     pub fn tell_faults(&self, registry: &Registry) {
-        registry.faults.iter().for_each(|fault| self.terminal.fault(fault));
+        let (untrusted, others): (Vec<_>, Vec<_>) =
+            registry.faults.iter().partition(|fault| fault.code == Code("untrusted"));
+        if untrusted.len() > 3 {
+            let message = format!("{} files are not trusted and so not used", untrusted.len());
+            let help = "`toolsd check` lists them; read them, then run `toolsd trust`";
+            self.terminal.fault(&Diagnostic::new(Code("untrusted"), message).warning().help(help));
+        } else {
+            untrusted.iter().for_each(|fault| self.terminal.fault(fault));
+        }
+        others.iter().for_each(|fault| self.terminal.fault(fault));
     }
 
     /// The fault of a name that nothing here answers.
@@ -186,8 +196,9 @@ pub struct DiskSite {
 }
 
 impl Worlds for DiskSite {
-    fn open(&self, folder: &str, roots: &[String]) -> Result<Arc<dyn World>> {
-        Ok(Arc::new(Disk::new(folder, roots.iter().map(String::as_str))?))
+    fn open(&self, folder: &str, granted: &[String], named: &[String]) -> Result<Arc<dyn World>> {
+        let (granted, named) = (granted.iter().map(String::as_str), named.iter().map(String::as_str));
+        Ok(Arc::new(Disk::reaching(folder, granted, named)?))
     }
 }
 

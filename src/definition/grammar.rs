@@ -2,6 +2,7 @@
 
 mod ask;
 mod case;
+mod operation;
 mod pack;
 mod prompt;
 mod resource;
@@ -13,6 +14,7 @@ pub use workspace::WORKSPACE;
 
 use ask::{ASK, REQUIRES_CLIENT};
 use case::{CASE, PROMPT_EXAMPLE, RESOURCE_EXAMPLE, TOOL_EXAMPLE};
+use operation::OPERATION;
 use pack::{GRAPH, ICON, ICONS, LIMITS, META, PACK, SCRIPT, WITH};
 use prompt::PROMPT;
 use resource::RESOURCE;

@@ -116,6 +116,7 @@ impl Connection {
                 Manner::Waits => Asking::Waits(Arc::new(Line(line))),
                 Manner::Suspends { record, answers } => Asking::Suspends { record, answers },
             },
+            peer: self.peer(context, revision),
         };
         let ended = EndOnDrop(cancel);
         let turn = tokio::select! {

@@ -257,9 +257,22 @@ impl Compiling<'_> {
                 None => (None, None),
             };
             let limits = self.settings.limits(&[tool.limits, self.pack.limits], Limits::default());
-            tools.push((input.clone(), output, Checks { schema: input, arguments, result, limits }));
+            let operations = self.operations(tool, result.as_ref());
+            tools.push((input.clone(), output, Checks { schema: input, arguments, result, limits, operations }));
         }
         tools
+    }
+
+    /// What each operation of a tool is held to.
+    fn operations(&mut self, tool: &Tool, result: Option<&Arc<Checker>>) -> Vec<Checks> {
+        let operations = tool.dispatch.iter().flat_map(|dispatch| &dispatch.operations);
+        let operations = operations.map(|operation| {
+            let (schema, arguments) = self.checker(&operation.input, published);
+            let limits = [operation.limits, tool.limits, self.pack.limits];
+            let limits = self.settings.limits(&limits, Limits::default());
+            Checks { schema, arguments, result: result.cloned(), limits, operations: Vec::new() }
+        });
+        operations.collect()
     }
 
     fn resources(&mut self) -> Vec<Checks> {
@@ -269,7 +282,7 @@ impl Compiling<'_> {
                 Some(variables) => self.checker(&variables.as_properties(), resolved),
                 None => (json!({}), None),
             };
-            all.push(Checks { schema, arguments, result: None, limits: self.limits() });
+            all.push(Checks { schema, arguments, limits: self.limits(), ..Checks::default() });
         }
         all
     }
@@ -291,7 +304,7 @@ impl Compiling<'_> {
         let json = json!({ "type": "object", "properties": properties, "required": required });
         let schema = Schema { json, places: [(String::new(), places)].into_iter().collect() };
         let (schema, arguments) = self.checker(&schema, published);
-        Checks { schema, arguments, result: None, limits: self.limits() }
+        Checks { schema, arguments, limits: self.limits(), ..Checks::default() }
     }
 
     fn limits(&self) -> Limits {

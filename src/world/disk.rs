@@ -35,10 +35,19 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// The world of the folder `root`; absolute paths and `~/…` name files below one of `extra_roots`, or below
-    /// `root` itself. The root must be there; an extra one may come into being later.
-    pub fn new<'a>(root: &str, extra_roots: impl IntoIterator<Item = &'a str>) -> Result<Self> {
-        Ok(Self { roots: Roots::new(root, extra_roots)? })
+    /// The world of the folder `root`; absolute paths and `~/…` name files below one of the roots that the user
+    /// `granted`, or below `root` itself. The root must be there; another one may come into being later.
+    pub fn new<'a>(root: &str, granted: impl IntoIterator<Item = &'a str>) -> Result<Self> {
+        Self::reaching(root, granted, [])
+    }
+
+    /// The same with folders that no user granted as roots: those that the grants of a pack name by themselves.
+    pub fn reaching<'a>(
+        root: &str,
+        granted: impl IntoIterator<Item = &'a str>,
+        outer: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Self> {
+        Ok(Self { roots: Roots::new(root, granted, outer)? })
     }
 
     fn metadata(&self, path: &str) -> Result<Option<Metadata>> {
@@ -165,6 +174,14 @@ impl World for Disk {
         self.roots.spelled(path)
     }
 
+    fn granted_roots(&self) -> Vec<String> {
+        self.roots.granted().map(str::to_owned).collect()
+    }
+
+    fn root_of(&self, path: &str) -> String {
+        self.roots.root_of(path).to_owned()
+    }
+
     fn lock(&self, path: &str) -> Result<Attempt> {
         lock::lock(&self.roots, path)
     }
@@ -222,6 +239,10 @@ impl Folders for Disk {
         }
         found.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         Ok(Some(found))
+    }
+
+    fn top(&self, from: &str) -> String {
+        self.root_of(from)
     }
 
     fn ignore_file(&self, path: &str) -> Option<String> {

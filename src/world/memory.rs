@@ -227,7 +227,7 @@ impl World for Memory {
     }
 
     fn walk(&self, walk: &Walk) -> Result<Walked> {
-        walk::walk(self, &Walk { from: resolve(&walk.from)?, ..walk.clone() })
+        walk::spelled(resolve(&walk.from)?, walk, |walk| walk::walk(self, walk))
     }
 
     fn write(&self, path: &str, bytes: &[u8]) -> Result<()> {
@@ -253,7 +253,8 @@ impl World for Memory {
     fn may_write(&self, path: &str) -> Result<()> {
         let clean = resolve(path)?;
         let held = self.read_lock();
-        if held.folders.contains_key(&clean) || walk::folders_above(&clean).iter().any(|at| held.files.contains_key(at))
+        if held.folders.contains_key(&clean)
+            || walk::folders_above(".", &clean).iter().any(|at| held.files.contains_key(at))
         {
             return Err(Diagnostic::new(Code::WORLD, format!("`{path}` cannot be written: a folder is in its place")));
         }

@@ -6,6 +6,7 @@ mod tests;
 
 pub use reads::{FileRead, Reads, Seen};
 
+use super::run::{Command, Ran};
 use super::{Entry, Stat, Walk, Walked, World, path};
 use crate::diagnostic::Result;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -109,6 +110,23 @@ impl World for Recorded {
 
     fn remove(&self, path: &str) -> Result<()> {
         self.world.remove(path)
+    }
+
+    fn spelled(&self, path: &str) -> String {
+        self.world.spelled(path)
+    }
+
+    fn granted_roots(&self) -> Vec<String> {
+        self.world.granted_roots()
+    }
+
+    fn root_of(&self, path: &str) -> String {
+        self.world.root_of(path)
+    }
+
+    /// What a program reads is not remembered.
+    fn run(&self, command: &Command) -> Result<Ran> {
+        self.world.run(command)
     }
 
     fn now_ms(&self) -> i64 {

@@ -74,6 +74,7 @@ fn tool(pack: &Arc<Pack>, name: &str, effect: Effect, output: Option<Json>) -> A
             input: schema(input.clone()),
             output: output.clone().map(schema),
             body: at(Body::Text(String::new())),
+            dispatch: None,
             with: json!({}),
             on_error: None,
             questions: Arc::from([]),

@@ -17,7 +17,7 @@ fn name() -> Question {
 
 fn suspending(record: Record, answers: &[(&str, Json)]) -> Arc<Interview> {
     let answers = answers.iter().map(|(key, answer)| ((*key).to_owned(), answer.clone())).collect();
-    Interview::new(Asking::Suspends { record: Box::new(record), answers }, capabilities())
+    Interview::new(Asking::Suspends { record: Box::new(record), answers }, capabilities(), Peer::default())
 }
 
 fn accept(name: &str) -> Json {
@@ -104,7 +104,7 @@ impl Asker for Says {
 fn a_call_that_waits_asks_again_as_often() {
     for (answer, times) in [(accept("Ada"), 1), (json!({}), TRIES)] {
         let says = Arc::new(Says(answer.clone(), AtomicU32::new(0)));
-        let interview = Interview::new(Asking::Waits(Arc::clone(&says) as Arc<dyn Asker>), capabilities());
+        let interview = Interview::new(Asking::Waits(Arc::clone(&says) as Arc<dyn Asker>), capabilities(), Peer::default());
         let answered = (ask(&interview, "who"), ask(&interview, "who"));
         if times == 1 {
             assert_eq!(answered, (Ok(answer.clone()), Ok(answer)), "a key is asked once");
@@ -153,6 +153,6 @@ fn waiting_is_not_the_scripts_time() {
     let limits = crate::guard::Limits { time: std::time::Duration::from_millis(100), ..Default::default() };
     let guard = crate::guard::Guard::new(limits, crate::guard::Cancel::default());
     let _entered = guard.enter();
-    let interview = Interview::new(Asking::Waits(Arc::new(Slow)), capabilities());
+    let interview = Interview::new(Asking::Waits(Arc::new(Slow)), capabilities(), Peer::default());
     assert_eq!(ask(&interview, "who"), Ok(accept("Ada")));
 }

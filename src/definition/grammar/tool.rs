@@ -1,7 +1,8 @@
 //! The keys of `[[tool]]`.
 
 use super::{
-    ASK, Grammar, ICONS, LIMITS, META, REQUIRES_CLIENT, SCRIPT, Shape, TOOL_EXAMPLE, WITH, optional, required,
+    ASK, Grammar, ICONS, LIMITS, META, OPERATION, REQUIRES_CLIENT, SCRIPT, Shape, TOOL_EXAMPLE, WITH, optional,
+    required,
 };
 
 /// `[[tool]]`.
@@ -35,6 +36,12 @@ pub static TOOL: Grammar = Grammar {
         optional("primitive", Shape::Text, "A primitive, exposed as it is."),
         optional("text", Shape::Text, "A constant text; with `{{` in it, a template."),
         optional("file", Shape::Text, "A file of the pack, from the root."),
+        optional(
+            "dispatch",
+            Shape::Text,
+            "The argument that says which operation is meant: one tool of many operations, each in `[tool.on.NAME]`.",
+        ),
+        optional("on", Shape::NamedTables(&OPERATION), "The operations; `input` holds what all of them take."),
         WITH,
         optional("on_error", Shape::Text, "A function `fn(error, args)` that sees every fault of a call."),
         optional("destructive", Shape::Flag, "Whether it may destroy something; follows from the effect."),
@@ -47,10 +54,5 @@ pub static TOOL: Grammar = Grammar {
         optional("limits", Shape::Table(&LIMITS), "The limits of a call, where they differ from the pack's."),
         optional("example", Shape::Tables(&TOOL_EXAMPLE), "Examples: documentation and test at once; at least one."),
     ],
-    later: &[
-        ("dispatch", "write one tool for each operation"),
-        ("on", "write one tool for each operation"),
-        ("task", "report progress instead"),
-        ("task_ttl_ms", "report progress instead"),
-    ],
+    later: &[("task", "report progress instead"), ("task_ttl_ms", "report progress instead")],
 };

@@ -1,25 +1,38 @@
 //! Lowers `[[tool]]`.
 
-use super::{Reading, ask, icons, limits};
-use crate::definition::{Body, Fields, Hints, Located, Role, Schema, Tool};
+use super::{Reading, ask, icons, limits, operation};
+use crate::definition::{Body, Case, Dispatch, Fields, Hints, Located, Role, Schema, Tool};
 use crate::primitive::Effect;
 
-/// `[[tool]]`.
-pub fn tool(fields: &Fields<'_>, reading: &mut Reading) -> Tool {
-    let body = reading.body(fields, "fn", &["fn", "template", "primitive", "text", "file"], "a tool");
+/// `[[tool]]`, and the examples of its operations.
+pub fn tool(fields: &Fields<'_>, reading: &mut Reading) -> (Tool, Vec<Case>) {
+    let mut body = reading.body(fields, "fn", &["fn", "template", "primitive", "text", "file"], "a tool");
     if !fields.has("description") && !fields.has("describe") {
         let help = "when to use it, when not, and what comes back";
         reading.missing(&fields.header, "[[tool]] has no `description`", help);
     }
-    Tool {
+    let common = reading.schema(fields, "input", Role::Input).unwrap_or_else(|| Schema::none(&fields.header));
+    let (dispatch, input, shown) = match operation::dispatch(fields, &common, reading) {
+        Some((dispatch, input, shown)) => (Some(dispatch), input, shown),
+        None => (None, common, Vec::new()),
+    };
+    let effect = match &dispatch {
+        Some(dispatch) => {
+            body.value = Body::Operations { script: reading.script_of(fields) };
+            strongest(dispatch)
+        }
+        None => effect(fields, &body.value, reading),
+    };
+    let tool = Tool {
         name: fields.needed("name"),
         title: fields.text("title"),
         description: fields.needed("description"),
         describe: fields.located("describe"),
-        effect: effect(fields, &body.value, reading),
-        input: reading.schema(fields, "input", Role::Input).unwrap_or_else(|| Schema::none(&fields.header)),
+        effect,
+        input,
         output: reading.schema(fields, "output", Role::Output),
         body,
+        dispatch,
         with: fields.object("with"),
         on_error: fields.located("on_error"),
         questions: ask::questions(fields, reading),
@@ -32,7 +45,14 @@ pub fn tool(fields: &Fields<'_>, reading: &mut Reading) -> Tool {
         icons: icons(fields, &mut reading.faults),
         meta: fields.json("meta"),
         limits: limits(fields, &mut reading.faults),
-    }
+    };
+    (tool, shown)
+}
+
+/// What a tool of operations does at most: the strongest of them.
+fn strongest(dispatch: &Dispatch) -> Located<Effect> {
+    let strongest = dispatch.operations.iter().map(|operation| &operation.effect).max_by_key(|effect| effect.value);
+    strongest.cloned().unwrap_or_else(|| Located { value: Effect::Pure, at: dispatch.argument.at.clone() })
 }
 
 /// The declared effect. Constants and plain templates have none; a primitive has its own.

@@ -35,9 +35,16 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
-    pub(crate) async fn open(address: SocketAddr, ends: Ends, streams: CancellationToken) -> io::Result<Self> {
+    pub(crate) async fn open(
+        host: &Host,
+        address: SocketAddr,
+        ends: Ends,
+        streams: CancellationToken,
+    ) -> io::Result<Self> {
         let socket = TcpListener::bind(address).await?;
-        tracing::info!("serving http://{}{}", socket.local_addr()?, super::PATH);
+        let address = socket.local_addr()?;
+        host.service.listens(&address.ip().to_string(), address.port());
+        tracing::info!("serving http://{address}{}", super::PATH);
         let connections = Arc::new(Semaphore::new(CONNECTIONS as usize));
         Ok(Self { socket, ends, streams, connections, closing: CancellationToken::new() })
     }

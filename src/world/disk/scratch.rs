@@ -121,6 +121,10 @@ impl World for Scratch {
         self.disk.spelled(path)
     }
 
+    fn root_of(&self, path: &str) -> String {
+        self.disk.root_of(path)
+    }
+
     fn lock(&self, path: &str) -> Result<Attempt> {
         self.disk.lock(path)
     }

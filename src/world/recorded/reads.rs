@@ -172,7 +172,7 @@ pub(super) fn take_walk(world: &dyn World, walk: &Walk) -> Result<(Walked, WalkR
     if walk.ignore {
         let all = |folder: &String| IGNORE_FILES.map(|name| walk::child(folder, name));
         // One that comes into being in a folder of the walk moves that folder's time; above, nothing else tells.
-        paths.extend(walk::folders_above(&from).iter().flat_map(all));
+        paths.extend(walk::folders_above(&world.root_of(&from), &from).iter().flat_map(all));
         ignore_files = walked.folders.iter().flat_map(all).collect();
     }
     paths.insert(from);
