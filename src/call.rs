@@ -175,4 +175,15 @@ pub struct Caller {
     pub capabilities: Json,
     /// How the client is asked.
     pub asking: Asking,
+    /// Who calls.
+    pub peer: Peer,
+}
+
+/// Who calls, as the protocol tells it; nothing for a command.
+#[derive(Clone, Debug, Default)]
+pub struct Peer {
+    /// The revision that was agreed on.
+    pub revision: Option<String>,
+    /// `name` and `version` of the client, as it says itself.
+    pub client: Option<Json>,
 }

@@ -2,9 +2,25 @@
 
 mod fill;
 mod front_matter;
+mod lines;
+mod section;
 
 pub use fill::{fill, tokens};
 pub use front_matter::{FrontMatter, Quote, edit_front_matter};
+pub use lines::{Edit, edit_lines, edit_spans, edits_of};
+pub use section::{SectionEdit, edit_section};
+
+use crate::document::Document;
+use crate::value::Value;
+
+const MARK: char = '\u{feff}';
+
+/// The edited text, behind a byte order mark if the one it came from began with one.
+pub fn with_mark_of(input: &Value, edited: String) -> String {
+    let document = input.as_object::<Document>();
+    let text = document.map_or_else(|| input.as_text().unwrap_or_default(), Document::text);
+    if text.starts_with(MARK) { format!("{MARK}{edited}") } else { edited }
+}
 
 /// The end of the first line of a text; `\n` if it has none.
 fn line_end(text: &str) -> &'static str {

@@ -50,7 +50,7 @@ use sealing::Sealing;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
-use tasking::owner;
+use tasking::{Job, owner};
 use tasks::{Begun, Owner, Tasks};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::signal::unix::{SignalKind, signal};

@@ -6,6 +6,8 @@ mod support;
 mod check;
 #[path = "specman/golden.rs"]
 mod golden;
+#[path = "specman/newcomer.rs"]
+mod newcomer;
 #[path = "specman/processes.rs"]
 mod processes;
 

@@ -172,6 +172,15 @@ impl Server {
         Ok(calls / began.elapsed().as_secs_f64())
     }
 
+    /// Makes any request; gives the time and the result.
+    pub fn ask(&mut self, method: &str, params: &Value) -> Outcome<(Duration, Value)> {
+        let params = params.to_string();
+        let began = Instant::now();
+        self.send(method, &params)?;
+        let (_, at, result) = self.receive()?;
+        Ok((at - began, result))
+    }
+
     fn request(&mut self, method: &str, params: &str) -> Outcome<Value> {
         self.send(method, params)?;
         self.receive().map(|(_, _, result)| result)

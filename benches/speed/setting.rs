@@ -76,6 +76,11 @@ impl Setting {
         self.scratch.join("project")
     }
 
+    /// Where the workspace of specifications is made.
+    pub fn workspace(&self) -> PathBuf {
+        self.scratch.join("workspace")
+    }
+
     /// A workspace with nothing in it.
     pub fn empty(&self) -> PathBuf {
         self.scratch.join("empty")

@@ -289,6 +289,15 @@ impl Host for CallHost {
         aside(job)?
     }
 
+    fn session(&self) -> serde_json::Map<String, Json> {
+        let peer = self.interview.peer();
+        let mut told = serde_json::Map::new();
+        told.insert("protocol_version".to_owned(), peer.revision.clone().into());
+        told.insert("client".to_owned(), peer.client.clone().into());
+        told.insert("calls".to_owned(), self.since.calls(&self.pack.name));
+        told
+    }
+
     fn sleep(&self, ms: u64) -> Result<()> {
         if self.stage.is_some() {
             return Ok(());

@@ -1,5 +1,6 @@
 //! The questions of one call: what is answered, what is asked, and what stays the same when the call runs again.
 
+use super::Peer;
 use crate::definition::Checker;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
@@ -78,6 +79,7 @@ pub struct Interview {
     waits: Option<Arc<dyn Asker>>,
     suspends: bool,
     capabilities: Json,
+    peer: Peer,
     state: Mutex<State>,
 }
 
@@ -97,7 +99,7 @@ struct State {
 
 impl Interview {
     /// The questions of a call that begins.
-    pub fn new(asking: Asking, capabilities: Json) -> Arc<Self> {
+    pub fn new(asking: Asking, capabilities: Json, peer: Peer) -> Arc<Self> {
         let (mut waits, mut suspends, mut state) = (None, false, State::default());
         match asking {
             Asking::Nobody => {}
@@ -111,11 +113,16 @@ impl Interview {
                 state.fresh = answers;
             }
         }
-        Arc::new(Self { waits, suspends, capabilities, state: Mutex::new(state) })
+        Arc::new(Self { waits, suspends, capabilities, peer, state: Mutex::new(state) })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Who calls.
+    pub fn peer(&self) -> &Peer {
+        &self.peer
     }
 
     /// Whether the client has a capability.

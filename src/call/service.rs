@@ -113,8 +113,8 @@ impl Service {
     /// Answers a request on this thread, whose stack must be as large as that of a script thread.
     pub fn run(&self, request: &Request, caller: Caller) -> Answer {
         let registry = self.registry();
-        let Caller { cancel, notices, capabilities, asking } = caller;
-        let interview = Interview::new(asking, capabilities);
+        let Caller { cancel, notices, capabilities, asking, peer } = caller;
+        let interview = Interview::new(asking, capabilities, peer);
         let notices = announcing(Arc::clone(&self.changes), notices);
         let calling =
             Calling { service: self, registry: &registry, cancel, notices, interview: Arc::clone(&interview) };
@@ -226,6 +226,7 @@ impl Calling<'_> {
         let (effect, limits) = operation::held_to(served, arguments);
         let running = self.begin(&served.pack, effect, limits, false, Some(&served.tool.questions))?;
         self.require(&served.name, &served.tool.requires_client)?;
+        let _at_work = self.service.since.begin(served, &running);
         let call = || tool::call(served, &running, arguments);
         self.service.audit.around(served, arguments, call).map(Answer::Tool)
     }

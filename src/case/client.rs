@@ -1,7 +1,7 @@
 //! The client of a case: it answers what the case says, at once or by another request.
 
 use super::UNMET;
-use crate::call::{Answer, Asker, Asking, Caller, Record, Request, Service};
+use crate::call::{Answer, Asker, Asking, Caller, Peer, Record, Request, Service};
 use crate::definition::Case;
 use crate::diagnostic::{Diagnostic, Result, did_you_mean};
 use crate::guard::Cancel;
@@ -64,6 +64,7 @@ impl Client {
                 notices: Box::new(move |notice| told.lock().unwrap_or_else(PoisonError::into_inner).push(notice)),
                 capabilities: self.capabilities.clone(),
                 asking,
+                peer: Peer::default(),
             }
         };
         if era == Era::Waits {

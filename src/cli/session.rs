@@ -3,7 +3,7 @@
 use super::list::looked_for;
 use super::options::Shared;
 use super::terminal::Terminal;
-use crate::call::{Answer, Asking, Caller, Request, Service, Site};
+use crate::call::{Answer, Asking, Caller, Peer, Request, Service, Site};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::guard::Cancel;
 use crate::primitive::Notice;
@@ -124,6 +124,7 @@ impl Session {
             }),
             capabilities: json!({}),
             asking: Asking::Nobody,
+            peer: Peer::default(),
         };
         service.wait(request, caller)
     }

@@ -7,7 +7,7 @@ mod writing;
 #[cfg(test)]
 mod tests;
 
-use super::{Cuts, line_end, with_line_end};
+use super::{Cuts, line_end, with_line_end, with_mark_of};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::parse::{Input, front_matter};
 use crate::value::{Json, Map, Value, ordered};
@@ -17,8 +17,6 @@ use writing::Style;
 
 /// The code of its faults.
 const CODE: Code = Code("parse.front_matter");
-
-const MARK: char = '\u{feff}';
 
 /// How texts are quoted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,15 +55,14 @@ pub fn edit_front_matter(input: &Value, changes: &Json, how: &FrontMatter) -> Re
     let empty = serde_json::Map::new();
     let changes = ordered(changes.clone(), &how.order);
     let changes = changes.as_object().unwrap_or(&empty);
-    let mark = if is_marked(input) { MARK.to_string() } else { String::new() };
     let found = Found::in_text(&whole)?;
     let wanted = wanted(&found.data, changes);
     if wanted == found.data {
-        return Ok(format!("{mark}{text}"));
+        return Ok(with_mark_of(input, text.to_owned()));
     }
     let Some(block) = found.block.clone() else {
         let block = edited(&found, "", changes, how, false)?.unwrap_or_default();
-        return Ok(format!("{mark}{}{text}", with_line_end(&format!("---\n{block}---\n"), found.end)));
+        return Ok(with_mark_of(input, with_line_end(&format!("---\n{block}---\n"), found.end) + text));
     };
     let plain = text[block.clone()].to_owned();
     for anew in [false, true] {
@@ -73,7 +70,7 @@ pub fn edit_front_matter(input: &Value, changes: &Json, how: &FrontMatter) -> Re
         let result = format!("{}{written}{}", &text[..block.start], &text[block.end..]);
         let read = Found::in_text(&Input::of(&result.as_str().into()));
         if read.is_ok_and(|read| read.data == wanted) {
-            return Ok(format!("{mark}{result}"));
+            return Ok(with_mark_of(input, result));
         }
     }
     let names: Vec<String> = changes.keys().map(|key| format!("`{key}`")).collect();
@@ -81,9 +78,11 @@ pub fn edit_front_matter(input: &Value, changes: &Json, how: &FrontMatter) -> Re
     Err(whole.fault(CODE, block.start, message).help("write out its aliases, merge keys, tags and keys behind `?`"))
 }
 
-fn is_marked(input: &Value) -> bool {
-    let document = input.as_object::<crate::document::Document>();
-    document.map_or_else(|| input.as_text().unwrap_or_default(), |document| document.text()).starts_with(MARK)
+/// Where the text behind the front matter begins; 0 if there is none that ends.
+pub(super) fn end_of_front_matter(input: &Input<'_>) -> Result<usize> {
+    let Value::Map(parts) = front_matter(input)? else { return Ok(0) };
+    let to = parts.get("to").and_then(Value::as_integer).and_then(|line| usize::try_from(line).ok()).unwrap_or(0);
+    Ok(if to == 0 { 0 } else { input.line_start(to + 1) })
 }
 
 /// The front matter of a text.

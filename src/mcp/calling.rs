@@ -1,6 +1,6 @@
 //! A call of a tool: answered at once, or begun as a task whose result is fetched later.
 
-use super::{Calls, Connection, Manner, Revision, faults, render};
+use super::{Calls, Connection, Job, Manner, Revision, faults, render};
 use crate::call::{Answer, Record, Request};
 use crate::definition::Task;
 use crate::diagnostic::{Code, Diagnostic};
@@ -12,6 +12,7 @@ use rmcp::model::{
     TASKS_EXTENSION_ID,
 };
 use rmcp::service::RequestContext;
+use std::sync::Arc;
 
 /// A call that is asked for.
 struct Call {
@@ -118,7 +119,15 @@ impl Connection {
             (Some(begun), _) => {
                 let mut result = CreateTaskResult::new(begun.task.clone());
                 self.stamp(&mut result.meta, revision);
-                self.run_task(begun, call.request(), record, call.calls, self.usable(context, revision));
+                self.run_task(Job {
+                    host: Arc::clone(&self.host),
+                    begun,
+                    request: call.request(),
+                    record,
+                    calls: call.calls,
+                    capabilities: self.usable(context, revision),
+                    peer: self.peer(context, revision),
+                });
                 Ok(CallToolResponse::Task(result))
             }
             // Whoever knows tasks can wait as well.

@@ -1,7 +1,7 @@
 //! A connection and what it remembers: the level of its log, its subscriptions, what its client can do.
 
 use super::{Bus, Ends, Lists, Manner, Revision, Sealing, Settings, Shelf, Tasks};
-use crate::call::{Answer, Answering, Request};
+use crate::call::{Answer, Answering, Peer, Request};
 use crate::primitive::LogLevel;
 use crate::registry::Skills;
 use crate::value::Json;
@@ -105,6 +105,16 @@ impl Connection {
             Some(peer) => self.declared.get_or_init(|| json!(peer.capabilities)).clone(),
             None => json!({}),
         }
+    }
+
+    /// Who calls: of this request, else of the handshake.
+    pub(crate) fn peer(&self, context: &RequestContext<RoleServer>, revision: Revision) -> Peer {
+        let client = match context.meta.get("io.modelcontextprotocol/clientInfo") {
+            Some(info) => Some(info.clone()),
+            None => context.peer.peer_info().map(|peer| json!(peer.client_info)),
+        };
+        let client = client.map(|info| json!({ "name": info["name"], "version": info["version"] }));
+        Peer { revision: Some(revision.name().to_owned()), client }
     }
 
     pub(crate) fn lists(&self, revision: Revision) -> Arc<Lists> {

@@ -116,6 +116,7 @@ impl Connection {
                 Manner::Waits => Asking::Waits { asker: Arc::new(Line(line)), record: Box::default() },
                 Manner::Suspends { record, answers } => Asking::Suspends { record, answers },
             },
+            peer: self.peer(context, revision),
         };
         let ended = EndOnDrop(cancel);
         let turn = tokio::select! {

@@ -2,7 +2,7 @@
 
 use super::{Begun, Calls, Connection, EndOnDrop, Host, Line, Owner, PATIENCE, Put, Revision};
 use super::{asked, faults, render, unheard};
-use crate::call::{Answer, Asking, Caller, Record, Request};
+use crate::call::{Answer, Asking, Caller, Peer, Record, Request};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::guard::Cancel;
 use crate::primitive::Notice;
@@ -23,14 +23,16 @@ use tokio_util::sync::CancellationToken;
 const FETCHING: Duration = Duration::from_secs(60);
 
 /// What a task runs.
-struct Job {
-    host: Arc<Host>,
-    begun: Begun,
-    request: Request,
-    record: Box<Record>,
-    calls: Calls,
+pub(crate) struct Job {
+    pub(crate) host: Arc<Host>,
+    pub(crate) begun: Begun,
+    pub(crate) request: Request,
+    pub(crate) record: Box<Record>,
+    pub(crate) calls: Calls,
     /// The capabilities of the client that began it.
-    capabilities: Json,
+    pub(crate) capabilities: Json,
+    /// That client.
+    pub(crate) peer: Peer,
 }
 
 /// Questions that wait for their answers.
@@ -86,15 +88,7 @@ impl Connection {
     }
 
     /// Runs a task beside all requests, until it expires or the server ends.
-    pub(crate) fn run_task(
-        &self,
-        begun: Begun,
-        request: Request,
-        record: Box<Record>,
-        calls: Calls,
-        capabilities: Json,
-    ) {
-        let job = Job { host: Arc::clone(&self.host), begun, request, record, calls, capabilities };
+    pub(crate) fn run_task(&self, job: Job) {
         tokio::spawn(job.run(self.ends.all.clone()));
     }
 }
@@ -126,7 +120,7 @@ impl Job {
 
     /// Runs the call to its end.
     async fn work(self) -> TaskPayload {
-        let Self { host, begun, request, record, calls, capabilities } = self;
+        let Self { host, begun, request, record, calls, capabilities, peer } = self;
         let Begun { task, cancelled, mut answers } = begun;
         let id = task.task_id;
         let cancel = Cancel::default();
@@ -140,6 +134,7 @@ impl Job {
                 }
             }),
             capabilities,
+            peer,
             asking: Asking::Waits { asker: Arc::new(Line(line)), record },
         };
         let (done, mut answered) = oneshot::channel();

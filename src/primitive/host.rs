@@ -88,6 +88,11 @@ pub trait Host: Send + Sync {
         job()
     }
 
+    /// Who calls, and which calls of the pack are at work: what `session()` gives.
+    fn session(&self) -> serde_json::Map<String, Json> {
+        serde_json::Map::new()
+    }
+
     /// Waits on the script's time; a call that is stopped meanwhile ends. In cases no time passes.
     fn sleep(&self, _ms: u64) -> Result<()> {
         Ok(())

@@ -347,6 +347,9 @@ fn a_long_operation_tells_its_progress() {
     assert!(told.len() >= 3 && told.is_sorted(), "{told:?}");
 }
 
+//= docs/spec.md#memory
+//= type=test
+//# A script MUST be told the calls of its own pack that are at work, with their locks, and none of another pack.
 /// A change that waits for a lock is shown to others that ask meanwhile.
 #[test]
 fn a_session_shows_what_is_at_work_and_what_it_holds() {

@@ -17,7 +17,7 @@ fn name() -> Question {
 
 fn suspending(record: Record, answers: &[(&str, Json)]) -> Arc<Interview> {
     let answers = answers.iter().map(|(key, answer)| ((*key).to_owned(), answer.clone())).collect();
-    Interview::new(Asking::Suspends { record: Box::new(record), answers }, capabilities())
+    Interview::new(Asking::Suspends { record: Box::new(record), answers }, capabilities(), Peer::default())
 }
 
 fn accept(name: &str) -> Json {
@@ -107,6 +107,7 @@ fn a_call_that_waits_asks_again_as_often() {
         let interview = Interview::new(
             Asking::Waits { asker: Arc::clone(&says) as Arc<dyn Asker>, record: Box::default() },
             capabilities(),
+            Peer::default(),
         );
         let answered = (ask(&interview, "who"), ask(&interview, "who"));
         if times == 1 {
@@ -125,7 +126,7 @@ fn a_call_that_waits_goes_on_where_one_that_was_suspended_stood() {
     let says = Arc::new(Says(accept("nobody"), AtomicU32::new(0)));
     let asker = Arc::clone(&says) as Arc<dyn Asker>;
     let asking = Asking::Waits { asker, record: Box::new(before.record()) };
-    let after = Interview::new(asking, capabilities());
+    let after = Interview::new(asking, capabilities(), Peer::default());
     assert_eq!(ask(&after, "who"), Ok(accept("Ada")), "answered before it was asked");
     assert_eq!(says.1.load(Ordering::Relaxed), 0);
     assert_eq!(after.id(|| "drawn again".to_owned()), id);
@@ -170,6 +171,7 @@ fn waiting_is_not_the_scripts_time() {
     let limits = crate::guard::Limits { time: std::time::Duration::from_millis(100), ..Default::default() };
     let guard = crate::guard::Guard::new(limits, crate::guard::Cancel::default());
     let _entered = guard.enter();
-    let interview = Interview::new(Asking::Waits { asker: Arc::new(Slow), record: Box::default() }, capabilities());
+    let asking = Asking::Waits { asker: Arc::new(Slow), record: Box::default() };
+    let interview = Interview::new(asking, capabilities(), Peer::default());
     assert_eq!(ask(&interview, "who"), Ok(accept("Ada")));
 }
