@@ -11,6 +11,8 @@ mod golden;
 mod home;
 #[path = "spec_kitty/network.rs"]
 mod network;
+#[path = "spec_kitty/parity.rs"]
+mod parity;
 #[path = "spec_kitty/play.rs"]
 mod play;
 mod support;
