@@ -3,6 +3,7 @@
 mod argument_description;
 mod ask_place;
 mod case_target;
+mod copied_function;
 mod data_race;
 mod effect;
 mod example_arguments;
@@ -28,7 +29,7 @@ mod unused_file;
 mod wrong_arity;
 
 pub use mend::{Mend, lines_of};
-pub use subject::{Subject, read_texts};
+pub use subject::{Subject, read_packs};
 
 use crate::definition::{Body, Located, MessagePart, Operation, Resource, Schema, Tool};
 use crate::diagnostic::{Code, Diagnostic};
@@ -59,6 +60,7 @@ pub const ALL: &[&Rule] = &[
     &argument_description::RULE,
     &ask_place::RULE,
     &case_target::RULE,
+    &copied_function::RULE,
     &data_race::RULE,
     &effect::RULE,
     &example_arguments::RULE,
@@ -84,7 +86,12 @@ pub const ALL: &[&Rule] = &[
 
 /// Everything that the rules find in a pack and that is not told yet, in the order of files and places.
 pub fn check(parts: &PackParts) -> Vec<Diagnostic> {
-    let subject = Subject::of(parts);
+    check_among(parts, &[])
+}
+
+/// The same where there are other packs.
+pub fn check_among(parts: &PackParts, others: &[&PackParts]) -> Vec<Diagnostic> {
+    let subject = Subject::of(parts, others);
     let mut found: Vec<Diagnostic> = Vec::new();
     //= docs/spec.md#diagnostics
     //# All faults of a pack MUST be told by one run of `check`.
@@ -299,7 +306,8 @@ mod tests {
     use super::*;
 
     fn codes(files: &[(&str, &str)]) -> Vec<Diagnostic> {
-        check(&read_texts(files))
+        let (parts, other) = read_packs(files);
+        check_among(&parts, &other.iter().collect::<Vec<_>>())
     }
 
     #[test]
@@ -322,7 +330,7 @@ mod tests {
                 wrong.push(format!("`{}` is not mended: {fault}", rule.code));
             }
             for files in [rule.fires, &mended] {
-                for fault in read_texts(files).faults {
+                for fault in read_packs(files).0.faults {
                     if fault.code != crate::definition::code::MISSING_KEY {
                         wrong.push(format!("an example of `{}` is broken: {fault}", rule.code));
                     }

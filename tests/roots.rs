@@ -167,3 +167,33 @@ fn rooms_of_a_trusted_file_are_granted_and_those_of_an_untrusted_one_are_not() {
     assert_eq!(house.act("read", &house.at("left"), &[]), "left");
     assert!(house.act("read", &house.at("secret"), &[]).to_string().contains("may not"));
 }
+
+//= docs/spec.md#freshness
+//= type=test
+//# An edit of a workspace file before a call MUST be seen by the call.
+#[test]
+fn a_graph_reaches_over_all_rooms_and_sees_their_edits() {
+    let house = House::new();
+    let state = tempfile::tempdir().unwrap();
+    let mut command = support::toolsd(state.path());
+    command.args(["serve", "--pack", "rooms", "--dir", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/roots")]);
+    command.arg("--workspace").arg(house.at("workspace")).arg("--root").arg(house.at("left"));
+    command.arg("--root").arg(house.at("right room [1]"));
+    let mut server = support::Server::of(command, state);
+    let note = |room: &str, name: &str, text: &str| {
+        let path = if room == "workspace" { json!(name) } else { json!(house.at(room).join(name)) };
+        json!({ "path": path, "text": text })
+    };
+    let mut notes = vec![note("workspace", "a.md", "workspace"), note("left", "a.md", "left")];
+    notes.push(note("right room [1]", "a.md", "right room [1]"));
+    assert_eq!(server.well("list_notes", json!({})), json!(notes));
+    fs::write(house.at("left/a.md"), "edited").unwrap();
+    fs::write(house.at("right room [1]/b.md"), "new").unwrap();
+    fs::remove_file(house.at("right room [1]/a.md")).unwrap();
+    let notes = [notes[0].clone(), note("left", "a.md", "edited"), note("right room [1]", "b.md", "new")];
+    assert_eq!(server.well("list_notes", json!({})), json!(notes));
+    // A link that is put in place of a file leads nowhere.
+    fs::remove_file(house.at("left/a.md")).unwrap();
+    symlink("../secret/a.md", house.at("left/a.md")).unwrap();
+    assert_eq!(server.well("list_notes", json!({})), json!([notes[0], notes[2]]));
+}

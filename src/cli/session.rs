@@ -7,7 +7,7 @@ use crate::call::{Answer, Asking, Caller, Request, Service, Site};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::guard::Cancel;
 use crate::registry::{Choice, EMBEDDED, Layer, Registry, TRUST_RECORD, Trust, WORKSPACE_FOLDER, Worlds};
-use crate::world::disk::{Disk, config_folder, current_folder, state_folder};
+use crate::world::disk::{self, Disk, config_folder, current_folder, state_folder};
 use crate::world::memory::Memory;
 use crate::world::{World, path};
 use serde_json::json;
@@ -43,6 +43,7 @@ impl Session {
 
     /// The service of this workspace.
     pub fn service(&self) -> Result<Arc<Service>> {
+        disk::sweep();
         let site = self.site(match self.shared.packs.as_slice() {
             [] => Choice::ByMarkers,
             names => Choice::Named(names.to_vec()),

@@ -3,6 +3,7 @@
 
 mod lock;
 mod many;
+mod pending;
 mod place;
 mod process;
 mod roots;
@@ -11,6 +12,7 @@ mod scratch;
 mod tests;
 mod write;
 
+pub use pending::sweep;
 pub use place::{config_folder, current_folder, home_folder, state_folder};
 pub use scratch::Scratch;
 
