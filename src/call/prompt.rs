@@ -2,11 +2,13 @@
 
 use super::running::Running;
 use super::{coerce, outcome, tool};
-use crate::content::{Block, Content, ResourceBody};
-use crate::definition::MessagePart;
+use crate::content::{Block, Content, Reply, ResourceBody};
+use crate::definition::{MessagePart, Prompt, listed_prompt};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::registry::ServedPrompt;
-use crate::value::{Json, Value};
+use serde_json::json;
+use std::sync::Arc;
+use crate::value::{Json, Object, Value};
 
 /// Reads a resource for a message that embeds it.
 pub type Reading<'a> = &'a dyn Fn(&str) -> Result<Vec<(String, Option<String>, ResourceBody)>>;
@@ -48,6 +50,21 @@ pub fn messages(
         messages.extend(blocks.into_iter().map(|block| (message.role.clone(), block)));
     }
     Ok(messages)
+}
+
+/// `{ "prompts": […] }`: the prompts of a pack, for its prompt tool.
+pub fn catalogue<'a>(prompts: impl Iterator<Item = &'a Arc<ServedPrompt>>) -> Value {
+    let listed: Vec<Json> = prompts.map(|served| listed_prompt(&served.prompt)).collect();
+    Value::from_json(&json!({ "prompts": listed }))
+}
+
+/// A prompt for its prompt tool: the contents of its messages, and as data who says what.
+pub fn shown(prompt: &Prompt, messages: Vec<(String, Content)>) -> Value {
+    let said: Vec<Json> =
+        messages.iter().map(|(role, content)| json!({ "role": role, "content": content.to_json() })).collect();
+    let data = json!({ "name": prompt.name.value, "description": prompt.description, "messages": said });
+    let content = messages.into_iter().map(|(_, content)| content).collect();
+    Value::handle(Reply { structured: Value::from_json(&data), content })
 }
 
 /// What a function says: content, a text, or anything else as JSON.
