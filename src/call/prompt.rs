@@ -6,9 +6,8 @@ use crate::content::{Block, Content, Reply, ResourceBody};
 use crate::definition::{MessagePart, Prompt, listed_prompt};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::registry::ServedPrompt;
-use serde_json::json;
 use std::sync::Arc;
-use crate::value::{Json, Object, Value};
+use crate::value::{Json, Object, Record, Value};
 
 /// Reads a resource for a message that embeds it.
 pub type Reading<'a> = &'a dyn Fn(&str) -> Result<Vec<(String, Option<String>, ResourceBody)>>;
@@ -54,17 +53,20 @@ pub fn messages(
 
 /// `{ "prompts": […] }`: the prompts of a pack, for its prompt tool.
 pub fn catalogue<'a>(prompts: impl Iterator<Item = &'a Arc<ServedPrompt>>) -> Value {
-    let listed: Vec<Json> = prompts.map(|served| listed_prompt(&served.prompt)).collect();
-    Value::from_json(&json!({ "prompts": listed }))
+    Value::map([("prompts", Value::list(prompts.map(|served| listed_prompt(&served.prompt))))])
 }
 
 /// A prompt for its prompt tool: the contents of its messages, and as data who says what.
 pub fn shown(prompt: &Prompt, messages: Vec<(String, Content)>) -> Value {
-    let said: Vec<Json> =
-        messages.iter().map(|(role, content)| json!({ "role": role, "content": content.to_json() })).collect();
-    let data = json!({ "name": prompt.name.value, "description": prompt.description, "messages": said });
-    let content = messages.into_iter().map(|(_, content)| content).collect();
-    Value::handle(Reply { structured: Value::from_json(&data), content })
+    let said = messages.iter().map(|(role, content)| {
+        Record::value([("role".into(), role.as_str().into()), ("content".into(), Value::from_json(&content.to_json()))])
+    });
+    let structured = Record::value([
+        ("name".into(), prompt.name.value.as_str().into()),
+        ("description".into(), prompt.description.as_deref().into()),
+        ("messages".into(), Value::list(said)),
+    ]);
+    Value::handle(Reply { structured, content: messages.into_iter().map(|(_, content)| content).collect() })
 }
 
 /// What a function says: content, a text, or anything else as JSON.

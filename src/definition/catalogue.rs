@@ -3,7 +3,7 @@
 use super::{Body, Hints, LimitsOverride, Located, Prompt, Schema, Tool};
 use crate::primitive::Effect;
 use crate::source::Place;
-use crate::value::Json;
+use crate::value::{Json, Record, Value};
 use serde_json::json;
 use std::fmt::Write;
 
@@ -82,15 +82,19 @@ fn input(prompts: &[Prompt]) -> Json {
 }
 
 /// A prompt as a list shows it: `{ name, title, description, arguments: [{ name, description, required }] }`.
-pub fn listed(prompt: &Prompt) -> Json {
-    let arguments: Vec<Json> = prompt
-        .arguments
-        .iter()
-        .map(|argument| {
-            json!({ "name": argument.name.value, "description": argument.description, "required": argument.required })
-        })
-        .collect();
-    json!({
-        "name": prompt.name.value, "title": prompt.title, "description": prompt.description, "arguments": arguments,
-    })
+pub fn listed(prompt: &Prompt) -> Value {
+    let arguments = prompt.arguments.iter().map(|argument| {
+        Record::value([
+            ("name".into(), argument.name.value.as_str().into()),
+            ("description".into(), argument.description.as_deref().into()),
+            ("required".into(), argument.required.into()),
+        ])
+    });
+    let arguments = Value::list(arguments);
+    Record::value([
+        ("name".into(), prompt.name.value.as_str().into()),
+        ("title".into(), prompt.title.as_deref().into()),
+        ("description".into(), prompt.description.as_deref().into()),
+        ("arguments".into(), arguments),
+    ])
 }
