@@ -26,7 +26,7 @@ const STEP: [&str; 17] = [
     "files",
     "unchanged",
 ];
-const MORE: [&str; 2] = ["keep", "equals"];
+const MORE: [&str; 3] = ["keep", "equals", "ordered"];
 
 /// All tables of the folder, merged.
 pub struct Table(toml::Table);
@@ -267,15 +267,23 @@ fn judge(step: &Value, answer: &Answer) -> Vec<String> {
         }
     }
     let text = &answer.text;
+    let shown: String = text.chars().take(600).collect();
     faults.extend(
         strings(&step["contains"])
             .into_iter()
             .filter(|one| !text.contains(one))
-            .map(|one| format!("lacks {one:?}: {text}")),
+            .map(|one| format!("lacks {one:?}: {shown}")),
     );
     faults.extend(
-        strings(&step["lacks"]).into_iter().filter(|one| text.contains(one)).map(|one| format!("has {one:?}: {text}")),
+        strings(&step["lacks"]).into_iter().filter(|one| text.contains(one)).map(|one| format!("has {one:?}: {shown}")),
     );
+    let mut rest = text.as_str();
+    for part in strings(&step["ordered"]) {
+        match rest.split_once(&part) {
+            Some((_, after)) => rest = after,
+            None => faults.push(format!("lacks {part:?} after what should come before it: {shown}")),
+        }
+    }
     faults
 }
 
