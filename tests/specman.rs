@@ -10,6 +10,8 @@ mod golden;
 mod newcomer;
 #[path = "specman/processes.rs"]
 mod processes;
+#[path = "specman/prompts.rs"]
+mod prompts;
 
 use check::{Check, table};
 use std::collections::{BTreeMap, BTreeSet};

@@ -20,6 +20,8 @@ pub(super) struct Change<'a> {
 }
 
 impl Change<'_> {
+    //= docs/spec.md#edits
+    //# An edit of front matter MUST leave every line as it is that says what it said.
     /// Changes the entries of the outermost map: those that `changes` does not name stay.
     pub(super) fn outermost(&mut self, entries: &[Entry], old: &Map, changes: &Object) -> Result<()> {
         let there = |key: &str| entries.iter().find(|entry| entry.key == key);

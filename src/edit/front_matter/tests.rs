@@ -174,6 +174,12 @@ fn any_block() -> impl Strategy<Value = (String, Vec<(String, Json)>)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
+    //= docs/spec.md#edits
+    //= type=test
+    //# An edit of front matter MUST leave every line as it is that says what it said.
+    //= docs/spec.md#edits
+    //= type=test
+    //# What is read from edited front matter MUST be exactly what was asked for, or the edit is refused.
     #[test]
     fn the_data_is_what_is_wanted_and_other_lines_stay(
         (block, said) in any_block(),
