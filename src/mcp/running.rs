@@ -9,6 +9,7 @@ use crate::value::Json;
 use rmcp::RoleServer;
 use rmcp::model::{ErrorData, LoggingLevel, LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken};
 use rmcp::service::RequestContext;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use tokio::sync::{mpsc, oneshot};
@@ -92,7 +93,18 @@ impl Connection {
     ///
     /// # Errors
     /// The request was taken back, or the connection ends: nobody reads that answer.
-    pub(crate) async fn answer(
+    pub(crate) fn answer<'a>(
+        &'a self,
+        request: Request,
+        manner: Manner,
+        context: &'a RequestContext<RoleServer>,
+        revision: Revision,
+    ) -> Pin<Box<impl Future<Output = Result<Answer, ErrorData>> + Send + 'a>> {
+        // On the heap: what handles a request is moved several times before it first runs.
+        Box::pin(self.ask_host(request, manner, context, revision))
+    }
+
+    async fn ask_host(
         &self,
         request: Request,
         manner: Manner,
