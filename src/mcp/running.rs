@@ -119,13 +119,15 @@ impl Connection {
         let (done, answered) = oneshot::channel();
         let speaker = Arc::clone(&voice);
         let (line, mut questions) = mpsc::unbounded_channel();
+        // Kept to the end: a line that closes wakes this task, which has nothing to do before the answer comes.
+        let line = Arc::new(Line(line));
         let caller = Caller {
             cancel: cancel.clone(),
             notices: Box::new(move |notice| speaker.say(notice)),
             capabilities: self.usable(context, revision),
             asking: match manner {
                 Manner::Never => Asking::Nobody,
-                Manner::Waits => Asking::Waits(Arc::new(Line(line))),
+                Manner::Waits => Asking::Waits(Arc::<Line>::clone(&line)),
                 Manner::Suspends { record, answers } => Asking::Suspends { record, answers },
             },
         };
@@ -156,8 +158,7 @@ impl Connection {
         if let Some(notice) = voice.held() {
             self.tell(notice, token.as_ref(), context, revision).await;
         }
-        drop(ended);
-        drop(turn);
+        drop((line, ended, turn));
         answer.map_err(|_| ErrorData::internal_error("the call ended without an answer", None))
     }
 
