@@ -10,8 +10,11 @@ use std::path::Path;
 /// What a prompt may have at most.
 const WORDS: usize = 900;
 
+/// An argument with a value of its own in each prompt, and that value.
+type Choice = Option<(&'static str, &'static str)>;
+
 /// Each prompt, the argument that it needs, what that completes to, and what else the prompt must say.
-const ALL: &[(&str, Option<(&str, &str)>, &[&str])] = &[
+const ALL: &[(&str, Choice, &[&str])] = &[
     (
         "spec",
         None,

@@ -61,7 +61,6 @@ static PROMPT_TOOL: Grammar = Grammar {
     name: "[pack.prompt_tool]",
     doc: "One tool that lists the prompts of the pack and gives the messages of each; it is made from them.",
     keys: &[optional("name", Shape::Text, "Its name; `get_prompt` if it is left out."), META],
-    later: &[],
 };
 
 /// `limits` of a pack, a tool, a graph or a workspace.
