@@ -10,7 +10,7 @@ use std::path::Path;
 /// What a prompt may have at most.
 const WORDS: usize = 900;
 
-/// An argument with a value of its own in each prompt, and that value.
+/// The argument that a prompt needs, and what that completes to.
 type Choice = Option<(&'static str, &'static str)>;
 
 /// Each prompt, the argument that it needs, what that completes to, and what else the prompt must say.
