@@ -36,7 +36,7 @@ pub fn project(name: &str, history: bool) -> Option<(tempfile::TempDir, PathBuf)
     fs::create_dir(&root).unwrap();
     match name {
         "none" => {}
-        "sample" => copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/spec_kitty/sample"), &root),
+        "sample" => copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tools.d/spec-kitty/sample"), &root),
         other => copy(&data()?.join("corpus").join(other), &root),
     }
     git(&root, &["init", "-q", "-b", "main"]);
