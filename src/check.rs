@@ -25,6 +25,7 @@ mod unknown_argument;
 mod unknown_data;
 mod unknown_function;
 mod unknown_question;
+mod unknown_setting;
 mod unused_file;
 mod wrong_arity;
 
@@ -80,6 +81,7 @@ pub const ALL: &[&Rule] = &[
     &unknown_data::RULE,
     &unknown_function::RULE,
     &unknown_question::RULE,
+    &unknown_setting::RULE,
     &unused_file::RULE,
     &wrong_arity::RULE,
 ];
@@ -209,6 +211,10 @@ fn named_functions<'a>(subject: &'a Subject<'_>) -> Vec<NamedFunction<'a>> {
     }
     for prompt in &definitions.prompts {
         let script = prompt.script.as_str();
+        if let Some(list) = &prompt.list {
+            let (function, at) = (list.value.as_str(), &list.at);
+            all.push(NamedFunction { script, function, at, parameters: 0..=0, form: "fn()" });
+        }
         let at = &prompt.name.at;
         if let Some((function, script)) = &prompt.context {
             all.push(NamedFunction { script, function, at, parameters: 0..=1, form: "fn(args)" });
@@ -221,6 +227,16 @@ fn named_functions<'a>(subject: &'a Subject<'_>) -> Vec<NamedFunction<'a>> {
         }
         let completions = prompt.arguments.iter().filter_map(|argument| argument.complete.as_ref());
         all.extend(completions.filter_map(|completion| of_completion(script, completion)));
+    }
+    if let Some((context, script)) = definitions.pack.as_ref().and_then(|pack| pack.context.as_ref()) {
+        let (function, at) = (context.value.as_str(), &context.at);
+        all.push(NamedFunction { script, function, at, parameters: 0..=0, form: "fn()" });
+    }
+    for skills in &definitions.skills {
+        if let Some(list) = &skills.list {
+            let (script, function, at) = (skills.script.as_str(), list.value.as_str(), &list.at);
+            all.push(NamedFunction { script, function, at, parameters: 0..=0, form: "fn()" });
+        }
     }
     if let Some(graph) = &definitions.graph {
         let (script, at) = (graph.script.value.as_str(), &graph.script.at);

@@ -155,6 +155,7 @@ impl Effect {
 pub enum Family {
     Parse,
     Text,
+    Edit,
     List,
     Hash,
     Graph,
@@ -175,6 +176,7 @@ impl Family {
         match self {
             Self::Parse => "parse: a text into its parts",
             Self::Text => "text: find, replace, compare",
+            Self::Edit => "edit: text to text, and nothing else touched",
             Self::List => "list: order, join, pick",
             Self::Hash => "hash and encode",
             Self::Graph => "graph: build, query, walk, draw",

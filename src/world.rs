@@ -210,6 +210,8 @@ pub struct Walked {
     pub files: Vec<String>,
     /// The folders looked into, the first one included: paths relative to the root, sorted bytewise.
     pub folders: Vec<String>,
+    /// Whether a symlink was followed, or would have been if it led to something.
+    pub linked: bool,
 }
 
 fn is_folder(path: &str) -> Box<Diagnostic> {

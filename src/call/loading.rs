@@ -5,7 +5,7 @@ use crate::diagnostic::{Diagnostic, Result};
 use crate::primitive::Effect;
 use crate::registry::{
     Assembly, Choice, Files, Layer, PackParts, Registry, Served, Settings, Trust, Worlds, assemble, compile, grant,
-    merge, no_pack, outer_roots, root_of, serves,
+    granted_paths, merge, no_pack, outer_roots, root_of, serves,
 };
 use crate::world::{World, path};
 use rayon::prelude::*;
@@ -139,13 +139,19 @@ impl Loading<'_> {
         let clashed = self.previous.faults.iter().any(|fault| fault.code.0 == "name-clash");
         let known = self.previous.packs.iter().find(|pack| pack.name == name);
         let unchanged = known.filter(|pack| pack.made.hash == hash && !clashed);
-        let (definitions, definition, broken) = match unchanged {
+        let (definitions, mut definition, broken) = match unchanged {
             Some(pack) => (None, pack.definition.clone(), Vec::new()),
             None => {
                 let (definitions, definition, broken) = merge(name, &files);
                 (Some(definitions), definition, broken)
             }
         };
+        if unchanged.is_none() {
+            //= docs/spec.md#definitions
+            //# A path that a trusted `toolsd.toml` configures MUST be granted to be read.
+            let paths = granted_paths(name, &definition, &self.settings, self.workspace.root());
+            definition.grants.read.extend(paths);
+        }
         let folder = root_of(&definition, self.workspace.as_ref(), self.site);
         let folder = folder.unwrap_or_else(|_| self.workspace.root().to_owned());
         let root = match self.open(&folder, outer_roots(&definition)) {

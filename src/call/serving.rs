@@ -1,10 +1,14 @@
 //! How this process serves, as scripts may know it.
 
 use super::Service;
-use crate::primitive::time;
+use super::running::Running;
+use crate::primitive::{Host, time};
+use crate::registry::ServedTool;
 use crate::value::Json;
+use crate::world::World;
 use serde_json::{Map, json};
-use std::sync::{Mutex, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How clients are served.
@@ -26,12 +30,39 @@ pub(super) struct Since {
     began: Instant,
     /// When it began by the clock of a case, in milliseconds.
     pub(super) case_ms: Option<i64>,
+    at_work: Mutex<Calls>,
+}
+
+/// The calls of tools that have begun and not ended, by number.
+#[derive(Default)]
+struct Calls {
+    last: u64,
+    open: BTreeMap<u64, Call>,
+}
+
+struct Call {
+    tool: String,
+    pack: String,
+    since_ms: i64,
+    world: Arc<dyn World>,
+}
+
+/// A call at work; it is none any more when this is dropped.
+pub(super) struct AtWork<'a> {
+    since: &'a Since,
+    number: u64,
+}
+
+impl Drop for AtWork<'_> {
+    fn drop(&mut self) {
+        self.since.calls_at_work().open.remove(&self.number);
+    }
 }
 
 impl Since {
     /// It begins now, or at this time of a case.
     pub(super) fn now(case_ms: Option<i64>) -> Self {
-        Self { serving: Mutex::default(), began: Instant::now(), case_ms }
+        Self { serving: Mutex::default(), began: Instant::now(), case_ms, at_work: Mutex::default() }
     }
 
     /// What scripts may know of it; `now_ms` is the clock of the world.
@@ -56,6 +87,34 @@ impl Since {
             "since": time::format(began_ms - began_ms.rem_euclid(1_000), None).ok(),
         });
         told.as_object().cloned().unwrap_or_default()
+    }
+
+    /// Notes a call that begins.
+    pub(super) fn begin(&self, served: &ServedTool, running: &Running) -> AtWork<'_> {
+        let world = Arc::clone(running.host.world());
+        let (tool, pack, since_ms) = (served.name.clone(), served.pack.name.clone(), world.now_ms());
+        let mut calls = self.calls_at_work();
+        calls.last += 1;
+        let number = calls.last;
+        calls.open.insert(number, Call { tool, pack, since_ms, world });
+        AtWork { since: self, number }
+    }
+
+    //= docs/spec.md#memory
+    //# A script MUST be told the calls of its own pack that are at work, with their locks, and none of another pack.
+    /// The calls of a pack that are at work, the oldest first: `number`, `tool`, `since`, `locks`.
+    pub(super) fn calls(&self, pack: &str) -> Json {
+        let calls = self.calls_at_work();
+        let own = calls.open.iter().filter(|(_, call)| call.pack == pack);
+        own.map(|(number, call)| {
+            let locks = call.world.staged().map(|staged| staged.held_locks()).unwrap_or_default();
+            json!({ "number": number, "tool": call.tool, "since": time::format(call.since_ms, None).ok(), "locks": locks })
+        })
+        .collect()
+    }
+
+    fn calls_at_work(&self) -> MutexGuard<'_, Calls> {
+        self.at_work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Serving> {

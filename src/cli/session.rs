@@ -3,9 +3,10 @@
 use super::list::looked_for;
 use super::options::Shared;
 use super::terminal::Terminal;
-use crate::call::{Answer, Asking, Caller, Request, Service, Site};
+use crate::call::{Answer, Asking, Caller, Peer, Request, Service, Site};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::guard::Cancel;
+use crate::primitive::Notice;
 use crate::registry::{Choice, EMBEDDED, Layer, Registry, TRUST_RECORD, Trust, WORKSPACE_FOLDER, Worlds};
 use crate::world::disk::{self, Disk, config_folder, current_folder, state_folder};
 use crate::world::memory::Memory;
@@ -116,9 +117,14 @@ impl Session {
     pub fn ask(&self, service: &Arc<Service>, request: Request) -> Answer {
         let caller = Caller {
             cancel: Cancel::default(),
-            notices: Box::new(|notice| tracing::info!("{notice:?}")),
+            // What a script logs is in the log already.
+            notices: Box::new(|notice| match notice {
+                Notice::Log { .. } => {}
+                notice => tracing::info!("{notice:?}"),
+            }),
             capabilities: json!({}),
             asking: Asking::Nobody,
+            peer: Peer::default(),
         };
         service.wait(request, caller)
     }

@@ -76,6 +76,17 @@ impl World for Gate {
         self.open()?.remove(path)
     }
 
+    fn spelled(&self, path: &str) -> String {
+        self.0.spelled(path)
+    }
+
+    fn stat_all(&self, paths: &[&str]) -> Vec<Result<Option<Stat>>> {
+        match self.open() {
+            Ok(world) => world.stat_all(paths),
+            Err(_) => paths.iter().map(|path| self.stat(path)).collect(),
+        }
+    }
+
     fn now_ms(&self) -> i64 {
         self.0.now_ms()
     }

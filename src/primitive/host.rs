@@ -88,6 +88,11 @@ pub trait Host: Send + Sync {
         job()
     }
 
+    /// Who calls, and which calls of the pack are at work: what `session()` gives.
+    fn session(&self) -> serde_json::Map<String, Json> {
+        serde_json::Map::new()
+    }
+
     /// Waits on the script's time; a call that is stopped meanwhile ends. In cases no time passes.
     fn sleep(&self, _ms: u64) -> Result<()> {
         Ok(())
@@ -135,6 +140,8 @@ pub enum Notice {
         /// What is being done.
         message: Option<String>,
     },
+    /// What the call is doing, for whoever looks after its task.
+    Status(String),
     /// A line for the log.
     Log {
         /// How much it matters.

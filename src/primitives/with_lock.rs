@@ -26,7 +26,7 @@ pub const PRIMITIVE: Primitive = Primitive {
         optional(
             "body",
             &[Kind::Function],
-            "Gets a map: `path`, `waited_ms`, and `stale`: the note of a holder that died, with its `pid`, else `()`.",
+            "Gets a map: `path`, `waited_ms`, `pid` of this process, and `stale`: the note of a holder that died, with its `pid`, else `()`.",
         ),
     ],
     returns: Kind::Any,
@@ -75,7 +75,12 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     lock.note(&lock_note::write(lock.pid(), &time::format(world.now_ms(), None)?, &said))?;
     let waited_ms = i64::try_from(waited.as_millis()).unwrap_or(i64::MAX);
     let stale = stale.map_or(Value::Null, |note| Value::from_json(&note.into()));
-    let told = Value::map([("path", Value::from(path)), ("waited_ms", Value::Integer(waited_ms)), ("stale", stale)]);
+    let told = Value::map([
+        ("path", Value::from(path)),
+        ("waited_ms", Value::Integer(waited_ms)),
+        ("pid", Value::Integer(lock.pid().into())),
+        ("stale", stale),
+    ]);
     run_locked(&**world, body, told)
 }
 

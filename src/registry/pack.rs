@@ -30,6 +30,8 @@ pub struct Pack {
     pub cases: Vec<Case>,
     /// The skills that come with it.
     pub skills: Vec<Arc<Skill>>,
+    /// The functions that find skills, each with its script.
+    pub skill_lists: Vec<(String, Located<String>)>,
     /// What it was made into.
     pub made: Made,
 }
@@ -171,8 +173,12 @@ pub fn compile(
     let scripts: Vec<_> = files.texts("tools.d/", ".rhai").cloned().collect();
     let others = || Others::of(name, &files, &definitions, &pack, settings);
     //= docs/spec.md#scripts
-    //# A script MUST be compiled when its pack is loaded, and not again for a call.
-    let ((program, broken), others) = rayon::join(|| Program::compile_sources(&scripts), others);
+    //# A script MUST be compiled once for each time its pack is loaded, and not again for a call.
+    let ((program, broken), others) = match files.are_embedded() {
+        // A test holds that the packs of the binary are sound: what a start does not need waits for the first call.
+        true => ((Program::later(&scripts), Vec::new()), others()),
+        false => rayon::join(|| Program::compile_sources(&scripts), others),
+    };
     faults.extend(broken);
     faults.extend(others.faults);
     let Others { templates, config, config_checker, tools, resources, prompts, .. } = others;
@@ -213,7 +219,8 @@ impl Others {
         let (mut templates, mut faults) = Templates::compile(&texts);
         add_inline(&mut templates, definitions, &mut faults);
         let (config, config_checker) = configure(name, pack, &definitions.defs, settings, &mut faults);
-        let mut compiling = Compiling { definitions, pack, settings, faults: &mut faults };
+        let checker = if files.are_embedded() { |json: &Json| Ok(Checker::later(json.clone())) } else { Checker::new };
+        let mut compiling = Compiling { definitions, pack, settings, checker, faults: &mut faults };
         let tools = compiling.tools();
         let resources = compiling.resources();
         let prompts = definitions.prompts.iter().map(|prompt| compiling.prompt(prompt)).collect();
@@ -241,6 +248,8 @@ struct Compiling<'a> {
     definitions: &'a Definitions,
     pack: &'a PackDefinition,
     settings: &'a Settings,
+    /// Makes a checker, now or when it is needed.
+    checker: fn(&Json) -> Result<Checker>,
     faults: &'a mut Vec<Diagnostic>,
 }
 
@@ -313,7 +322,7 @@ impl Compiling<'_> {
 
     /// The schema in its final form, compiled; what is wrong with it is told.
     fn checker(&mut self, schema: &Schema, form: Form) -> (Json, Option<Arc<Checker>>) {
-        let made = form(schema, &self.definitions.defs).and_then(|json| Ok((Checker::new(&json)?, json)));
+        let made = form(schema, &self.definitions.defs).and_then(|json| Ok(((self.checker)(&json)?, json)));
         match made {
             Ok((checker, json)) => (json, Some(Arc::new(checker))),
             Err(fault) => {
@@ -332,10 +341,18 @@ impl Compiling<'_> {
 }
 
 impl PackParts {
-    /// Reads and compiles a pack.
+    /// Reads and compiles a pack, all of it.
     pub fn read(name: &str, hash: [u8; 32], files: Files, settings: &Settings) -> Self {
         let (definitions, pack, faults) = merge(name, &files);
-        compile(name, hash, files, definitions, pack, faults, settings)
+        let mut parts = compile(name, hash, files, definitions, pack, faults, settings);
+        if parts.files.are_embedded() {
+            parts.faults.extend(parts.program.ready().iter().cloned());
+            let tools = parts.tools.iter().map(|(.., checks)| checks);
+            let checks = tools.chain(&parts.resources).chain(&parts.prompts);
+            let checkers = checks.flat_map(|checks| checks.arguments.iter().chain(&checks.result));
+            parts.faults.extend(checkers.filter_map(|checker| checker.ready().err()).map(|fault| *fault));
+        }
+        parts
     }
 
     /// Whether it can be served.
@@ -345,7 +362,8 @@ impl PackParts {
 
     /// The pack, to be served in `root`, and what assembly needs besides.
     pub(super) fn into_pack(self, root: Option<Arc<dyn World>>, settings: &Settings) -> (Arc<Pack>, Published) {
-        let instructions = self.pack.instructions.as_ref();
+        // Those that a function fills are computed when somebody is there to read them.
+        let instructions = self.pack.instructions.as_ref().filter(|_| self.pack.context.is_none());
         let instructions = instructions.and_then(|path| {
             let rendered = self.templates.render(&path.value, &json!({ "config": self.config }));
             rendered.map_err(|fault| tracing::warn!("the instructions of `{}`: {fault}", self.name)).ok()
@@ -353,6 +371,8 @@ impl PackParts {
         let build_limits = self.definitions.graph.as_ref().map(|graph| graph.limits).unwrap_or_default();
         let usual = Limits { time: std::time::Duration::from_secs(60), ..Limits::default() };
         let definitions = self.definitions;
+        let lists = definitions.skills.into_iter().filter_map(|one| Some((one.script, one.list?)));
+        let skill_lists = lists.collect();
         let data = definitions.data.into_iter().map(|(name, table)| (name.value, Frozen::value(Arc::new(table))));
         let made = Made {
             hash: self.hash,
@@ -373,6 +393,7 @@ impl PackParts {
             instructions,
             cases: definitions.cases,
             skills: self.skills,
+            skill_lists,
             made,
         };
         let published = Published {
