@@ -11,6 +11,7 @@ mod graphs;
 mod host;
 mod interview;
 mod loading;
+mod operation;
 mod order;
 mod outcome;
 mod prompt;
@@ -19,6 +20,7 @@ mod reload;
 mod resource;
 mod running;
 mod service;
+mod serving;
 mod skills;
 mod status;
 mod tool;
@@ -33,6 +35,7 @@ pub use outcome::FAILURE;
 pub use refreshing::Pace;
 pub use reload::log_fault;
 pub use service::Service;
+pub use serving::Serving;
 pub use status::{STATUS, fault as fault_json, status};
 
 use crate::content::{Content, ResourceBody};
@@ -48,6 +51,13 @@ use std::sync::Arc;
 pub enum Request {
     /// Call a tool.
     Call {
+        /// Its public name.
+        tool: String,
+        /// Its arguments: an object.
+        arguments: Json,
+    },
+    /// See to all that comes before a call of a tool becomes a task.
+    Prepare {
         /// Its public name.
         tool: String,
         /// Its arguments: an object.
@@ -116,6 +126,8 @@ pub enum Answer {
     Resources(Arc<Vec<Json>>),
     /// The skills.
     Skills(Arc<Skills>),
+    /// The call may begin, with what was asked beforehand.
+    Ready(Box<Record>),
     /// The call cannot go on without answers: make it again with them. Only where [`Asking::Suspends`].
     Asks(Box<Asks>),
     /// An error of the protocol: not found, rejected, a fault of the host.
@@ -163,4 +175,15 @@ pub struct Caller {
     pub capabilities: Json,
     /// How the client is asked.
     pub asking: Asking,
+    /// Who calls.
+    pub peer: Peer,
+}
+
+/// Who calls, as the protocol tells it; nothing for a command.
+#[derive(Clone, Debug, Default)]
+pub struct Peer {
+    /// The revision that was agreed on.
+    pub revision: Option<String>,
+    /// `name` and `version` of the client, as it says itself.
+    pub client: Option<Json>,
 }

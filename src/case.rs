@@ -10,7 +10,7 @@ mod timer;
 
 use crate::call::{Answer, Contents, Outcome, Request, Service, Staging};
 use crate::content::{Block, ResourceBody};
-use crate::definition::{Act, Case, Step};
+use crate::definition::{Act, Case, Expect, Step};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::Notice;
 use crate::registry::{Pack, Registry};
@@ -117,7 +117,7 @@ impl<'a> Playing<'a> {
         let staging = Staging { world: Some(stage.world()), config: stage.config.clone(), is_dry: false };
         let service = service.staged(staging);
         let registry = service.registry();
-        let (client, kept) = (Client::new(case), Kept::default());
+        let (client, kept) = (Client::new(case), Kept::within(stage.world().root()));
         let timer = Timer::begin(&service, pack, stage.world().now_ms());
         Ok(Self { stage, service, registry, pack, client, era, kept, results: Vec::new(), timer })
     }
@@ -146,8 +146,15 @@ impl<'a> Playing<'a> {
         };
         let files = happened.after.iter().map(|(path, bytes)| (path.clone(), json!(String::from_utf8_lossy(bytes))));
         let files: Json = files.collect();
-        self.results.push(json!({ "result": answer.as_ref().map(result_of), "files": files }));
-        let mut faults = unmet(&happened, step, blessings);
+        // Each era plays in a folder of its own.
+        let result = answer.as_ref().map(|answer| self.kept.displaced(&result_of(answer)));
+        self.results.push(json!({ "result": result, "files": self.kept.displaced(&files) }));
+        let first = blessings.as_ref().map_or(0, |blessings| blessings.len());
+        let mut blessings = blessings;
+        let mut faults = unmet(&happened, &self.placed(step), blessings.as_deref_mut());
+        for blessing in blessings.into_iter().flatten().skip(first).filter(|_| self.stage.is_on_disk()) {
+            blessing.value = self.kept.displaced(&blessing.value);
+        }
         if let (Some(answer), true) = (&answer, faults.is_empty()) {
             let result = result_of(answer);
             for (name, pointer) in &step.keep {
@@ -160,6 +167,23 @@ impl<'a> Playing<'a> {
             }
         }
         faults
+    }
+
+    /// What a step expects, with the place of the workspace filled in.
+    fn placed(&self, step: &Step) -> Step {
+        let mut step = step.clone();
+        for expect in &mut step.expect {
+            match &mut expect.value {
+                Expect::Gives(json)
+                | Expect::Matches(json)
+                | Expect::Fails(json)
+                | Expect::Leaves(json)
+                | Expect::Notified(json)
+                | Expect::Asks(json) => *json = self.kept.placed(json),
+                Expect::Contains(text) => *text = self.kept.placed_text(text),
+            }
+        }
+        step
     }
 
     fn act(&self, act: &Act, notices: &Arc<Mutex<Vec<Notice>>>) -> Result<Option<Answer>> {
@@ -214,6 +238,7 @@ pub fn result_of(answer: &Answer) -> Json {
         Answer::Completion { values, .. } => json!(values),
         Answer::Resources(resources) => json!(**resources),
         Answer::Skills(skills) => skills.iter().map(|(_, skill)| json!(skill.uri)).collect(),
+        Answer::Ready(_) => Json::Null,
         Answer::Asks(asks) => asks.questions.iter().map(|(key, _)| json!(key)).collect(),
         Answer::Fault(fault) => crate::call::fault_json(fault),
     }

@@ -3,6 +3,7 @@
 mod argument_description;
 mod ask_place;
 mod case_target;
+mod copied_function;
 mod data_race;
 mod effect;
 mod example_arguments;
@@ -29,12 +30,14 @@ mod unused_file;
 mod wrong_arity;
 
 pub use mend::{Mend, lines_of};
-pub use subject::{Subject, read_texts};
+pub use subject::{Subject, read_packs};
 
-use crate::definition::{Body, Located, MessagePart, Resource, Schema};
+use crate::definition::{Body, Located, MessagePart, Operation, Resource, Schema, Tool};
 use crate::diagnostic::{Code, Diagnostic};
+use crate::primitive::Effect;
 use crate::registry::PackParts;
 use crate::source::Place;
+use crate::value::Json;
 use std::collections::HashSet;
 
 /// A rule. From this one declaration come the check, its documentation and its test.
@@ -58,6 +61,7 @@ pub const ALL: &[&Rule] = &[
     &argument_description::RULE,
     &ask_place::RULE,
     &case_target::RULE,
+    &copied_function::RULE,
     &data_race::RULE,
     &effect::RULE,
     &example_arguments::RULE,
@@ -84,7 +88,12 @@ pub const ALL: &[&Rule] = &[
 
 /// Everything that the rules find in a pack and that is not told yet, in the order of files and places.
 pub fn check(parts: &PackParts) -> Vec<Diagnostic> {
-    let subject = Subject::of(parts);
+    check_among(parts, &[])
+}
+
+/// The same where there are other packs.
+pub fn check_among(parts: &PackParts, others: &[&PackParts]) -> Vec<Diagnostic> {
+    let subject = Subject::of(parts, others);
     let mut found: Vec<Diagnostic> = Vec::new();
     //= docs/spec.md#diagnostics
     //# All faults of a pack MUST be told by one run of `check`.
@@ -142,6 +151,33 @@ fn schemas<'a>(subject: &'a Subject<'_>) -> Vec<(String, &'a Schema)> {
     all
 }
 
+/// What answers a call of a tool: its body, or the function of one of its operations.
+struct Answering<'a> {
+    /// The name of the tool, or of the operation.
+    name: &'a str,
+    /// What it does at most.
+    effect: &'a Located<Effect>,
+    /// What it does.
+    body: &'a Located<Body>,
+    /// The schema of its arguments.
+    input: &'a Schema,
+    /// Constants merged into them.
+    with: Vec<&'a Json>,
+}
+
+/// All that may answer a call of a tool.
+fn answering(tool: &Tool) -> Vec<Answering<'_>> {
+    let Some(dispatch) = &tool.dispatch else {
+        let Tool { name, effect, body, input, with, .. } = tool;
+        return vec![Answering { name: &name.value, effect, body, input, with: vec![with] }];
+    };
+    let operations = dispatch.operations.iter().map(|operation| {
+        let Operation { name, effect, body, input, with, .. } = operation;
+        Answering { name: &name.value, effect, body, input, with: vec![&tool.with, with] }
+    });
+    operations.collect()
+}
+
 /// Every function that a definition names.
 struct NamedFunction<'a> {
     /// The path of its script.
@@ -161,8 +197,10 @@ fn named_functions<'a>(subject: &'a Subject<'_>) -> Vec<NamedFunction<'a>> {
     let definitions = subject.definitions;
     let mut all = Vec::new();
     for tool in &definitions.tools {
-        of_body(&tool.body, "fn(args)", &mut all);
-        if let (Some(describe), Body::Script { script, .. }) = (&tool.describe, &tool.body.value) {
+        answering(tool).iter().for_each(|one| of_body(one.body, "fn(args)", &mut all));
+        if let (Some(describe), Body::Script { script, .. } | Body::Operations { script }) =
+            (&tool.describe, &tool.body.value)
+        {
             let (function, at) = (describe.value.as_str(), &describe.at);
             all.push(NamedFunction { script, function, at, parameters: 0..=0, form: "fn()" });
         }
@@ -284,7 +322,8 @@ mod tests {
     use super::*;
 
     fn codes(files: &[(&str, &str)]) -> Vec<Diagnostic> {
-        check(&read_texts(files))
+        let (parts, other) = read_packs(files);
+        check_among(&parts, &other.iter().collect::<Vec<_>>())
     }
 
     #[test]
@@ -307,7 +346,7 @@ mod tests {
                 wrong.push(format!("`{}` is not mended: {fault}", rule.code));
             }
             for files in [rule.fires, &mended] {
-                for fault in read_texts(files).faults {
+                for fault in read_packs(files).0.faults {
                     if fault.code != crate::definition::code::MISSING_KEY {
                         wrong.push(format!("an example of `{}` is broken: {fault}", rule.code));
                     }

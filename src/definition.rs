@@ -1,20 +1,26 @@
 //! What a pack's TOML files say, lowered: every required thing is there, and every part knows its place.
 
+mod catalogue;
 pub mod code;
 mod fields;
 mod grammar;
 mod inline;
 mod json;
+mod operation;
 mod pack;
 mod read;
 mod schema;
+mod tool;
 mod uri;
 mod workspace;
 
+pub use catalogue::{PromptTool, listed as listed_prompt};
 pub use grammar::{Grammar, Key, Shape, reference};
+pub use operation::{Dispatch, Operation};
 pub use pack::{Git, Grants, GraphDefinition, LimitsOverride, PackDefinition, Refresh, Setting, SkillsDefinition};
 pub use read::read;
 pub use schema::{Checker, Problem, Role, Schema, lint, missing_references, published, resolved};
+pub use tool::{Declared, Hints, Task, Tasking};
 pub use uri::variables as uri_variables;
 pub use workspace::{Server, Workspace, Written, read_workspace};
 
@@ -23,7 +29,7 @@ use grammar::{FILE, WORKSPACE};
 use read::{icons, limits};
 
 use crate::parse::toml::{Dates, Entry, Item, Node, escape, parse};
-use crate::primitive::{Effect, Question};
+use crate::primitive::Effect;
 use crate::source::Place;
 use crate::value::Json;
 use std::sync::Arc;
@@ -81,6 +87,8 @@ pub struct Tool {
     pub output: Option<Schema>,
     /// What it does.
     pub body: Located<Body>,
+    /// Its operations, if it has any.
+    pub dispatch: Option<Dispatch>,
     /// Constants merged into the arguments.
     pub with: Json,
     /// A function that sees every fault of a call.
@@ -89,6 +97,8 @@ pub struct Tool {
     pub questions: Arc<[Declared]>,
     /// The capabilities without which a client cannot use it.
     pub requires_client: Vec<Located<String>>,
+    /// Whether its calls run as tasks.
+    pub tasking: Tasking,
     /// Overrides of the hints that follow from the effect.
     pub hints: Hints,
     /// Icons: objects with `src`, `mimeType`, `sizes`, `theme`.
@@ -97,26 +107,6 @@ pub struct Tool {
     pub meta: Option<Json>,
     /// The limits of a call, where they differ from the pack's.
     pub limits: LimitsOverride,
-}
-
-/// A question that a definition declares: `[tool.ask.KEY]`.
-#[derive(Clone, Debug)]
-pub struct Declared {
-    /// Its key.
-    pub key: Located<String>,
-    /// What is asked.
-    pub question: Question,
-}
-
-/// The hints of a tool that its author sets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Hints {
-    /// Whether it may destroy something.
-    pub destructive: Option<bool>,
-    /// Whether a second call with the same arguments changes nothing more.
-    pub idempotent: Option<bool>,
-    /// Whether it reaches beyond a closed domain.
-    pub open_world: Option<bool>,
 }
 
 /// What answers a call, a read or a prompt.
@@ -149,6 +139,13 @@ pub enum Body {
     Text(String),
     /// A file of the pack, from the root.
     File(String),
+    /// The prompts of the pack: listed, or one of them.
+    Prompts,
+    /// The operation that the arguments mean; `script` is that of the tool's own functions.
+    Operations {
+        /// The path of the script, from the root.
+        script: String,
+    },
 }
 
 /// A resource, or a family of them.

@@ -15,7 +15,9 @@ mod uri;
 pub use assemble::{Assembly, assemble};
 pub use config::{granted_paths, no_pack};
 pub use embedded::embedded_files;
-pub use layers::{EJECTED, EMBEDDED, FOLDERS, Files, Layer, LayerFile, WORKSPACE_FOLDER, ejected, list_layer};
+pub use layers::{
+    EJECTED, EMBEDDED, FOLDERS, Files, Layer, LayerFile, WORKSPACE_FOLDER, ejected, is_hidden, list_layer,
+};
 pub use merge::merge;
 pub use pack::{Made, Pack, PackParts, compile, grant};
 pub use serving::{Choice, Served, Worlds, outer_roots, root_of, serves};
@@ -26,7 +28,7 @@ pub use uri::{UriTemplate, Variables};
 
 use config::configure;
 
-use crate::definition::{Checker, Prompt, Resource, Tool};
+use crate::definition::{Checker, Operation, Prompt, Resource, Tool};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::guard::Limits;
 use crate::value::Json;
@@ -103,6 +105,14 @@ pub struct ServedTool {
     pub checks: Checks,
 }
 
+impl ServedTool {
+    /// The operation that arguments mean, and what a call of it is held to.
+    pub fn operation(&self, arguments: &Json) -> Option<(&Operation, &Checks)> {
+        let (index, operation) = self.tool.operation(arguments)?;
+        Some((operation, self.checks.operations.get(index)?))
+    }
+}
+
 /// A resource or resource template as it is published.
 pub struct ServedResource {
     /// Its pack.
@@ -140,4 +150,6 @@ pub struct Checks {
     pub result: Option<Arc<Checker>>,
     /// The limits of a call.
     pub limits: Limits,
+    /// The same for each operation of a tool, in the order of its operations.
+    pub operations: Vec<Checks>,
 }

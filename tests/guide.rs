@@ -14,13 +14,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The pages that build on each other, in one folder.
-const PAGES: [&str; 6] = [
+const PAGES: [&str; 7] = [
     "1-first-tool.md",
     "2-resources-and-prompts.md",
     "3-graph.md",
     "4-asking-and-writing.md",
     "5-testing.md",
     "6-prompts-for-a-team.md",
+    "8-calls-that-take-long.md",
 ];
 
 /// The page that quotes a pack.

@@ -4,12 +4,13 @@ use super::building;
 use super::graphs::Graphs;
 use super::interview::Interview;
 use super::running::Beginning;
+use super::serving::Since;
 use crate::content::ResourceBody;
 use crate::definition::{Checker, Declared, Problem};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::{Graph, Store};
 use crate::guard::{self, Cancel};
-use crate::primitive::{Asked, Effect, Host, Notice, PackFile, Question, Violation};
+use crate::primitive::{Asked, Effect, Host, Memory, Notice, PackFile, Question, Violation};
 use crate::registry::Pack;
 use crate::script::aside;
 use crate::value::{Json, Value};
@@ -53,6 +54,8 @@ pub struct CallHost {
     world: Arc<dyn World>,
     recorded: Option<Arc<Recorded>>,
     store: Arc<Store>,
+    memory: Arc<Memory>,
+    since: Arc<Since>,
     notices: Notices,
     now_ms: i64,
     interview: Arc<Interview>,
@@ -67,6 +70,7 @@ impl CallHost {
     /// The host of a call that begins.
     pub fn begin(beginning: Beginning<'_>) -> Result<Arc<Self>> {
         let Beginning { pack, effect, store, staging, cancel, notices, records, interview, questions, .. } = beginning;
+        let (memory, since) = (Arc::clone(beginning.memory), Arc::clone(beginning.since));
         let Some(root) = staging.world.as_ref().or(pack.made.root.as_ref()) else {
             return Err(Diagnostic::new(Code::INTERNAL, format!("the pack `{}` has no root", pack.name)));
         };
@@ -94,6 +98,8 @@ impl CallHost {
             world,
             recorded,
             store: Arc::clone(store),
+            memory,
+            since,
             notices,
             now_ms,
             interview: Arc::clone(interview),
@@ -115,6 +121,8 @@ impl CallHost {
             world,
             recorded: None,
             store: Arc::clone(&self.store),
+            memory: Arc::clone(&self.memory),
+            since: Arc::clone(&self.since),
             notices: Arc::clone(&self.notices),
             now_ms: self.now_ms,
             interview: Arc::clone(&self.interview),
@@ -269,12 +277,33 @@ impl Host for CallHost {
         self.interview.has(capability)
     }
 
+    fn memory(&self) -> Option<&Memory> {
+        (!self.builds).then_some(&*self.memory)
+    }
+
+    fn server(&self) -> serde_json::Map<String, Json> {
+        self.since.told(self.world.now_ms())
+    }
+
+    fn aside(&self, job: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+        aside(job)?
+    }
+
+    fn session(&self) -> serde_json::Map<String, Json> {
+        let peer = self.interview.peer();
+        let mut told = serde_json::Map::new();
+        told.insert("protocol_version".to_owned(), peer.revision.clone().into());
+        told.insert("client".to_owned(), peer.client.clone().into());
+        told.insert("calls".to_owned(), self.since.calls(&self.pack.name));
+        told
+    }
+
     fn sleep(&self, ms: u64) -> Result<()> {
         if self.stage.is_some() {
             return Ok(());
         }
         let end = Instant::now() + Duration::from_millis(ms);
-        aside(|| {
+        let sleep = || {
             loop {
                 guard::room(0)?;
                 let left = end.saturating_duration_since(Instant::now());
@@ -283,7 +312,9 @@ impl Host for CallHost {
                 }
                 std::thread::sleep(left.min(NAP));
             }
-        })?
+        };
+        // Where too many wait already, this one sleeps in the place of another that could run: slower, and no fault.
+        aside(sleep).unwrap_or_else(|_| sleep())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::interview::Interview;
 use super::service::{Calling, Service};
-use super::{Asking, Change};
+use super::{Asking, Change, Peer};
 use crate::definition::Refresh;
 use crate::diagnostic::Result;
 use crate::graph::Graph;
@@ -122,7 +122,7 @@ impl Service {
                 changes.announce(&Change::Log { level, data });
             }
         });
-        let interview = Interview::new(Asking::Nobody, Json::Null);
+        let interview = Interview::new(Asking::Nobody, Json::Null, Peer::default());
         Calling { service: self, registry, cancel, notices, interview }
     }
 }

@@ -3,6 +3,7 @@
 use super::loading::load;
 use super::service::Service;
 use super::{Change, fault_json};
+use crate::definition::Body;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::guard::Cancel;
 use crate::primitive::{Effect, LogLevel};
@@ -67,6 +68,7 @@ impl Service {
         for served in &mut tools {
             let Some(describe) = &served.tool.describe else { continue };
             let text = self.description(registry, served, &describe.value);
+            let text = text.map(|text| served.tool.described(&text));
             let Some(text) = text.filter(|text| *text != served.description) else { continue };
             differs = true;
             *served = Arc::new(ServedTool {
@@ -86,7 +88,7 @@ impl Service {
     fn description(&self, registry: &Registry, served: &ServedTool, function: &str) -> Option<String> {
         let calling = self.background(registry, Cancel::default());
         let script = match &served.tool.body.value {
-            crate::definition::Body::Script { script, .. } => script.clone(),
+            Body::Script { script, .. } | Body::Operations { script } => script.clone(),
             _ => format!("tools.d/{}.rhai", served.pack.name),
         };
         let Checks { limits, .. } = served.checks;

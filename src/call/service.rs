@@ -6,15 +6,16 @@ use super::interview::Interview;
 use super::loading::{Site, load};
 use super::refreshing::{Described, told};
 use super::running::{Beginning, Running};
+use super::serving::Since;
 use super::skills::Found;
 use super::{Answer, Caller, Change, Changes, Completed, Contents, Request, STATUS};
-use super::{complete, prompt, resource, status, tool};
-use crate::content::ResourceBody;
+use super::{complete, operation, prompt, resource, status, tool};
+use crate::content::{Content, ResourceBody};
 use crate::definition::{Completion, Declared, Located, Setting};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::Store;
 use crate::guard::Limits;
-use crate::primitive::{Effect, Listed, Notice, lacking};
+use crate::primitive::{Effect, Listed, Memory, Notice, Question, lacking};
 use crate::registry::{Pack, Registry, ServedPrompt, ServedResource, ServedTool};
 use crate::script::Pool;
 use crate::value::{Json, Value};
@@ -33,7 +34,9 @@ pub struct Service {
     pub(super) describes: AtomicBool,
     pool: Arc<Pool>,
     stores: Mutex<HashMap<String, Arc<Store>>>,
+    memories: Mutex<HashMap<String, Arc<Memory>>>,
     staging: Staging,
+    pub(super) since: Arc<Since>,
     pub(super) audit: Audit,
     /// The skills that functions found.
     pub(super) found: Found,
@@ -67,6 +70,8 @@ impl Service {
             describes: AtomicBool::new(false),
             pool,
             stores: Mutex::default(),
+            memories: Mutex::default(),
+            since: Arc::new(Since::now(staging.world.as_ref().map(|world| world.now_ms()))),
             staging,
             audit: Audit::default(),
             found: Found::default(),
@@ -108,8 +113,8 @@ impl Service {
     /// Answers a request on this thread, whose stack must be as large as that of a script thread.
     pub fn run(&self, request: &Request, caller: Caller) -> Answer {
         let registry = self.registry();
-        let Caller { cancel, notices, capabilities, asking } = caller;
-        let interview = Interview::new(asking, capabilities);
+        let Caller { cancel, notices, capabilities, asking, peer } = caller;
+        let interview = Interview::new(asking, capabilities, peer);
         let notices = announcing(Arc::clone(&self.changes), notices);
         let calling =
             Calling { service: self, registry: &registry, cancel, notices, interview: Arc::clone(&interview) };
@@ -139,9 +144,16 @@ impl Service {
         enabled.value(&self.configuration(pack).to_json(), Json::as_bool) == Some(true)
     }
 
-    /// Forgets every graph.
+    /// What a pack remembers; it survives reloads.
+    pub(super) fn memory(&self, pack: &str) -> Arc<Memory> {
+        let mut memories = self.memories.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(memories.entry(pack.to_owned()).or_default())
+    }
+
+    /// Forgets every graph, and all that packs remember.
     pub fn forget(&self) {
         self.stores.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.memories.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 
@@ -156,7 +168,7 @@ fn announcing(changes: Arc<Changes>, notices: Box<dyn Fn(Notice) + Send + Sync>)
                 resources: *list == Listed::Resources,
             }),
             Notice::Updated { uri } => changes.announce(&Change::Resource { uri: uri.clone() }),
-            Notice::Progress { .. } => {}
+            Notice::Progress { .. } | Notice::Status(_) => {}
         }
         notices(notice);
     })
@@ -175,6 +187,7 @@ impl Calling<'_> {
     fn answer(&self, request: &Request) -> Result<Answer> {
         match request {
             Request::Call { tool, arguments } => self.call(tool, arguments),
+            Request::Prepare { tool, arguments } => self.prepare(tool, arguments),
             Request::Read { uri } => self.read(uri).map(Answer::Contents),
             Request::Prompt { name, arguments } => self.prompt(name, arguments),
             Request::Complete { of, argument, value, context } => self.complete(of, argument, value, context),
@@ -197,6 +210,8 @@ impl Calling<'_> {
             effect,
             limits,
             store: &self.service.store(&pack.name),
+            memory: &self.service.memory(&pack.name),
+            since: &self.service.since,
             staging: &self.service.staging,
             cancel: self.cancel.clone(),
             notices: Arc::clone(&self.notices),
@@ -207,21 +222,38 @@ impl Calling<'_> {
     }
 
     fn call(&self, name: &str, arguments: &Json) -> Result<Answer> {
+        let served = self.find_tool(name)?;
+        let (effect, limits) = operation::held_to(served, arguments);
+        let running = self.begin(&served.pack, effect, limits, false, Some(&served.tool.questions))?;
+        self.require(&served.name, &served.tool.requires_client)?;
+        let _at_work = self.service.since.begin(served, &running);
+        let prompts = |arguments: &Json| self.of_catalogue(&served.pack, arguments);
+        let call = || tool::call(served, &running, arguments, &prompts);
+        self.service.audit.around(served, arguments, call).map(Answer::Tool)
+    }
+
+    fn find_tool(&self, name: &str) -> Result<&Arc<ServedTool>> {
         let switched_on = |tool: &&Arc<ServedTool>| self.service.switches_on(&tool.pack, &tool.tool.enabled);
         let hidden = self.registry.switched_off.iter().filter(switched_on);
-        let Some(served) = self.registry.tools.iter().chain(hidden).find(|tool| tool.name == name) else {
+        self.registry.tools.iter().chain(hidden).find(|tool| tool.name == name).ok_or_else(|| {
             let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no tool `{name}`"));
-            return Err(with_nearest(fault, name, self.registry.tools.iter().map(|tool| tool.name.as_str())));
-        };
-        let running = self.begin(
-            &served.pack,
-            served.tool.effect.value,
-            served.checks.limits,
-            false,
-            Some(&served.tool.questions),
-        )?;
+            with_nearest(fault, name, self.registry.tools.iter().map(|tool| tool.name.as_str()))
+        })
+    }
+
+    /// What can be refused at once is, and what is to be asked beforehand is asked.
+    fn prepare(&self, name: &str, arguments: &Json) -> Result<Answer> {
+        let served = self.find_tool(name)?;
         self.require(&served.name, &served.tool.requires_client)?;
-        self.service.audit.around(served, || tool::call(served, &running, arguments)).map(Answer::Tool)
+        if tool::accept(name, &served.checks, &served.tool.with, arguments).is_err() {
+            // The call tells what does not fit, in the tool's own way, and runs nothing.
+            return self.call(name, arguments);
+        }
+        let before = served.tool.questions.iter().filter(|declared| declared.before_task);
+        let before: Vec<(String, Question)> =
+            before.map(|declared| (declared.key.value.clone(), declared.question.clone())).collect();
+        self.interview.ask(&before)?;
+        Ok(Answer::Ready(Box::new(self.interview.record())))
     }
 
     fn read(&self, uri: &str) -> Result<Contents> {
@@ -245,14 +277,31 @@ impl Calling<'_> {
         resource::read(served, &running, uri, variables)
     }
 
+    /// All prompts of a pack, or the messages of one: what its prompt tool answers.
+    fn of_catalogue(&self, pack: &Arc<Pack>, arguments: &Json) -> Result<Value> {
+        let mut prompts = self.registry.prompts.iter().filter(|one| Arc::ptr_eq(&one.pack, pack));
+        let Some(name) = arguments.get("name").and_then(Json::as_str) else {
+            return Ok(prompt::catalogue(prompts));
+        };
+        let Some(served) = prompts.find(|one| one.prompt.name.value == name) else {
+            return Err(Diagnostic::new(Code::ARGUMENTS, format!("there is no prompt `{name}`")));
+        };
+        let messages = self.messages(served, arguments.get("arguments").unwrap_or(&Json::Null))?;
+        Ok(prompt::shown(&served.prompt, messages))
+    }
+
     fn prompt(&self, name: &str, arguments: &Json) -> Result<Answer> {
         let served = self.find_prompt(name)?;
+        let messages = self.messages(served, arguments)?;
+        Ok(Answer::Messages { description: served.prompt.description.clone(), messages })
+    }
+
+    fn messages(&self, served: &ServedPrompt, arguments: &Json) -> Result<Vec<(String, Content)>> {
         self.require(&served.name, &served.prompt.requires_client)?;
         let questions = Some(&served.prompt.questions);
         let running = self.begin(&served.pack, Effect::Reads, served.checks.limits, false, questions)?;
         let read = |uri: &str| self.read(uri).map(|contents| contents.parts);
-        let messages = prompt::messages(served, &running, arguments, &read)?;
-        Ok(Answer::Messages { description: served.prompt.description.clone(), messages })
+        prompt::messages(served, &running, arguments, &read)
     }
 
     /// Refuses a client that lacks a capability.

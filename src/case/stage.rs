@@ -74,6 +74,11 @@ impl Stage {
         }
     }
 
+    /// Whether it lies in a temporary folder, each time another one.
+    pub fn is_on_disk(&self) -> bool {
+        matches!(self.ground, Ground::Disk(_))
+    }
+
     /// All files as they are now, those of git excepted.
     pub fn snapshot(&self) -> Snapshot {
         match &self.ground {

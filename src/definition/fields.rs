@@ -212,10 +212,6 @@ fn plain(doc: &str) -> String {
 }
 
 fn unknown(grammar: &'static Grammar, entry: &Entry) -> Box<Diagnostic> {
-    if let Some((name, instead)) = grammar.later.iter().find(|(name, _)| *name == entry.key) {
-        let message = format!("`{name}` of {} is not offered yet", grammar.name);
-        return Diagnostic::new(code::LATER_KEY, message).at(entry.at.clone()).help(*instead);
-    }
     //= docs/spec.md#definitions
     //# A key that the grammar does not have MUST be refused, with the nearest key that it has.
     let message = format!("{} has no key `{}`", grammar.name, entry.key);

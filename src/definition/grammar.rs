@@ -2,6 +2,7 @@
 
 mod ask;
 mod case;
+mod operation;
 mod pack;
 mod prompt;
 mod resource;
@@ -13,6 +14,7 @@ pub use workspace::WORKSPACE;
 
 use ask::{ASK, REQUIRES_CLIENT};
 use case::{CASE, PROMPT_EXAMPLE, RESOURCE_EXAMPLE, TOOL_EXAMPLE};
+use operation::OPERATION;
 use pack::{ENABLED, GRAPH, ICON, ICONS, LIMITS, META, PACK, SCRIPT, WITH};
 use prompt::PROMPT;
 use resource::RESOURCE;
@@ -27,8 +29,6 @@ pub struct Grammar {
     pub doc: &'static str,
     /// Its keys, in the order they are documented.
     pub keys: &'static [Key],
-    /// Keys that are promised, but not taken yet, and what to do instead.
-    pub later: &'static [(&'static str, &'static str)],
 }
 
 /// A key of a table.
@@ -150,7 +150,6 @@ pub static FILE: Grammar = Grammar {
         optional("skills", Shape::Tables(&SKILLS), "The skills, served by the Skills extension."),
         optional("case", Shape::Tables(&CASE), "Cases: tests of several steps."),
     ],
-    later: &[],
 };
 
 /// Every table of definitions and of `toolsd.toml`, in the order they are documented.

@@ -2,6 +2,7 @@
 
 mod ask;
 mod case;
+mod operation;
 mod pack;
 mod prompt;
 mod resource;
@@ -61,7 +62,8 @@ fn lower(file: &Fields<'_>, reading: &mut Reading) -> Definitions {
         definitions.defs.push((Located { value: entry.key.clone(), at: entry.at.clone() }, schema));
     }
     for fields in file.tables("tool", &mut reading.faults) {
-        let tool = tool::tool(&fields, reading);
+        let (tool, shown) = tool::tool(&fields, reading);
+        definitions.cases.extend(shown);
         definitions.cases.extend(case::examples(&fields, &case::Of::Tool(&tool.name.value), reading));
         definitions.tools.push(tool);
     }

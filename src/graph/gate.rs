@@ -103,4 +103,12 @@ impl World for Gate {
     fn env_names(&self) -> Vec<String> {
         self.open().map(World::env_names).unwrap_or_default()
     }
+
+    fn granted_roots(&self) -> Vec<String> {
+        self.0.granted_roots()
+    }
+
+    fn root_of(&self, path: &str) -> String {
+        self.0.root_of(path)
+    }
 }

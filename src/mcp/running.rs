@@ -9,6 +9,7 @@ use crate::value::Json;
 use rmcp::RoleServer;
 use rmcp::model::{ErrorData, LoggingLevel, LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken};
 use rmcp::service::RequestContext;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use tokio::sync::{mpsc, oneshot};
@@ -47,8 +48,8 @@ impl Voice {
         let told = match &notice {
             Notice::Log { level, .. } => self.level.is_some_and(|wanted| *level >= wanted),
             Notice::Progress { done, .. } => self.progress && self.keep_pace(*done, &notice),
-            // The bus tells everybody.
-            Notice::Changed(_) | Notice::Updated { .. } => false,
+            // The bus tells everybody; a status is that of a task.
+            Notice::Changed(_) | Notice::Updated { .. } | Notice::Status(_) => false,
         };
         if told && self.sender.try_send(notice).is_err() {
             tracing::debug!("dropped a notice: the client does not keep up");
@@ -79,7 +80,7 @@ impl Voice {
 }
 
 /// Ends the call when the request is forgotten.
-struct EndOnDrop(Cancel);
+pub(crate) struct EndOnDrop(pub(crate) Cancel);
 
 impl Drop for EndOnDrop {
     fn drop(&mut self) {
@@ -92,7 +93,18 @@ impl Connection {
     ///
     /// # Errors
     /// The request was taken back, or the connection ends: nobody reads that answer.
-    pub(crate) async fn answer(
+    pub(crate) fn answer<'a>(
+        &'a self,
+        request: Request,
+        manner: Manner,
+        context: &'a RequestContext<RoleServer>,
+        revision: Revision,
+    ) -> Pin<Box<impl Future<Output = Result<Answer, ErrorData>> + Send + 'a>> {
+        // On the heap: what handles a request is moved several times before it first runs.
+        Box::pin(self.ask_host(request, manner, context, revision))
+    }
+
+    async fn ask_host(
         &self,
         request: Request,
         manner: Manner,
@@ -107,15 +119,18 @@ impl Connection {
         let (done, answered) = oneshot::channel();
         let speaker = Arc::clone(&voice);
         let (line, mut questions) = mpsc::unbounded_channel();
+        // Kept to the end: a line that closes wakes this task, which has nothing to do before the answer comes.
+        let line = Arc::new(Line(line));
         let caller = Caller {
             cancel: cancel.clone(),
             notices: Box::new(move |notice| speaker.say(notice)),
             capabilities: self.usable(context, revision),
             asking: match manner {
                 Manner::Never => Asking::Nobody,
-                Manner::Waits => Asking::Waits(Arc::new(Line(line))),
+                Manner::Waits => Asking::Waits { asker: Arc::<Line>::clone(&line), record: Box::default() },
                 Manner::Suspends { record, answers } => Asking::Suspends { record, answers },
             },
+            peer: self.peer(context, revision),
         };
         let ended = EndOnDrop(cancel);
         let turn = tokio::select! {
@@ -144,13 +159,12 @@ impl Connection {
         if let Some(notice) = voice.held() {
             self.tell(notice, token.as_ref(), context, revision).await;
         }
-        drop(ended);
-        drop(turn);
+        drop((line, ended, turn));
         answer.map_err(|_| ErrorData::internal_error("the call ended without an answer", None))
     }
 
     /// The capabilities of the client that the revision knows.
-    fn usable(&self, context: &RequestContext<RoleServer>, revision: Revision) -> Json {
+    pub(crate) fn usable(&self, context: &RequestContext<RoleServer>, revision: Revision) -> Json {
         let mut capabilities = self.capabilities(context);
         if !revision.has_structured()
             && let Some(map) = capabilities.as_object_mut()
@@ -180,7 +194,7 @@ impl Connection {
                     let line = LoggingMessageNotificationParam::new(logging_level(level), data);
                     context.peer.notify_logging_message(line).await
                 }
-                Notice::Changed(_) | Notice::Updated { .. } => Ok(()),
+                Notice::Changed(_) | Notice::Updated { .. } | Notice::Status(_) => Ok(()),
             }
         };
         tokio::select! {

@@ -73,7 +73,7 @@ fn publish(parts: PackParts, root: Arc<dyn World>, settings: &Settings) -> Serve
     let named = |name: &Located<String>| format!("{prefix}{}", name.value);
     let tools = tools.into_iter().map(|(mut tool, (input, output, checks))| {
         inline_icons(&mut tool.icons, &pack);
-        let (name, description) = (named(&tool.name), tool.description.value.clone());
+        let (name, description) = (named(&tool.name), tool.described(&tool.description.value));
         Arc::new(ServedTool { pack: Arc::clone(&pack), name, description, tool, input, output, checks })
     });
     let resources = resources.into_iter().map(|(mut resource, checks)| {

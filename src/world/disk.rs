@@ -3,6 +3,7 @@
 
 mod lock;
 mod many;
+mod pending;
 mod place;
 mod process;
 mod roots;
@@ -11,6 +12,7 @@ mod scratch;
 mod tests;
 mod write;
 
+pub use pending::sweep;
 pub use place::{config_folder, current_folder, home_folder, state_folder};
 pub use scratch::Scratch;
 
@@ -35,10 +37,19 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// The world of the folder `root`; absolute paths and `~/…` name files below one of `extra_roots`, or below
-    /// `root` itself. The root must be there; an extra one may come into being later.
-    pub fn new<'a>(root: &str, extra_roots: impl IntoIterator<Item = &'a str>) -> Result<Self> {
-        Ok(Self { roots: Roots::new(root, extra_roots)? })
+    /// The world of the folder `root`; absolute paths and `~/…` name files below one of the roots that the user
+    /// `granted`, or below `root` itself. The root must be there; another one may come into being later.
+    pub fn new<'a>(root: &str, granted: impl IntoIterator<Item = &'a str>) -> Result<Self> {
+        Self::reaching(root, granted, [])
+    }
+
+    /// The same with folders that no user granted as roots: those that the grants of a pack name by themselves.
+    pub fn reaching<'a>(
+        root: &str,
+        granted: impl IntoIterator<Item = &'a str>,
+        outer: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Self> {
+        Ok(Self { roots: Roots::new(root, granted, outer)? })
     }
 
     fn metadata(&self, path: &str) -> Result<Option<Metadata>> {
@@ -183,6 +194,18 @@ impl World for Disk {
         self.roots.spelled(path)
     }
 
+    fn granted_roots(&self) -> Vec<String> {
+        self.roots.granted().map(str::to_owned).collect()
+    }
+
+    fn is_alive(&self, pid: u32) -> bool {
+        process::is_alive(pid)
+    }
+
+    fn root_of(&self, path: &str) -> String {
+        self.roots.root_of(path).to_owned()
+    }
+
     fn lock(&self, path: &str) -> Result<Attempt> {
         lock::lock(&self.roots, path)
     }
@@ -247,6 +270,10 @@ impl Folders for Disk {
         }
         found.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         Ok(Some(found))
+    }
+
+    fn top(&self, from: &str) -> String {
+        self.root_of(from)
     }
 
     fn ignore_file(&self, path: &str) -> Option<String> {

@@ -18,6 +18,11 @@ pub(super) trait Folders {
     /// The entries of a folder, sorted by name; nothing if it cannot be looked into.
     fn entries(&self, folder: &str) -> Result<Option<Vec<Found>>>;
 
+    /// The root that the clean path `from` lies beneath: above it no ignore file counts.
+    fn top(&self, _from: &str) -> String {
+        ".".to_owned()
+    }
+
     /// The text of an ignore file, if it is there.
     fn ignore_file(&self, path: &str) -> Option<String>;
 
@@ -141,20 +146,38 @@ fn is_above(folders: &dyn Folders, mut above: Option<&Above>, identity: Option<(
     false
 }
 
-/// The folders above `from`, the outermost first; `from` itself is not among them.
-pub(super) fn folders_above(from: &str) -> Vec<String> {
-    if from == "." || path::is_absolute(from) || from.starts_with('~') {
+/// The folders from `top` down to the one that holds `from`, the outermost first.
+pub(super) fn folders_above(top: &str, from: &str) -> Vec<String> {
+    if from == top || !path::is_below(from, top) {
         return Vec::new();
     }
-    let mut above = vec![".".to_owned()];
-    above.extend(from.match_indices('/').map(|(at, _)| from[..at].to_owned()));
+    let mut above = vec![top.to_owned()];
+    let below = if top == "." { 0 } else { top.len() + usize::from(top != "/") };
+    above.extend(from[below..].match_indices('/').map(|(at, _)| from[..below + at].to_owned()));
     above
+}
+
+/// Walks from the one spelling of a folder, and tells the paths as they were asked for.
+pub(super) fn spelled(from: String, walk: &Walk, run: impl FnOnce(&Walk) -> Result<Walked>) -> Result<Walked> {
+    let asked = path::clean(&walk.from);
+    let again = |path: String| match path.strip_prefix(&from) {
+        Some("") => asked.clone(),
+        Some(rest) if rest.starts_with('/') => format!("{asked}{rest}"),
+        _ if from == "." => path::join(&asked, &path),
+        _ => path,
+    };
+    let mut walked = run(&Walk { from: from.clone(), ..walk.clone() })?;
+    if from != asked {
+        walked.files = walked.files.into_iter().map(&again).collect();
+        walked.folders = walked.folders.into_iter().map(&again).collect();
+    }
+    Ok(walked)
 }
 
 /// The rules that hold where the walk begins; nothing if they leave that folder out.
 fn rules_above(folders: &dyn Folders, from: &str) -> Option<Option<Arc<Rules>>> {
     let mut rules: Option<Arc<Rules>> = None;
-    let above = folders_above(from);
+    let above = folders_above(&folders.top(from), from);
     for (at, folder) in above.iter().enumerate() {
         rules = read_rules(folder, rules, |name| folders.ignore_file(&child(folder, name)));
         let next = above.get(at + 1).map_or(from, String::as_str);

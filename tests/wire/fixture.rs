@@ -48,6 +48,7 @@ fn pack() -> Arc<Pack> {
             limits: LimitsOverride::default(),
             on_error: None,
             icons: Vec::new(),
+            prompt_tool: None,
         },
         instructions: Some("Call `echo` first.".to_owned()),
         cases: Vec::new(),
@@ -77,10 +78,12 @@ fn tool(pack: &Arc<Pack>, name: &str, effect: Effect, output: Option<Json>) -> A
             input: schema(input.clone()),
             output: output.clone().map(schema),
             body: at(Body::Text(String::new())),
+            dispatch: None,
             with: json!({}),
             on_error: None,
             questions: Arc::from([]),
             requires_client: Vec::new(),
+            tasking: Tasking::default(),
             hints: Hints::default(),
             icons: icon(),
             meta: Some(json!({ "example.org/kind": "fixture" })),
@@ -204,6 +207,7 @@ impl Fixture {
     fn answer(&self, request: &Request, caller: &Caller) -> Answer {
         match request {
             Request::Call { tool, arguments } => call(tool, arguments, caller),
+            Request::Prepare { .. } => Answer::Ready(Box::default()),
             Request::Read { uri } => self.read(uri),
             Request::Prompt { arguments, .. } => Answer::Messages {
                 description: Some("A greeting".to_owned()),

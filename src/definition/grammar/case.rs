@@ -71,7 +71,6 @@ pub static TOOL_EXAMPLE: Grammar = Grammar {
         NOTIFIED,
         ASKS,
     ],
-    later: &[],
 };
 
 /// `[[resource.example]]`.
@@ -101,7 +100,6 @@ pub static RESOURCE_EXAMPLE: Grammar = Grammar {
         NOTIFIED,
         ASKS,
     ],
-    later: &[],
 };
 
 /// `[[prompt.example]]`.
@@ -131,7 +129,6 @@ pub static PROMPT_EXAMPLE: Grammar = Grammar {
         NOTIFIED,
         ASKS,
     ],
-    later: &[],
 };
 
 /// `[[case]]`.
@@ -169,7 +166,6 @@ pub static CASE: Grammar = Grammar {
         ASKS,
         KEEP,
     ],
-    later: &[],
 };
 
 const CALL: Key = optional("call", Shape::Text, "The tool that is called.");
@@ -193,5 +189,4 @@ static STEP: Grammar = Grammar {
         CALL, READ, PROMPT, ARGUMENTS, WRITE, ADVANCE, RESTART, GIVES, MATCHES, FAILS, CONTAINS, LEAVES, NOTIFIED,
         ASKS, KEEP,
     ],
-    later: &[],
 };

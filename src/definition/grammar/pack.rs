@@ -30,13 +30,17 @@ pub static PACK: Grammar = Grammar {
         optional("config", Shape::Schema, "JSON Schema of `[packs.NAME]` in the workspace's `toolsd.toml`."),
         optional("limits", Shape::Table(&LIMITS), "The limits of its calls."),
         optional(
+            "prompt_tool",
+            Shape::Table(&PROMPT_TOOL),
+            "Offers the pack's prompts by a tool too, for clients without prompts: `prompt_tool = {}` is enough.",
+        ),
+        optional(
             "on_error",
             Shape::Text,
             "A function `fn(error, args)` of `lib.rhai` that sees every fault of its calls.",
         ),
         optional("icons", Shape::Tables(&ICON), "Icons for people."),
     ],
-    later: &[],
 };
 
 /// `[pack.grants]`.
@@ -50,7 +54,13 @@ static GRANTS: Grammar = Grammar {
         optional("run", Shape::Texts, "Programs it may run."),
         optional("git", Shape::OneOf(&["none", "read", "write"]), "How far git goes; `none` if it is left out."),
     ],
-    later: &[],
+};
+
+/// `[pack.prompt_tool]`.
+static PROMPT_TOOL: Grammar = Grammar {
+    name: "[pack.prompt_tool]",
+    doc: "One tool that lists the prompts of the pack and gives the messages of each; it is made from them.",
+    keys: &[optional("name", Shape::Text, "Its name; `get_prompt` if it is left out."), META],
 };
 
 /// `limits` of a pack, a tool, a graph or a workspace.
@@ -64,7 +74,6 @@ pub static LIMITS: Grammar = Grammar {
         optional("output_kb", Shape::Integer(1), "Size of the result in kB."),
         optional("depth", Shape::Integer(1), "Calls of functions within functions."),
     ],
-    later: &[],
 };
 
 /// `[graph]`.
@@ -84,7 +93,6 @@ pub static GRAPH: Grammar = Grammar {
         ),
         optional("limits", Shape::Table(&LIMITS), "The limits of a build."),
     ],
-    later: &[],
 };
 
 /// `[graph.refresh]`.
@@ -99,7 +107,6 @@ static REFRESH: Grammar = Grammar {
         ),
         optional("watch", Shape::FlagOrKey, "Whether it is also looked at when a file that it was made of changes."),
     ],
-    later: &[],
 };
 
 /// The keys that a tool, a resource, a prompt and a pack share for their icons.
@@ -113,7 +120,6 @@ pub static ICON: Grammar = Grammar {
         optional("sizes", Shape::Texts, "Its sizes, such as `48x48` or `any`."),
         optional("theme", Shape::OneOf(&["light", "dark"]), "The background it is made for."),
     ],
-    later: &[],
 };
 
 /// A constant that several kinds of definitions share.

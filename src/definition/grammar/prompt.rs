@@ -36,7 +36,6 @@ pub static PROMPT: Grammar = Grammar {
         META,
         optional("example", Shape::Tables(&PROMPT_EXAMPLE), "Examples: documentation and test at once."),
     ],
-    later: &[],
 };
 
 /// An argument of a prompt.
@@ -55,7 +54,6 @@ static ARGUMENT: Grammar = Grammar {
         ),
         optional("complete", Shape::Completion, "How it is completed: a function's name or a list of texts."),
     ],
-    later: &[],
 };
 
 /// A message of a prompt.
@@ -79,5 +77,4 @@ static MESSAGE: Grammar = Grammar {
             "The MIME type of the picture; it follows from the file's ending if it is left out.",
         ),
     ],
-    later: &[],
 };

@@ -19,5 +19,4 @@ pub static SKILLS: Grammar = Grammar {
         ),
         SCRIPT,
     ],
-    later: &[],
 };

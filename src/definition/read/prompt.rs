@@ -17,7 +17,7 @@ pub fn prompt(fields: &Fields<'_>, reading: &mut Reading) -> Prompt {
         messages: messages(fields, reading),
         context: fields.text("context").map(|context| (context, script.clone())),
         script,
-        questions: ask::questions(fields, reading),
+        questions: ask::questions(fields, reading, false),
         requires_client: ask::requires_client(fields, reading),
         with: fields.object("with"),
         icons: icons(fields, &mut reading.faults),

@@ -2,6 +2,7 @@
 
 use super::place;
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::world::granted::GRANT_ROOT;
 use crate::world::path;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
@@ -21,19 +22,21 @@ pub(super) struct Roots {
 struct Root {
     /// Its absolute paths: as it was given, and as the disk knows it.
     spellings: Vec<String>,
+    /// Whether the user granted it: the grants of a pack hold beneath it too.
+    granted: bool,
     dir: OnceLock<Dir>,
     /// The folder that it lies in, open: needed if the root is a single file.
     above: OnceLock<Dir>,
 }
 
 impl Root {
-    fn new(given: &str, home: Option<&str>) -> Result<Self> {
+    fn new(given: &str, granted: bool, home: Option<&str>) -> Result<Self> {
         let given = expand(given, home);
         let absolute = if path::is_absolute(&given) { given } else { path::join(&place::current_folder()?, &given) };
         let mut spellings = vec![path::clean(&absolute)];
         let real = std::fs::canonicalize(&absolute).ok().and_then(|real| real.into_os_string().into_string().ok());
         spellings.extend(real.filter(|real| *real != spellings[0]));
-        Ok(Self { spellings, dir: OnceLock::new(), above: OnceLock::new() })
+        Ok(Self { spellings, granted, dir: OnceLock::new(), above: OnceLock::new() })
     }
 
     /// The open folder, once it is there.
@@ -43,6 +46,11 @@ impl Root {
         }
         let dir = Dir::open_ambient_dir(&self.spellings[0], ambient_authority())?;
         Ok(self.dir.get_or_init(|| dir))
+    }
+
+    /// The spelling of this root that the absolute `path` begins with.
+    fn holding(&self, path: &str) -> Option<&str> {
+        self.spellings.iter().map(String::as_str).find(|folder| path::is_below(path, folder))
     }
 
     /// The open folder and the path from there, if `within` is seen from this root; nothing if it is not there yet.
@@ -66,38 +74,63 @@ impl Root {
 
     /// The absolute `path`, seen from here.
     fn within(&self, path: &str) -> Option<String> {
-        let folder = self.spellings.iter().find(|folder| path::is_below(path, folder))?;
-        Some(match path[folder.len()..].trim_start_matches('/') {
+        Some(match path[self.holding(path)?.len()..].trim_start_matches('/') {
             "" => ".".to_owned(),
             rest => rest.to_owned(),
         })
     }
+
+    /// Its one spelling: as the disk knows it.
+    fn spelling(&self) -> &str {
+        self.spellings.last().map_or("/", String::as_str)
+    }
 }
 
 impl Roots {
-    pub(super) fn new<'a>(root: &str, extra: impl IntoIterator<Item = &'a str>) -> Result<Self> {
+    pub(super) fn new<'a>(
+        root: &str,
+        granted: impl IntoIterator<Item = &'a str>,
+        outer: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Self> {
         let home = place::home_folder();
-        let main = Root::new(root, home.as_deref())?;
+        let main = Root::new(root, false, home.as_deref())?;
         main.open().map_err(|error| {
             Diagnostic::new(Code::WORLD, format!("the folder `{root}` cannot be opened: {}", reason(&error)))
         })?;
         let mut roots = vec![main];
-        for root in extra {
-            roots.push(Root::new(root, home.as_deref())?);
+        for root in granted {
+            roots.push(Root::new(root, true, home.as_deref())?);
+        }
+        for root in outer {
+            roots.push(Root::new(root, false, home.as_deref())?);
         }
         Ok(Self { roots, home })
     }
 
     /// Makes another folder the home folder, and one of the roots.
     pub(super) fn live_at(&mut self, home: &str) -> Result<()> {
-        self.roots.push(Root::new(home, None)?);
+        self.roots.push(Root::new(home, false, None)?);
         self.home = Some(home.to_owned());
         Ok(())
     }
 
     /// The absolute path of the main root.
     pub(super) fn main(&self) -> &str {
-        self.roots[0].spellings.last().map_or("/", String::as_str)
+        self.roots[0].spelling()
+    }
+
+    /// The further roots that the user granted.
+    pub(super) fn granted(&self) -> impl Iterator<Item = &str> {
+        self.roots.iter().filter(|root| root.granted).map(Root::spelling)
+    }
+
+    /// The root that a clean path lies beneath, spelled as in the path.
+    pub(super) fn root_of<'a>(&'a self, path: &'a str) -> &'a str {
+        if path::is_below(path, ".") {
+            return ".";
+        }
+        let holding = self.roots.iter().filter_map(|root| root.holding(path));
+        holding.max_by_key(|root| root.len()).unwrap_or(path)
     }
 
     /// The main root, open.
@@ -131,13 +164,19 @@ impl Roots {
         Some((root.open().ok()?, within))
     }
 
-    /// The one spelling of a path: relative to the main root if it lies below, else absolute, else as it came.
+    /// The one spelling of a path: relative to the main root if it lies below, else absolute as the disk knows its
+    /// root, else as it came.
     pub(super) fn spelled(&self, path: &str) -> String {
         let clean = path::clean(&expand(path, self.home.as_deref()));
-        match path::is_absolute(&clean) {
-            true => self.roots[0].within(&clean).unwrap_or(clean),
-            false => clean,
+        if !path::is_absolute(&clean) {
+            return clean;
         }
+        if let Some(within) = self.roots[0].within(&clean) {
+            return within;
+        }
+        let found = self.roots.iter().filter_map(|root| Some((root, root.within(&clean)?)));
+        let innermost = found.min_by_key(|(_, within)| within.len());
+        innermost.map_or(clean, |(root, within)| path::join(root.spelling(), &within))
     }
 
     /// The folder that `path` is to be opened beneath, if it is there, and the clean path from there.
@@ -165,7 +204,7 @@ impl Roots {
             }
         }
         let message = format!("`{path}` leads outside of `{}`", self.main());
-        Err(Diagnostic::new(Code::WORLD, message).help("`--root DIR` grants another folder"))
+        Err(Diagnostic::new(Code::WORLD, message).help(GRANT_ROOT))
     }
 }
 

@@ -32,7 +32,7 @@ impl Scratch {
         let path = folder.path().join("workspace");
         std::fs::create_dir(&path).map_err(failed)?;
         let mut env: BTreeMap<String, String> = env.iter().cloned().collect();
-        let mut roots = roots::Roots::new(&path.to_string_lossy(), [])?;
+        let mut roots = roots::Roots::new(&path.to_string_lossy(), [], [])?;
         if has_home {
             let home = folder.path().join("home");
             std::fs::create_dir(&home).map_err(failed)?;
@@ -129,6 +129,14 @@ impl World for Scratch {
 
     fn spelled(&self, path: &str) -> String {
         self.disk.spelled(path)
+    }
+
+    fn is_alive(&self, pid: u32) -> bool {
+        self.disk.is_alive(pid)
+    }
+
+    fn root_of(&self, path: &str) -> String {
+        self.disk.root_of(path)
     }
 
     fn lock(&self, path: &str) -> Result<Attempt> {
