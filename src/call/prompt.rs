@@ -6,8 +6,8 @@ use crate::content::{Block, Content, Reply, ResourceBody};
 use crate::definition::{MessagePart, Prompt, listed_prompt};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::registry::ServedPrompt;
-use std::sync::Arc;
 use crate::value::{Json, Object, Record, Value};
+use std::sync::Arc;
 
 /// Reads a resource for a message that embeds it.
 pub type Reading<'a> = &'a dyn Fn(&str) -> Result<Vec<(String, Option<String>, ResourceBody)>>;

@@ -10,20 +10,123 @@ use std::path::Path;
 /// What a prompt may have at most.
 const WORDS: usize = 900;
 
+/// A prompt, its argument with what that completes to, and what it must say.
+type Told = (&'static str, Option<(&'static str, &'static str)>, &'static [&'static str]);
+
 /// Each prompt, the argument that it needs, what that completes to, and what else the prompt must say.
-const ALL: &[(&str, Option<(&str, &str)>, &[&str])] = &[
-    ("spec", None, &["`create_artifact`", "Artifact class: specification", "RFC 2119", "Adversarial review", "**Stop.**", "!slug-of-the-heading.category:", "`Concept: `"]),
-    ("impl", Some(("spec", "tea")), &["`create_artifact`", "Artifact class: implementation", "## Plan", "## Traceability", "questions", "**Stop.**"]),
-    ("feat", Some(("target", "tea-rust")), &["`create_artifact`", "Work type: `feat`", "`tea-rust/feat/NAME`", "Do not touch code", "**Stop.**", "Fill the sections"]),
-    ("ref", Some(("target", "tea-rust")), &["`create_artifact`", "Work type: `ref`", "`tea-rust/ref/NAME`", "Do not touch code", "**Stop.**", "Fill the sections"]),
-    ("fix", Some(("target", "tea-rust")), &["`create_artifact`", "Work type: `fix`", "`tea-rust/fix/NAME`", "Do not touch code", "**Stop.**", "Fill the sections"]),
-    ("draft", Some(("target", "tea")), &["`create_artifact`", "Work type: `draft`", "`tea/draft/NAME`", "Adversarial Review", "Questions", "**Stop.**"]),
-    ("revision", Some(("target", "tea")), &["`create_artifact`", "Work type: `revision`", "`tea/revision/NAME`", "Draft Wording", "Adversarial Review", "Questions", "**Stop.**"]),
-    ("modify_spec", Some(("target", "tea")), &["`update_artifact`", "What depends on it", "- impl://tea-rust (impl/tea-rust/impl.md)", "set_version"]),
+const ALL: &[Told] = &[
+    (
+        "spec",
+        None,
+        &[
+            "`create_artifact`",
+            "Artifact class: specification",
+            "RFC 2119",
+            "Adversarial review",
+            "**Stop.**",
+            "!slug-of-the-heading.category:",
+            "`Concept: `",
+        ],
+    ),
+    (
+        "impl",
+        Some(("spec", "tea")),
+        &[
+            "`create_artifact`",
+            "Artifact class: implementation",
+            "## Plan",
+            "## Traceability",
+            "questions",
+            "**Stop.**",
+        ],
+    ),
+    (
+        "feat",
+        Some(("target", "tea-rust")),
+        &[
+            "`create_artifact`",
+            "Work type: `feat`",
+            "`tea-rust/feat/NAME`",
+            "Do not touch code",
+            "**Stop.**",
+            "Fill the sections",
+        ],
+    ),
+    (
+        "ref",
+        Some(("target", "tea-rust")),
+        &[
+            "`create_artifact`",
+            "Work type: `ref`",
+            "`tea-rust/ref/NAME`",
+            "Do not touch code",
+            "**Stop.**",
+            "Fill the sections",
+        ],
+    ),
+    (
+        "fix",
+        Some(("target", "tea-rust")),
+        &[
+            "`create_artifact`",
+            "Work type: `fix`",
+            "`tea-rust/fix/NAME`",
+            "Do not touch code",
+            "**Stop.**",
+            "Fill the sections",
+        ],
+    ),
+    (
+        "draft",
+        Some(("target", "tea")),
+        &[
+            "`create_artifact`",
+            "Work type: `draft`",
+            "`tea/draft/NAME`",
+            "Adversarial Review",
+            "Questions",
+            "**Stop.**",
+        ],
+    ),
+    (
+        "revision",
+        Some(("target", "tea")),
+        &[
+            "`create_artifact`",
+            "Work type: `revision`",
+            "`tea/revision/NAME`",
+            "Draft Wording",
+            "Adversarial Review",
+            "Questions",
+            "**Stop.**",
+        ],
+    ),
+    (
+        "modify_spec",
+        Some(("target", "tea")),
+        &["`update_artifact`", "What depends on it", "- impl://tea-rust (impl/tea-rust/impl.md)", "set_version"],
+    ),
     ("modify_impl", Some(("target", "tea-rust")), &["`update_artifact`", "set_location", "`compliance_report`"]),
-    ("modify_scratch", Some(("target", "hot-tea")), &["`update_artifact`", "Work type: `feat`", "`target` never changes"]),
-    ("migration", Some(("target", "tea")), &["`create_artifact`", "before you read any code", "- [ ] **1. Enumerate the source files", "**4. Generate the implementation documentation"]),
-    ("compliance", Some(("implementation", "tea-rust")), &["`create_artifact`", "impl://tea-rust/compliance", "work type `ref`", "[ENSURES: constraint-id:TEST]"]),
+    (
+        "modify_scratch",
+        Some(("target", "hot-tea")),
+        &["`update_artifact`", "Work type: `feat`", "`target` never changes"],
+    ),
+    (
+        "migration",
+        Some(("target", "tea")),
+        &[
+            "`create_artifact`",
+            "before you read any code",
+            "- [ ] **1. Enumerate the source files",
+            "**4. Generate the implementation documentation",
+        ],
+    ),
+    (
+        "compliance",
+        Some(("implementation", "tea-rust")),
+        &["`create_artifact`", "impl://tea-rust/compliance", "work type `ref`", "[ENSURES: constraint-id:TEST]"],
+    ),
 ];
 
 /// What each of them says.
@@ -66,7 +169,11 @@ fn every_prompt_says_all_that_it_must_in_few_words() {
     workspace("tea", place.path());
     let mut server = Server::start(place.path(), "specman");
     let mut listed: Vec<String> = server.request("prompts/list", json!({}))["result"]["prompts"]
-        .as_array().unwrap().iter().map(|prompt| prompt["name"].as_str().unwrap().to_owned()).collect();
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|prompt| prompt["name"].as_str().unwrap().to_owned())
+        .collect();
     let mut known: Vec<String> = ALL.iter().map(|(name, ..)| (*name).to_owned()).collect();
     listed.sort();
     known.sort();
@@ -94,10 +201,17 @@ fn the_prompt_tool_says_what_the_prompts_say() {
     for (name, argument, _) in ALL {
         let arguments = arguments(*argument);
         let text = said(&mut server, name, &arguments).unwrap();
-        let answer = server.request("tools/call", json!({ "name": "get_prompt", "arguments": { "name": name, "arguments": arguments } }));
+        let answer = server.request(
+            "tools/call",
+            json!({ "name": "get_prompt", "arguments": { "name": name, "arguments": arguments } }),
+        );
         let result = &answer["result"];
         assert_eq!(result["content"], json!([{ "type": "text", "text": text }]), "{name}");
-        assert_eq!(result["structuredContent"]["messages"], json!([{ "role": "user", "content": { "type": "text", "text": text } }]), "{name}");
+        assert_eq!(
+            result["structuredContent"]["messages"],
+            json!([{ "role": "user", "content": { "type": "text", "text": text } }]),
+            "{name}"
+        );
     }
 }
 
@@ -119,7 +233,9 @@ fn every_argument_that_names_an_artifact_is_completed() {
 #[test]
 fn the_recorded_prompts_agree() {
     let Some(folder) = systems("specman") else { return };
-    for (file, fixture) in [("seed.mini.stub", "mini"), ("seed.mini-cycle", "mini-cycle"), ("seed.create.nosampling", "mini")] {
+    for (file, fixture) in
+        [("seed.mini.stub", "mini"), ("seed.mini-cycle", "mini-cycle"), ("seed.create.nosampling", "mini")]
+    {
         let (_place, _root, mut server) = on(&folder.join("fixtures").join(fixture));
         for line in fs::read_to_string(folder.join("golden").join(format!("{file}.jsonl"))).unwrap().lines() {
             let record: Value = serde_json::from_str(line).unwrap();
@@ -135,7 +251,12 @@ fn the_recorded_prompts_agree() {
     }
     let (_place, _root, mut server) = on(&folder.join("corpus"));
     let text = said(&mut server, "impl", &json!({ "spec": "specman-core" })).unwrap();
-    let list = ["spec://specman-core (spec/specman-core/spec.md)", "spec://specman-data-model (spec/specman-data-model/spec.md)", "docs/founding-spec.md", "https://spec.commonmark.org/0.31.2/"];
+    let list = [
+        "spec://specman-core (spec/specman-core/spec.md)",
+        "spec://specman-data-model (spec/specman-data-model/spec.md)",
+        "docs/founding-spec.md",
+        "https://spec.commonmark.org/0.31.2/",
+    ];
     let mut rest = text.as_str();
     for one in list {
         rest = rest.split_once(&format!("\n- {one}")).unwrap_or_else(|| panic!("{one} is not in its place:\n{text}")).1;

@@ -1,7 +1,9 @@
 //! Lowers `[pack]`, `[graph]` and `limits`.
 
 use super::{Reading, icons};
-use crate::definition::{Fields, Git, Grants, GraphDefinition, LimitsOverride, Located, PackDefinition, PromptTool, Refresh, Role};
+use crate::definition::{
+    Fields, Git, Grants, GraphDefinition, LimitsOverride, Located, PackDefinition, PromptTool, Refresh, Role,
+};
 use crate::diagnostic::Diagnostic;
 
 /// `[pack]`.
@@ -27,7 +29,9 @@ pub fn pack(fields: &Fields<'_>, reading: &mut Reading) -> PackDefinition {
         config: reading.schema(fields, "config", Role::Config),
         limits: limits(fields, &mut reading.faults),
         prompt_tool: fields.table("prompt_tool", &mut reading.faults).map(|tool| PromptTool {
-            name: tool.located("name").unwrap_or_else(|| Located { value: "get_prompt".to_owned(), at: tool.header.clone() }),
+            name: tool
+                .located("name")
+                .unwrap_or_else(|| Located { value: "get_prompt".to_owned(), at: tool.header.clone() }),
             meta: tool.json("meta"),
         }),
         on_error: fields.located("on_error"),
