@@ -48,7 +48,6 @@ fn pack() -> Arc<Pack> {
             prompt_tool: None,
             on_error: None,
             icons: Vec::new(),
-            prompt_tool: None,
         },
         instructions: Some("Call `echo` first.".to_owned()),
         cases: Vec::new(),
