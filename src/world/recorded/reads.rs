@@ -116,6 +116,9 @@ impl FileRead {
     }
 }
 
+/// Paths, and what was there: as long as it is so, a walk finds the same.
+type Vouchers = Arc<[(String, Seen)]>;
+
 /// A walk that was taken.
 #[derive(Debug)]
 pub(super) struct WalkRead {
@@ -129,7 +132,7 @@ pub(super) struct WalkRead {
 #[derive(Clone, Debug)]
 struct WalkState {
     /// The folders looked into, the ignore files in them and above, and where the walk begins.
-    seen: Arc<[(String, Seen)]>,
+    seen: Vouchers,
     young: bool,
 }
 
@@ -144,7 +147,7 @@ impl WalkRead {
     }
 
     /// What vouches for it, if that is still as it was; nothing if only another walk can tell.
-    fn vouched_by(&self) -> Option<Arc<[(String, Seen)]>> {
+    fn vouched_by(&self) -> Option<Vouchers> {
         let state = self.state();
         // What lies behind a symlink can come and go without a trace in the folders that were looked into.
         (!self.walk.follow && !state.young).then(|| Arc::clone(&state.seen))
@@ -309,7 +312,7 @@ impl Reads {
         });
         let changed: Vec<Arc<str>> = changed.map(|(path, _)| Arc::clone(path)).collect();
         let list = self.lists.iter().find(|(path, hash)| hash_of_list(&world.list(path)) != **hash);
-        let holds = |(read, vouchers): (&WalkRead, &Option<Arc<[(String, Seen)]>>)| {
+        let holds = |(read, vouchers): (&WalkRead, &Option<Vouchers>)| {
             vouchers.as_deref().is_some_and(|seen| now.is_as_in(seen)) || !read.is_changed(world)
         };
         let walks: Vec<bool> = self.walks.iter().zip(&vouchers).map(holds).collect();
