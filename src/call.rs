@@ -19,6 +19,7 @@ mod running;
 mod service;
 mod status;
 mod tool;
+mod turn;
 mod writing;
 
 pub use answering::Answering;

@@ -3,7 +3,7 @@
 use super::host::CallHost;
 use crate::definition::GraphDefinition;
 use crate::diagnostic::Result;
-use crate::graph::{Build, Functions, Graph, Store};
+use crate::graph::{Build, Functions, Origin, Store};
 use crate::guard::{self, Guard};
 use crate::primitive::Host;
 use crate::value::Value;
@@ -11,7 +11,7 @@ use crate::world::World;
 use std::sync::Arc;
 
 /// The graph as the files are now. The time of a build is not the call's.
-pub fn fresh(host: &Arc<CallHost>, store: &Arc<Store>, graph: &GraphDefinition) -> Result<Arc<Graph>> {
+pub fn fresh(host: &Arc<CallHost>, store: &Arc<Store>, graph: &GraphDefinition) -> Result<Origin> {
     let made = &host.pack.made;
     let functions = made.program.functions_of(&graph.script.value);
     let functions: Arc<dyn Functions> = Arc::new(OfPack { functions, hash: made.hash });
@@ -25,7 +25,7 @@ pub fn fresh(host: &Arc<CallHost>, store: &Arc<Store>, graph: &GraphDefinition) 
     let config = host.config();
     let world = host.readable()?;
     let build = Build { world: &world, functions: &functions, entry: "build", config: &config, within: &within };
-    store.fresh(&build)
+    store.origin(&build)
 }
 
 /// The functions of a pack, for its graph: what they make depends on the scripts, and on the tables, settings and

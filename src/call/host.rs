@@ -4,12 +4,13 @@ use super::building;
 use super::graphs::Graphs;
 use super::interview::Interview;
 use super::running::Beginning;
+use super::turn::Turn;
 use crate::content::ResourceBody;
 use crate::definition::{Checker, Declared, Problem};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::graph::{Graph, Store};
+use crate::graph::{Entry, Graph, Label, Origin, Store};
 use crate::guard::{self, Cancel};
-use crate::primitive::{Asked, Effect, Host, Notice, PackFile, Question, Violation};
+use crate::primitive::{Asked, Effect, Host, Notice, PackFile, Question, Violation, time};
 use crate::registry::Pack;
 use crate::script::aside;
 use crate::value::{Json, Value};
@@ -41,6 +42,8 @@ pub struct Staging {
 pub struct CallHost {
     /// The pack.
     pub pack: Arc<Pack>,
+    /// What the call does at most.
+    effect: Effect,
     /// Ends the call from outside.
     pub cancel: Cancel,
     /// The configuration of the pack.
@@ -58,6 +61,7 @@ pub struct CallHost {
     interview: Arc<Interview>,
     questions: Option<Arc<[Declared]>>,
     graphs: Graphs,
+    turn: Turn,
     /// Whether it is the host of a build, in which there is no graph yet.
     builds: bool,
     itself: Weak<Self>,
@@ -87,6 +91,7 @@ impl CallHost {
         let now_ms = interview.now_ms(root.now_ms());
         Ok(Arc::new_cyclic(|itself| Self {
             pack: Arc::clone(pack),
+            effect,
             cancel,
             config: staging.config.clone().unwrap_or_else(|| pack.made.config.clone()),
             stage: staging.world.clone(),
@@ -99,6 +104,7 @@ impl CallHost {
             interview: Arc::clone(interview),
             questions,
             graphs: Graphs::default(),
+            turn: Turn::default(),
             builds: false,
             itself: itself.clone(),
         }))
@@ -108,6 +114,7 @@ impl CallHost {
     pub fn for_build(&self, world: Arc<dyn World>) -> Arc<Self> {
         Arc::new_cyclic(|itself| Self {
             pack: Arc::clone(&self.pack),
+            effect: Effect::Reads,
             cancel: self.cancel.clone(),
             config: self.config.clone(),
             stage: self.stage.clone(),
@@ -120,6 +127,7 @@ impl CallHost {
             interview: Arc::clone(&self.interview),
             questions: None,
             graphs: Graphs::default(),
+            turn: Turn::default(),
             builds: true,
             itself: itself.clone(),
         })
@@ -166,7 +174,39 @@ impl CallHost {
         }
     }
 
+    /// Whether a question may be asked now: it may end the call, which then runs again from the top.
+    ///
+    //= docs/spec.md#questions
+    //# A question inside a lock, after a change of the graph, or after a write that reached the disk outside of `once` MUST be refused.
+    fn may_wait(&self) -> Result<()> {
+        let refused = |what: &str, help: &str| {
+            Err(Diagnostic::new(Code::ASK, format!("a question cannot be asked {what}")).help(help))
+        };
+        if self.turn.is_dirty() {
+            return refused("after a change of the graph", "ask first: the call may run again for the answer");
+        }
+        match self.world.staged() {
+            Some(staged) if staged.holds_lock() => {
+                refused("while the call holds a lock", "ask first: others would wait for the answer")
+            }
+            Some(staged) if staged.has_flushed() => refused(
+                "after something was written or run",
+                "ask first, or put what was done into `once`: the call may run again for the answer",
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    /// What the call did to the graph.
+    pub fn turn(&self) -> &Turn {
+        &self.turn
+    }
+
     fn build(&self, store: &Arc<Store>) -> Result<Arc<Graph>> {
+        self.origin(store).map(|origin| Arc::clone(origin.graph()))
+    }
+
+    fn origin(&self, store: &Arc<Store>) -> Result<Origin> {
         let Some(graph) = &self.pack.made.graph else {
             let fault = Diagnostic::new(Code::SCRIPT, format!("the pack `{}` has no graph", self.pack.name));
             return Err(fault.help("declare one: `[graph]` with `script`"));
@@ -190,7 +230,61 @@ impl Host for CallHost {
             let fault = Diagnostic::new(Code::SCRIPT, "the graph is being built");
             return Err(fault.help("in `build` use `g`, in a scan use what the file says"));
         }
-        self.graphs.get(self.world.staged(), &self.store, |store| self.build(store))
+        if self.turn.is_dirty() || self.turn.taken().is_some_and(|turn| turn.graph().is_some()) {
+            let changed = self.turn.graph(&self.store);
+            return changed.unwrap_or_else(|| self.turn.after.get(self.world.staged(), &self.store, |s| self.build(s)));
+        }
+        self.graphs.get(self.world.staged(), &self.store, |store| {
+            self.turn.graph(&self.store).unwrap_or_else(|| self.build(store))
+        })
+    }
+
+    fn graph_of_files(&self) -> Result<Arc<Graph>> {
+        if self.builds || self.turn.graph(&self.store).is_none() {
+            return self.graph();
+        }
+        self.turn.files.get(self.world.staged(), &self.store, |store| self.build(store))
+    }
+
+    fn changes(&self) -> Vec<Arc<Entry>> {
+        self.turn.taken().map_or_else(|| self.store.entries(), |turn| turn.entries())
+    }
+
+    fn stale_files(&self) -> Result<Vec<String>> {
+        match self.store.pending_graph() {
+            Some(_) => Ok(self.store.stale_files(&self.origin(&self.store)?)),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    fn change(&self, name: &str, act: &dyn Fn(Value) -> Result<Value>) -> Result<Arc<Entry>> {
+        let at = time::format(self.now_ms, None)?.into();
+        let label = Label { id: self.uuid().into(), name: name.into(), at };
+        self.turn.change(&self.store, self.effect, label, || self.origin(&self.store), act)
+    }
+
+    fn undo(&self, to: Option<&str>) -> Result<Option<Vec<Arc<Entry>>>> {
+        let turn = self.turn.take(&self.store, self.effect)?;
+        match to {
+            Some(id) => turn.undo_to(id),
+            None => Ok(turn.undo()?.map(|entry| vec![entry])),
+        }
+    }
+
+    fn refresh(&self, discard: bool, full: bool) -> Result<Arc<Graph>> {
+        let turn = self.turn.take(&self.store, self.effect)?;
+        let count = turn.entries().len();
+        if count > 0 && !discard {
+            let message = format!("{count} changes are pending, and a refresh would drop them");
+            return Err(
+                Diagnostic::new(Code::ARGUMENTS, message).help("write them to files first, or give `discard: true`")
+            );
+        }
+        turn.discard();
+        if full {
+            self.store.forget();
+        }
+        self.turn.after.get(self.world.staged(), &self.store, |store| self.build(store))
     }
 
     fn config(&self) -> Value {
@@ -246,6 +340,7 @@ impl Host for CallHost {
             let fault = Diagnostic::new(Code::ASK, "nobody can be asked here");
             return Err(fault.help("ask in a tool, in a prompt or in the read of a resource"));
         };
+        self.may_wait()?;
         let questions: Vec<(String, Question)> =
             asked.iter().map(|asked| question(asked, declared)).collect::<Result<_>>()?;
         self.interview.ask(&questions)

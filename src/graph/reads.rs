@@ -151,6 +151,10 @@ impl Graph {
         }
         fingerprint(&Value::List(declared), &mut hasher)?;
         self.hash_content(&kinds, &mut hasher);
+        if let (Some(lineage), false) = (&self.lineage, kinds.is_empty()) {
+            // What a fragment made no longer tells what is there.
+            hasher.update(&lineage.stamp.to_le_bytes());
+        }
         Ok(Basis { fingerprint: *hasher.finalize().as_bytes(), kinds, names, some })
     }
 
