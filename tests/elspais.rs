@@ -44,7 +44,9 @@ impl Differences {
             let called = difference.split_once(' ').map(|(number, _)| number);
             begins
                 && matching.is_none_or(|matching| matching.is_match(&difference))
-                && calls.is_none_or(|calls| calls.iter().any(|call| Some(call.to_string().as_str()) == called))
+                && calls.is_none_or(|calls| {
+                    calls.iter().any(|call| call.as_integer() == called.and_then(|called| called.parse().ok()))
+                })
                 && only.is_none_or(|parts| parts.iter().any(|part| difference.contains(part.as_str().unwrap())))
         };
         match self.allowed.iter().position(fits) {
@@ -92,7 +94,11 @@ impl Differences {
     /// Nothing but what is allowed was found, and all of that.
     fn none(self) {
         let used = self.used.borrow();
-        let idle: Vec<String> = (0..).zip(&self.allowed).filter(|(at, _)| !used.contains(at)).map(|(_, entry)| entry.to_string()).collect();
+        let idle: Vec<String> = (0..)
+            .zip(&self.allowed)
+            .filter(|(at, _)| !used.contains(at))
+            .map(|(_, entry)| format!("{entry:?}"))
+            .collect();
         let shown = self.found.iter().take(30).map(String::as_str).collect::<Vec<_>>().join("\n");
         assert!(self.found.is_empty(), "{} differences:\n{shown}", self.found.len());
         assert!(idle.is_empty(), "these differences are allowed and not there: {idle:?}");

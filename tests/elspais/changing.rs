@@ -52,9 +52,11 @@ impl Names {
 /// Without the moments, which differ.
 fn timeless(value: &Value) -> Value {
     match value {
-        Value::Object(map) => {
-            map.iter().filter(|(name, _)| *name != "timestamp").map(|(name, one)| (name.clone(), timeless(one))).collect()
-        }
+        Value::Object(map) => map
+            .iter()
+            .filter(|(name, _)| *name != "timestamp")
+            .map(|(name, one)| (name.clone(), timeless(one)))
+            .collect(),
         Value::Array(items) => items.iter().map(timeless).collect(),
         other => other.clone(),
     }
@@ -129,8 +131,18 @@ impl Dice {
 /// One random change, of which some are refused.
 pub fn mutate(server: &mut Server, dice: &mut Dice, round: usize) -> Value {
     const IDS: [&str; 12] = [
-        "REQ-p00001", "REQ-p00002", "REQ-p00003", "REQ-o00001", "REQ-o00002", "REQ-o00003", "REQ-d00001", "REQ-d00002",
-        "REQ-d00003", "REQ-d00004", "REQ-d00007", "REQ-d00100",
+        "REQ-p00001",
+        "REQ-p00002",
+        "REQ-p00003",
+        "REQ-o00001",
+        "REQ-o00002",
+        "REQ-o00003",
+        "REQ-d00001",
+        "REQ-d00002",
+        "REQ-d00003",
+        "REQ-d00004",
+        "REQ-d00007",
+        "REQ-d00100",
     ];
     const LABELS: [&str; 5] = ["A", "B", "C", "D", "E"];
     let (id, to, label) = (dice.of(&IDS), dice.of(&IDS), dice.of(&LABELS));
@@ -140,16 +152,28 @@ pub fn mutate(server: &mut Server, dice: &mut Dice, round: usize) -> Value {
         0 => ("mutate_rename_node", json!({ "old_id": id, "new_id": dice.of(&IDS) })),
         1 => ("mutate_update_title", json!({ "node_id": id, "new_title": format!("Title {round}") })),
         2 => ("mutate_change_status", json!({ "node_id": id, "new_status": dice.of(&["Active", "Draft", "Old"]) })),
-        3 => ("mutate_add_requirement", json!({ "req_id": id, "title": "New", "level": "DEV", "parent_id": to, "edge_kind": kind })),
+        3 => (
+            "mutate_add_requirement",
+            json!({ "req_id": id, "title": "New", "level": "DEV", "parent_id": to, "edge_kind": kind }),
+        ),
         4 if dice.throw(3) == 0 => ("mutate_delete_requirement", json!({ "node_id": id, "confirm": true })),
         4 | 5 => ("mutate_add_assertion", json!({ "req_id": id, "label": label, "text": text })),
         6 => ("mutate_update_assertion", json!({ "assertion_id": assertion, "new_text": text })),
         7 => ("mutate_rename_assertion", json!({ "old_id": assertion, "new_label": dice.of(&LABELS) })),
-        8 => ("mutate_delete_assertion", json!({ "assertion_id": assertion, "confirm": true, "compact": dice.throw(2) == 0 })),
-        9 => ("mutate_add_edge", json!({ "source_id": id, "target_id": if dice.throw(2) == 0 { to.to_owned() } else { format!("{to}-{label}") }, "edge_kind": kind })),
+        8 => (
+            "mutate_delete_assertion",
+            json!({ "assertion_id": assertion, "confirm": true, "compact": dice.throw(2) == 0 }),
+        ),
+        9 => (
+            "mutate_add_edge",
+            json!({ "source_id": id, "target_id": if dice.throw(2) == 0 { to.to_owned() } else { format!("{to}-{label}") }, "edge_kind": kind }),
+        ),
         10 => ("mutate_change_edge_kind", json!({ "source_id": id, "target_id": to, "new_kind": kind })),
         11 => ("mutate_delete_edge", json!({ "source_id": id, "target_id": to, "confirm": true })),
-        _ => ("mutate_fix_broken_reference", json!({ "source_id": "REQ-d00003", "old_target_id": "REQ-p99999", "new_target_id": id })),
+        _ => (
+            "mutate_fix_broken_reference",
+            json!({ "source_id": "REQ-d00003", "old_target_id": "REQ-p99999", "new_target_id": id }),
+        ),
     };
     server.well(tool, arguments)
 }
@@ -172,7 +196,10 @@ fn undone_every_answer_is_as_it_was() {
                     let undone = server.well("undo_last_mutation", json!({}));
                     assert_eq!(undone["mutation"]["id"], answer["mutation"]["id"]);
                     assert_eq!(everything(&mut server), *said.last().unwrap(), "seed {seed}, {answer}");
-                    assert!(with != *said.last().unwrap() || answer["mutation"]["before_state"] == answer["mutation"]["after_state"]);
+                    assert!(
+                        with != *said.last().unwrap()
+                            || answer["mutation"]["before_state"] == answer["mutation"]["after_state"]
+                    );
                     if first == Some(answer["mutation"]["id"].clone()) {
                         first = None;
                     }

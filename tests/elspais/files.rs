@@ -26,7 +26,9 @@ fn committed(root: &Path) {
 
 /// The lines that a diff takes away and adds.
 fn changed(diff: &str) -> Vec<String> {
-    let lines = diff.lines().filter(|line| line.starts_with(['-', '+']) && !line.starts_with("---") && !line.starts_with("+++"));
+    let lines = diff
+        .lines()
+        .filter(|line| line.starts_with(['-', '+']) && !line.starts_with("--- ") && !line.starts_with("+++ "));
     lines.map(str::to_owned).collect()
 }
 
@@ -48,7 +50,10 @@ fn the_recorded_session_of_files_agrees() {
         _ => {}
     };
     replay(&folder.join("golden/mini-files.r50.jsonl"), &root, "files", arguments, other);
-    let first = ["-**Level**: Ops | **Status**: Active | **Implements**: REQ-p00001", "+**Level**: Ops | **Status**: Active | **Refines**: REQ-p00001"];
+    let first = [
+        "-**Level**: Ops | **Status**: Active | **Implements**: REQ-p00001",
+        "+**Level**: Ops | **Status**: Active | **Refines**: REQ-p00001",
+    ];
     assert_eq!(diffs[0], first);
     let second = [
         "-**Level**: OPS | **Status**: Draft | **Implements**: REQ-p00001-A-C | **Refines**: REQ-p00002",
@@ -82,11 +87,11 @@ fn saving_writes_the_touched_lines_only() {
             assert_eq!(done["success"], true, "{done}");
         }
         let saved = server.well("save_mutations", json!({}));
-        assert_eq!(saved["success"], true, "{save}: {saved}");
+        assert_eq!(saved["success"], true, "{save:?}: {saved}");
         let lines = changed(&git(place.path(), &["diff"]));
         let wanted: Vec<&str> = save["diff"].as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
         let got: Vec<&str> = lines.iter().map(|line| line.trim_end_matches('\r')).collect();
-        assert_eq!(got, wanted, "{}", save["why"]);
+        assert_eq!(got, wanted, "{:?}", save["why"]);
         let text = fs::read_to_string(place.path().join("spec/a.md")).unwrap();
         assert!(text.split_inclusive('\n').all(|line| line.ends_with("\r\n")), "{text:?}");
         assert_eq!(server.well("get_graph_status", json!({}))["pending_mutations"], 0);
@@ -173,7 +178,9 @@ fn many(root: &Path, count: usize) {
     fs::create_dir(root.join("spec")).unwrap();
     fs::write(root.join(".elspais.toml"), "").unwrap();
     let block = |at: usize| {
-        format!("## REQ-d{at:05}: Part {at}\n\n**Level**: DEV | **Status**: Draft | **Implements**: REQ-p00001\n\n## Assertions\n\nA. It SHALL be part {at}.\n\n*End* *Part {at}* | **Hash**: 00000000\n")
+        format!(
+            "## REQ-d{at:05}: Part {at}\n\n**Level**: DEV | **Status**: Draft | **Implements**: REQ-p00001\n\n## Assertions\n\nA. It SHALL be part {at}.\n\n*End* *Part {at}* | **Hash**: 00000000\n"
+        )
     };
     let all: Vec<String> = (1..=count).map(block).collect();
     fs::write(root.join("spec/a.md"), all.join("\n---\n\n")).unwrap();
@@ -182,7 +189,9 @@ fn many(root: &Path, count: usize) {
 
 fn call(home: &Path, root: &Path, tool: &str, arguments: &Value) -> Command {
     let mut command = toolsd(home);
-    command.args(["call", tool, &arguments.to_string(), "--pack", "elspais", "--format", "json", "--workspace"]).arg(root);
+    command
+        .args(["call", tool, &arguments.to_string(), "--pack", "elspais", "--format", "json", "--workspace"])
+        .arg(root);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
@@ -225,7 +234,8 @@ fn killed_at_any_moment_nothing_is_torn() {
     let mut dice = Dice(7);
     for round in 0..rounds {
         let id = format!("REQ-d{:05}", dice.throw(12) + 1);
-        let here = |file: &str| fs::read_to_string(root.join("spec").join(file)).unwrap().contains(&format!("## {id}:"));
+        let here =
+            |file: &str| fs::read_to_string(root.join("spec").join(file)).unwrap().contains(&format!("## {id}:"));
         let target = if here("a.md") { "spec/b.md" } else { "spec/a.md" };
         let arguments = json!({ "req_id": id, "target_file": target, "save_branch": round % 5 == 0 });
         let mut child = call(place.path(), &root, "move_requirement", &arguments).spawn().unwrap();
@@ -234,7 +244,10 @@ fn killed_at_any_moment_nothing_is_torn() {
         child.wait().unwrap();
         let all = ["a.md", "b.md"].map(|file| fs::read_to_string(root.join("spec").join(file)).unwrap()).concat();
         for at in 1..=12 {
-            assert!(all.contains(&format!("*End* *Part {at}* | **Hash**: 00000000\n")), "round {round}: part {at} is lost");
+            assert!(
+                all.contains(&format!("*End* *Part {at}* | **Hash**: 00000000\n")),
+                "round {round}: part {at} is lost"
+            );
         }
         assert_eq!(all.matches("## REQ-").count(), all.matches("*End*").count(), "round {round}: a block is torn");
         let began = Instant::now();
