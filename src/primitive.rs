@@ -1,7 +1,8 @@
 //! What a primitive is: declared once, as data, with examples that cannot be left out.
 
 mod args;
-mod blocks;
+pub mod blocks;
+pub mod draw;
 pub mod find;
 pub mod form;
 pub mod git;
@@ -10,7 +11,6 @@ mod question;
 pub mod time;
 
 pub use args::Args;
-pub use blocks::base64_of;
 pub use find::find_of;
 pub use host::{Context, Host, Listed, LogLevel, Notice, PackFile, Violation};
 pub use question::{Asked, CAPABILITIES, Question, Wish, has_capability, lacking};

@@ -24,16 +24,10 @@ type = "object"
 properties.pot = { type = "string" }
 "##,
     )],
-    quiet: &[(
+    mended: &[(
         "tools.d/a.toml",
-        r##"[[tool]]
-name = "brew"
-description = "Brews a pot of tea, and says how long it took."
-text = "ok"
-[tool.input]
-type = "object"
-properties.pot = { type = "string", description = "Which pot" }
-"##,
+        r##"properties.pot = { type = "string" }"##,
+        r##"properties.pot = { type = "string", description = "Which pot" }"##,
     )],
 };
 

@@ -31,21 +31,14 @@ fn said() { ask("tea", client_roots()).len().to_string() }
 fn brew(args) { 1 }"##,
         ),
     ],
-    quiet: &[
-        (
-            "tools.d/a.toml",
-            r##"[[tool]]
-name = "brew"
-describe = "words"
-effect = "pure"
-"##,
-        ),
-        (
-            "tools.d/a.rhai",
-            r##"fn words() { "Brews tea" }
+    mended: &[(
+        "tools.d/a.rhai",
+        r##"fn words() { said() }
+fn said() { ask("tea", client_roots()).len().to_string() }
+fn brew(args) { 1 }"##,
+        r##"fn words() { "Brews tea" }
 fn brew(args) { ask("tea", client_roots()).len() }"##,
-        ),
-    ],
+    )],
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {

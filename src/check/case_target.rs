@@ -24,18 +24,7 @@ call = "brw"
 gives = "ok"
 "##,
     )],
-    quiet: &[(
-        "tools.d/a.toml",
-        r##"[[tool]]
-name = "brew"
-description = "Brews a pot of tea, and says how long it took."
-text = "ok"
-[[case]]
-title = "brews"
-call = "brew"
-gives = "ok"
-"##,
-    )],
+    mended: &[("tools.d/a.toml", r##"call = "brw""##, r##"call = "brew""##)],
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {

@@ -22,20 +22,11 @@ effect = "pure"
         ),
         ("tools.d/a.rhai", r##"fn brew(args) { let pots = [1, 2]; pots.filter(|pot| pots.len() > pot) }"##),
     ],
-    quiet: &[
-        (
-            "tools.d/a.toml",
-            r##"[[tool]]
-name = "brew"
-description = "Brews a pot of tea, and says how long it took."
-effect = "pure"
-"##,
-        ),
-        (
-            "tools.d/a.rhai",
-            r##"fn brew(args) { let pots = [1, 2]; let count = pots.len(); pots.filter(|pot| count > pot) }"##,
-        ),
-    ],
+    mended: &[(
+        "tools.d/a.rhai",
+        "fn brew(args) { let pots = [1, 2]; pots.filter(|pot| pots.len() > pot) }",
+        "fn brew(args) { let pots = [1, 2]; let count = pots.len(); pots.filter(|pot| count > pot) }",
+    )],
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {

@@ -30,21 +30,7 @@ effect = "pure"
 fn pot() { read_text("a.md") }"##,
         ),
     ],
-    quiet: &[
-        (
-            "tools.d/a.toml",
-            r##"[[tool]]
-name = "brew"
-description = "Brews a pot of tea, and says how long it took."
-effect = "reads"
-"##,
-        ),
-        (
-            "tools.d/a.rhai",
-            r##"fn brew(args) { pot() }
-fn pot() { read_text("a.md") }"##,
-        ),
-    ],
+    mended: &[("tools.d/a.toml", r##"effect = "pure""##, r##"effect = "reads""##)],
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {

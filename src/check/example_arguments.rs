@@ -26,22 +26,15 @@ arguments = { pt = "x" }
 gives = "ok"
 "##,
     )],
-    quiet: &[(
+    mended: &[(
         "tools.d/a.toml",
-        r##"[[tool]]
-name = "brew"
-description = "Brews a pot of tea, and says how long it took."
-text = "ok"
-[tool.input]
-type = "object"
-properties.pot = { type = "string" }
-[[tool.example]]
-arguments = { pot = "x" }
+        r##"arguments = { pt = "x" }
+gives = "ok""##,
+        r##"arguments = { pot = "x" }
 gives = "ok"
 [[tool.example]]
 arguments = { pt = "x" }
-fails = { message = "pt" }
-"##,
+fails = { message = "pt" }"##,
     )],
 };
 

@@ -22,17 +22,7 @@ template = "templates/a/bew.hbs"
         ),
         ("templates/a/brew.hbs", r##"ok"##),
     ],
-    quiet: &[
-        (
-            "tools.d/a.toml",
-            r##"[[tool]]
-name = "brew"
-description = "Brews a pot of tea, and says how long it took."
-template = "templates/a/brew.hbs"
-"##,
-        ),
-        ("templates/a/brew.hbs", r##"ok"##),
-    ],
+    mended: &[("tools.d/a.toml", r##"template = "templates/a/bew.hbs""##, r##"template = "templates/a/brew.hbs""##)],
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {

@@ -22,17 +22,7 @@ effect = "pure"
         ),
         ("tools.d/a.rhai", r##"fn brw(args) { 1 }"##),
     ],
-    quiet: &[
-        (
-            "tools.d/a.toml",
-            r##"[[tool]]
-name = "brew"
-description = "Brews a pot of tea, and says how long it took."
-effect = "pure"
-"##,
-        ),
-        ("tools.d/a.rhai", r##"fn brew(args) { 1 }"##),
-    ],
+    mended: &[("tools.d/a.rhai", "fn brw(args) { 1 }", "fn brew(args) { 1 }")],
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {

@@ -24,13 +24,14 @@ description = "Brews a pot of tea, and says how long it took."
 text = "ok"
 "##,
     )],
-    quiet: &[(
+    mended: &[(
         "tools.d/a.toml",
-        r##"[[tool]]
+        r##"text = "ok"
+[[tool]]
 name = "brew"
 description = "Brews a pot of tea, and says how long it took."
-text = "ok"
-"##,
+text = "ok""##,
+        r##"text = "ok""##,
     )],
 };
 

@@ -26,20 +26,11 @@ properties.default = { type = "string" }
         ),
         ("tools.d/a.rhai", r##"fn brew(args) { 1 }"##),
     ],
-    quiet: &[
-        (
-            "tools.d/a.toml",
-            r##"[[tool]]
-name = "brew"
-description = "Brews a pot of tea, and says how long it took."
-effect = "pure"
-[tool.input]
-type = "object"
-properties.usual = { type = "string" }
-"##,
-        ),
-        ("tools.d/a.rhai", r##"fn brew(args) { 1 }"##),
-    ],
+    mended: &[(
+        "tools.d/a.toml",
+        r##"properties.default = { type = "string" }"##,
+        r##"properties.usual = { type = "string" }"##,
+    )],
 };
 
 /// The reserved words of rhai, used or not.

@@ -25,17 +25,10 @@ uri_template = "tea:///{cup}{?size}"
 text = "b"
 "##,
     )],
-    quiet: &[(
+    mended: &[(
         "tools.d/a.toml",
-        r##"[[resource]]
-name = "pot"
-uri_template = "tea:///{pot}"
-text = "a"
-[[resource]]
-name = "cup"
-uri_template = "tea:///cups/{cup}{?size}"
-text = "b"
-"##,
+        r##"uri_template = "tea:///{cup}{?size}""##,
+        r##"uri_template = "tea:///cups/{cup}{?size}""##,
     )],
 };
 

@@ -24,17 +24,12 @@ properties.pot = true
 properties.cups = { type = ["integer", "null"] }
 "##,
     )],
-    quiet: &[(
+    mended: &[(
         "tools.d/a.toml",
-        r##"[[tool]]
-name = "brew"
-description = "Brews a pot of tea, and says how long it took."
-text = "ok"
-[tool.input]
-type = "object"
-properties.pot = {}
-properties.cups = { type = "integer" }
-"##,
+        r##"properties.pot = true
+properties.cups = { type = ["integer", "null"] }"##,
+        r##"properties.pot = {}
+properties.cups = { type = "integer" }"##,
     )],
 };
 

@@ -25,18 +25,10 @@ type = "object"
 properties.pot = { "$ref" = "#/$defs/Pt" }
 "##,
     )],
-    quiet: &[(
+    mended: &[(
         "tools.d/a.toml",
-        r##"[defs.Pot]
-type = "string"
-[[tool]]
-name = "brew"
-description = "Brews a pot of tea, and says how long it took."
-text = "ok"
-[tool.input]
-type = "object"
-properties.pot = { "$ref" = "#/$defs/Pot" }
-"##,
+        r##"properties.pot = { "$ref" = "#/$defs/Pt" }"##,
+        r##"properties.pot = { "$ref" = "#/$defs/Pot" }"##,
     )],
 };
 

@@ -28,21 +28,7 @@ effect = "pure"
 fn to_upper(text) { text }"##,
         ),
     ],
-    quiet: &[
-        (
-            "tools.d/a.toml",
-            r##"[[tool]]
-name = "brew"
-description = "Brews a pot of tea, and says how long it took."
-effect = "pure"
-"##,
-        ),
-        (
-            "tools.d/a.rhai",
-            r##"fn brew(args) { 1 }
-fn shout(text) { text }"##,
-        ),
-    ],
+    mended: &[("tools.d/a.rhai", "fn to_upper(text) { text }", "fn shout(text) { text }")],
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {

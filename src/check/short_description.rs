@@ -19,13 +19,10 @@ description = "Brews."
 text = "ok"
 "##,
     )],
-    quiet: &[(
+    mended: &[(
         "tools.d/a.toml",
-        r##"[[tool]]
-name = "brew"
-description = "Brews a pot of tea, and says how long it took."
-text = "ok"
-"##,
+        r##"description = "Brews.""##,
+        r##"description = "Brews a pot of tea, and says how long it took.""##,
     )],
 };
 

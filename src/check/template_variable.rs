@@ -28,20 +28,14 @@ properties.pot = { type = "string" }
         ),
         ("templates/a/brew.hbs", r##"Brewing {{pt}}."##),
     ],
-    quiet: &[
+    mended: &[
+        ("templates/a/brew.hbs", "Brewing {{pt}}.", "Brewing {{pot}} {{how}}."),
         (
             "tools.d/a.toml",
-            r##"[[tool]]
-name = "brew"
-description = "Brews a pot of tea, and says how long it took."
-template = "templates/a/brew.hbs"
-with = { how = "long" }
-[tool.input]
-type = "object"
-properties.pot = { type = "string" }
-"##,
+            r##"template = "templates/a/brew.hbs""##,
+            r##"template = "templates/a/brew.hbs"
+with = { how = "long" }"##,
         ),
-        ("templates/a/brew.hbs", r##"Brewing {{pot}} {{how}}."##),
     ],
 };
 

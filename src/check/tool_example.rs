@@ -19,15 +19,12 @@ description = "Brews a pot of tea, and says how long it took."
 text = "ok"
 "##,
     )],
-    quiet: &[(
+    mended: &[(
         "tools.d/a.toml",
-        r##"[[tool]]
-name = "brew"
-description = "Brews a pot of tea, and says how long it took."
-text = "ok"
+        r##"text = "ok""##,
+        r##"text = "ok"
 [[tool.example]]
-gives = "ok"
-"##,
+gives = "ok""##,
     )],
 };
 

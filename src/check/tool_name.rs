@@ -19,13 +19,12 @@ description = "Brews a pot of tea."
 text = "ok"
 "##,
     )],
-    quiet: &[(
+    mended: &[(
         "tools.d/a.toml",
-        r##"[[tool]]
-name = "brew"
-description = "Brews a pot of tea, and says how long it took."
-text = "ok"
-"##,
+        r##"name = "brew tea"
+description = "Brews a pot of tea.""##,
+        r##"name = "brew"
+description = "Brews a pot of tea, and says how long it took.""##,
     )],
 };
 

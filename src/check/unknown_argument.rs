@@ -27,20 +27,14 @@ properties.pot = { type = "string" }
         ),
         ("tools.d/a.rhai", r##"fn brew(args) { args.pt }"##),
     ],
-    quiet: &[
+    mended: &[
+        ("tools.d/a.rhai", "fn brew(args) { args.pt }", "fn brew(args) { [args.pot, args.how] }"),
         (
             "tools.d/a.toml",
-            r##"[[tool]]
-name = "brew"
-description = "Brews a pot of tea, and says how long it took."
-effect = "pure"
-with = { how = 1 }
-[tool.input]
-type = "object"
-properties.pot = { type = "string" }
-"##,
+            r##"effect = "pure""##,
+            r##"effect = "pure"
+with = { how = 1 }"##,
         ),
-        ("tools.d/a.rhai", r##"fn brew(args) { [args.pot, args.how] }"##),
     ],
 };
 

@@ -24,18 +24,9 @@ effect = "pure"
         ),
         ("tools.d/a.rhai", r##"fn brew(args) { data("level") }"##),
     ],
-    quiet: &[
-        (
-            "tools.d/a.toml",
-            r##"[data.levels]
-must = 1
-[[tool]]
-name = "brew"
-description = "Brews a pot of tea, and says how long it took."
-effect = "reads"
-"##,
-        ),
-        ("tools.d/a.rhai", r##"fn brew(args) { data("levels") }"##),
+    mended: &[
+        ("tools.d/a.rhai", r##"fn brew(args) { data("level") }"##, r##"fn brew(args) { data("levels") }"##),
+        ("tools.d/a.toml", r##"effect = "pure""##, r##"effect = "reads""##),
     ],
 };
 

@@ -22,17 +22,9 @@ effect = "pure"
         ),
         ("tools.d/a.rhai", r##"fn brew(args) { to_uper("x") }"##),
     ],
-    quiet: &[
-        (
-            "tools.d/a.toml",
-            r##"[[tool]]
-name = "brew"
-description = "Brews a pot of tea, and says how long it took."
-effect = "pure"
-"##,
-        ),
-        ("tools.d/a.rhai", r##"fn brew(args) { heat(to_upper("x")) }"##),
-        ("tools.d/a/lib.rhai", r##"fn heat(x) { x }"##),
+    mended: &[
+        ("tools.d/a.rhai", r##"fn brew(args) { to_uper("x") }"##, r##"fn brew(args) { heat(to_upper("x")) }"##),
+        ("tools.d/a/lib.rhai", "", "fn heat(x) { x }"),
     ],
 };
 

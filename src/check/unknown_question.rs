@@ -23,18 +23,11 @@ ask.tea = { message = "Which tea?", schema = { name = { type = "string" } } }
         ),
         ("tools.d/a.rhai", r##"fn brew(args) { ask("tee").action }"##),
     ],
-    quiet: &[
-        (
-            "tools.d/a.toml",
-            r##"[[tool]]
-name = "brew"
-description = "Brews a pot of tea, and says how long it took."
-effect = "pure"
-ask.tea = { message = "Which tea?", schema = { name = { type = "string" } } }
-"##,
-        ),
-        ("tools.d/a.rhai", r##"fn brew(args) { ask("tea").action }"##),
-    ],
+    mended: &[(
+        "tools.d/a.rhai",
+        r##"fn brew(args) { ask("tee").action }"##,
+        r##"fn brew(args) { ask("tea").action }"##,
+    )],
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {

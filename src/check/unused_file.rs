@@ -23,17 +23,11 @@ text = "ok"
         ),
         ("templates/a/old.hbs", r##"old"##),
     ],
-    quiet: &[
-        (
-            "tools.d/a.toml",
-            r##"[[tool]]
-name = "brew"
-description = "Brews a pot of tea, and says how long it took."
-template = "templates/a/new.hbs"
-"##,
-        ),
-        ("templates/a/new.hbs", r##"{{> templates/a/row}}"##),
-        ("templates/a/row.hbs", r##"r"##),
+    mended: &[
+        ("templates/a/new.hbs", "", "{{> templates/a/row}}"),
+        ("templates/a/old.hbs", "old", ""),
+        ("templates/a/row.hbs", "", "r"),
+        ("tools.d/a.toml", r##"text = "ok""##, r##"template = "templates/a/new.hbs""##),
     ],
 };
 

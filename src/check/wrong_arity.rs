@@ -24,17 +24,11 @@ effect = "pure"
         ),
         ("tools.d/a.rhai", r##"fn brew(args) { to_upper("x", 1, 2) }"##),
     ],
-    quiet: &[
-        (
-            "tools.d/a.toml",
-            r##"[[tool]]
-name = "brew"
-description = "Brews a pot of tea, and says how long it took."
-effect = "pure"
-"##,
-        ),
-        ("tools.d/a.rhai", r##"fn brew(args) { "x".to_upper() }"##),
-    ],
+    mended: &[(
+        "tools.d/a.rhai",
+        r##"fn brew(args) { to_upper("x", 1, 2) }"##,
+        r##"fn brew(args) { "x".to_upper() }"##,
+    )],
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {

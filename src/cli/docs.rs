@@ -3,7 +3,7 @@
 use super::options::{Format, Shared};
 use super::terminal::{Style, Terminal};
 use super::{Ended, Exit};
-use crate::check::Rule;
+use crate::check::{Rule, lines_of};
 use crate::definition::{Grammar, Key};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::manual::{Entries, families, members, nearest_name, word_of};
@@ -102,12 +102,14 @@ fn tell_table(terminal: &Terminal, table: &Grammar) {
 fn tell_rule(terminal: &Terminal, rule: &Rule) {
     terminal.line(&terminal.styled(Style::Bold, rule.code.0));
     terminal.line(&format!("{} {}", rule.summary, rule.why));
-    for (word, files) in [("It fires on:", rule.fires), ("It is quiet on:", rule.quiet)] {
-        terminal.line("");
-        terminal.line(word);
-        for (path, text) in files {
-            terminal.line(&terminal.styled(Style::Dim, &format!("  # {path}")));
-            text.lines().for_each(|line| terminal.line(&format!("  {line}")));
-        }
-    }
+    let file = |path: &str, lines: &mut dyn Iterator<Item = String>| {
+        terminal.line(&terminal.styled(Style::Dim, &format!("  # {path}")));
+        lines.for_each(|line| terminal.line(&format!("  {line}")));
+    };
+    terminal.line("");
+    terminal.line("It fires on:");
+    rule.fires.iter().for_each(|(path, text)| file(path, &mut text.lines().map(str::to_owned)));
+    terminal.line("");
+    terminal.line("It is mended by:");
+    rule.mended.iter().for_each(|mend| file(mend.0, &mut lines_of(mend)));
 }

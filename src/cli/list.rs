@@ -3,6 +3,7 @@
 use super::options::Format;
 use super::terminal::{Style, Terminal};
 use super::{Ended, Exit, Session};
+use crate::diagnostic::Code;
 use crate::registry::Registry;
 use crate::value::Json;
 use clap::Args;
@@ -26,11 +27,13 @@ impl List {
         let registry = service.registry();
         if session.shared.format == Format::Json {
             session.terminal.json(&as_json(&registry));
-            return Ok(Exit::Well);
+        } else {
+            session.tell_faults(&registry);
+            show(&session.terminal, &registry);
         }
-        session.tell_faults(&registry);
-        show(&session.terminal, &registry);
-        Ok(Exit::Well)
+        // What is wrong inside a pack is told, not an error of the list; a pack that there is not is one.
+        let unknown = registry.faults.iter().any(|fault| fault.code == Code("unknown-pack"));
+        Ok(if unknown { Exit::Usage } else { Exit::Well })
     }
 }
 

@@ -122,9 +122,18 @@ impl Session {
         service.wait(request, caller)
     }
 
-    /// Tells what is wrong with the packs, on standard error.
+    /// Tells what is wrong with the packs, on standard error. Many files that nobody trusted are one line.
     pub fn tell_faults(&self, registry: &Registry) {
-        registry.faults.iter().for_each(|fault| self.terminal.fault(fault));
+        let (untrusted, others): (Vec<_>, Vec<_>) =
+            registry.faults.iter().partition(|fault| fault.code == Code("untrusted"));
+        if untrusted.len() > 3 {
+            let message = format!("{} files are not trusted and so not used", untrusted.len());
+            let help = "`toolsd check` lists them; read them, then run `toolsd trust`";
+            self.terminal.fault(&Diagnostic::new(Code("untrusted"), message).warning().help(help));
+        } else {
+            untrusted.iter().for_each(|fault| self.terminal.fault(fault));
+        }
+        others.iter().for_each(|fault| self.terminal.fault(fault));
     }
 
     /// The fault of a name that nothing here answers.

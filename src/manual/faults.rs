@@ -1,7 +1,7 @@
 //! The page of the rules of `check` and of the codes of faults.
 
 use super::{HEAD, cell};
-use crate::check::{ALL as RULES, Rule};
+use crate::check::{ALL as RULES, Rule, lines_of};
 use crate::definition::code;
 use crate::value::Json;
 use serde_json::json;
@@ -75,8 +75,11 @@ pub fn page() -> String {
     for rule in RULES {
         text.push_str(&format!("\n### {}\n\n{} {}\n\nIt fires on:\n", rule.code, rule.summary, rule.why));
         rule.fires.iter().for_each(|file| fenced(&mut text, file));
-        text.push_str("\nIt is quiet on:\n");
-        rule.quiet.iter().for_each(|file| fenced(&mut text, file));
+        text.push_str("\nIt is mended by:\n");
+        for mend in rule.mended {
+            let lines: Vec<String> = lines_of(mend).collect();
+            text.push_str(&format!("\n`{}`\n\n```diff\n{}\n```\n", mend.0, lines.join("\n")));
+        }
     }
     text.push_str("\n## Other codes\n\n| code | what it means |\n|---|---|\n");
     all().iter().for_each(|fault| text.push_str(&format!("| `{}` | {} |\n", fault.code, cell(fault.summary))));
@@ -92,16 +95,14 @@ fn fenced(text: &mut String, (path, content): &(&str, &str)) {
 
 /// The rule for machines.
 pub fn rule_to_json(rule: &Rule) -> Json {
-    let files = |files: &[(&str, &str)]| {
-        let files = files.iter().map(|(path, text)| ((*path).to_owned(), Json::from(*text)));
-        Json::Object(files.collect())
-    };
+    let files = rule.fires.iter().map(|(path, text)| ((*path).to_owned(), Json::from(*text)));
+    let mended = rule.mended_files().into_iter().map(|(path, text)| (path.to_owned(), Json::from(text)));
     json!({
         "code": rule.code.0,
         "summary": rule.summary,
         "why": rule.why,
-        "fires": files(rule.fires),
-        "quiet": files(rule.quiet),
+        "fires": Json::Object(files.collect()),
+        "mended": Json::Object(mended.collect()),
     })
 }
 

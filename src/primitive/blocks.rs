@@ -1,11 +1,18 @@
 //! What the primitives that make blocks of content share.
 
-use super::Args;
+use super::{Args, Param, option};
 use crate::content::Content;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::value::{Json, Map, Value};
+use crate::value::{Json, Kind, Map, Value};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+
+/// The option `annotations` of every primitive that makes a block.
+pub const ANNOTATIONS: Param =
+    option("annotations", &[Kind::Map], "`audience`, `priority`, `last_modified`, as MCP knows them.");
+
+/// The option `meta` of every primitive that makes a block.
+pub const META: Param = option("meta", &[Kind::Map], "`_meta` of the block.");
 
 impl Content {
     /// The same, with what the options `annotations` and `meta` of its primitive say. Keys of annotations are

@@ -1,13 +1,34 @@
 //! How git is run: which subcommands and options, and what it is kept from.
 
-use super::{Args, Context};
+use super::{Args, Context, Param, option, required};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
-use crate::value::Value;
+use crate::value::{Kind, Value};
 use crate::world::run::{Command, Needs, Ran};
 use crate::world::{World, path};
 use serde_json::json;
 use std::time::Duration;
+
+/// The parameter `args` of both primitives.
+pub const ARGS: Param = required("args", &[Kind::Text, Kind::List], "The subcommand and its options.");
+
+/// The parameter `folder` of both primitives.
+pub const FOLDER: Param =
+    option("folder", &[Kind::Text], "The folder it runs in; the root of the workspace if it is left out.");
+
+/// The parameter `refs` of both primitives.
+pub const REFS: Param = option(
+    "refs",
+    &[Kind::Text, Kind::List],
+    "Names of commits, branches and the like, from data: one that begins with `-` is a fault.",
+);
+
+/// The parameter `paths` of both primitives.
+pub const PATHS: Param = option("paths", &[Kind::Text, Kind::List], "Paths, taken literally; they come after `--`.");
+
+/// The parameter `check` of both primitives.
+pub const CHECK: Param =
+    option("check", &[Kind::Bool], "Whether another exit code than 0 is a fault; `true` if it is left out.");
 
 /// How many bytes git may print.
 const MOST: usize = 32 << 20;

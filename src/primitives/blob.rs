@@ -2,8 +2,7 @@
 
 use crate::content::{Block, Content, ResourceBody};
 use crate::diagnostic::Result;
-use crate::primitive::base64_of;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, blocks, option, required};
 use crate::value::{Kind, Value};
 
 /// The declaration.
@@ -15,7 +14,7 @@ pub const PRIMITIVE: Primitive = Primitive {
         required("data", &[Kind::Text, Kind::Bytes], "Base64, or the bytes."),
         option("mime_type", &[Kind::Text], "Its MIME type; left out, that of the definition."),
         option("uri", &[Kind::Text], "Its URI; left out, the one that was asked for."),
-        option("meta", &[Kind::Map], "`_meta` of the block."),
+        blocks::META,
     ],
     returns: Kind::Content,
     effect: Effect::Pure,
@@ -27,7 +26,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    let body = ResourceBody::Blob(base64_of(&args, "data")?);
+    let body = ResourceBody::Blob(blocks::base64_of(&args, "data")?);
     let mime_type = args.text_or("mime_type").map(str::to_owned);
     let uri = args.text_or("uri").unwrap_or_default().to_owned();
     Ok(Value::handle(Content::new(Block::Resource { uri, mime_type, body }).of_options(&args)))

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Result;
 use crate::primitive::git;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive};
 use crate::value::{Kind, Value};
 use crate::world::run::Needs;
 
@@ -11,17 +11,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "git_read",
     family: Family::Run,
     summary: "Runs git to look: the subcommands and options that change nothing, without hooks, pagers, external programs and the network. Gives `code`, `text`, `line` (the first line) and `errors`.",
-    params: &[
-        required("args", &[Kind::Text, Kind::List], "The subcommand and its options."),
-        option("folder", &[Kind::Text], "The folder it runs in; the root of the workspace if it is left out."),
-        option(
-            "refs",
-            &[Kind::Text, Kind::List],
-            "Names of commits, branches and the like, from data: one that begins with `-` is a fault.",
-        ),
-        option("paths", &[Kind::Text, Kind::List], "Paths, taken literally; they come after `--`."),
-        option("check", &[Kind::Bool], "Whether another exit code than 0 is a fault; `true` if it is left out."),
-    ],
+    params: &[git::ARGS, git::FOLDER, git::REFS, git::PATHS, git::CHECK],
     returns: Kind::Map,
     effect: Effect::Reads,
     examples: &[

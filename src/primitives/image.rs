@@ -2,8 +2,7 @@
 
 use crate::content::{Block, Content};
 use crate::diagnostic::Result;
-use crate::primitive::base64_of;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, blocks, required};
 use crate::value::{Kind, Value};
 
 /// The declaration.
@@ -14,8 +13,8 @@ pub const PRIMITIVE: Primitive = Primitive {
     params: &[
         required("data", &[Kind::Text, Kind::Bytes], "Base64, or the bytes."),
         required("mime_type", &[Kind::Text], "Its MIME type, as `image/png`."),
-        option("annotations", &[Kind::Map], "`audience`, `priority`, `last_modified`, as MCP knows them."),
-        option("meta", &[Kind::Map], "`_meta` of the block."),
+        blocks::ANNOTATIONS,
+        blocks::META,
     ],
     returns: Kind::Content,
     effect: Effect::Pure,
@@ -30,7 +29,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    let data = base64_of(&args, "data")?;
+    let data = blocks::base64_of(&args, "data")?;
     let mime_type = args.text("mime_type").to_owned();
     Ok(Value::handle(Content::new(Block::Image { data, mime_type }).of_options(&args)))
 }

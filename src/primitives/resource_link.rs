@@ -2,7 +2,7 @@
 
 use crate::content::{Block, Content};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, blocks, option};
 use crate::value::{Kind, Value};
 
 /// The declaration.
@@ -17,8 +17,8 @@ pub const PRIMITIVE: Primitive = Primitive {
         option("description", &[Kind::Text], "What it holds."),
         option("mime_type", &[Kind::Text], "Its MIME type."),
         option("size", &[Kind::Integer], "Its bytes."),
-        option("annotations", &[Kind::Map], "`audience`, `priority`, `last_modified`, as MCP knows them."),
-        option("meta", &[Kind::Map], "`_meta` of the block."),
+        blocks::ANNOTATIONS,
+        blocks::META,
     ],
     returns: Kind::Content,
     effect: Effect::Pure,

@@ -2,7 +2,7 @@
 
 use crate::content::{Block, Content};
 use crate::diagnostic::Result;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, blocks, required};
 use crate::value::{Kind, Value};
 
 /// The declaration.
@@ -10,11 +10,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "text",
     family: Family::Content,
     summary: "A block of text for a result or a prompt.",
-    params: &[
-        required("words", &[Kind::Text], "The text."),
-        option("annotations", &[Kind::Map], "`audience`, `priority`, `last_modified`, as MCP knows them."),
-        option("meta", &[Kind::Map], "`_meta` of the block."),
-    ],
+    params: &[required("words", &[Kind::Text], "The text."), blocks::ANNOTATIONS, blocks::META],
     returns: Kind::Content,
     effect: Effect::Pure,
     examples: &[

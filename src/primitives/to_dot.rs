@@ -1,8 +1,7 @@
 //! `to_dot`: a Graphviz digraph.
 
 use crate::diagnostic::Result;
-use crate::graph::{Drawing, Nodes};
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, draw};
 use crate::value::{Kind, Value};
 
 /// The declaration.
@@ -10,21 +9,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "to_dot",
     family: Family::Graph,
     summary: "The nodes and the edges between them as a Graphviz digraph.",
-    params: &[
-        required(
-            "nodes",
-            &[Kind::Nodes, Kind::Node, Kind::Graph, Kind::Builder],
-            "The nodes, or one, or all of a graph.",
-        ),
-        option("direction", &[Kind::Text], "`TB`, as usual, `BT`, `LR` or `RL`."),
-        option("label", &[Kind::Text], "The field to write in a node; its key if left out."),
-        option("class", &[Kind::Text], "The field whose value is the node's class."),
-        option(
-            "edges",
-            &[Kind::Text, Kind::List],
-            "The kinds of edges; all if left out; `parent` stands for containment.",
-        ),
-    ],
+    params: draw::PARAMS,
     returns: Kind::Text,
     effect: Effect::Pure,
     examples: &[Example::gives(
@@ -35,12 +20,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    let kinds = args.texts_or("edges")?;
-    let drawing = Drawing {
-        direction: args.text_or("direction").unwrap_or("TB"),
-        label: args.text_or("label").unwrap_or("key"),
-        class: args.text_or("class"),
-        kinds: kinds.as_deref(),
-    };
-    Ok(Nodes::given_whole(args.value("nodes"))?.to_dot(&drawing)?.into())
+    draw::drawn(&args, |nodes, drawing| nodes.to_dot(drawing)).map(Value::from)
 }

@@ -7,6 +7,7 @@ use crate::primitive::Effect;
 use crate::primitives;
 use crate::source::{Place, Source};
 use std::collections::{HashMap, VecDeque};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// One script, surveyed by itself: before anything is merged, so that every place is in this file.
@@ -143,36 +144,38 @@ impl Program {
     /// by the name given to a primitive.
     pub fn effect(&self, script: &str, function: &str) -> EffectChain {
         let mut strongest = EffectChain { effect: Effect::Pure, calls: Vec::new() };
-        let mut came_from: HashMap<Node, Option<(Node, String, Place)>> = HashMap::new();
-        let mut queue: VecDeque<Node> = self.nodes_named(script, function).collect();
-        for node in &queue {
-            came_from.insert(*node, None);
-        }
-        while let Some(node) = queue.pop_front() {
-            let survey = &self.surveys()[node.script];
-            for (name, at, is_call) in survey.named_in(node.function) {
-                let targets: Vec<Node> = self.nodes_named(&survey.source.path, name).collect();
-                if let (true, true, Some(primitive)) = (is_call, targets.is_empty(), primitives::find(name))
-                    && primitive.effect > strongest.effect
-                {
-                    let mut calls = chain(&came_from, node);
-                    calls.push((name.to_owned(), at.clone()));
-                    strongest = EffectChain { effect: primitive.effect, calls };
-                }
-                for target in targets {
-                    came_from.entry(target).or_insert_with(|| {
-                        queue.push_back(target);
-                        Some((node, name.to_owned(), at.clone()))
-                    });
-                }
+        self.walk(script, function, |name, calls| {
+            let effect = primitives::find(name).map_or(Effect::Pure, |primitive| primitive.effect);
+            if effect > strongest.effect {
+                strongest = EffectChain { effect, calls: calls() };
             }
-        }
+            ControlFlow::Continue(())
+        });
         strongest
     }
 
     /// The calls that lead from a function to the first of these primitives, outermost first; nothing if it reaches
     /// none of them.
     pub fn reaches(&self, script: &str, function: &str, primitives: &[&str]) -> Option<Vec<(String, Place)>> {
+        let mut found = None;
+        self.walk(script, function, |name, calls| {
+            if !primitives.contains(&name) {
+                return ControlFlow::Continue(());
+            }
+            found = Some(calls());
+            ControlFlow::Break(())
+        });
+        found
+    }
+
+    /// Visits what a function calls that is no function of the pack, the nearest first, each with a way to tell the
+    /// calls that lead there, outermost first.
+    fn walk(
+        &self,
+        script: &str,
+        function: &str,
+        mut visit: impl FnMut(&str, &dyn Fn() -> Vec<(String, Place)>) -> ControlFlow<()>,
+    ) {
         let mut came_from: HashMap<Node, Option<(Node, String, Place)>> = HashMap::new();
         let mut queue: VecDeque<Node> = self.nodes_named(script, function).collect();
         for node in &queue {
@@ -182,10 +185,9 @@ impl Program {
             let survey = &self.surveys()[node.script];
             for (name, at, is_call) in survey.named_in(node.function) {
                 let targets: Vec<Node> = self.nodes_named(&survey.source.path, name).collect();
-                if is_call && targets.is_empty() && primitives.contains(&name) {
-                    let mut calls = chain(&came_from, node);
-                    calls.push((name.to_owned(), at.clone()));
-                    return Some(calls);
+                let calls = || chain(&came_from, node, (name, at));
+                if is_call && targets.is_empty() && visit(name, &calls).is_break() {
+                    return;
                 }
                 for target in targets {
                     came_from.entry(target).or_insert_with(|| {
@@ -195,7 +197,6 @@ impl Program {
                 }
             }
         }
-        None
     }
 
     /// The functions that a name stands for in a script: its own, else those of the library.
@@ -231,8 +232,12 @@ impl Survey {
     }
 }
 
-fn chain(came_from: &HashMap<Node, Option<(Node, String, Place)>>, mut node: Node) -> Vec<(String, Place)> {
-    let mut calls = Vec::new();
+fn chain(
+    came_from: &HashMap<Node, Option<(Node, String, Place)>>,
+    mut node: Node,
+    last: (&str, &Place),
+) -> Vec<(String, Place)> {
+    let mut calls = vec![(last.0.to_owned(), last.1.clone())];
     while let Some(Some((caller, name, at))) = came_from.get(&node) {
         calls.push((name.clone(), at.clone()));
         node = *caller;

@@ -106,6 +106,17 @@ fn an_untrusted_toolsd_toml_only_lowers_limits_and_names_no_paths() {
     assert_eq!(home.sample(&["list"]).ended(0).err, "");
     let said = home.sample(&["call", "echo", "text=x", "--pack", "sampel"]);
     assert!(said.err.contains("there is no pack `sampel`"), "{}", said.err);
+    home.sample(&["list", "--pack", "sampel"]).ended(2);
+}
+
+#[test]
+fn many_files_that_nobody_trusted_are_one_line() {
+    let names = ["a", "b", "c", "d"].map(|name| format!(".toolsd/tools.d/{name}.toml"));
+    let home = Home::with(&names.each_ref().map(|path| (path.as_str(), "[pack]\n")));
+    let said = home.run(&["list"]).ended(0);
+    assert!(said.err.starts_with("warning: 4 files are not trusted") && said.err.lines().count() == 1, "{}", said.err);
+    assert_eq!(home.run(&["check"]).ended(0).err.matches("is not trusted").count(), 0);
+    assert_eq!(home.run(&["check"]).ended(0).out.matches("is not trusted").count(), 4);
 }
 
 #[test]
