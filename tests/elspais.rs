@@ -81,7 +81,7 @@ impl Differences {
         }
         let shared = |all: &[String], other: &[String]| all.iter().filter(|one| other.contains(one)).cloned().collect();
         let (a, b): (Vec<String>, Vec<String>) = (shared(&ours, &theirs), shared(&theirs, &ours));
-        if a != b && !UNORDERED.iter().any(|tool| what.starts_with(tool)) {
+        if a != b && !UNORDERED.iter().any(|tool| what.contains(tool)) {
             self.add(format!("{what}: {path}: another order"));
         }
         for (one, name) in wanted.iter().zip(&theirs) {
@@ -107,7 +107,7 @@ impl Differences {
 
 /// What tells the items of a list apart.
 fn key(item: &Value) -> String {
-    match (&item["id"], &item["source_id"]) {
+    match (item.get("id").or(item.get("old_id")).unwrap_or(&Value::Null), &item["source_id"]) {
         (Value::String(id), _) => id.clone(),
         (_, Value::String(source)) => format!("{source} {}", item["target_id"].as_str().unwrap()),
         _ => item.to_string(),

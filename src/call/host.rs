@@ -5,6 +5,7 @@ use super::graphs::Graphs;
 use super::interview::Interview;
 use super::running::Beginning;
 use super::turn::Turn;
+use super::{Change, Changes};
 use crate::content::ResourceBody;
 use crate::definition::{Checker, Declared, Problem};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
@@ -56,6 +57,8 @@ pub struct CallHost {
     world: Arc<dyn World>,
     recorded: Option<Arc<Recorded>>,
     store: Arc<Store>,
+    /// Where it is told that the graph changed.
+    changes: Arc<Changes>,
     notices: Notices,
     now_ms: i64,
     interview: Arc<Interview>,
@@ -70,7 +73,8 @@ pub struct CallHost {
 impl CallHost {
     /// The host of a call that begins.
     pub fn begin(beginning: Beginning<'_>) -> Result<Arc<Self>> {
-        let Beginning { pack, effect, store, staging, cancel, notices, records, interview, questions, .. } = beginning;
+        let Beginning { pack, effect, store, changes, staging, cancel, notices, records, interview, questions, .. } =
+            beginning;
         let Some(root) = staging.world.as_ref().or(pack.made.root.as_ref()) else {
             return Err(Diagnostic::new(Code::INTERNAL, format!("the pack `{}` has no root", pack.name)));
         };
@@ -99,6 +103,7 @@ impl CallHost {
             world,
             recorded,
             store: Arc::clone(store),
+            changes: Arc::clone(changes),
             notices,
             now_ms,
             interview: Arc::clone(interview),
@@ -122,6 +127,7 @@ impl CallHost {
             world,
             recorded: None,
             store: Arc::clone(&self.store),
+            changes: Arc::clone(&self.changes),
             notices: Arc::clone(&self.notices),
             now_ms: self.now_ms,
             interview: Arc::clone(&self.interview),
@@ -174,32 +180,18 @@ impl CallHost {
         }
     }
 
-    /// Whether a question may be asked now: it may end the call, which then runs again from the top.
-    ///
-    //= docs/spec.md#questions
-    //# A question inside a lock, after a change of the graph, or after a write that reached the disk outside of `once` MUST be refused.
-    fn may_wait(&self) -> Result<()> {
-        let refused = |what: &str, help: &str| {
-            Err(Diagnostic::new(Code::ASK, format!("a question cannot be asked {what}")).help(help))
-        };
-        if self.turn.is_dirty() {
-            return refused("after a change of the graph", "ask first: the call may run again for the answer");
-        }
-        match self.world.staged() {
-            Some(staged) if staged.holds_lock() => {
-                refused("while the call holds a lock", "ask first: others would wait for the answer")
-            }
-            Some(staged) if staged.has_flushed() => refused(
-                "after something was written or run",
-                "ask first, or put what was done into `once`: the call may run again for the answer",
-            ),
-            _ => Ok(()),
-        }
-    }
-
     /// What the call did to the graph.
     pub fn turn(&self) -> &Turn {
         &self.turn
+    }
+
+    /// The call ended well: its changes of the graph count, and whoever follows what is made of it looks again.
+    pub fn turn_over(&self) {
+        if self.turn.commit() {
+            let root = self.world.root();
+            let paths = self.store.touched().iter().map(|path| path::clean(&path::join(root, path))).collect();
+            self.changes.announce(&Change::Files(paths));
+        }
     }
 
     fn build(&self, store: &Arc<Store>) -> Result<Arc<Graph>> {
@@ -272,18 +264,7 @@ impl Host for CallHost {
     }
 
     fn refresh(&self, discard: bool, full: bool) -> Result<Arc<Graph>> {
-        let turn = self.turn.take(&self.store, self.effect)?;
-        let count = turn.entries().len();
-        if count > 0 && !discard {
-            let message = format!("{count} changes are pending, and a refresh would drop them");
-            return Err(
-                Diagnostic::new(Code::ARGUMENTS, message).help("write them to files first, or give `discard: true`")
-            );
-        }
-        turn.discard();
-        if full {
-            self.store.forget();
-        }
+        self.turn.refresh(&self.store, self.effect, discard, full)?;
         self.turn.after.get(self.world.staged(), &self.store, |store| self.build(store))
     }
 
@@ -340,7 +321,7 @@ impl Host for CallHost {
             let fault = Diagnostic::new(Code::ASK, "nobody can be asked here");
             return Err(fault.help("ask in a tool, in a prompt or in the read of a resource"));
         };
-        self.may_wait()?;
+        self.turn.may_wait(self.world.staged())?;
         let questions: Vec<(String, Question)> =
             asked.iter().map(|asked| question(asked, declared)).collect::<Result<_>>()?;
         self.interview.ask(&questions)

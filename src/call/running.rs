@@ -30,6 +30,8 @@ pub struct Beginning<'a> {
     pub limits: Limits,
     /// The pack's graph.
     pub store: &'a Arc<Store>,
+    /// Where changes of the graph are told.
+    pub changes: &'a Arc<super::Changes>,
     /// Another stage than the pack's own.
     pub staging: &'a Staging,
     /// Ends it from outside.

@@ -168,6 +168,7 @@ impl Calling<'_> {
             effect,
             limits,
             store: &self.service.store(&pack.name),
+            changes: &self.service.changes,
             staging: &self.service.staging,
             cancel: self.cancel.clone(),
             notices: Arc::clone(&self.notices),

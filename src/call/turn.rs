@@ -5,6 +5,7 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::{Changing, Entry, Graph, Label, Origin, Store};
 use crate::primitive::Effect;
 use crate::value::Value;
+use crate::world::staged::Staged;
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// What a call has to do with changes.
@@ -63,11 +64,79 @@ impl Turn {
         self.take(store, effect)?.change(label, origin, act)
     }
 
+    /// Drops pending changes, or faults if there are some; with `full` the last build is forgotten, too.
+    pub fn refresh(&self, store: &Arc<Store>, effect: Effect, discard: bool, full: bool) -> Result<()> {
+        let changing = self.take(store, effect)?;
+        let count = changing.entries().len();
+        if count > 0 && !discard {
+            let message = format!("{count} changes are pending, and a refresh would drop them");
+            return Err(
+                Diagnostic::new(Code::ARGUMENTS, message).help("write them to files first, or give `discard: true`")
+            );
+        }
+        changing.discard();
+        if full {
+            store.forget();
+        }
+        Ok(())
+    }
+
+    /// Whether a question may be asked now: it may end the call, which then runs again from the top.
+    ///
+    //= docs/spec.md#questions
+    //# A question inside a lock, after a change of the graph, or after a write that reached the disk outside of `once` MUST be refused.
+    pub fn may_wait(&self, staged: Option<&Staged>) -> Result<()> {
+        let refused = |what: &str, help: &str| {
+            Err(Diagnostic::new(Code::ASK, format!("a question cannot be asked {what}")).help(help))
+        };
+        if self.is_dirty() {
+            return refused("after a change of the graph", "ask first: the call may run again for the answer");
+        }
+        match staged {
+            Some(staged) if staged.holds_lock() => {
+                refused("while the call holds a lock", "ask first: others would wait for the answer")
+            }
+            Some(staged) if staged.has_flushed() => refused(
+                "after something was written or run",
+                "ask first, or put what was done into `once`: the call may run again for the answer",
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    /// The call ended well: what it changed counts. Says whether it changed something.
+    pub fn commit(&self) -> bool {
+        let changed = self.is_dirty();
+        if let Some(changing) = self.taken() {
+            changing.commit();
+        }
+        changed
+    }
+
     /// The graph with pending changes, those of the call included; nothing if there are none.
     pub fn graph(&self, store: &Store) -> Option<Result<Arc<Graph>>> {
         match self.taken() {
             Some(changing) => changing.graph(),
             None => store.pending_graph().map(Ok),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    //= docs/spec.md#changes
+    //= type=test
+    //# Only a call whose definition declares `changes` or more MAY change the graph.
+    #[test]
+    fn who_does_not_declare_it_changes_nothing() {
+        let (turn, store) = (Turn::default(), Arc::new(Store::default()));
+        for effect in Effect::ALL {
+            assert_eq!(turn.take(&store, effect).is_ok(), effect >= Effect::Changes, "{effect:?}");
+        }
+        let fault = Turn::default().refresh(&store, Effect::Reads, true, true).expect_err("it only reads");
+        assert!(fault.help.is_some_and(|help| help.contains("effect = \"changes\"")));
+        assert!(!turn.is_dirty() && !turn.commit());
     }
 }

@@ -21,9 +21,7 @@ pub fn settled(running: &Running, mut outcome: Outcome) -> Result<Outcome> {
         staged.flush()?;
         outcome.changes = staged.written()?;
     }
-    if let Some(turn) = running.host.turn().taken() {
-        turn.commit();
-    }
+    running.host.turn_over();
     Ok(outcome)
 }
 
