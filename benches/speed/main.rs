@@ -1,7 +1,7 @@
 //! `just bench`: the speed that toolsd promises, measured against opponents in the same run.
 //!
 //! `speed [--small] [--toolsd PATH] [--opponents FOLDER] [--duvet PATH] [--scratch FOLDER] [--project-only]
-//! [PART…]`; the parts are `echo`, `start`, `stats` and `index`, all of them if none is named. Exit code 1 = a wrong answer, or a target missed;
+//! [PART…]`; the parts are `echo`, `start`, `stats`, `index` and `trace`, all of them if none is named. Exit code 1 = a wrong answer, or a target missed;
 //! `--small` takes few samples and judges no time.
 
 mod client;
@@ -17,6 +17,7 @@ mod targets {
     pub mod index;
     pub mod start;
     pub mod stats;
+    pub mod trace;
 }
 
 use report::Report;
@@ -34,6 +35,7 @@ const PARTS: &[Part] = &[
     ("start", targets::start::measure),
     ("stats", targets::stats::measure),
     ("index", targets::index::measure),
+    ("trace", targets::trace::measure),
 ];
 
 fn main() -> ExitCode {
@@ -51,7 +53,7 @@ fn main() -> ExitCode {
 fn run() -> Outcome<bool> {
     let setting = Setting::read(std::env::args().skip(1))?;
     if let Some(unknown) = setting.parts.iter().find(|part| !PARTS.iter().any(|(name, _)| name == part)) {
-        return Err(format!("no part `{unknown}`: echo, start, stats, index").into());
+        return Err(format!("no part `{unknown}`: echo, start, stats, index, trace").into());
     }
     if setting.project_only {
         let made = project::make(&setting.project(), setting.size())?;

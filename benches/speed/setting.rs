@@ -75,6 +75,11 @@ impl Setting {
         self.scratch.join("project")
     }
 
+    /// Where anything may be made.
+    pub fn scratch(&self) -> &Path {
+        &self.scratch
+    }
+
     /// A workspace with nothing in it.
     pub fn empty(&self) -> PathBuf {
         self.scratch.join("empty")

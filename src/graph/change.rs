@@ -6,6 +6,7 @@
 
 mod assembling;
 mod binding;
+mod carrying;
 mod changing;
 mod draft;
 mod ledger;
@@ -35,6 +36,9 @@ pub(super) struct Lineage {
     pub nodes: std::sync::Arc<Vec<u32>>,
     /// Per edge, its number in the draft.
     pub edges: std::sync::Arc<Vec<u32>>,
+    /// The nodes that are new or changed, by their numbers here, sorted; nothing if nodes of the base have other numbers,
+    /// ids or parents here.
+    pub touched: Option<Vec<u32>>,
     /// Differs from that of every other snapshot.
     pub stamp: u64,
 }

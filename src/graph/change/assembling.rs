@@ -22,13 +22,15 @@ pub(super) fn assemble(draft: &Draft) -> Result<Arc<Graph>> {
     guard::check()?;
     let base = &draft.base;
     let stamp = STAMP.fetch_add(1, Ordering::Relaxed);
-    let lineage = Lineage { base: Arc::clone(base), nodes: Arc::clone(&draft.order), edges: edges.into(), stamp };
+    let touched = assembling.touched();
+    let (nodes, edges) = (Arc::clone(&draft.order), edges.into());
+    let lineage = Lineage { base: Arc::clone(base), nodes, edges, touched, stamp };
     let groups = base.groups.iter().map(super::super::Group::renewed).collect();
     let mut parts = assembling.finish();
-    for kind in &mut parts.kinds {
-        kind.ready();
-    }
-    Ok(Graph::changed(parts, groups, base, lineage))
+    parts.kinds.iter_mut().for_each(KindTable::ready);
+    let graph = Graph::changed(parts, groups, base, lineage);
+    graph.take_over();
+    Ok(graph)
 }
 
 struct Assembling<'a> {
@@ -215,6 +217,22 @@ impl<'a> Assembling<'a> {
         let parents = self.parts.parents.iter().zip(0..).filter(|(parent, _)| **parent != NONE);
         self.parts.children = Adjacency::new(count, parents.map(|(parent, node)| (*parent, node)));
         self.parts
+    }
+
+    /// The nodes that are new or changed, if all others are what they were, and where they were.
+    fn touched(&self) -> Option<Vec<u32>> {
+        let draft = self.draft;
+        let kept = |(node, record): (&u32, &super::NodeRecord)| {
+            let parent = || draft.base.parts.parents[*node as usize];
+            !draft.is_of_base(*node)
+                || (record.id == draft.base.parts.head(*node).id && record.parent.unwrap_or(NONE) == parent())
+        };
+        if !draft.is_straight || !draft.nodes.iter().all(kept) {
+            return None;
+        }
+        let mut touched: Vec<u32> = draft.nodes.keys().map(|node| self.number(*node)).collect();
+        touched.sort_unstable();
+        Some(touched)
     }
 
     /// If the nodes of the base kept their numbers and ids, only the new ones are added.

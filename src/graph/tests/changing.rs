@@ -47,7 +47,7 @@ fn run(tx: &Value, step: &Step) -> Result<()> {
     let edge = |at: usize| Ok::<_, Box<Diagnostic>>(tx.graph()?.edges().at(at).map(Value::handle));
     match step {
         Step::Add(kind, own, parent) => {
-            let fields = Value::map([("line", Value::Integer(i64::from(*own)))]);
+            let fields = Value::map([("line", Value::Integer(i64::from(*own))), ("level", "MAY".into())]);
             tx.add(kind, &id(*own), &fields, &parent.map_or(Value::Null, id)).map(|_| ())
         }
         Step::Remove(node) => tx.remove(&id(*node)),
@@ -84,10 +84,18 @@ impl Place {
                 let count = node.alone().edges_in(None).len() + node.alone().children(None)?.len();
                 Ok(Value::map([("size", Value::from(count))]))
             })
+            .with("level", |arguments| {
+                let node = arguments[1].as_object::<crate::graph::Node>().unwrap();
+                let read = |node: &crate::graph::Node| node.field("level").unwrap_or(Value::Null).to_json().to_string();
+                let near = Graph::of(&arguments[0]).unwrap().nodes(&names(&["n"]));
+                let said: Vec<String> = near.iter().map(|near| format!("{}{}", read(&near), near.key())).collect();
+                Ok(Value::map([("near", Value::from(format!("{} {}", said.join(" "), read(node))))]))
+            })
             .with("build", move |arguments| {
                 let g = arguments[0].as_object::<Builder>().unwrap();
                 g.scan(&listed.paths(), "read", &Value::Null)?;
                 g.derive("n", &names(&["size"]), "size", None)?;
+                g.derive("m", &names(&["near"]), "level", Some(&names(&["n by level"])))?;
                 Ok(Value::Null)
             })
             .shared();
@@ -120,16 +128,41 @@ impl Place {
 
 /// Everything that a graph says, derived fields, ids and kinds included.
 fn whole(graph: &Arc<Graph>) -> Json {
-    let sizes = match graph.nodes(&names(&["n"])) {
+    let derived = |kind: &str, field: &str| match graph.nodes(&names(&[kind])) {
         nodes if nodes.is_empty() => Vec::new(),
-        nodes => nodes.column("size").unwrap(),
+        nodes => nodes.column(field).unwrap(),
     };
+    // Kept values must be those that this snapshot would make by itself.
+    let near = derived("m", "near");
+    for (m, near) in graph.nodes(&names(&["m"])).iter().zip(&near) {
+        let level = m.field("level").unwrap();
+        let same = |n: &crate::graph::Node| !level.is_null() && n.field("level").unwrap_or(Value::Null) == level;
+        let said: Vec<String> = graph
+            .nodes(&names(&["n"]))
+            .iter()
+            .filter(same)
+            .map(|n| format!("{}{}", level.to_json(), n.key()))
+            .collect();
+        assert_eq!(*near, Value::from(format!("{} {}", said.join(" "), level.to_json())));
+    }
+    let sizes = [derived("n", "size"), near].concat();
     let found: Vec<bool> =
         graph.nodes(&[]).iter().map(|node| graph.get(&node.kind_name(), &node.key()).is_some()).collect();
     assert!(found.iter().all(|found| *found));
+    let mut looked = Vec::new();
+    for kind in ["n", "m", "new"] {
+        let all = graph.nodes(&names(&[kind]));
+        for tests in [r#"{ "level": "MUST" }"#, r#"{ "level": null }"#, r#"{ "line": 2 }"#] {
+            let found = all.where_(&map(tests)).map(|found| keys(&found)).unwrap_or_default();
+            let slow = all.filter(&closure(|_| true.into())).unwrap();
+            let one_by_one = slow.where_(&map(tests)).map(|found| keys(&found)).unwrap_or_default();
+            assert_eq!(found, one_by_one, "{kind} {tests}");
+            looked.push(found);
+        }
+    }
     let kinds: Vec<(String, usize)> = graph.kinds().map(|(kind, count)| (kind.to_string(), count)).collect();
     let broken = graph.broken().to_json();
-    serde_json::json!({ "dump": dump(graph), "sizes": Value::List(sizes).to_json(), "kinds": kinds, "broken": broken })
+    serde_json::json!({ "dump": dump(graph), "sizes": Value::List(sizes).to_json(), "kinds": kinds, "broken": broken, "found": looked })
 }
 
 /// The same graph written down and read again: an edge is broken if and only if an end is missing.
