@@ -174,6 +174,45 @@ fn a_safety_branch_holds_uncommitted_work() {
     }
 }
 
+/// What git sees changed, one requirement at a time.
+#[test]
+fn what_git_sees_changed_is_told() {
+    let place = tempfile::tempdir().unwrap();
+    tea(place.path());
+    fs::write(place.path().join("spec/b.md"), "## REQ-p00003: Pour\n\n*End* *Pour*\n\n## REQ-p00004: Stay\n").unwrap();
+    git(place.path(), &["add", "-A"]);
+    git(place.path(), &["commit", "-q", "-m", "two"]);
+    let mut server = Server::start(place.path(), "elspais");
+    assert_eq!(server.well("get_changed_requirements", json!({}))["total"], 0);
+    let counts = |server: &mut Server| server.well("get_project_summary", json!({}))["changes"].clone();
+    assert_eq!(counts(&mut server), json!({ "uncommitted": 0, "branch_changed": 0 }));
+    let file = place.path().join("spec/a.md");
+    let text = fs::read_to_string(&file).unwrap();
+    let moved = "## REQ-p00003: Pour\r\n\r\n*End* *Pour*\r\n";
+    fs::write(&file, text.replace("REQ-p00002: Sip", "REQ-p00002: Drink") + moved).unwrap();
+    fs::write(place.path().join("spec/b.md"), "## REQ-p00004: Stay\n").unwrap();
+    fs::write(place.path().join("spec/c.md"), "## REQ-p00005: New\n").unwrap();
+    let told = server.well("get_changed_requirements", json!({}));
+    let states: Vec<String> = told["requirements"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| {
+            let set = one["git_state"].as_object().unwrap().iter().filter(|(_, value)| **value == true);
+            let names: Vec<&str> = set.map(|(name, _)| name.as_str()).filter(|name| *name != "is_uncommitted").collect();
+            format!("{} {}", one["id"].as_str().unwrap(), names.join(" "))
+        })
+        .collect();
+    assert_eq!(states, ["REQ-p00002 is_modified", "REQ-p00003 is_moved", "REQ-p00005 is_new is_untracked"]);
+    assert_eq!((&told["summary"]["is_uncommitted"], &told["removed"]), (&json!(3), &json!([])));
+    assert_eq!(counts(&mut server)["uncommitted"], 5, "all requirements of the three files");
+    git(place.path(), &["checkout", "-q", "-b", "other"]);
+    git(place.path(), &["add", "-A"]);
+    git(place.path(), &["commit", "-q", "-m", "three"]);
+    let told = server.well("get_changed_requirements", json!({}));
+    assert_eq!((&told["summary"]["is_uncommitted"], &told["summary"]["is_branch_changed"]), (&json!(0), &json!(5)));
+}
+
 fn many(root: &Path, count: usize) {
     fs::create_dir(root.join("spec")).unwrap();
     fs::write(root.join(".elspais.toml"), "").unwrap();
