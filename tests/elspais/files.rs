@@ -66,7 +66,7 @@ fn the_recorded_session_of_files_agrees() {
 }
 
 fn tea(root: &Path) {
-    let spec = "# Tea\r\n\r\n## REQ-p00001: Brew Tea\r\n\r\n**Level**: PRD | **Status**: Active | **Implements**: -  \r\n\r\n## Assertions\r\n\r\nA. The pot SHALL  brew.\r\nB. The pot SHALL whistle\r\n   when hot.\r\nC. The pot SHALL pour.\r\n\r\n*End* *Brew Tea* | **Hash**: 12345678\r\n\r\n---\r\n\r\n## REQ-p00002: Sip\r\n\r\n**Level**: PRD | **Status**: Draft | **Refines**: p00001-A-B , REQ-p00001-C\r\n\r\n*End* *Sip*\r\n";
+    let spec = "# Tea\r\n\r\n## REQ-p00001: Brew Tea\r\n\r\n**Level**: PRD | **Status**: Active | **Implements**: -  \r\n\r\n## Assertions\r\n\r\nA. The pot SHALL  brew.\r\nB. The pot SHALL whistle\r\n   when hot.\r\nC. The pot SHALL pour.\r\n\r\n*End* *Brew Tea* | **Hash**: 12345678\r\n\r\n---\r\n\r\n## REQ-p00002: Sip\r\n\r\n**Level**: PRD | **Status**: Draft | **Refines**: p00001-A-B , REQ-p00001-C\r\n\r\nSips are sips.\r\n\r\n## Rationale\r\n\r\nTea is hot.\r\n\r\n*End* *Sip*\r\n";
     fs::create_dir(root.join("spec")).unwrap();
     fs::write(root.join(".elspais.toml"), "").unwrap();
     fs::write(root.join("spec/a.md"), spec).unwrap();
@@ -172,6 +172,31 @@ fn a_safety_branch_holds_uncommitted_work() {
         let refused = server.well("move_requirement", json!({ "req_id": "REQ-p00002", "target_file": target }));
         assert_eq!(refused["success"], false, "{refused}");
     }
+}
+
+/// A project in a folder of a repository: the branch holds the rest of the repository as it was committed.
+#[test]
+fn a_project_may_lie_in_a_folder_of_a_repository() {
+    let place = tempfile::tempdir().unwrap();
+    let project = place.path().join("part");
+    fs::create_dir_all(project.join("spec")).unwrap();
+    for (path, text) in [("code.py", "1\n"), ("part/.elspais.toml", ""), ("part/spec/b.md", ""), ("part/spec/gone.md", "x\n")] {
+        fs::write(place.path().join(path), text).unwrap();
+    }
+    fs::write(project.join("spec/a.md"), "## REQ-p00001: Brew\n\n*End* *Brew*\n").unwrap();
+    committed(place.path());
+    fs::remove_file(project.join("spec/gone.md")).unwrap();
+    fs::write(place.path().join("code.py"), "2\n").unwrap();
+    let mut server = Server::start(&project, "elspais");
+    let arguments = json!({ "req_id": "REQ-p00001", "target_file": "spec/b.md", "save_branch": true });
+    let moved = server.well("move_requirement", arguments);
+    let branch = moved["safety_branch"].as_str().unwrap();
+    let held = git(place.path(), &["ls-tree", "-r", "--name-only", branch]);
+    assert_eq!(held, "code.py\npart/.elspais.toml\npart/spec/a.md\npart/spec/b.md\n");
+    assert_eq!(git(place.path(), &["show", &format!("{branch}:code.py")]), "1\n");
+    let back = server.well("restore_from_safety_branch", json!({ "branch_name": branch }));
+    assert_eq!(back["files_restored"], json!(["spec/a.md", "spec/b.md"]));
+    assert_eq!(git(place.path(), &["status", "--short"]), " M code.py\n D part/spec/gone.md\n");
 }
 
 /// What git sees changed, one requirement at a time.
