@@ -50,6 +50,9 @@ fn said(output: &Output) -> Value {
 //# A lock MUST be let go when its function fails and when its process dies.
 //= docs/spec.md#questions
 //= type=test
+//# What the function of `once` wrote MUST reach the disk when it ends well.
+//= docs/spec.md#questions
+//= type=test
 //# A question inside a lock, after a change of the graph, or after a write that reached the disk outside of `once` MUST be refused.
 //= docs/spec.md#writes
 //= type=test

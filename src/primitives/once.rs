@@ -25,6 +25,8 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
         return Ok(Value::from_json(&value));
     }
     let Some(make) = args.function("make") else { return Ok(Value::Null) };
+    //= docs/spec.md#questions
+    //# What the function of `once` wrote MUST reach the disk when it ends well.
     let make_it = || make.call(Vec::new());
     let value = match context.host.world().staged() {
         Some(staged) => staged.recorded(make_it)?,
