@@ -62,7 +62,7 @@ use kept::{Keeping, Kept, Premise};
 use reads::{Basis, Reads};
 use remembered::Remembered;
 use scan::{Memo, Scan};
-use snapshot::{Adjacency, EdgeRow, KindTable, NONE, Parts, Shape, Slot};
+use snapshot::{Adjacency, EdgeRow, KindTable, NONE, Numbered, Parts, Shape, Slot};
 use store::Built;
 
 use crate::diagnostic::Result;

@@ -4,6 +4,7 @@ mod adapt;
 mod caught;
 mod cells;
 mod convert;
+mod deferred;
 mod diagnose;
 mod engine;
 mod function;
@@ -20,9 +21,10 @@ pub mod survey;
 #[cfg(test)]
 mod tests;
 
+pub use deferred::Program;
 pub use engine::{known_arities, known_names};
 pub use pool::{Pool, aside};
-pub use program::{FunctionName, Program};
+pub use program::FunctionName;
 
 use adapt::{register as register_primitive, register_operators};
 use caught::of_caught;

@@ -1,8 +1,8 @@
 //! Fragments to a snapshot: numbers the nodes, merges, resolves references. Copies no value but merged ones.
 
 use super::{
-    Adjacency, EdgeRow, Fault, Fragment, Functions, Graph, Group, How, Keeping, KindTable, NONE, Parts, Shape, Slot,
-    Target,
+    Adjacency, EdgeRow, Fault, Fragment, Functions, Graph, Group, How, Keeping, KindTable, NONE, Numbered, Parts,
+    Shape, Slot, Target,
 };
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
@@ -10,23 +10,30 @@ use crate::order::compare;
 use crate::value::{Map, Text, Value};
 use std::sync::{Arc, OnceLock};
 
-/// Makes the snapshot of these fragments, in this order.
+/// Makes the snapshot of these fragments, in this order. `before` are the parts of one that was made of the first of
+/// them: what they say of single nodes holds, so that it need not be found out again.
 ///
 /// Fails if a field is both stored and derived.
 pub(super) fn assemble(
+    before: Option<Parts>,
     fragments: &[Arc<Fragment>],
     groups: Vec<Group>,
     values: Map,
     functions: Arc<dyn Functions>,
     keeping: Option<Keeping>,
 ) -> Result<Arc<Graph>> {
-    let mut assembly = Assembly::default();
-    assembly.parts.fragments = fragments.to_vec();
-    for (number, fragment) in (0..).zip(fragments) {
+    let mut assembly = Assembly { parts: before.unwrap_or_default() };
+    let done = assembly.resume();
+    let new = fragments.get(done..).unwrap_or_default();
+    assembly.parts.fragments.extend(new.iter().cloned());
+    assembly.parts.by_hash.reserve(new.iter().map(|fragment| fragment.heads.len()).sum());
+    for (number, fragment) in fragments.iter().enumerate().skip(done) {
         guard::check()?;
         assembly.shapes(fragment);
-        assembly.number(number, fragment);
+        assembly.number(u32::try_from(number).unwrap_or(NONE), fragment);
     }
+    let numbered = Numbered { kinds: assembly.parts.kinds.len(), faults: assembly.parts.faults.len() };
+    assembly.parts.numbered = numbered;
     assembly.parents();
     assembly.edges()?;
     assembly.parts.lists();
@@ -34,16 +41,34 @@ pub(super) fn assemble(
     Ok(Graph::new(assembly.parts, groups, values, functions, keeping))
 }
 
-#[derive(Default)]
 struct Assembly {
     parts: Parts,
-    /// The node that each head became, fragment after fragment.
-    node_of: Vec<u32>,
-    /// The first head of each fragment in `node_of`.
-    first_head: Vec<usize>,
 }
 
 impl Assembly {
+    /// Takes back what depends on all fragments, and says how many of them are numbered.
+    fn resume(&mut self) -> usize {
+        let parts = &mut self.parts;
+        parts.faults.truncate(parts.numbered.faults);
+        for kind in parts.kinds.drain(parts.numbered.kinds..) {
+            parts.kind_at.remove(&kind.name);
+        }
+        for kind in &mut parts.kinds {
+            // Derived fields come after those that are stored.
+            let stored = kind.fields.len() - kind.derived.len();
+            for name in kind.fields.drain(stored..) {
+                kind.field_at.remove(&name);
+            }
+            kind.derived.clear();
+            kind.indexes.clear();
+            kind.identities = OnceLock::new();
+            kind.before = OnceLock::new();
+        }
+        parts.rank.clear();
+        parts.edge_kinds.clear();
+        parts.fragments.len()
+    }
+
     fn shapes(&mut self, fragment: &Fragment) {
         self.parts.first_shape.push(u32::try_from(self.parts.shapes.len()).unwrap_or(NONE));
         for (table, at) in fragment.tables.iter().zip(0..) {
@@ -69,7 +94,7 @@ impl Assembly {
     }
 
     fn number(&mut self, number: u32, fragment: &Fragment) {
-        self.first_head.push(self.node_of.len());
+        self.parts.first_head.push(self.parts.node_of.len());
         self.parts.faults.extend(fragment.fault.clone());
         let first_shape = self.parts.first_shape[number as usize];
         for (head, at) in fragment.heads.iter().zip(0..) {
@@ -77,7 +102,7 @@ impl Assembly {
             let kind = self.parts.shapes[shape as usize].kind;
             let slot = Slot { fragment: number, head: at, shape, row: head.row };
             if let Some(taken) = self.parts.find(Some(kind), &head.id, head.hash) {
-                self.node_of.push(taken);
+                self.parts.node_of.push(taken);
                 match head.how {
                     How::New => self.taken(taken, kind, fragment),
                     How::Once => {}
@@ -86,7 +111,7 @@ impl Assembly {
                 continue;
             }
             let node = u32::try_from(self.parts.slots.len()).unwrap_or(NONE);
-            self.node_of.push(node);
+            self.parts.node_of.push(node);
             self.parts.slots.push(slot);
             self.parts.kind_of.push(kind);
             self.parts.enlist(node);
@@ -127,7 +152,7 @@ impl Assembly {
 
     fn target(&self, fragment: usize, target: &Target) -> Option<u32> {
         match target {
-            Target::Here(head) => self.node_of.get(self.first_head[fragment] + *head as usize).copied(),
+            Target::Here(head) => self.parts.node_of.get(self.parts.first_head[fragment] + *head as usize).copied(),
             Target::Id { kind: None, id, hash } => self.parts.find(None, id, *hash),
             Target::Id { kind: Some(kind), id, hash } => {
                 let kind = self.parts.kind_at.get(kind)?;
@@ -142,7 +167,7 @@ impl Assembly {
         for (number, fragment) in self.parts.fragments.iter().enumerate() {
             for (at, head) in fragment.heads.iter().enumerate() {
                 let Some(wanted) = &head.parent else { continue };
-                let node = self.node_of[self.first_head[number] + at];
+                let node = self.parts.node_of[self.parts.first_head[number] + at];
                 match self.target(number, wanted) {
                     Some(parent) if self.parts.parents[node as usize] == NONE => {
                         self.parts.parents[node as usize] = parent;
@@ -231,7 +256,8 @@ impl KindTable {
         let nodes = Arc::default();
         let (fields, indexes) = (Vec::new(), Vec::new());
         let (field_at, derived) = Default::default();
-        Self { name, fields, field_at, derived, nodes, indexes, identities: OnceLock::new() }
+        let (identities, before) = Default::default();
+        Self { name, fields, field_at, derived, nodes, indexes, identities, before }
     }
 
     /// The same kind without its nodes: for another snapshot.

@@ -65,6 +65,21 @@ pub(super) struct Parts {
     pub merged: FxHashMap<(u32, u16), Value>,
     /// What went wrong on the way.
     pub faults: Vec<Fault>,
+    /// The node that each head became, fragment after fragment.
+    pub node_of: Vec<u32>,
+    /// The first head of each fragment in `node_of`.
+    pub first_head: Vec<usize>,
+    /// How far the fragments alone led.
+    pub numbered: Numbered,
+}
+
+/// What there was when all nodes had their numbers, and nothing was looked up across fragments.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Numbered {
+    /// Kinds; those that follow have derived fields and no node.
+    pub kinds: usize,
+    /// Faults.
+    pub faults: usize,
 }
 
 /// A table of a fragment as the graph sees it.
@@ -104,6 +119,8 @@ pub(super) struct KindTable {
     pub indexes: Vec<OnceLock<Index>>,
     /// What each node is, made on first use.
     pub identities: OnceLock<Box<[Premise]>>,
+    /// How many of its nodes come before each node of the graph, made on first use.
+    pub before: OnceLock<Box<[u32]>>,
 }
 
 /// An edge, resolved or broken.
@@ -237,6 +254,11 @@ impl Graph {
         let graph_values = base.graph_values.clone();
         let lineage = Some(lineage);
         Arc::new(Self { parts, groups, functions, keeping, remembered, lineage, all, graph_values })
+    }
+
+    /// What assembly made, if nobody else holds the snapshot.
+    pub(super) fn into_parts(self: Arc<Self>) -> Option<Parts> {
+        Arc::try_unwrap(self).ok().map(|graph| graph.parts)
     }
 
     /// How many derived values of it can outlive it.

@@ -8,7 +8,7 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::value::{Handle, Value};
 use crate::world::World;
-use crate::world::recorded::Recorded;
+use crate::world::recorded::{Check, Recorded};
 use std::cell::Cell;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -86,24 +86,20 @@ impl Store {
             return Err(fault.help("read `g`, which it gets"));
         }
         let inputs = inputs(build)?;
-        let mut checked: Option<Arc<Built>> = None;
-        loop {
-            let (built, memo) = match self.turn(checked.as_ref())? {
-                Turn::Build(memo) => (None, memo),
-                Turn::Check(built) => (Some(built), Arc::default()),
-            };
-            match built {
-                Some(built) => {
-                    //= docs/spec.md#freshness
-                    //# An edit of a workspace file before a call MUST be seen by the call.
-                    if built.inputs == inputs && built.memo.reads.unchanged(&**build.world) {
-                        return Ok(Origin(built));
-                    }
-                    checked = Some(built);
-                }
-                None => return self.build(build, inputs, memo),
+        let mut checked: Option<(Arc<Built>, Check)> = None;
+        while let Some(built) = self.turn(checked.as_ref().map(|(built, _)| built))? {
+            //= docs/spec.md#freshness
+            //# An edit of a workspace file before a call MUST be seen by the call.
+            let check = built.memo.reads.check(&**build.world);
+            if built.inputs == inputs && check.holds() {
+                return Ok(Origin(built));
             }
+            checked = Some((built, check));
         }
+        let ending = Ending::begin(self);
+        let graph = self.build(build, inputs, checked);
+        drop(ending);
+        graph
     }
 
     /// A store that begins with the last build of this one and goes its own way: for what one call only sees.
@@ -139,26 +135,30 @@ impl Store {
     }
 
     /// Waits until nobody builds. Then there is a graph to check, or this thread is the one to build.
-    fn turn(&self, checked: Option<&Arc<Built>>) -> Result<Turn> {
+    fn turn(&self, checked: Option<&Arc<Built>>) -> Result<Option<Arc<Built>>> {
         let mut state = self.lock();
         while state.building {
             guard::check()?;
             state = self.ended.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
         }
         match &state.built {
-            Some(built) if !checked.is_some_and(|checked| Arc::ptr_eq(checked, built)) => {
-                Ok(Turn::Check(Arc::clone(built)))
-            }
+            Some(built) if !checked.is_some_and(|checked| Arc::ptr_eq(checked, built)) => Ok(Some(Arc::clone(built))),
             _ => {
                 state.building = true;
-                Ok(Turn::Build(state.built.as_ref().map_or_else(Arc::default, |built| Arc::clone(&built.memo))))
+                Ok(None)
             }
         }
     }
 
-    fn build(&self, build: &Build<'_>, inputs: [u8; 32], memo: Arc<Memo>) -> Result<Origin> {
-        let _ending = Ending::begin(self);
-        let recorded = Arc::new(Recorded::new(Arc::clone(build.world)));
+    fn build(&self, build: &Build<'_>, inputs: [u8; 32], checked: Option<(Arc<Built>, Check)>) -> Result<Origin> {
+        let (recorded, memo) = match checked {
+            Some((before, check)) => {
+                let reads = Arc::clone(&before.memo.reads);
+                (Recorded::resuming(Arc::clone(build.world), reads, check), Arc::clone(&before.memo))
+            }
+            None => (Recorded::new(Arc::clone(build.world)), Arc::default()),
+        };
+        let recorded = Arc::new(recorded);
         let world: Arc<dyn World> = Arc::clone(&recorded) as _;
         let keeping = Keeping { kept: Arc::clone(&self.kept), inputs };
         //= docs/spec.md#freshness
@@ -184,11 +184,6 @@ impl Store {
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-enum Turn {
-    Check(Arc<Built>),
-    Build(Arc<Memo>),
 }
 
 /// Lets the others go on, however the build ends.

@@ -9,6 +9,7 @@ use crate::value::Json;
 use rmcp::RoleServer;
 use rmcp::model::{ErrorData, LoggingLevel, LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken};
 use rmcp::service::RequestContext;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use tokio::sync::{mpsc, oneshot};
@@ -92,7 +93,18 @@ impl Connection {
     ///
     /// # Errors
     /// The request was taken back, or the connection ends: nobody reads that answer.
-    pub(crate) async fn answer(
+    pub(crate) fn answer<'a>(
+        &'a self,
+        request: Request,
+        manner: Manner,
+        context: &'a RequestContext<RoleServer>,
+        revision: Revision,
+    ) -> Pin<Box<impl Future<Output = Result<Answer, ErrorData>> + Send + 'a>> {
+        // On the heap: what handles a request is moved several times before it first runs.
+        Box::pin(self.ask_host(request, manner, context, revision))
+    }
+
+    async fn ask_host(
         &self,
         request: Request,
         manner: Manner,
@@ -107,13 +119,15 @@ impl Connection {
         let (done, answered) = oneshot::channel();
         let speaker = Arc::clone(&voice);
         let (line, mut questions) = mpsc::unbounded_channel();
+        // Kept to the end: a line that closes wakes this task, which has nothing to do before the answer comes.
+        let line = Arc::new(Line(line));
         let caller = Caller {
             cancel: cancel.clone(),
             notices: Box::new(move |notice| speaker.say(notice)),
             capabilities: self.usable(context, revision),
             asking: match manner {
                 Manner::Never => Asking::Nobody,
-                Manner::Waits => Asking::Waits(Arc::new(Line(line))),
+                Manner::Waits => Asking::Waits(Arc::<Line>::clone(&line)),
                 Manner::Suspends { record, answers } => Asking::Suspends { record, answers },
             },
         };
@@ -144,8 +158,7 @@ impl Connection {
         if let Some(notice) = voice.held() {
             self.tell(notice, token.as_ref(), context, revision).await;
         }
-        drop(ended);
-        drop(turn);
+        drop((line, ended, turn));
         answer.map_err(|_| ErrorData::internal_error("the call ended without an answer", None))
     }
 

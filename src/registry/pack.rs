@@ -171,8 +171,12 @@ pub fn compile(
     let scripts: Vec<_> = files.texts("tools.d/", ".rhai").cloned().collect();
     let others = || Others::of(name, &files, &definitions, &pack, settings);
     //= docs/spec.md#scripts
-    //# A script MUST be compiled when its pack is loaded, and not again for a call.
-    let ((program, broken), others) = rayon::join(|| Program::compile_sources(&scripts), others);
+    //# A script MUST be compiled once for each time its pack is loaded, and not again for a call.
+    let ((program, broken), others) = match files.are_embedded() {
+        // A test holds that the packs of the binary are sound: what a start does not need waits for the first call.
+        true => ((Program::later(&scripts), Vec::new()), others()),
+        false => rayon::join(|| Program::compile_sources(&scripts), others),
+    };
     faults.extend(broken);
     faults.extend(others.faults);
     let Others { templates, config, config_checker, tools, resources, prompts, .. } = others;
@@ -213,7 +217,8 @@ impl Others {
         let (mut templates, mut faults) = Templates::compile(&texts);
         add_inline(&mut templates, definitions, &mut faults);
         let (config, config_checker) = configure(name, pack, &definitions.defs, settings, &mut faults);
-        let mut compiling = Compiling { definitions, pack, settings, faults: &mut faults };
+        let checker = if files.are_embedded() { |json: &Json| Ok(Checker::later(json.clone())) } else { Checker::new };
+        let mut compiling = Compiling { definitions, pack, settings, checker, faults: &mut faults };
         let tools = compiling.tools();
         let resources = compiling.resources();
         let prompts = definitions.prompts.iter().map(|prompt| compiling.prompt(prompt)).collect();
@@ -241,6 +246,8 @@ struct Compiling<'a> {
     definitions: &'a Definitions,
     pack: &'a PackDefinition,
     settings: &'a Settings,
+    /// Makes a checker, now or when it is needed.
+    checker: fn(&Json) -> Result<Checker>,
     faults: &'a mut Vec<Diagnostic>,
 }
 
@@ -300,7 +307,7 @@ impl Compiling<'_> {
 
     /// The schema in its final form, compiled; what is wrong with it is told.
     fn checker(&mut self, schema: &Schema, form: Form) -> (Json, Option<Arc<Checker>>) {
-        let made = form(schema, &self.definitions.defs).and_then(|json| Ok((Checker::new(&json)?, json)));
+        let made = form(schema, &self.definitions.defs).and_then(|json| Ok(((self.checker)(&json)?, json)));
         match made {
             Ok((checker, json)) => (json, Some(Arc::new(checker))),
             Err(fault) => {
@@ -319,10 +326,18 @@ impl Compiling<'_> {
 }
 
 impl PackParts {
-    /// Reads and compiles a pack.
+    /// Reads and compiles a pack, all of it.
     pub fn read(name: &str, hash: [u8; 32], files: Files, settings: &Settings) -> Self {
         let (definitions, pack, faults) = merge(name, &files);
-        compile(name, hash, files, definitions, pack, faults, settings)
+        let mut parts = compile(name, hash, files, definitions, pack, faults, settings);
+        if parts.files.are_embedded() {
+            parts.faults.extend(parts.program.ready().iter().cloned());
+            let tools = parts.tools.iter().map(|(.., checks)| checks);
+            let checks = tools.chain(&parts.resources).chain(&parts.prompts);
+            let checkers = checks.flat_map(|checks| checks.arguments.iter().chain(&checks.result));
+            parts.faults.extend(checkers.filter_map(|checker| checker.ready().err()).map(|fault| *fault));
+        }
+        parts
     }
 
     /// Whether it can be served.

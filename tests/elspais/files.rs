@@ -180,7 +180,9 @@ fn a_project_may_lie_in_a_folder_of_a_repository() {
     let place = tempfile::tempdir().unwrap();
     let project = place.path().join("part");
     fs::create_dir_all(project.join("spec")).unwrap();
-    for (path, text) in [("code.py", "1\n"), ("part/.elspais.toml", ""), ("part/spec/b.md", ""), ("part/spec/gone.md", "x\n")] {
+    for (path, text) in
+        [("code.py", "1\n"), ("part/.elspais.toml", ""), ("part/spec/b.md", ""), ("part/spec/gone.md", "x\n")]
+    {
         fs::write(place.path().join(path), text).unwrap();
     }
     fs::write(project.join("spec/a.md"), "## REQ-p00001: Brew\n\n*End* *Brew*\n").unwrap();
@@ -224,7 +226,8 @@ fn what_git_sees_changed_is_told() {
         .iter()
         .map(|one| {
             let set = one["git_state"].as_object().unwrap().iter().filter(|(_, value)| **value == true);
-            let names: Vec<&str> = set.map(|(name, _)| name.as_str()).filter(|name| *name != "is_uncommitted").collect();
+            let names: Vec<&str> =
+                set.map(|(name, _)| name.as_str()).filter(|name| *name != "is_uncommitted").collect();
             format!("{} {}", one["id"].as_str().unwrap(), names.join(" "))
         })
         .collect();

@@ -241,8 +241,12 @@ impl Store {
     pub fn stale_files(&self, fresh: &Origin) -> Vec<String> {
         let Some(pending) = self.pending() else { return Vec::new() };
         let (before, now) = (pending.origin.memo.reads.files(), fresh.0.memo.reads.files());
-        let paths: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
+        let paths: BTreeSet<&Text> = before.keys().chain(now.keys()).collect();
         let state = |file: Option<&crate::world::recorded::FileRead>| file.and_then(|file| file.hash());
-        paths.into_iter().filter(|path| state(before.get(*path)) != state(now.get(*path))).cloned().collect()
+        paths
+            .into_iter()
+            .filter(|path| state(before.get(*path)) != state(now.get(*path)))
+            .map(|path| path.to_string())
+            .collect()
     }
 }
