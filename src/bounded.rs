@@ -70,6 +70,11 @@ impl BoundedText {
     }
 
     /// The text so far.
+    pub fn into_text(self) -> String {
+        self.text
+    }
+
+    /// The text so far, as a value.
     pub fn into_value(self) -> Value {
         Value::from(self.text)
     }

@@ -6,10 +6,11 @@ mod compare;
 mod expectation;
 mod keeping;
 mod stage;
+mod timer;
 
 use crate::call::{Answer, Contents, Outcome, Request, Service, Staging};
 use crate::content::{Block, ResourceBody};
-use crate::definition::{Act, Case, Step};
+use crate::definition::{Act, Case, Expect, Step};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::Notice;
 use crate::registry::{Pack, Registry};
@@ -24,6 +25,7 @@ use keeping::Kept;
 use serde_json::json;
 use stage::Stage;
 use std::sync::{Arc, Mutex, PoisonError};
+use timer::Timer;
 
 /// An expectation of a case that was not met, or a step that could not be done.
 pub const UNMET: Code = Code("case");
@@ -99,6 +101,8 @@ struct Playing<'a> {
     kept: Kept,
     /// The result of each step, and the files after it.
     results: Vec<Json>,
+    /// The clock by which the graph is refreshed.
+    timer: Option<Timer>,
 }
 
 impl<'a> Playing<'a> {
@@ -113,8 +117,16 @@ impl<'a> Playing<'a> {
         let staging = Staging { world: Some(stage.world()), config: stage.config.clone(), is_dry: false };
         let service = service.staged(staging);
         let registry = service.registry();
-        let (client, kept) = (Client::new(case), Kept::default());
-        Ok(Self { stage, service, registry, pack, client, era, kept, results: Vec::new() })
+        let (client, kept) = (Client::new(case), Kept::within(stage.world().root()));
+        let timer = Timer::begin(&service, pack, stage.world().now_ms());
+        Ok(Self { stage, service, registry, pack, client, era, kept, results: Vec::new(), timer })
+    }
+
+    /// Refreshes the graph if that is due by the clock of the case, and notes what clients are told.
+    fn ring(&self, notices: &Arc<Mutex<Vec<Notice>>>) {
+        if let Some(timer) = &self.timer {
+            timer.ring(&self.service, &self.pack.name, self.stage.world().now_ms(), notices);
+        }
     }
 
     fn step(&mut self, step: &Step, blessings: Option<&mut Vec<Blessing>>) -> Vec<Diagnostic> {
@@ -134,8 +146,15 @@ impl<'a> Playing<'a> {
         };
         let files = happened.after.iter().map(|(path, bytes)| (path.clone(), json!(String::from_utf8_lossy(bytes))));
         let files: Json = files.collect();
-        self.results.push(json!({ "result": answer.as_ref().map(result_of), "files": files }));
-        let mut faults = unmet(&happened, step, blessings);
+        // Each era plays in a folder of its own.
+        let result = answer.as_ref().map(|answer| self.kept.displaced(&result_of(answer)));
+        self.results.push(json!({ "result": result, "files": self.kept.displaced(&files) }));
+        let first = blessings.as_ref().map_or(0, |blessings| blessings.len());
+        let mut blessings = blessings;
+        let mut faults = unmet(&happened, &self.placed(step), blessings.as_deref_mut());
+        for blessing in blessings.into_iter().flatten().skip(first).filter(|_| self.stage.is_on_disk()) {
+            blessing.value = self.kept.displaced(&blessing.value);
+        }
         if let (Some(answer), true) = (&answer, faults.is_empty()) {
             let result = result_of(answer);
             for (name, pointer) in &step.keep {
@@ -148,6 +167,23 @@ impl<'a> Playing<'a> {
             }
         }
         faults
+    }
+
+    /// What a step expects, with the place of the workspace filled in.
+    fn placed(&self, step: &Step) -> Step {
+        let mut step = step.clone();
+        for expect in &mut step.expect {
+            match &mut expect.value {
+                Expect::Gives(json)
+                | Expect::Matches(json)
+                | Expect::Fails(json)
+                | Expect::Leaves(json)
+                | Expect::Notified(json)
+                | Expect::Asks(json) => *json = self.kept.placed(json),
+                Expect::Contains(text) => *text = self.kept.placed_text(text),
+            }
+        }
+        step
     }
 
     fn act(&self, act: &Act, notices: &Arc<Mutex<Vec<Notice>>>) -> Result<Option<Answer>> {
@@ -174,6 +210,7 @@ impl<'a> Playing<'a> {
             }
             Act::Advance { ms } => {
                 self.stage.advance(*ms);
+                self.ring(notices);
                 return Ok(None);
             }
             Act::Restart => {
@@ -200,6 +237,8 @@ pub fn result_of(answer: &Answer) -> Json {
         }
         Answer::Completion { values, .. } => json!(values),
         Answer::Resources(resources) => json!(**resources),
+        Answer::Skills(skills) => skills.iter().map(|(_, skill)| json!(skill.uri)).collect(),
+        Answer::Ready(_) => Json::Null,
         Answer::Asks(asks) => asks.questions.iter().map(|(key, _)| json!(key)).collect(),
         Answer::Fault(fault) => crate::call::fault_json(fault),
     }

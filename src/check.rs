@@ -3,6 +3,7 @@
 mod argument_description;
 mod ask_place;
 mod case_target;
+mod copied_function;
 mod data_race;
 mod effect;
 mod example_arguments;
@@ -24,16 +25,19 @@ mod unknown_argument;
 mod unknown_data;
 mod unknown_function;
 mod unknown_question;
+mod unknown_setting;
 mod unused_file;
 mod wrong_arity;
 
 pub use mend::{Mend, lines_of};
-pub use subject::{Subject, read_texts};
+pub use subject::{Subject, read_packs};
 
-use crate::definition::{Body, Located, MessagePart, Resource, Schema};
+use crate::definition::{Body, Located, MessagePart, Operation, Resource, Schema, Tool};
 use crate::diagnostic::{Code, Diagnostic};
+use crate::primitive::Effect;
 use crate::registry::PackParts;
 use crate::source::Place;
+use crate::value::Json;
 use std::collections::HashSet;
 
 /// A rule. From this one declaration come the check, its documentation and its test.
@@ -57,6 +61,7 @@ pub const ALL: &[&Rule] = &[
     &argument_description::RULE,
     &ask_place::RULE,
     &case_target::RULE,
+    &copied_function::RULE,
     &data_race::RULE,
     &effect::RULE,
     &example_arguments::RULE,
@@ -76,13 +81,19 @@ pub const ALL: &[&Rule] = &[
     &unknown_data::RULE,
     &unknown_function::RULE,
     &unknown_question::RULE,
+    &unknown_setting::RULE,
     &unused_file::RULE,
     &wrong_arity::RULE,
 ];
 
 /// Everything that the rules find in a pack and that is not told yet, in the order of files and places.
 pub fn check(parts: &PackParts) -> Vec<Diagnostic> {
-    let subject = Subject::of(parts);
+    check_among(parts, &[])
+}
+
+/// The same where there are other packs.
+pub fn check_among(parts: &PackParts, others: &[&PackParts]) -> Vec<Diagnostic> {
+    let subject = Subject::of(parts, others);
     let mut found: Vec<Diagnostic> = Vec::new();
     //= docs/spec.md#diagnostics
     //# All faults of a pack MUST be told by one run of `check`.
@@ -140,6 +151,33 @@ fn schemas<'a>(subject: &'a Subject<'_>) -> Vec<(String, &'a Schema)> {
     all
 }
 
+/// What answers a call of a tool: its body, or the function of one of its operations.
+struct Answering<'a> {
+    /// The name of the tool, or of the operation.
+    name: &'a str,
+    /// What it does at most.
+    effect: &'a Located<Effect>,
+    /// What it does.
+    body: &'a Located<Body>,
+    /// The schema of its arguments.
+    input: &'a Schema,
+    /// Constants merged into them.
+    with: Vec<&'a Json>,
+}
+
+/// All that may answer a call of a tool.
+fn answering(tool: &Tool) -> Vec<Answering<'_>> {
+    let Some(dispatch) = &tool.dispatch else {
+        let Tool { name, effect, body, input, with, .. } = tool;
+        return vec![Answering { name: &name.value, effect, body, input, with: vec![with] }];
+    };
+    let operations = dispatch.operations.iter().map(|operation| {
+        let Operation { name, effect, body, input, with, .. } = operation;
+        Answering { name: &name.value, effect, body, input, with: vec![&tool.with, with] }
+    });
+    operations.collect()
+}
+
 /// Every function that a definition names.
 struct NamedFunction<'a> {
     /// The path of its script.
@@ -159,8 +197,10 @@ fn named_functions<'a>(subject: &'a Subject<'_>) -> Vec<NamedFunction<'a>> {
     let definitions = subject.definitions;
     let mut all = Vec::new();
     for tool in &definitions.tools {
-        of_body(&tool.body, "fn(args)", &mut all);
-        if let (Some(describe), Body::Script { script, .. }) = (&tool.describe, &tool.body.value) {
+        answering(tool).iter().for_each(|one| of_body(one.body, "fn(args)", &mut all));
+        if let (Some(describe), Body::Script { script, .. } | Body::Operations { script }) =
+            (&tool.describe, &tool.body.value)
+        {
             let (function, at) = (describe.value.as_str(), &describe.at);
             all.push(NamedFunction { script, function, at, parameters: 0..=0, form: "fn()" });
         }
@@ -171,6 +211,10 @@ fn named_functions<'a>(subject: &'a Subject<'_>) -> Vec<NamedFunction<'a>> {
     }
     for prompt in &definitions.prompts {
         let script = prompt.script.as_str();
+        if let Some(list) = &prompt.list {
+            let (function, at) = (list.value.as_str(), &list.at);
+            all.push(NamedFunction { script, function, at, parameters: 0..=0, form: "fn()" });
+        }
         let at = &prompt.name.at;
         if let Some((function, script)) = &prompt.context {
             all.push(NamedFunction { script, function, at, parameters: 0..=1, form: "fn(args)" });
@@ -183,6 +227,16 @@ fn named_functions<'a>(subject: &'a Subject<'_>) -> Vec<NamedFunction<'a>> {
         }
         let completions = prompt.arguments.iter().filter_map(|argument| argument.complete.as_ref());
         all.extend(completions.filter_map(|completion| of_completion(script, completion)));
+    }
+    if let Some((context, script)) = definitions.pack.as_ref().and_then(|pack| pack.context.as_ref()) {
+        let (function, at) = (context.value.as_str(), &context.at);
+        all.push(NamedFunction { script, function, at, parameters: 0..=0, form: "fn()" });
+    }
+    for skills in &definitions.skills {
+        if let Some(list) = &skills.list {
+            let (script, function, at) = (skills.script.as_str(), list.value.as_str(), &list.at);
+            all.push(NamedFunction { script, function, at, parameters: 0..=0, form: "fn()" });
+        }
     }
     if let Some(graph) = &definitions.graph {
         let (script, at) = (graph.script.value.as_str(), &graph.script.at);
@@ -268,7 +322,8 @@ mod tests {
     use super::*;
 
     fn codes(files: &[(&str, &str)]) -> Vec<Diagnostic> {
-        check(&read_texts(files))
+        let (parts, other) = read_packs(files);
+        check_among(&parts, &other.iter().collect::<Vec<_>>())
     }
 
     #[test]
@@ -291,7 +346,7 @@ mod tests {
                 wrong.push(format!("`{}` is not mended: {fault}", rule.code));
             }
             for files in [rule.fires, &mended] {
-                for fault in read_texts(files).faults {
+                for fault in read_packs(files).0.faults {
                     if fault.code != crate::definition::code::MISSING_KEY {
                         wrong.push(format!("an example of `{}` is broken: {fault}", rule.code));
                     }

@@ -3,6 +3,7 @@
 mod ietf;
 mod letters;
 mod lines;
+mod links;
 mod markdown;
 mod markers;
 mod passage;
@@ -12,6 +13,7 @@ mod spans;
 
 pub use ietf::parse_ietf;
 pub use lines::{Line, Lines};
+pub use links::{Link, LinkKind, links, plain_text};
 pub use markdown::{Anchor, Markdown, parse_markdown};
 pub use markers::{Block, Part, marker_blocks};
 pub use passage::{Found, Passage, Way};

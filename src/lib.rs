@@ -20,6 +20,7 @@ pub mod pattern;
 pub mod likeness;
 pub mod document;
 pub mod parse;
+pub mod edit;
 pub mod graph;
 pub mod primitive;
 pub mod sequence;

@@ -7,12 +7,15 @@ pub mod find;
 pub mod form;
 pub mod git;
 mod host;
+pub mod lock_note;
+mod memory;
 mod question;
 pub mod time;
 
 pub use args::Args;
 pub use find::find_of;
-pub use host::{Context, Host, Listed, LogLevel, Notice, PackFile, Violation};
+pub use host::{Context, Host, Listed, LogLevel, Notice, PackFile, Violation, memory_of};
+pub use memory::Memory;
 pub use question::{Asked, CAPABILITIES, Question, Wish, has_capability, lacking};
 
 use crate::diagnostic::Result;
@@ -152,6 +155,7 @@ impl Effect {
 pub enum Family {
     Parse,
     Text,
+    Edit,
     List,
     Hash,
     Graph,
@@ -159,6 +163,7 @@ pub enum Family {
     Path,
     Run,
     Host,
+    Memory,
     Render,
     Content,
     Outcome,
@@ -171,6 +176,7 @@ impl Family {
         match self {
             Self::Parse => "parse: a text into its parts",
             Self::Text => "text: find, replace, compare",
+            Self::Edit => "edit: text to text, and nothing else touched",
             Self::List => "list: order, join, pick",
             Self::Hash => "hash and encode",
             Self::Graph => "graph: build, query, walk, draw",
@@ -178,6 +184,7 @@ impl Family {
             Self::Path => "path: names of files",
             Self::Run => "run: locks, git, programs",
             Self::Host => "host: time, ids, environment, settings",
+            Self::Memory => "memory: what is kept between calls",
             Self::Render => "render: templates and formats",
             Self::Content => "content: what a result is made of",
             Self::Outcome => "outcome: how a call ends",

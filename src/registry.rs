@@ -13,20 +13,22 @@ mod trust;
 mod uri;
 
 pub use assemble::{Assembly, assemble};
-pub use config::no_pack;
+pub use config::{granted_paths, no_pack};
 pub use embedded::embedded_files;
-pub use layers::{EJECTED, EMBEDDED, FOLDERS, Files, Layer, LayerFile, WORKSPACE_FOLDER, ejected, list_layer};
+pub use layers::{
+    EJECTED, EMBEDDED, FOLDERS, Files, Layer, LayerFile, WORKSPACE_FOLDER, ejected, is_hidden, list_layer,
+};
 pub use merge::merge;
 pub use pack::{Made, Pack, PackParts, compile, grant};
 pub use serving::{Choice, Served, Worlds, outer_roots, root_of, serves};
 pub use settings::{SETTINGS, Settings};
-pub use skills::{SKILL_FILE, Skill, SkillFile};
+pub use skills::{Digests, Rejected, SKILL_FILE, Skill, SkillFile, Skills, found_skill};
 pub use trust::{TRUST_RECORD, Trust};
 pub use uri::{UriTemplate, Variables};
 
 use config::configure;
 
-use crate::definition::{Checker, Prompt, Resource, Tool};
+use crate::definition::{Checker, Operation, Prompt, Resource, Tool};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::guard::Limits;
 use crate::value::Json;
@@ -46,8 +48,14 @@ pub struct Registry {
     pub resources: Vec<Arc<ServedResource>>,
     /// Their prompts.
     pub prompts: Vec<Arc<ServedPrompt>>,
-    /// Their skills, by URI.
-    pub skills: BTreeMap<String, (Arc<Pack>, Arc<Skill>)>,
+    /// The skills among their files.
+    pub skills: Arc<Skills>,
+    /// The tools that the configuration switches off: that of a case may switch them on.
+    pub switched_off: Vec<Arc<ServedTool>>,
+    /// The prompts after whose pattern a function lists others, or that the configuration may switch on.
+    pub patterns: Vec<Arc<ServedPrompt>>,
+    /// The instructions of packs that are computed, by the name of the pack.
+    pub instructions: BTreeMap<String, String>,
     /// Every spelling of every resource, the more specific first.
     pub routes: Vec<(UriTemplate, Arc<ServedResource>)>,
     /// The packs that do not serve here, and the markers each looked for.
@@ -61,12 +69,14 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// The file of a skill with this URI, and the pack that has it.
-    pub fn skill_file(&self, uri: &str) -> Option<(&Arc<Pack>, &Arc<Skill>, &SkillFile)> {
-        self.skills.values().find_map(|(pack, skill)| {
-            let at = skill.files.binary_search_by(|file| file.uri.as_str().cmp(uri)).ok()?;
-            Some((pack, skill, &skill.files[at]))
-        })
+    /// Whether a pack has skills: among its files, or found by a function.
+    pub fn has_skills(&self) -> bool {
+        !self.skills.is_empty() || self.finds_skills()
+    }
+
+    /// Whether a function of a pack finds skills.
+    pub fn finds_skills(&self) -> bool {
+        self.packs.iter().any(|pack| !pack.skill_lists.is_empty())
     }
 
     /// The resource that answers a URI, and the variables in it; a fault if its query is wrong.
@@ -95,6 +105,14 @@ pub struct ServedTool {
     pub checks: Checks,
 }
 
+impl ServedTool {
+    /// The operation that arguments mean, and what a call of it is held to.
+    pub fn operation(&self, arguments: &Json) -> Option<(&Operation, &Checks)> {
+        let (index, operation) = self.tool.operation(arguments)?;
+        Some((operation, self.checks.operations.get(index)?))
+    }
+}
+
 /// A resource or resource template as it is published.
 pub struct ServedResource {
     /// Its pack.
@@ -113,6 +131,8 @@ pub struct ServedPrompt {
     pub pack: Arc<Pack>,
     /// Its public name.
     pub name: String,
+    /// The public name of its pattern, if a function listed it.
+    pub pattern: Option<String>,
     /// Its definition.
     pub prompt: Prompt,
     /// What getting it is held to.
@@ -130,4 +150,6 @@ pub struct Checks {
     pub result: Option<Arc<Checker>>,
     /// The limits of a call.
     pub limits: Limits,
+    /// The same for each operation of a tool, in the order of its operations.
+    pub operations: Vec<Checks>,
 }

@@ -23,6 +23,7 @@ mod tests;
 
 pub use deferred::Program;
 pub use engine::{known_arities, known_names};
+pub use parallel::STACK;
 pub use pool::{Pool, aside};
 pub use program::FunctionName;
 
@@ -34,7 +35,7 @@ use diagnose::{kind_of_type, parse_fault, raise};
 use engine::{MOST_LEVELS, empty_engine};
 use function::Closure;
 use language::sequence_verb;
-use parallel::{STACK, parallel};
+use parallel::parallel;
 use program::{Inner, Script, is_closure};
 use resolved::{number, within};
 use running::{Running, at_level, current, enter, level};

@@ -1,6 +1,7 @@
 //! Slugs: the part of an address that is made from a title.
 
 use std::collections::{HashMap, HashSet};
+use unicode_normalization::UnicodeNormalization;
 
 /// A slug of ASCII letters and digits: other scripts are transliterated, letters lowered, and every other run
 /// becomes one `separator`, none of them at the ends. `4.1 A & B` gives `4-1-a-b`.
@@ -41,6 +42,33 @@ pub fn github_slug(text: &str, separator: &str) -> String {
         }
     }
     slug
+}
+
+/// A slug of letters and numbers of all scripts: compatibility forms are taken apart (NFKD) and their marks dropped,
+/// case is folded, blanks become a `separator`, hyphens stay, other characters go; none at the ends, none twice.
+/// `4.1 A & Größe` gives `41-a-grosse`.
+pub fn unicode_slug(text: &str, separator: &str) -> String {
+    let mut slug = String::with_capacity(text.len());
+    let mut gap = false;
+    for character in text.nfkd().flat_map(folded) {
+        if character.is_whitespace() || character == '-' {
+            gap = true;
+        } else if character.is_alphabetic() && !is_mark(character) || character.is_numeric() {
+            if gap && !slug.is_empty() {
+                slug.push_str(separator);
+            }
+            gap = false;
+            slug.push(character);
+        }
+    }
+    slug
+}
+
+/// Case folding by way of upper case, as near as the standard library comes to it; the dotless i has no way back.
+fn folded(character: char) -> impl Iterator<Item = char> {
+    let upper = (character != 'ı').then(|| character.to_uppercase());
+    let kept = upper.is_none().then_some(character);
+    upper.into_iter().flatten().flat_map(char::to_lowercase).chain(kept)
 }
 
 /// Slugs that are unique within one document: the second `setup` becomes `setup-1`, the third `setup-2`;
@@ -94,6 +122,14 @@ mod tests {
     }
 
     #[test]
+    fn a_unicode_slug_keeps_letters_and_numbers_and_no_double_hyphen() {
+        assert_eq!(unicode_slug("Concept: Workspace & Data Governance", "-"), "concept-workspace-data-governance");
+        assert_eq!(unicode_slug(" café -- Straße ² ", "-"), "cafe-strasse-2");
+        assert_eq!(unicode_slug("snake_case\u{a0}и北京ı", "-"), "snakecase-и北京ı");
+        assert_eq!(unicode_slug("…", "-"), "");
+    }
+
+    #[test]
     fn repeated_slugs_get_the_first_free_number() {
         let mut slugs = Slugs::default();
         let made: Vec<String> =
@@ -108,6 +144,9 @@ mod tests {
             prop_assert!(!slug.starts_with('-') && !slug.ends_with('-') && !slug.contains("--"));
             prop_assert!(slug.bytes().all(|byte| byte == b'-' || byte.is_ascii_lowercase() || byte.is_ascii_digit()));
             prop_assert!(!github_slug(&text, "-").contains(' '));
+            let slug = unicode_slug(&text, "-");
+            prop_assert!(!slug.starts_with('-') && !slug.ends_with('-') && !slug.contains("--"));
+            prop_assert_eq!(unicode_slug(&slug, "-"), slug);
         }
     }
 }

@@ -73,6 +73,16 @@ pub trait World: Send + Sync {
         path::clean(path)
     }
 
+    /// The further roots that the user granted: absolute, each in its one spelling.
+    fn granted_roots(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The root that a clean path lies beneath, spelled as the path spells it: `.` for a relative one.
+    fn root_of(&self, path: &str) -> String {
+        if path::is_below(path, ".") { ".".to_owned() } else { path.to_owned() }
+    }
+
     /// What was written and did not reach this world yet; a world that writes at once has no such thing.
     fn staged(&self) -> Option<&staged::Staged> {
         None
@@ -81,6 +91,11 @@ pub trait World: Send + Sync {
     /// Tries to take a lock, once and without waiting.
     fn lock(&self, path: &str) -> Result<Attempt> {
         Err(Diagnostic::new(Code::WORLD, format!("`{path}` cannot be locked here")))
+    }
+
+    /// Whether a process of this machine is alive; in a world without processes none is.
+    fn is_alive(&self, _pid: u32) -> bool {
+        false
     }
 
     /// Runs a program to its end. A world without programs refuses.
@@ -195,6 +210,8 @@ pub struct Walked {
     pub files: Vec<String>,
     /// The folders looked into, the first one included: paths relative to the root, sorted bytewise.
     pub folders: Vec<String>,
+    /// Whether a symlink was followed, or would have been if it led to something.
+    pub linked: bool,
 }
 
 fn is_folder(path: &str) -> Box<Diagnostic> {

@@ -1,7 +1,8 @@
 //! `just bench`: the speed that toolsd promises, measured against opponents in the same run.
 //!
 //! `speed [--small] [--toolsd PATH] [--opponents FOLDER] [--duvet PATH] [--scratch FOLDER] [--project-only]
-//! [PART…]`; the parts are `echo`, `start`, `stats`, `index` and `trace`, all of them if none is named. Exit code 1 = a wrong answer, or a target missed;
+//! [PART…]`; the parts are `echo`, `start`, `stats`, `index`, `load`, `skills`, `trace` and `workspace`, all of
+//! them if none is named. Exit code 1 = a wrong answer, or a target missed;
 //! `--small` takes few samples and judges no time.
 
 mod client;
@@ -11,13 +12,17 @@ mod project;
 mod report;
 mod setting;
 mod statistics;
+mod web;
 mod targets {
     //! What is promised, one part a file.
     pub mod echo;
     pub mod index;
+    pub mod load;
+    pub mod skills;
     pub mod start;
     pub mod stats;
     pub mod trace;
+    pub mod workspace;
 }
 
 use report::Report;
@@ -36,6 +41,9 @@ const PARTS: &[Part] = &[
     ("stats", targets::stats::measure),
     ("index", targets::index::measure),
     ("trace", targets::trace::measure),
+    ("load", targets::load::measure),
+    ("skills", targets::skills::measure),
+    ("workspace", targets::workspace::measure),
 ];
 
 fn main() -> ExitCode {
@@ -53,7 +61,7 @@ fn main() -> ExitCode {
 fn run() -> Outcome<bool> {
     let setting = Setting::read(std::env::args().skip(1))?;
     if let Some(unknown) = setting.parts.iter().find(|part| !PARTS.iter().any(|(name, _)| name == part)) {
-        return Err(format!("no part `{unknown}`: echo, start, stats, index, trace").into());
+        return Err(format!("no part `{unknown}`: echo, start, stats, index, load, skills, trace, workspace").into());
     }
     if setting.project_only {
         let made = project::make(&setting.project(), setting.size())?;

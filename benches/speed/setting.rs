@@ -3,6 +3,7 @@
 use crate::Outcome;
 use crate::client::Server;
 use crate::project::{LARGE, SMALL, Size};
+use crate::web::Web;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -80,6 +81,11 @@ impl Setting {
         &self.scratch
     }
 
+    /// Where the workspace of specifications is made.
+    pub fn workspace(&self) -> PathBuf {
+        self.scratch.join("workspace")
+    }
+
     /// A workspace with nothing in it.
     pub fn empty(&self) -> PathBuf {
         self.scratch.join("empty")
@@ -107,6 +113,23 @@ impl Setting {
         let mut command = self.toolsd(&["serve", "--pack", "bench", "--dir"]);
         command.arg(packs).arg("--workspace").arg(self.empty());
         self.start(&mut command)
+    }
+
+    /// The same over HTTP.
+    pub fn bench_pack_web(&self) -> Outcome<Web> {
+        let packs = self.checkout().join("benches/packs");
+        let mut command = self.toolsd(&["serve", "--http", "127.0.0.1:0", "--pack", "bench", "--dir"]);
+        command.arg(packs).arg("--workspace").arg(self.empty());
+        Web::start(&mut command)
+    }
+
+    /// The typed server on rmcp over HTTP, if it was built.
+    pub fn typed_web(&self) -> Outcome<Option<Web>> {
+        let program = self.opponents.join("opponents/release/typed-server");
+        if self.small || !program.exists() {
+            return Ok(None);
+        }
+        Web::start(Command::new(&program).args(["--transport", "http"])).map(Some)
     }
 
     /// Starts a server; its stderr goes to a file of the scratch folder.

@@ -12,6 +12,9 @@ pub trait Answering: Send + Sync + 'static {
     /// What changed outside of calls.
     fn changes(&self) -> &Changes;
 
+    /// Hears where HTTP is listened at: address and port.
+    fn listens(&self, _host: &str, _port: u16) {}
+
     /// Answers a request on a thread of the host's own; `done` is called there, once.
     fn submit(self: Arc<Self>, request: Request, caller: Caller, done: Box<dyn FnOnce(Answer) + Send>);
 }
@@ -23,6 +26,10 @@ impl Answering for Service {
 
     fn changes(&self) -> &Changes {
         Service::changes(self)
+    }
+
+    fn listens(&self, host: &str, port: u16) {
+        self.listens_at(host, port);
     }
 
     fn submit(self: Arc<Self>, request: Request, caller: Caller, done: Box<dyn FnOnce(Answer) + Send>) {

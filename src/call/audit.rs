@@ -14,7 +14,7 @@ type Line = Box<dyn Fn(&Json) + Send + Sync>;
 pub struct Audit(OnceLock<Line>);
 
 impl Service {
-    /// Has `line` called with one object for each call of a tool, on the thread of the call: `tool`, `pack`, `effect`,
+    /// Has `line` called with one object for each call of a tool, on the thread of the call: `tool`, `operation`, `pack`, `workspace` (the root of the pack), `effect`,
     /// `ended` (`well`, else the kind of the fault), `ms`, `changes`.
     pub fn audit(&self, line: impl Fn(&Json) + Send + Sync + 'static) {
         let _once_is_enough = self.audit.0.set(Box::new(line));
@@ -26,6 +26,7 @@ impl Audit {
     pub fn around(
         &self,
         tool: &crate::registry::ServedTool,
+        arguments: &Json,
         call: impl FnOnce() -> Result<Outcome>,
     ) -> Result<Outcome> {
         let Some(line) = self.0.get() else { return call() };
@@ -38,10 +39,14 @@ impl Audit {
                 (kind, outcome.changes.iter().map(|file| json!({ "path": file.path, "change": file.change })).collect())
             }
         };
+        let operation = tool.operation(arguments).map(|(operation, _)| operation);
+        let effect = operation.map_or(&tool.tool.effect, |operation| &operation.effect);
         line(&json!({
             "tool": tool.name,
+            "operation": operation.map(|operation| &operation.name.value),
             "pack": tool.pack.name,
-            "effect": tool.tool.effect.value.name(),
+            "workspace": tool.pack.made.root.as_ref().map(|root| root.root().to_owned()),
+            "effect": effect.value.name(),
             "ended": kind,
             "ms": u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
             "changes": changes,

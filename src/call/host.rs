@@ -2,8 +2,9 @@
 
 use super::building;
 use super::graphs::Graphs;
-use super::interview::Interview;
+use super::interview::{Interview, question};
 use super::running::Beginning;
+use super::serving::Since;
 use super::turn::Turn;
 use super::{Change, Changes};
 use crate::content::ResourceBody;
@@ -11,7 +12,7 @@ use crate::definition::{Checker, Declared, Problem};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::{Entry, Graph, Label, Origin, Store};
 use crate::guard::{self, Cancel};
-use crate::primitive::{Asked, Effect, Host, Notice, PackFile, Question, Violation, time};
+use crate::primitive::{Asked, Effect, Host, Memory, Notice, PackFile, Question, Violation, time};
 use crate::registry::Pack;
 use crate::script::aside;
 use crate::value::{Json, Value};
@@ -59,6 +60,8 @@ pub struct CallHost {
     store: Arc<Store>,
     /// Where it is told that the graph changed.
     changes: Arc<Changes>,
+    memory: Arc<Memory>,
+    since: Arc<Since>,
     notices: Notices,
     now_ms: i64,
     interview: Arc<Interview>,
@@ -73,8 +76,9 @@ pub struct CallHost {
 impl CallHost {
     /// The host of a call that begins.
     pub fn begin(beginning: Beginning<'_>) -> Result<Arc<Self>> {
-        let Beginning { pack, effect, store, changes, staging, cancel, notices, records, interview, questions, .. } =
-            beginning;
+        let Beginning { pack, effect, store, staging, cancel, notices, records, interview, questions, .. } = beginning;
+        let (memory, since) = (Arc::clone(beginning.memory), Arc::clone(beginning.since));
+        let changes = Arc::clone(beginning.changes);
         let Some(root) = staging.world.as_ref().or(pack.made.root.as_ref()) else {
             return Err(Diagnostic::new(Code::INTERNAL, format!("the pack `{}` has no root", pack.name)));
         };
@@ -103,7 +107,9 @@ impl CallHost {
             world,
             recorded,
             store: Arc::clone(store),
-            changes: Arc::clone(changes),
+            changes,
+            memory,
+            since,
             notices,
             now_ms,
             interview: Arc::clone(interview),
@@ -128,6 +134,8 @@ impl CallHost {
             recorded: None,
             store: Arc::clone(&self.store),
             changes: Arc::clone(&self.changes),
+            memory: Arc::clone(&self.memory),
+            since: Arc::clone(&self.since),
             notices: Arc::clone(&self.notices),
             now_ms: self.now_ms,
             interview: Arc::clone(&self.interview),
@@ -206,7 +214,14 @@ impl CallHost {
         let Some(host) = self.itself.upgrade() else {
             return Err(Diagnostic::new(Code::INTERNAL, "the call has ended"));
         };
-        building::fresh(&host, store, graph)
+        building::graph(&host, store, graph)
+    }
+
+    /// Looks at the graph of the pack again and builds it anew if that is due; nothing if it has none.
+    pub fn refresh(self: &Arc<Self>) -> Result<Option<Arc<Graph>>> {
+        let graph = self.pack.made.graph.as_ref();
+        let fresh = |graph| building::fresh(self, &self.store, graph).map(|origin| Arc::clone(origin.graph()));
+        graph.map(fresh).transpose()
     }
 }
 
@@ -339,12 +354,33 @@ impl Host for CallHost {
         self.interview.has(capability)
     }
 
+    fn memory(&self) -> Option<&Memory> {
+        (!self.builds).then_some(&*self.memory)
+    }
+
+    fn server(&self) -> serde_json::Map<String, Json> {
+        self.since.told(self.world.now_ms())
+    }
+
+    fn aside(&self, job: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+        aside(job)?
+    }
+
+    fn session(&self) -> serde_json::Map<String, Json> {
+        let peer = self.interview.peer();
+        let mut told = serde_json::Map::new();
+        told.insert("protocol_version".to_owned(), peer.revision.clone().into());
+        told.insert("client".to_owned(), peer.client.clone().into());
+        told.insert("calls".to_owned(), self.since.calls(&self.pack.name));
+        told
+    }
+
     fn sleep(&self, ms: u64) -> Result<()> {
         if self.stage.is_some() {
             return Ok(());
         }
         let end = Instant::now() + Duration::from_millis(ms);
-        aside(|| {
+        let sleep = || {
             loop {
                 guard::room(0)?;
                 let left = end.saturating_duration_since(Instant::now());
@@ -353,22 +389,8 @@ impl Host for CallHost {
                 }
                 std::thread::sleep(left.min(NAP));
             }
-        })?
+        };
+        // Where too many wait already, this one sleeps in the place of another that could run: slower, and no fault.
+        aside(sleep).unwrap_or_else(|_| sleep())
     }
-}
-
-/// The question of a key: the one given, else the declared one.
-fn question(asked: &Asked, declared: &[Declared]) -> Result<(String, Question)> {
-    if let Some(question) = &asked.question {
-        return Ok((asked.key.clone(), question.clone()));
-    }
-    if let Some(found) = declared.iter().find(|known| known.key.value == asked.key) {
-        return Ok((asked.key.clone(), found.question.clone()));
-    }
-    let fault = Diagnostic::new(Code::ASK, format!("there is no question `{}`", asked.key));
-    let known = declared.iter().map(|known| known.key.value.as_str());
-    Err(fault.help(
-        did_you_mean(&asked.key, known)
-            .unwrap_or_else(|| format!("declare it as `ask.{}`, or give a `form`", asked.key)),
-    ))
 }

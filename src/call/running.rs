@@ -2,11 +2,12 @@
 
 use super::host::{CallHost, Notices, Staging};
 use super::interview::Interview;
+use super::serving::Since;
 use crate::definition::{Body, Declared};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::{Functions, Store};
 use crate::guard::{Cancel, Guard, Limits};
-use crate::primitive::{Context, Effect, Host, Need, Primitive};
+use crate::primitive::{Context, Effect, Host, Memory, Need, Primitive};
 use crate::primitives::ALL;
 use crate::registry::Pack;
 use crate::value::{Json, Map, Value};
@@ -32,6 +33,10 @@ pub struct Beginning<'a> {
     pub store: &'a Arc<Store>,
     /// Where changes of the graph are told.
     pub changes: &'a Arc<super::Changes>,
+    /// What the pack remembers.
+    pub memory: &'a Arc<Memory>,
+    /// How the process serves.
+    pub since: &'a Arc<Since>,
     /// Another stage than the pack's own.
     pub staging: &'a Staging,
     /// Ends it from outside.
@@ -94,6 +99,8 @@ impl Running {
             }
             Body::Primitive(name) => self.primitive(name, arguments),
             Body::Text(text) => Ok(text.as_str().into()),
+            Body::Prompts => Err(Diagnostic::new(Code::INTERNAL, "the prompts are not asked here")),
+            Body::Operations { .. } => Err(Diagnostic::new(Code::INTERNAL, "no operation was chosen")),
             Body::File(path) => self.host.pack_file(path).map(|file| file.text.into()),
         }
     }

@@ -1,8 +1,8 @@
 //! A call of a tool: arguments checked, body run, result shaped.
 
 use super::running::{self, Running};
-use super::{Outcome, outcome, writing};
-use crate::definition::{Located, Problem, Tool};
+use super::{Outcome, operation, outcome, writing};
+use crate::definition::{Body, Located, Problem, Tool};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::registry::ServedTool;
 use crate::value::{Fault, Json, Value};
@@ -20,12 +20,17 @@ pub fn accept(what: &str, checks: &crate::registry::Checks, with: &Json, argumen
         }
         checker.fill_defaults(&mut arguments);
     }
+    merge(&mut arguments, with);
+    Ok(arguments)
+}
+
+/// Merges constants into arguments.
+pub fn merge(arguments: &mut Json, with: &Json) {
     if let (Some(map), Some(with)) = (arguments.as_object_mut(), with.as_object()) {
         for (name, value) in with {
             map.insert(name.clone(), value.clone());
         }
     }
-    Ok(arguments)
 }
 
 /// The fault of arguments that do not fit, for a model to repair: `{ "error", "problems" }`.
@@ -51,22 +56,23 @@ pub fn said(problem: &Problem) -> String {
 /// Runs a tool whose arguments are accepted, or tells why they are not. Its faults go through `on_error`.
 ///
 /// A fault that comes out is one of the protocol: `reject`, `not_found`, a call that was taken back.
-pub fn call(served: &ServedTool, running: &Running, arguments: &Json) -> Result<Outcome> {
+/// `prompts` answers the tool of the pack's prompts.
+pub fn call(
+    served: &ServedTool,
+    running: &Running,
+    arguments: &Json,
+    prompts: &dyn Fn(&Json) -> Result<Value>,
+) -> Result<Outcome> {
     let most = served.checks.limits.output;
-    let value =
-        //= docs/spec.md#calls
-        //# Arguments MUST be validated before the script runs.
-        accept(&format!("`{}`", served.name), &served.checks, &served.tool.with, arguments).and_then(|accepted| {
-            let body = &served.tool.body.value;
-            let declared = if running::fills(body) { declared(&served.input) } else { Vec::new() };
-            Ok((running.body(body, &accepted, &declared)?, accepted))
-        });
-    let ended = match value {
-        Ok((value, _)) => {
-            outcome::of_value(&value, served, most).and_then(|outcome| writing::settled(running, outcome))
-        }
-        Err(fault) => Err(fault),
-    };
+    //= docs/spec.md#calls
+    //# Arguments MUST be validated before the script runs.
+    let value = operation::accept(served, arguments).and_then(|(body, accepted)| {
+        let declared = if running::fills(body) { declared(&served.input) } else { Vec::new() };
+        if *body == Body::Prompts { prompts(&accepted) } else { running.body(body, &accepted, &declared) }
+    });
+    let ended = value
+        .and_then(|value| outcome::of_value(&value, served, most))
+        .and_then(|outcome| writing::settled(running, outcome));
     let fault = match ended {
         Ok(outcome) => return Ok(outcome),
         Err(fault) => fault,
@@ -102,7 +108,7 @@ fn handler(tool: &Tool, running: &Running) -> Option<(String, String)> {
     let pack = running.pack();
     let script = |name: &Located<String>| {
         let of_body = match &tool.body.value {
-            crate::definition::Body::Script { script, .. } => script.clone(),
+            Body::Script { script, .. } | Body::Operations { script } => script.clone(),
             _ => format!("tools.d/{}.rhai", pack.name),
         };
         (of_body, name.value.clone())

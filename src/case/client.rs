@@ -1,7 +1,7 @@
 //! The client of a case: it answers what the case says, at once or by another request.
 
 use super::UNMET;
-use crate::call::{Answer, Asker, Asking, Caller, Record, Request, Service};
+use crate::call::{Answer, Asker, Asking, Caller, Peer, Record, Request, Service};
 use crate::definition::Case;
 use crate::diagnostic::{Diagnostic, Result, did_you_mean};
 use crate::guard::Cancel;
@@ -64,10 +64,14 @@ impl Client {
                 notices: Box::new(move |notice| told.lock().unwrap_or_else(PoisonError::into_inner).push(notice)),
                 capabilities: self.capabilities.clone(),
                 asking,
+                peer: Peer::default(),
             }
         };
         if era == Era::Waits {
-            return Ok(service.wait(request.clone(), caller(Asking::Waits(Arc::clone(self) as Arc<dyn Asker>))));
+            return Ok(service.wait(
+                request.clone(),
+                caller(Asking::Waits { asker: Arc::clone(self) as Arc<dyn Asker>, record: Box::default() }),
+            ));
         }
         let (mut record, mut answers) = (Record::default(), BTreeMap::new());
         for _ in 0..ROUNDS {

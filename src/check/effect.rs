@@ -1,6 +1,6 @@
 //! Finds definitions whose scripts do more than they declare.
 
-use super::{Rule, Subject, found, named_functions};
+use super::{Rule, Subject, answering, found, named_functions};
 use crate::definition::Body;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::primitive::Effect;
@@ -36,9 +36,11 @@ fn pot() { read_text("a.md") }"##,
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
     let mut bodies: Vec<&Place> = Vec::new();
-    for tool in &subject.definitions.tools {
-        let declared = tool.effect.value;
-        let (script, function) = match &tool.body.value {
+    //= docs/spec.md#operations
+    //# The effect of each operation MUST be proved by itself.
+    for one in subject.definitions.tools.iter().flat_map(answering) {
+        let declared = one.effect.value;
+        let (script, function) = match &one.body.value {
             Body::Script { script, function } => (script, function),
             Body::Template { context: Some((function, script)), .. }
             | Body::Inline { context: Some((function, script)), .. } => (script, function),
@@ -47,14 +49,14 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
                 if effect > declared {
                     let message =
                         format!("`{name}` {}, but the tool is declared as `{}`", verb(effect), declared.name());
-                    faults.push(found(CODE, &tool.effect.at, message, format!("`effect = \"{}\"`", effect.name())));
+                    faults.push(found(CODE, &one.effect.at, message, format!("`effect = \"{}\"`", effect.name())));
                 }
                 continue;
             }
             _ => continue,
         };
-        bodies.push(&tool.body.at);
-        faults.extend(compare(subject, script, function, declared, &tool.effect.at));
+        bodies.push(&one.body.at);
+        faults.extend(compare(subject, script, function, declared, &one.effect.at));
     }
     for named in named_functions(subject).iter().filter(|named| !bodies.contains(&named.at)) {
         faults.extend(compare(subject, named.script, named.function, Effect::Reads, named.at));

@@ -1,7 +1,7 @@
 //! Finds arguments of examples and cases that do not fit the schema of their tool.
 
 use super::{Rule, Subject, found};
-use crate::definition::{Act, Checker, Expect, published};
+use crate::definition::{Act, Checker, Expect, Schema, published};
 use crate::diagnostic::{Code, Diagnostic};
 
 const CODE: Code = Code("example-arguments");
@@ -46,7 +46,6 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             Act::Call { tool: name, arguments } if *name == tool.name.value => Some((step, arguments)),
             _ => None,
         });
-        let Some(checker) = compile(tool, subject) else { continue };
         // A handler of faults may make a result of arguments that do not fit.
         let handled =
             tool.on_error.is_some() || subject.definitions.pack.as_ref().is_some_and(|pack| pack.on_error.is_some());
@@ -55,6 +54,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             if fails || handled || mentions_kept(arguments) {
                 continue;
             }
+            let Some(checker) = compile(tool.input_for(arguments), subject) else { continue };
             for problem in checker.check(arguments) {
                 let message = format!("the arguments do not fit `{}`: {}", tool.name.value, problem.message);
                 let help =
@@ -67,8 +67,8 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
 }
 
 /// The checker of a tool's arguments; what is wrong with the schema itself is told by other rules.
-fn compile(tool: &crate::definition::Tool, subject: &Subject<'_>) -> Option<Checker> {
-    let json = published(&tool.input, &subject.definitions.defs).ok()?;
+fn compile(input: &Schema, subject: &Subject<'_>) -> Option<Checker> {
+    let json = published(input, &subject.definitions.defs).ok()?;
     Checker::new(&json).ok()
 }
 

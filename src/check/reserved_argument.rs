@@ -98,7 +98,12 @@ const RESERVED: &[&str] = &[
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
-    for tool in subject.definitions.tools.iter().filter(|tool| matches!(tool.body.value, Body::Script { .. })) {
+    for tool in subject
+        .definitions
+        .tools
+        .iter()
+        .filter(|tool| matches!(tool.body.value, Body::Script { .. } | Body::Operations { .. }))
+    {
         let properties = tool.input.json.get("properties").and_then(crate::value::Json::as_object);
         for (name, _) in properties.into_iter().flatten().filter(|(name, _)| RESERVED.contains(&name.as_str())) {
             let at = tool.input.place(&format!("/properties/{name}")).unwrap_or(&tool.name.at);

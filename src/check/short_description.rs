@@ -29,10 +29,15 @@ text = "ok"
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let short = |text: &str| !text.is_empty() && text.split_whitespace().count() < 4;
     let tools = subject.definitions.tools.iter().filter(|tool| short(&tool.description.value));
-    tools
-        .map(|tool| {
-            let message = format!("the description of `{}` says little", tool.name.value);
-            advice(CODE, &tool.description.at, message, "say when to use it, when not, and what comes back")
+    let operations = subject.definitions.tools.iter().filter_map(|tool| tool.dispatch.as_ref());
+    let operations = operations.flat_map(|dispatch| &dispatch.operations);
+    let operations = operations.filter(|operation| short(&operation.description.value));
+    let named = tools.map(|tool| (&tool.name, &tool.description));
+    named
+        .chain(operations.map(|operation| (&operation.name, &operation.description)))
+        .map(|(name, description)| {
+            let message = format!("the description of `{}` says little", name.value);
+            advice(CODE, &description.at, message, "say when to use it, when not, and what comes back")
         })
         .collect()
 }

@@ -1,6 +1,7 @@
 //! Finds tools without an example.
 
 use super::{Rule, Subject, advice};
+use crate::definition::{Act, Body, Definitions, Tool};
 use crate::diagnostic::{Code, Diagnostic};
 
 const CODE: Code = Code("tool-example");
@@ -31,11 +32,33 @@ gives = "ok""##,
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let definitions = subject.definitions;
     let shown = |name: &str| definitions.cases.iter().any(|case| case.example_of.as_deref() == Some(name));
-    let tools = definitions.tools.iter().filter(|tool| !tool.name.value.is_empty() && !shown(&tool.name.value));
-    tools
-        .map(|tool| {
-            let message = format!("the tool `{}` has no example", tool.name.value);
-            advice(CODE, &tool.name.at, message, "[[tool.example]] with `arguments` and `gives` or `matches`")
+    let tools = definitions.tools.iter().filter(|tool| !tool.name.value.is_empty());
+    // The tool of the prompts is made, not written: the prompts have examples.
+    let is_written = |tool: &&Tool| tool.dispatch.is_none() && tool.body.value != Body::Prompts;
+    let bare = tools.clone().filter(is_written).filter(|tool| !shown(&tool.name.value));
+    let bare = bare.map(|tool| {
+        let message = format!("the tool `{}` has no example", tool.name.value);
+        advice(CODE, &tool.name.at, message, "[[tool.example]] with `arguments` and `gives` or `matches`")
+    });
+    let operations = tools.flat_map(|tool| {
+        let operations = tool.dispatch.iter().flat_map(|dispatch| &dispatch.operations);
+        let silent = operations.filter(|operation| !is_shown(definitions, tool, &operation.name.value));
+        silent.map(|operation| {
+            let message = format!("the operation `{}` of `{}` has no example", operation.name.value, tool.name.value);
+            let help =
+                format!("[[tool.on.{}.example]] with `arguments` and `gives` or `matches`", operation.name.value);
+            advice(CODE, &operation.name.at, message, help)
         })
-        .collect()
+    });
+    bare.chain(operations).collect()
+}
+
+/// Whether an example, or a step of a case, calls an operation.
+fn is_shown(definitions: &Definitions, tool: &Tool, operation: &str) -> bool {
+    definitions.cases.iter().flat_map(|case| &case.steps).any(|step| match &step.act.value {
+        Act::Call { tool: name, arguments } => {
+            *name == tool.name.value && tool.operation(arguments).is_some_and(|(_, one)| one.name.value == operation)
+        }
+        _ => false,
+    })
 }

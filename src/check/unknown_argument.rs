@@ -1,6 +1,6 @@
 //! Finds arguments that a script reads and the definition does not have.
 
-use super::{Rule, Subject, found};
+use super::{Rule, Subject, answering, found};
 use crate::definition::{Body, uri_variables};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::value::Json;
@@ -41,13 +41,13 @@ with = { how = 1 }"##,
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let definitions = subject.definitions;
     let mut faults = Vec::new();
-    for tool in &definitions.tools {
-        if tool.input.json.get("additionalProperties").is_some_and(|more| *more != Json::Bool(false)) {
+    for one in definitions.tools.iter().flat_map(answering) {
+        if one.input.json.get("additionalProperties").is_some_and(|more| *more != Json::Bool(false)) {
             continue;
         }
-        let mut known = keys(&tool.with);
-        properties(&tool.input.json, 0, &mut known);
-        body(subject, &tool.body.value, &known, &tool.name.value, &mut faults);
+        let mut known: Vec<String> = one.with.iter().flat_map(|with| keys(with)).collect();
+        properties(&one.input.json, 0, &mut known);
+        body(subject, &one.body.value, &known, one.name, &mut faults);
     }
     for resource in &definitions.resources {
         let mut known = uri_variables(&resource.uri.value).unwrap_or_default();

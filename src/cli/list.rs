@@ -3,8 +3,9 @@
 use super::options::Format;
 use super::terminal::{Style, Terminal};
 use super::{Ended, Exit, Session};
+use crate::definition::Operation;
 use crate::diagnostic::Code;
-use crate::registry::Registry;
+use crate::registry::{Registry, ServedTool};
 use crate::value::Json;
 use clap::Args;
 use serde_json::json;
@@ -51,7 +52,17 @@ fn as_json(registry: &Registry) -> Json {
         .iter()
         .map(|tool| {
             let effect = tool.tool.effect.value.name();
-            json!({ "name": tool.name, "pack": tool.pack.name, "effect": effect, "description": tool.description })
+            let mut row = json!({
+                "name": tool.name, "pack": tool.pack.name, "effect": effect, "description": tool.description,
+            });
+            if tool.tool.dispatch.is_some() {
+                let operation = |one: &Operation| {
+                    let effect = one.effect.value.name();
+                    json!({ "name": one.name.value, "effect": effect, "description": one.description.value })
+                };
+                row["operations"] = operations(tool).map(operation).collect();
+            }
+            row
         })
         .collect();
     let resources: Vec<Json> = registry
@@ -86,9 +97,14 @@ fn show(terminal: &Terminal, registry: &Registry) {
         vec![pack.name.clone(), definition.version.clone(), definition.title.value.clone()]
     });
     section("Packs", &["pack", "version", "title"], packs.collect());
-    let tools = registry.tools.iter().map(|tool| {
+    let tools = registry.tools.iter().flat_map(|tool| {
         let effect = tool.tool.effect.value.name().to_owned();
-        vec![tool.name.clone(), tool.pack.name.clone(), effect, first(&tool.description)]
+        let row = vec![tool.name.clone(), tool.pack.name.clone(), effect, first(&tool.description)];
+        let operation = |one: &Operation| {
+            let effect = one.effect.value.name().to_owned();
+            vec![format!("  {}", one.name.value), String::new(), effect, first(&one.description.value)]
+        };
+        std::iter::once(row).chain(operations(tool).map(operation))
     });
     section("Tools", &["tool", "pack", "effect", "description"], tools.collect());
     let resources = registry.resources.iter().map(|one| {
@@ -106,6 +122,11 @@ fn show(terminal: &Terminal, registry: &Registry) {
     if registry.packs.is_empty() && registry.dormant.is_empty() {
         terminal.note("there are no packs; `toolsd new pack NAME` writes one");
     }
+}
+
+/// The operations of a tool, if it has any.
+fn operations(tool: &ServedTool) -> impl Iterator<Item = &Operation> {
+    tool.tool.dispatch.iter().flat_map(|dispatch| &dispatch.operations)
 }
 
 /// The markers of a pack in words.

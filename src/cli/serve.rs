@@ -3,7 +3,7 @@
 use super::session::variable;
 use super::watching::Watching;
 use super::{Ended, Exit, Session};
-use crate::call::{Service, log_fault};
+use crate::call::{Service, Serving, log_fault};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::mcp;
 use clap::Args;
@@ -54,10 +54,17 @@ impl Serve {
         let watching = runtime.spawn_blocking(move || Watching::begin(&session, &watched));
         let answering = Arc::clone(&service) as _;
         let over_http = gate.is_some();
+        service.serves(Serving {
+            name: Some(settings.name.clone()),
+            transport: Some(if over_http { "http" } else { "stdio" }),
+            address: gate.as_ref().map(mcp::Gate::asked),
+            has_token: gate.as_ref().is_some_and(mcp::Gate::has_token),
+        });
         let ended = match gate {
             Some(gate) => runtime.block_on(mcp::serve_http(answering, settings, gate)),
             None => runtime.block_on(mcp::serve_stdio(answering, settings)),
         };
+        tracing::info!("shutting down");
         drop(watching);
         // A script may run without end: nobody waits for it.
         runtime.shutdown_timeout(Duration::ZERO);

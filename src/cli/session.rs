@@ -3,11 +3,12 @@
 use super::list::looked_for;
 use super::options::Shared;
 use super::terminal::Terminal;
-use crate::call::{Answer, Asking, Caller, Request, Service, Site};
+use crate::call::{Answer, Asking, Caller, Peer, Request, Service, Site};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::guard::Cancel;
+use crate::primitive::Notice;
 use crate::registry::{Choice, EMBEDDED, Layer, Registry, TRUST_RECORD, Trust, WORKSPACE_FOLDER, Worlds};
-use crate::world::disk::{Disk, config_folder, current_folder, state_folder};
+use crate::world::disk::{self, Disk, config_folder, current_folder, state_folder};
 use crate::world::memory::Memory;
 use crate::world::{World, path};
 use serde_json::json;
@@ -43,6 +44,7 @@ impl Session {
 
     /// The service of this workspace.
     pub fn service(&self) -> Result<Arc<Service>> {
+        disk::sweep();
         let site = self.site(match self.shared.packs.as_slice() {
             [] => Choice::ByMarkers,
             names => Choice::Named(names.to_vec()),
@@ -62,7 +64,7 @@ impl Session {
     /// The site of this workspace, with this choice of packs.
     pub fn site(&self, choice: Choice) -> Result<DiskSite> {
         // A folder that was named must be there from the beginning.
-        for dir in &self.shared.dirs {
+        for dir in self.shared.dirs.iter().chain(&self.shared.roots) {
             Disk::new(dir, [])?;
         }
         Ok(DiskSite {
@@ -115,9 +117,14 @@ impl Session {
     pub fn ask(&self, service: &Arc<Service>, request: Request) -> Answer {
         let caller = Caller {
             cancel: Cancel::default(),
-            notices: Box::new(|notice| tracing::info!("{notice:?}")),
+            // What a script logs is in the log already.
+            notices: Box::new(|notice| match notice {
+                Notice::Log { .. } => {}
+                notice => tracing::info!("{notice:?}"),
+            }),
             capabilities: json!({}),
             asking: Asking::Nobody,
+            peer: Peer::default(),
         };
         service.wait(request, caller)
     }
@@ -195,8 +202,9 @@ pub struct DiskSite {
 }
 
 impl Worlds for DiskSite {
-    fn open(&self, folder: &str, roots: &[String]) -> Result<Arc<dyn World>> {
-        Ok(Arc::new(Disk::new(folder, roots.iter().map(String::as_str))?))
+    fn open(&self, folder: &str, granted: &[String], named: &[String]) -> Result<Arc<dyn World>> {
+        let (granted, named) = (granted.iter().map(String::as_str), named.iter().map(String::as_str));
+        Ok(Arc::new(Disk::reaching(folder, granted, named)?))
     }
 }
 

@@ -76,16 +76,32 @@ impl Store {
 
     /// The same, for one who changes it.
     pub fn origin(&self, build: &Build<'_>) -> Result<Origin> {
-        if BUILDING.get() || is_scanning() {
-            let fault = Diagnostic::new(Code::ARGUMENTS, "the graph cannot be read while it is built");
-            return Err(fault.help("inside `build` read `g`"));
-        }
-        if is_limited() {
-            let fault =
-                Diagnostic::new(Code::ARGUMENTS, "a derived function with `reads` has its own view of the graph");
-            return Err(fault.help("read `g`, which it gets"));
-        }
+        refuse_within()?;
         let inputs = inputs(build)?;
+        self.fresh_of(build, inputs)
+    }
+
+    /// The graph of the last build, whatever became of the files since, and without waiting for a build at work; where
+    /// none was built by the scripts as they are now, it is built. Who uses it sees to it that [`fresh`](Self::fresh)
+    /// is called beside.
+    pub fn standing(&self, build: &Build<'_>) -> Result<Arc<Graph>> {
+        self.standing_origin(build).map(|origin| Arc::clone(origin.graph()))
+    }
+
+    /// The same, for one who changes it.
+    pub fn standing_origin(&self, build: &Build<'_>) -> Result<Origin> {
+        refuse_within()?;
+        let inputs = inputs(build)?;
+        let built = self.lock().built.clone();
+        //= docs/spec.md#freshness
+        //# A call MUST NOT wait for a graph that is refreshed beside the calls.
+        match built.filter(|built| built.inputs == inputs) {
+            Some(built) => Ok(Origin(built)),
+            None => self.fresh_of(build, inputs),
+        }
+    }
+
+    fn fresh_of(&self, build: &Build<'_>, inputs: [u8; 32]) -> Result<Origin> {
         let mut checked: Option<(Arc<Built>, Check)> = None;
         while let Some(built) = self.turn(checked.as_ref().map(|(built, _)| built))? {
             //= docs/spec.md#freshness
@@ -184,6 +200,19 @@ impl Store {
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Who builds, or derives, has no graph to ask for.
+fn refuse_within() -> Result<()> {
+    if BUILDING.get() || is_scanning() {
+        let fault = Diagnostic::new(Code::ARGUMENTS, "the graph cannot be read while it is built");
+        return Err(fault.help("inside `build` read `g`"));
+    }
+    if is_limited() {
+        let fault = Diagnostic::new(Code::ARGUMENTS, "a derived function with `reads` has its own view of the graph");
+        return Err(fault.help("read `g`, which it gets"));
+    }
+    Ok(())
 }
 
 /// Lets the others go on, however the build ends.

@@ -134,7 +134,7 @@ impl World for Files {
     }
 
     fn walk(&self, _walk: &Walk) -> Result<Walked> {
-        Ok(Walked { files: self.paths(), folders: vec![String::new()] })
+        Ok(Walked { files: self.paths(), folders: vec![String::new()], linked: false })
     }
 
     fn write(&self, _path: &str, _bytes: &[u8]) -> Result<()> {

@@ -44,6 +44,7 @@ const ALONE: &[(&str, &str)] = &[
     ("template-helper", "The template calls a helper that there is not, or one that is not pure."),
     ("template-partial", "The template includes a part that there is not."),
     ("template-syntax", "The template cannot be compiled."),
+    ("tokens", "A text of `{{token}}`s lacks a value, or has no place for one."),
     ("unknown-pack", "There is no pack of that name."),
     ("untrusted", "A file of the workspace was not trusted and so is not used; `toolsd trust` allows it."),
     ("usage", "The command line is wrong, or nothing here answers it."),

@@ -1,6 +1,6 @@
 //! What happens outside of requests, on its way to every client: changed lists, updated resources, log lines.
 
-use crate::call::{Answer, Answering, Asking, Caller, Change, Contents, Request};
+use crate::call::{Answer, Answering, Asking, Caller, Change, Contents, Peer, Request};
 use crate::content::ResourceBody;
 use crate::guard::Cancel;
 use crate::primitive::LogLevel;
@@ -168,6 +168,7 @@ pub(crate) async fn read_resource(service: &Arc<dyn Answering>, uri: &str) -> Op
         notices: Box::new(|_| {}),
         capabilities: Json::default(),
         asking: Asking::Nobody,
+        peer: Peer::default(),
     };
     let request = Request::Read { uri: uri.to_owned() };
     Arc::clone(service).submit(request, caller, Box::new(move |answer| drop(done.send(answer))));

@@ -48,7 +48,7 @@ pub(crate) async fn serve(host: Arc<Host>, gate: Gate, ended: impl Future<Output
     let (each, until) = (Arc::clone(&host), ends.clone());
     let service =
         Service::new(move || Ok(Connection::new(Arc::clone(&each), until.child())), Arc::clone(&sessions), config);
-    let listener = listening::Listener::open(gate.address(), ends, streams).await?;
+    let listener = listening::Listener::open(&host, gate.address(), ends, streams).await?;
     let door = answering::Door { gate, service, sessions };
     listener.serve(Arc::new(door), &host, ended).await;
     Ok(())

@@ -48,8 +48,8 @@ impl Voice {
         let told = match &notice {
             Notice::Log { level, .. } => self.level.is_some_and(|wanted| *level >= wanted),
             Notice::Progress { done, .. } => self.progress && self.keep_pace(*done, &notice),
-            // The bus tells everybody.
-            Notice::Changed(_) | Notice::Updated { .. } => false,
+            // The bus tells everybody; a status is that of a task.
+            Notice::Changed(_) | Notice::Updated { .. } | Notice::Status(_) => false,
         };
         if told && self.sender.try_send(notice).is_err() {
             tracing::debug!("dropped a notice: the client does not keep up");
@@ -80,7 +80,7 @@ impl Voice {
 }
 
 /// Ends the call when the request is forgotten.
-struct EndOnDrop(Cancel);
+pub(crate) struct EndOnDrop(pub(crate) Cancel);
 
 impl Drop for EndOnDrop {
     fn drop(&mut self) {
@@ -127,9 +127,10 @@ impl Connection {
             capabilities: self.usable(context, revision),
             asking: match manner {
                 Manner::Never => Asking::Nobody,
-                Manner::Waits => Asking::Waits(Arc::<Line>::clone(&line)),
+                Manner::Waits => Asking::Waits { asker: Arc::<Line>::clone(&line), record: Box::default() },
                 Manner::Suspends { record, answers } => Asking::Suspends { record, answers },
             },
+            peer: self.peer(context, revision),
         };
         let ended = EndOnDrop(cancel);
         let turn = tokio::select! {
@@ -163,7 +164,7 @@ impl Connection {
     }
 
     /// The capabilities of the client that the revision knows.
-    fn usable(&self, context: &RequestContext<RoleServer>, revision: Revision) -> Json {
+    pub(crate) fn usable(&self, context: &RequestContext<RoleServer>, revision: Revision) -> Json {
         let mut capabilities = self.capabilities(context);
         if !revision.has_structured()
             && let Some(map) = capabilities.as_object_mut()
@@ -193,7 +194,7 @@ impl Connection {
                     let line = LoggingMessageNotificationParam::new(logging_level(level), data);
                     context.peer.notify_logging_message(line).await
                 }
-                Notice::Changed(_) | Notice::Updated { .. } => Ok(()),
+                Notice::Changed(_) | Notice::Updated { .. } | Notice::Status(_) => Ok(()),
             }
         };
         tokio::select! {

@@ -1,5 +1,9 @@
 //! YAML 1.2 in and out; `yes`, `no`, `on` and `off` are texts.
 
+mod flush;
+
+pub use flush::yaml_flush;
+
 use super::{Input, Plain};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;

@@ -1,6 +1,6 @@
 //! What a running primitive can reach: the world within its grants, the graph, the pack, the client.
 
-use super::Asked;
+use super::{Asked, Memory};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::{Entry, Functions, Graph};
 use crate::value::{Json, Value};
@@ -108,6 +108,26 @@ pub trait Host: Send + Sync {
         false
     }
 
+    /// What the pack remembers between calls; nothing where what comes out must depend on files alone.
+    fn memory(&self) -> Option<&Memory> {
+        None
+    }
+
+    /// How the process serves: what `server()` gives but for the folders.
+    fn server(&self) -> serde_json::Map<String, Json> {
+        serde_json::Map::new()
+    }
+
+    /// Waits in `job` while another thread works in place of this one.
+    fn aside(&self, job: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+        job()
+    }
+
+    /// Who calls, and which calls of the pack are at work: what `session()` gives.
+    fn session(&self) -> serde_json::Map<String, Json> {
+        serde_json::Map::new()
+    }
+
     /// Waits on the script's time; a call that is stopped meanwhile ends. In cases no time passes.
     fn sleep(&self, _ms: u64) -> Result<()> {
         Ok(())
@@ -117,6 +137,14 @@ pub trait Host: Send + Sync {
 fn no_graph() -> Box<Diagnostic> {
     Diagnostic::new(Code::SCRIPT, "there is no graph to change here")
         .help("change it in a tool of a pack with `[graph]`")
+}
+
+/// The memory of the pack that a call works for.
+pub fn memory_of<'a>(context: &Context<'a>) -> Result<&'a Memory> {
+    context.host.memory().ok_or_else(|| {
+        Diagnostic::new(Code::SCRIPT, "nothing is remembered here")
+            .help("remember and recall in tools, prompts and reads; a graph depends on files alone")
+    })
 }
 
 /// One thing that a schema does not allow.
@@ -152,6 +180,8 @@ pub enum Notice {
         /// What is being done.
         message: Option<String>,
     },
+    /// What the call is doing, for whoever looks after its task.
+    Status(String),
     /// A line for the log.
     Log {
         /// How much it matters.

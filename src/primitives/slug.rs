@@ -3,7 +3,7 @@
 use crate::bounded;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::primitive::*;
-use crate::slug::{ascii_slug, github_slug};
+use crate::slug::{ascii_slug, github_slug, unicode_slug};
 use crate::value::{Kind, Value};
 
 /// The declaration.
@@ -16,7 +16,7 @@ pub const PRIMITIVE: Primitive = Primitive {
         option(
             "style",
             &[Kind::Text],
-            "`ascii` (if left out): transliterated, lower-case letters and digits, every other run one separator. `github`: as headings are linked there.",
+            "`ascii` (if left out): transliterated, lower-case letters and digits, every other run one separator. `github`: as headings are linked there. `unicode`: NFKD, case folded, letters and numbers of all scripts, blanks and hyphens one separator, other characters gone.",
         ),
         option("separator", &[Kind::Text], "What stands for other characters; `-` if left out."),
     ],
@@ -25,6 +25,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     examples: &[
         Example::gives(r#""4.1 A & Größe".slug()"#, r#""4-1-a-grosse""#),
         Example::gives(r#""4.1 A & Größe".slug(#{ style: "github" })"#, r#""41-a--größe""#),
+        Example::gives(r#""4.1 A & Größe".slug(#{ style: "unicode" })"#, r#""41-a-grosse""#),
         Example::gives(r#""Read Me".slug(#{ separator: "_" })"#, r#""read_me""#),
         Example::fails(r#""a".slug(#{ style: "gihub" })"#, "has no style `gihub`"),
     ],
@@ -37,9 +38,10 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     match args.text_or("style").unwrap_or("ascii") {
         "ascii" => Ok(ascii_slug(text, separator).into()),
         "github" => Ok(github_slug(text, separator).into()),
+        "unicode" => Ok(unicode_slug(text, separator).into()),
         other => {
             let fault = Diagnostic::new(Code::ARGUMENTS, format!("`slug` has no style `{other}`"));
-            Err(fault.help(did_you_mean(other, ["ascii", "github"]).unwrap_or_default()))
+            Err(fault.help(did_you_mean(other, ["ascii", "github", "unicode"]).unwrap_or_default()))
         }
     }
 }

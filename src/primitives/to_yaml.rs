@@ -1,7 +1,7 @@
 //! `to_yaml`: a value as YAML text.
 
 use crate::bounded::reserve_for;
-use crate::diagnostic::Result;
+use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::parse;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
 use crate::value::{Kind, Value, ordered};
@@ -18,18 +18,36 @@ pub const PRIMITIVE: Primitive = Primitive {
             &[Kind::List],
             "The keys that come first in each map, in this order; the others follow as they are.",
         ),
+        option(
+            "style",
+            &[Kind::Text],
+            "`indented` unless told: list items two blanks to the right of their key, double quotes, blocks of lines. `flush`: items below their key, single quotes, nothing for `()`, line breaks as escapes, as the dumpers of Python write it.",
+        ),
     ],
     returns: Kind::Text,
     effect: Effect::Pure,
-    examples: &[Example::gives(
-        r##"to_yaml(#{ b: "x", a: [1, "no"] }, #{ order: ["b"] })"##,
-        r#""b: x\na:\n  - 1\n  - \"no\"\n""#,
-    )],
+    examples: &[
+        Example::gives(
+            r##"to_yaml(#{ b: "x", a: [1, "no"] }, #{ order: ["b"] })"##,
+            r#""b: x\na:\n  - 1\n  - \"no\"\n""#,
+        ),
+        Example::gives(
+            r##"to_yaml(#{ b: "", a: [1, "no", #{ c: "2026-01-31" }] }, #{ order: ["b"], style: "flush" })"##,
+            r#""b: ''\na:\n- 1\n- 'no'\n- c: '2026-01-31'\n""#,
+        ),
+        Example::fails(r##"to_yaml(1, #{ style: "flow" })"##, "`style` of `to_yaml`"),
+    ],
     run,
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     // As JSON, as what is written from it, and as the text that grows.
     reserve_for(args.value("value"), 3)?;
-    parse::yaml_text(&ordered(args.json("value"), &args.texts("order")?)).map(Value::from)
+    let tree = ordered(args.json("value"), &args.texts("order")?);
+    match args.text_or("style") {
+        None | Some("indented") => parse::yaml_text(&tree).map(Value::from),
+        Some("flush") => parse::yaml_flush(&tree).map(Value::from),
+        Some(other) => Err(Diagnostic::new(Code::ARGUMENTS, format!("`style` of `to_yaml` cannot be `{other}`"))
+            .help("`indented` or `flush`")),
+    }
 }

@@ -30,6 +30,8 @@ pub struct Pack {
     pub cases: Vec<Case>,
     /// The skills that come with it.
     pub skills: Vec<Arc<Skill>>,
+    /// The functions that find skills, each with its script.
+    pub skill_lists: Vec<(String, Located<String>)>,
     /// What it was made into.
     pub made: Made,
 }
@@ -264,9 +266,22 @@ impl Compiling<'_> {
                 None => (None, None),
             };
             let limits = self.settings.limits(&[tool.limits, self.pack.limits], Limits::default());
-            tools.push((input.clone(), output, Checks { schema: input, arguments, result, limits }));
+            let operations = self.operations(tool, result.as_ref());
+            tools.push((input.clone(), output, Checks { schema: input, arguments, result, limits, operations }));
         }
         tools
+    }
+
+    /// What each operation of a tool is held to.
+    fn operations(&mut self, tool: &Tool, result: Option<&Arc<Checker>>) -> Vec<Checks> {
+        let operations = tool.dispatch.iter().flat_map(|dispatch| &dispatch.operations);
+        let operations = operations.map(|operation| {
+            let (schema, arguments) = self.checker(&operation.input, published);
+            let limits = [operation.limits, tool.limits, self.pack.limits];
+            let limits = self.settings.limits(&limits, Limits::default());
+            Checks { schema, arguments, result: result.cloned(), limits, operations: Vec::new() }
+        });
+        operations.collect()
     }
 
     fn resources(&mut self) -> Vec<Checks> {
@@ -276,7 +291,7 @@ impl Compiling<'_> {
                 Some(variables) => self.checker(&variables.as_properties(), resolved),
                 None => (json!({}), None),
             };
-            all.push(Checks { schema, arguments, result: None, limits: self.limits() });
+            all.push(Checks { schema, arguments, limits: self.limits(), ..Checks::default() });
         }
         all
     }
@@ -298,7 +313,7 @@ impl Compiling<'_> {
         let json = json!({ "type": "object", "properties": properties, "required": required });
         let schema = Schema { json, places: [(String::new(), places)].into_iter().collect() };
         let (schema, arguments) = self.checker(&schema, published);
-        Checks { schema, arguments, result: None, limits: self.limits() }
+        Checks { schema, arguments, limits: self.limits(), ..Checks::default() }
     }
 
     fn limits(&self) -> Limits {
@@ -347,7 +362,8 @@ impl PackParts {
 
     /// The pack, to be served in `root`, and what assembly needs besides.
     pub(super) fn into_pack(self, root: Option<Arc<dyn World>>, settings: &Settings) -> (Arc<Pack>, Published) {
-        let instructions = self.pack.instructions.as_ref();
+        // Those that a function fills are computed when somebody is there to read them.
+        let instructions = self.pack.instructions.as_ref().filter(|_| self.pack.context.is_none());
         let instructions = instructions.and_then(|path| {
             let rendered = self.templates.render(&path.value, &json!({ "config": self.config }));
             rendered.map_err(|fault| tracing::warn!("the instructions of `{}`: {fault}", self.name)).ok()
@@ -355,6 +371,8 @@ impl PackParts {
         let build_limits = self.definitions.graph.as_ref().map(|graph| graph.limits).unwrap_or_default();
         let usual = Limits { time: std::time::Duration::from_secs(60), ..Limits::default() };
         let definitions = self.definitions;
+        let lists = definitions.skills.into_iter().filter_map(|one| Some((one.script, one.list?)));
+        let skill_lists = lists.collect();
         let data = definitions.data.into_iter().map(|(name, table)| (name.value, Frozen::value(Arc::new(table))));
         let made = Made {
             hash: self.hash,
@@ -375,6 +393,7 @@ impl PackParts {
             instructions,
             cases: definitions.cases,
             skills: self.skills,
+            skill_lists,
             made,
         };
         let published = Published {

@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 /// Opens worlds: the disk's for people, a world of memory for cases.
 pub trait Worlds: Send + Sync {
-    /// The world rooted at an absolute folder, which reaches the other roots too.
-    fn open(&self, folder: &str, roots: &[String]) -> Result<Arc<dyn World>>;
+    /// The world rooted at an absolute folder. It reaches the roots that the user granted, and those that grants of
+    /// the pack name by themselves.
+    fn open(&self, folder: &str, granted: &[String], named: &[String]) -> Result<Arc<dyn World>>;
 }
 
 /// Which packs are asked for.
@@ -35,7 +36,7 @@ pub fn root_of(pack: &PackDefinition, workspace: &dyn World, worlds: &dyn Worlds
                 parent => parent.to_owned(),
             };
             // A folder above that cannot be opened holds nothing for us.
-            let Ok(world) = worlds.open(&folder, &[]) else { break };
+            let Ok(world) = worlds.open(&folder, &[], &[]) else { break };
             if matches!(world.stat(marker), Ok(Some(_))) {
                 return Ok(folder);
             }

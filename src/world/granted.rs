@@ -1,7 +1,10 @@
 //! A view that shows no more of a world than a pack was granted and its definition declared.
 
+mod grants;
 #[cfg(test)]
 mod tests;
+
+use grants::{below_root, compile};
 
 use super::glob::Globs;
 use super::run::{Command, Git, Needs, Ran};
@@ -9,6 +12,13 @@ use super::staged::Staged;
 use super::{Attempt, Change, Entry, EntryKind, Stat, Walk, Walked, World, path, walk};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use std::sync::Arc;
+
+/// Variables that no grant covers: what clients bring to be let in, and what their states are sealed with.
+const SECRET: [&str; 2] = ["TOOLSD_HTTP_TOKEN", "TOOLSD_STATE_KEY"];
+
+/// How a user grants a folder.
+pub const GRANT_ROOT: &str =
+    "start with `--root DIR` of its folder, or name that in `roots` of `toolsd.toml` and run `toolsd trust`";
 
 /// Names that no grant to write covers, at any depth: history, what is trusted, and the settings of the host.
 const PROTECTED: [&str; 3] = [".git", ".toolsd", "toolsd.toml"];
@@ -47,15 +57,18 @@ struct Rules {
     read: Globs,
     write: Globs,
     home: Option<String>,
+    /// The further roots that the user granted.
+    roots: Vec<String>,
 }
 
 impl Granted {
     /// Limits `world`. A grant that is no glob is a fault; one that names a variable which is not set grants nothing.
     pub fn new(world: Arc<dyn World>, allowed: Allowed) -> Result<Self> {
-        let read = compile(world.as_ref(), &allowed.read)?;
-        let write = compile(world.as_ref(), &allowed.write)?;
+        let roots = world.granted_roots();
+        let read = compile(world.as_ref(), &allowed.read, &roots)?;
+        let write = compile(world.as_ref(), &allowed.write, &roots)?;
         let home = world.env("HOME");
-        Ok(Self { world, rules: Arc::new(Rules { allowed, read, write, home }) })
+        Ok(Self { world, rules: Arc::new(Rules { allowed, read, write, home, roots }) })
     }
 
     /// The same grants over another world of the same root.
@@ -89,7 +102,18 @@ impl Granted {
             return Err(Diagnostic::new(Code::WORLD, message)
                 .help(format!("allow it in `[pack]` by `grants = {{ {missing} }}`")));
         }
+        //= docs/spec.md#roots
+        //# A program that changes something MUST NOT be run in a folder that only the grants of its pack name.
+        if command.needs != Needs::ReadGit && self.is_foreign(&self.normal(&command.folder)) {
+            let message = format!("the pack may not run `{}` in `{}`", command.program, command.folder);
+            return Err(Diagnostic::new(Code::WORLD, message).help(GRANT_ROOT));
+        }
         self.check_look(&command.folder)
+    }
+
+    /// Whether a normal path lies below no root: neither that of the pack nor one that the user granted.
+    fn is_foreign(&self, normal: &str) -> bool {
+        !path::is_below(normal, ".") && !self.rules.roots.iter().any(|root| path::is_below(normal, root))
     }
 
     /// The path as grants see it: clean, `~` filled in, relative if it lies below the root.
@@ -99,7 +123,10 @@ impl Granted {
             (Some(rest), Some(home)) => path::join(home, rest),
             _ => clean,
         };
-        below_root(self.world.root(), clean)
+        match path::is_absolute(&clean) {
+            true => below_root(self.world.root(), self.world.spelled(&clean)),
+            false => clean,
+        }
     }
 
     fn check_effect(&self, path: &str) -> Result<()> {
@@ -160,13 +187,18 @@ impl Granted {
     }
 
     fn refused(&self, path: &str, verb: &str, granted: &[String]) -> Box<Diagnostic> {
+        let fault = Diagnostic::new(Code::WORLD, format!("the pack may not {verb} `{path}`"));
         let normal = self.normal(path);
-        let outside = path::is_absolute(&normal) || normal.starts_with("..");
+        let everywhere = |glob: &String| path::is_below(glob, ".");
+        //= docs/spec.md#roots
+        //# A path below no granted root MUST be refused with the way to grant it.
+        if self.is_foreign(&normal) && granted.iter().any(everywhere) {
+            return fault.help(GRANT_ROOT);
+        }
         let mut list: Vec<String> = granted.iter().map(|glob| format!("{glob:?}")).collect();
         list.push(format!("{path:?}"));
-        let root = if outside { ", and start with `--root` of its folder" } else { "" };
-        Diagnostic::new(Code::WORLD, format!("the pack may not {verb} `{path}`"))
-            .help(format!("allow it in `[pack]` by `grants = {{ {verb} = [{}] }}`{root}", list.join(", ")))
+        let root = if self.is_foreign(&normal) { ", or start with `--root` of its folder" } else { "" };
+        fault.help(format!("allow it in `[pack]` by `grants = {{ {verb} = [{}] }}`{root}", list.join(", ")))
     }
 }
 
@@ -175,57 +207,6 @@ impl Granted {
 fn undeclared(path: &str, done: &str, effect: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::WORLD, format!("`{path}` may not be {done}: the definition does not declare it"))
         .help(format!("declare `effect = \"{effect}\"`"))
-}
-
-fn below_root(root: &str, path: String) -> String {
-    match path.strip_prefix(root) {
-        Some("") => ".".to_owned(),
-        Some(rest) if rest.starts_with('/') && path::is_absolute(&path) => rest[1..].to_owned(),
-        _ => path,
-    }
-}
-
-/// The globs of grants; one without wildcards covers what lies below, too.
-fn compile(world: &dyn World, grants: &[String]) -> Result<Globs> {
-    let mut globs = Vec::new();
-    for grant in grants {
-        let Some(filled) = fill(world, grant) else { continue };
-        let clean = below_root(world.root(), path::clean(&filled));
-        if grant.contains(['*', '?', '[', '{', '\\']) {
-            globs.push(clean);
-            continue;
-        }
-        globs.push(format!("{clean}/**"));
-        globs.push(clean);
-    }
-    Globs::new(&globs, ".")
-}
-
-/// The grant with `~` and variables filled in; nothing if a variable is not set.
-fn fill(world: &dyn World, grant: &str) -> Option<String> {
-    let mut filled = String::new();
-    let mut rest = grant;
-    if let (Some(below), Some(home)) = (grant.strip_prefix('~'), world.env("HOME"))
-        && (below.is_empty() || below.starts_with('/'))
-    {
-        filled = globset::escape(&home);
-        rest = below;
-    }
-    while let Some(at) = rest.find('$') {
-        filled.push_str(&rest[..at]);
-        let after = &rest[at + 1..];
-        let (name, next) = match after.strip_prefix('{').and_then(|inner| inner.split_once('}')) {
-            Some(braced) => braced,
-            None => {
-                let end = after.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(after.len());
-                after.split_at(end)
-            }
-        };
-        filled.push_str(&globset::escape(&world.env(name)?));
-        rest = next;
-    }
-    filled.push_str(rest);
-    Some(filled)
 }
 
 //= docs/spec.md#scripts
@@ -308,6 +289,18 @@ impl World for Granted {
         self.world.spelled(path)
     }
 
+    fn granted_roots(&self) -> Vec<String> {
+        self.world.granted_roots()
+    }
+
+    fn is_alive(&self, pid: u32) -> bool {
+        self.world.is_alive(pid)
+    }
+
+    fn root_of(&self, path: &str) -> String {
+        self.world.root_of(path)
+    }
+
     fn staged(&self) -> Option<&Staged> {
         self.world.staged()
     }
@@ -345,6 +338,12 @@ impl World for Granted {
             Some(start) => name.starts_with(start),
             None => grant == name,
         };
+        //= docs/spec.md#memory
+        //# The token of the server MUST NOT be seen by scripts.
+        if SECRET.contains(&name) {
+            let fault = Diagnostic::new(Code::WORLD, format!("no grant covers the variable `{name}`"));
+            return Err(fault.help("it is the host's own; `server()` says whether there is a token"));
+        }
         match self.rules.allowed.may_read {
             false => Err(undeclared(&format!("${name}"), "read", "reads")),
             true if self.rules.allowed.env.iter().any(fits) => Ok(()),

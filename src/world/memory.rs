@@ -117,12 +117,12 @@ impl Memory {
 struct HeldLock {
     held: Arc<RwLock<Held>>,
     path: String,
+    left: String,
 }
 
 impl Lock for HeldLock {
-    /// Nobody who holds a lock in memory goes away without letting go.
     fn left(&self) -> &str {
-        ""
+        &self.left
     }
 
     fn pid(&self) -> u32 {
@@ -227,7 +227,7 @@ impl World for Memory {
     }
 
     fn walk(&self, walk: &Walk) -> Result<Walked> {
-        walk::walk(self, &Walk { from: resolve(&walk.from)?, ..walk.clone() })
+        walk::spelled(resolve(&walk.from)?, walk, |walk| walk::walk(self, walk))
     }
 
     fn write(&self, path: &str, bytes: &[u8]) -> Result<()> {
@@ -253,7 +253,8 @@ impl World for Memory {
     fn may_write(&self, path: &str) -> Result<()> {
         let clean = resolve(path)?;
         let held = self.read_lock();
-        if held.folders.contains_key(&clean) || walk::folders_above(&clean).iter().any(|at| held.files.contains_key(at))
+        if held.folders.contains_key(&clean)
+            || walk::folders_above(".", &clean).iter().any(|at| held.files.contains_key(at))
         {
             return Err(Diagnostic::new(Code::WORLD, format!("`{path}` cannot be written: a folder is in its place")));
         }
@@ -282,8 +283,11 @@ impl World for Memory {
             return Ok(Attempt::Busy(note.clone()));
         }
         held.locks.insert(clean.clone(), String::new());
+        // Nobody dies in memory; a file of a case may stand for somebody who did.
+        let left = held.files.get(&clean).map(|file| String::from_utf8_lossy(&file.bytes).into_owned());
         drop(held);
-        Ok(Attempt::Held(Box::new(HeldLock { held: Arc::clone(&self.held), path: clean })))
+        let left = left.unwrap_or_default();
+        Ok(Attempt::Held(Box::new(HeldLock { held: Arc::clone(&self.held), path: clean, left })))
     }
 
     fn now_ms(&self) -> i64 {

@@ -4,8 +4,9 @@ mod reads;
 #[cfg(test)]
 mod tests;
 
-pub use reads::{Check, FileRead, Reads, Seen};
+pub use reads::{Check, FileRead, Reads, Seen, YOUNG_MS};
 
+use super::run::{Command, Ran};
 use super::{Entry, EntryKind, Stat, Walk, Walked, World, path};
 use crate::diagnostic::Result;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -128,6 +129,27 @@ impl World for Recorded {
 
     fn remove(&self, path: &str) -> Result<()> {
         self.world.remove(path)
+    }
+
+    fn spelled(&self, path: &str) -> String {
+        self.world.spelled(path)
+    }
+
+    fn granted_roots(&self) -> Vec<String> {
+        self.world.granted_roots()
+    }
+
+    fn is_alive(&self, pid: u32) -> bool {
+        self.world.is_alive(pid)
+    }
+
+    fn root_of(&self, path: &str) -> String {
+        self.world.root_of(path)
+    }
+
+    /// What a program reads is not remembered.
+    fn run(&self, command: &Command) -> Result<Ran> {
+        self.world.run(command)
     }
 
     fn now_ms(&self) -> i64 {

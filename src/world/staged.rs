@@ -126,6 +126,11 @@ impl Staged {
         self.lock_held().deeds += 1;
     }
 
+    /// The locks that the call holds, sorted: the names or paths by which it took them, as the world spells them.
+    pub fn held_locks(&self) -> Vec<String> {
+        self.locks.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+
     /// Whether the call holds a lock.
     pub fn holds_lock(&self) -> bool {
         !self.locks.lock().unwrap_or_else(PoisonError::into_inner).is_empty()

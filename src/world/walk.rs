@@ -3,7 +3,7 @@
 use super::{Entry, EntryKind, Walk, Walked, path};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The files that say what a walk leaves out, the stronger one first. Only those between the root of the
 /// world and the entry count: a user's own excludes and those above the root would make results differ
@@ -17,6 +17,11 @@ const MOST_FOLDERS: usize = 500_000;
 pub(super) trait Folders {
     /// The entries of a folder, sorted by name; nothing if it cannot be looked into.
     fn entries(&self, folder: &str) -> Result<Option<Vec<Found>>>;
+
+    /// The root that the clean path `from` lies beneath: above it no ignore file counts.
+    fn top(&self, _from: &str) -> String {
+        ".".to_owned()
+    }
 
     /// The text of an ignore file, if it is there.
     fn ignore_file(&self, path: &str) -> Option<String>;
@@ -49,10 +54,14 @@ struct Open {
     rules: Option<Arc<Rules>>,
     /// The folders above it that were entered, kept only where links are followed.
     above: Option<Arc<Above>>,
+    /// Whether it is a link: only one of these can close a loop.
+    link: bool,
 }
 
 struct Above {
-    identity: Option<(u64, u64)>,
+    path: String,
+    /// Looked up when a link below may lead here.
+    identity: OnceLock<Option<(u64, u64)>>,
     next: Option<Arc<Above>>,
 }
 
@@ -74,7 +83,7 @@ pub(super) fn walk(folders: &dyn Folders, walk: &Walk) -> Result<Walked> {
         },
         false => None,
     };
-    let mut open = vec![Open { path: from, depth: 0, rules, above: None }];
+    let mut open = vec![Open { path: from, depth: 0, rules, above: None, link: false }];
     while let Some(folder) = open.pop() {
         enter(folders, walk, folder, &mut open, &mut walked)?;
         if walked.folders.len() > MOST_FOLDERS {
@@ -88,17 +97,18 @@ pub(super) fn walk(folders: &dyn Folders, walk: &Walk) -> Result<Walked> {
 }
 
 fn enter(folders: &dyn Folders, walk: &Walk, folder: Open, open: &mut Vec<Open>, walked: &mut Walked) -> Result<()> {
-    let identity = if walk.follow { folders.identity(&folder.path) } else { None };
-    if identity.is_some() && is_above(folder.above.as_deref(), identity) {
+    if folder.link && is_above(folders, folder.above.as_deref(), folders.identity(&folder.path)) {
         return Ok(());
     }
     let Some(entries) = folders.entries(&folder.path)? else { return Ok(()) };
     let rules = if walk.ignore { rules_of(folders, &folder, &entries) } else { None };
-    let above = walk.follow.then(|| Arc::new(Above { identity, next: folder.above.clone() }));
+    let (path, identity) = (folder.path.clone(), OnceLock::new());
+    let above = walk.follow.then(|| Arc::new(Above { path, identity, next: folder.above.clone() }));
     for found in entries {
         if (found.link && !walk.follow) || (!walk.hidden && found.name.starts_with('.')) {
             continue;
         }
+        walked.linked |= found.link;
         let path = child(&folder.path, &found.name);
         let is_folder = found.entry == EntryKind::Folder;
         if is_ignored(rules.as_deref(), &path, is_folder) || (walk.ignore && found.name == ".git") {
@@ -107,7 +117,8 @@ fn enter(folders: &dyn Folders, walk: &Walk, folder: Open, open: &mut Vec<Open>,
         match found.entry {
             EntryKind::File => walked.files.push(path),
             EntryKind::Folder if walk.depth.is_none_or(|depth| folder.depth + 1 < depth) => {
-                open.push(Open { path, depth: folder.depth + 1, rules: rules.clone(), above: above.clone() });
+                let (rules, above, link) = (rules.clone(), above.clone(), found.link);
+                open.push(Open { path, depth: folder.depth + 1, rules, above, link });
             }
             _ => {}
         }
@@ -125,9 +136,9 @@ pub(super) fn child(folder: &str, name: &str) -> String {
     }
 }
 
-fn is_above(mut above: Option<&Above>, identity: Option<(u64, u64)>) -> bool {
+fn is_above(folders: &dyn Folders, mut above: Option<&Above>, identity: Option<(u64, u64)>) -> bool {
     while let Some(one) = above {
-        if one.identity == identity {
+        if identity.is_some() && *one.identity.get_or_init(|| folders.identity(&one.path)) == identity {
             return true;
         }
         above = one.next.as_deref();
@@ -135,20 +146,38 @@ fn is_above(mut above: Option<&Above>, identity: Option<(u64, u64)>) -> bool {
     false
 }
 
-/// The folders above `from`, the outermost first; `from` itself is not among them.
-pub(super) fn folders_above(from: &str) -> Vec<String> {
-    if from == "." || path::is_absolute(from) || from.starts_with('~') {
+/// The folders from `top` down to the one that holds `from`, the outermost first.
+pub(super) fn folders_above(top: &str, from: &str) -> Vec<String> {
+    if from == top || !path::is_below(from, top) {
         return Vec::new();
     }
-    let mut above = vec![".".to_owned()];
-    above.extend(from.match_indices('/').map(|(at, _)| from[..at].to_owned()));
+    let mut above = vec![top.to_owned()];
+    let below = if top == "." { 0 } else { top.len() + usize::from(top != "/") };
+    above.extend(from[below..].match_indices('/').map(|(at, _)| from[..below + at].to_owned()));
     above
+}
+
+/// Walks from the one spelling of a folder, and tells the paths as they were asked for.
+pub(super) fn spelled(from: String, walk: &Walk, run: impl FnOnce(&Walk) -> Result<Walked>) -> Result<Walked> {
+    let asked = path::clean(&walk.from);
+    let again = |path: String| match path.strip_prefix(&from) {
+        Some("") => asked.clone(),
+        Some(rest) if rest.starts_with('/') => format!("{asked}{rest}"),
+        _ if from == "." => path::join(&asked, &path),
+        _ => path,
+    };
+    let mut walked = run(&Walk { from: from.clone(), ..walk.clone() })?;
+    if from != asked {
+        walked.files = walked.files.into_iter().map(&again).collect();
+        walked.folders = walked.folders.into_iter().map(&again).collect();
+    }
+    Ok(walked)
 }
 
 /// The rules that hold where the walk begins; nothing if they leave that folder out.
 fn rules_above(folders: &dyn Folders, from: &str) -> Option<Option<Arc<Rules>>> {
     let mut rules: Option<Arc<Rules>> = None;
-    let above = folders_above(from);
+    let above = folders_above(&folders.top(from), from);
     for (at, folder) in above.iter().enumerate() {
         rules = read_rules(folder, rules, |name| folders.ignore_file(&child(folder, name)));
         let next = above.get(at + 1).map_or(from, String::as_str);

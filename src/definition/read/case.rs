@@ -11,6 +11,15 @@ pub enum Of<'a> {
     Tool(&'a str),
     /// A resource.
     Resource(&'a Resource),
+    /// An operation of a tool: the argument that chooses it is filled in.
+    Operation {
+        /// The tool.
+        tool: &'a str,
+        /// The argument.
+        argument: &'a str,
+        /// The operation.
+        name: &'a str,
+    },
     /// A prompt, by its name.
     Prompt(&'a str),
 }
@@ -21,11 +30,16 @@ pub fn examples(fields: &Fields<'_>, of: &Of<'_>, reading: &mut Reading) -> Vec<
     for (index, example) in fields.tables("example", &mut reading.faults).iter().enumerate() {
         let act = match of {
             Of::Tool(name) => Act::Call { tool: (*name).to_owned(), arguments: example.object("arguments") },
+            Of::Operation { tool, argument, name } => {
+                let mut arguments = example.object("arguments");
+                arguments[*argument] = Json::from(*name);
+                Act::Call { tool: (*tool).to_owned(), arguments }
+            }
             Of::Prompt(name) => Act::Prompt { name: (*name).to_owned(), arguments: example.object("arguments") },
             Of::Resource(resource) => Act::Read { uri: address(example, resource, reading) },
         };
         let name = match of {
-            Of::Tool(name) | Of::Prompt(name) => *name,
+            Of::Tool(name) | Of::Prompt(name) | Of::Operation { tool: name, .. } => *name,
             Of::Resource(resource) => &resource.name.value,
         };
         let key = if matches!(of, Of::Resource(_)) { "uri" } else { "arguments" };
@@ -34,9 +48,10 @@ pub fn examples(fields: &Fields<'_>, of: &Of<'_>, reading: &mut Reading) -> Vec<
         if step.expect.is_empty() {
             nothing_expected(&example.header, reading);
         }
-        let title = example
-            .located("title")
-            .unwrap_or_else(|| Located { value: format!("{name}, example {}", index + 1), at: example.header.clone() });
+        let title = example.located("title").unwrap_or_else(|| {
+            let operation = if let Of::Operation { name, .. } = of { format!(" {name}") } else { String::new() };
+            Located { value: format!("{name}{operation}, example {}", index + 1), at: example.header.clone() }
+        });
         cases.push(Case { example_of: Some(name.to_owned()), steps: vec![step], ..setting(example, title) });
     }
     cases
@@ -80,6 +95,8 @@ fn setting(fields: &Fields<'_>, title: Located<String>) -> Case {
         world: fields.text("world").unwrap_or_else(|| "memory".to_owned()),
         git: fields.text("git").is_some(),
         locked: fields.texts("locked"),
+        workspace: fields.text("workspace"),
+        home: fields.text("home"),
         files: fields.text_map("files"),
         files_from: fields.texts("files_from"),
         env: fields.text_map("env"),

@@ -183,5 +183,7 @@ mod tests {
         ] });
         let problems = said(&schema, &json!({ "op": "add_tag" }));
         assert_eq!(problems, [" the value fits none of the alternatives (nearest: `tag` is missing)"]);
+        let problems = said(&schema, &json!({ "op": "add_tags" }));
+        assert_eq!(problems, ["/op `op` must be one of \"set_title\", \"add_tag\" (did you mean `add_tag`?)"]);
     }
 }

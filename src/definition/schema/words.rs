@@ -36,6 +36,9 @@ pub fn problems_of(error: &ValidationError<'_>, root: &Json) -> Vec<Problem> {
             vec![Problem { pointer, message: format!("`{property}` is missing"), help }]
         }
         Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
+            if let Some(problem) = told_apart(context) {
+                return vec![problem];
+            }
             let nearest = context.iter().min_by_key(|errors| distance(errors));
             let inner = nearest.and_then(|errors| errors.first()).map(|error| problems_of(error, root));
             let help = inner.and_then(|problems| Some(format!("nearest: {}", problems.first()?.message)));
@@ -50,8 +53,38 @@ pub fn problems_of(error: &ValidationError<'_>, root: &Json) -> Vec<Problem> {
 
 /// How far a value is from an alternative: one that another constant rules out is further than one that lacks something.
 fn distance(errors: &[ValidationError<'_>]) -> (bool, usize) {
-    let ruled_out = errors.iter().any(|error| matches!(error.kind(), Kind::Constant { .. } | Kind::Type { .. }));
+    let ruled_out = errors.iter().any(|error| is_choice(error) || matches!(error.kind(), Kind::Type { .. }));
     (ruled_out, errors.len())
+}
+
+fn is_choice(error: &ValidationError<'_>) -> bool {
+    matches!(error.kind(), Kind::Constant { .. } | Kind::Enum { .. })
+}
+
+/// Alternatives that one key tells apart, as `op` does, where its value is that of none: all its values are told.
+fn told_apart(alternatives: &[Vec<ValidationError<'_>>]) -> Option<Problem> {
+    let choices: Vec<_> =
+        alternatives.iter().map(|errors| errors.iter().find(|e| is_choice(e))).collect::<Option<_>>()?;
+    let first = choices.first().filter(|_| choices.len() > 1)?;
+    let pointer = first.instance_path().to_string();
+    if choices.iter().any(|choice| choice.instance_path().to_string() != pointer) {
+        return None;
+    }
+    let mut values: Vec<&Json> = Vec::new();
+    for choice in &choices {
+        match choice.kind() {
+            Kind::Constant { expected_value } => values.push(expected_value),
+            Kind::Enum { options } => values.extend(options.as_array().into_iter().flatten()),
+            _ => {}
+        }
+    }
+    let texts = values.iter().filter_map(|value| value.as_str());
+    let nearest = first.instance().as_str().and_then(|text| crate::diagnostic::nearest(&shorten(text, 60), texts));
+    let listed: Vec<String> = values.iter().take(40).map(|value| brief(value)).collect();
+    let help =
+        nearest.map_or_else(|| format!("got {}", brief(first.instance())), |near| format!("did you mean `{near}`?"));
+    let message = format!("{} must be one of {}", name_of(&pointer), listed.join(", "));
+    Some(Problem { message: shorten(&message, 800), help: Some(help), pointer })
 }
 
 /// What one value must be, and what it is.

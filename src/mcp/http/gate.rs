@@ -76,6 +76,16 @@ impl Gate {
         self.address
     }
 
+    /// The address to listen at, and the port.
+    pub(crate) fn asked(&self) -> (String, u16) {
+        (self.address.ip().to_string(), self.address.port())
+    }
+
+    /// Whether clients must bring a token.
+    pub(crate) fn has_token(&self) -> bool {
+        self.token.is_some()
+    }
+
     /// The hosts by which this server is reached.
     pub(crate) fn hosts(&self) -> Vec<String> {
         self.hosts.clone()

@@ -35,9 +35,16 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
-    pub(crate) async fn open(address: SocketAddr, ends: Ends, streams: CancellationToken) -> io::Result<Self> {
+    pub(crate) async fn open(
+        host: &Host,
+        address: SocketAddr,
+        ends: Ends,
+        streams: CancellationToken,
+    ) -> io::Result<Self> {
         let socket = TcpListener::bind(address).await?;
-        tracing::info!("serving http://{}{}", socket.local_addr()?, super::PATH);
+        let address = socket.local_addr()?;
+        host.service.listens(&address.ip().to_string(), address.port());
+        tracing::info!("serving http://{address}{}", super::PATH);
         let connections = Arc::new(Semaphore::new(CONNECTIONS as usize));
         Ok(Self { socket, ends, streams, connections, closing: CancellationToken::new() })
     }
@@ -54,6 +61,8 @@ impl Listener {
 
     async fn take(&self, door: &Arc<Door>) {
         loop {
+            //= docs/spec.md#http
+            //# When too many connections are open another MUST wait until one ends, and then be served.
             let Ok(permit) = Arc::clone(&self.connections).acquire_owned().await else { return };
             let stream = match self.socket.accept().await {
                 Ok((stream, _)) => stream,

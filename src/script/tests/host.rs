@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::Graph;
-use crate::primitive::{Asked, Host, Notice, PackFile, Violation, Wish, form};
+use crate::primitive::{Asked, Host, Memory as Remembers, Notice, PackFile, Violation, Wish, form};
 use crate::value::{Json, Value};
 use crate::world::World;
 use crate::world::memory::Memory;
@@ -12,13 +12,18 @@ use std::sync::{Arc, Mutex};
 
 pub(super) struct TestHost {
     world: Arc<dyn World>,
+    remembers: Remembers,
     pub(super) notices: Mutex<Vec<Notice>>,
 }
 
 impl TestHost {
     pub(super) fn new(files: &[(&str, &str)]) -> Self {
         let world = Memory::with(files.iter().copied()).expect("the paths are good");
-        Self { world: Arc::new(Staged::new(Arc::new(world), false)), notices: Mutex::new(Vec::new()) }
+        Self {
+            world: Arc::new(Staged::new(Arc::new(world), false)),
+            remembers: Remembers::default(),
+            notices: Mutex::new(Vec::new()),
+        }
     }
 }
 
@@ -65,6 +70,15 @@ impl Host for TestHost {
 
     fn uuid(&self) -> String {
         "00000000-0000-4000-8000-000000000001".to_owned()
+    }
+
+    fn memory(&self) -> Option<&Remembers> {
+        Some(&self.remembers)
+    }
+
+    fn server(&self) -> serde_json::Map<String, Json> {
+        let told = json!({ "name": "toolsd", "transport": "none", "port": null, "token": null });
+        told.as_object().cloned().unwrap_or_default()
     }
 
     /// The user accepts what is proposed, the model repeats what it is told, there are no folders.

@@ -2,6 +2,7 @@
 
 use super::place;
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::world::granted::GRANT_ROOT;
 use crate::world::path;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
@@ -21,17 +22,21 @@ pub(super) struct Roots {
 struct Root {
     /// Its absolute paths: as it was given, and as the disk knows it.
     spellings: Vec<String>,
+    /// Whether the user granted it: the grants of a pack hold beneath it too.
+    granted: bool,
     dir: OnceLock<Dir>,
+    /// The folder that it lies in, open: needed if the root is a single file.
+    above: OnceLock<Dir>,
 }
 
 impl Root {
-    fn new(given: &str, home: Option<&str>) -> Result<Self> {
+    fn new(given: &str, granted: bool, home: Option<&str>) -> Result<Self> {
         let given = expand(given, home);
         let absolute = if path::is_absolute(&given) { given } else { path::join(&place::current_folder()?, &given) };
         let mut spellings = vec![path::clean(&absolute)];
         let real = std::fs::canonicalize(&absolute).ok().and_then(|real| real.into_os_string().into_string().ok());
         spellings.extend(real.filter(|real| *real != spellings[0]));
-        Ok(Self { spellings, dir: OnceLock::new() })
+        Ok(Self { spellings, granted, dir: OnceLock::new(), above: OnceLock::new() })
     }
 
     /// The open folder, once it is there.
@@ -43,33 +48,89 @@ impl Root {
         Ok(self.dir.get_or_init(|| dir))
     }
 
+    /// The spelling of this root that the absolute `path` begins with.
+    fn holding(&self, path: &str) -> Option<&str> {
+        self.spellings.iter().map(String::as_str).find(|folder| path::is_below(path, folder))
+    }
+
+    /// The open folder and the path from there, if `within` is seen from this root; nothing if it is not there yet.
+    /// A root that is a file is opened beneath its folder.
+    fn reach(&self, within: String) -> (Option<&Dir>, String) {
+        if let Ok(dir) = self.open() {
+            return (Some(dir), within);
+        }
+        let file = &self.spellings[0];
+        if within != "." || self.above.get().is_none() && !std::fs::metadata(file).is_ok_and(|found| found.is_file()) {
+            return (None, within);
+        }
+        if self.above.get().is_none()
+            && let Ok(above) = Dir::open_ambient_dir(path::folder(file), ambient_authority())
+        {
+            // Another thread may have been first.
+            let _ = self.above.set(above);
+        }
+        (self.above.get(), path::name(file).to_owned())
+    }
+
     /// The absolute `path`, seen from here.
     fn within(&self, path: &str) -> Option<String> {
-        let folder = self.spellings.iter().find(|folder| path::is_below(path, folder))?;
-        Some(match path[folder.len()..].trim_start_matches('/') {
+        Some(match path[self.holding(path)?.len()..].trim_start_matches('/') {
             "" => ".".to_owned(),
             rest => rest.to_owned(),
         })
     }
+
+    /// Its one spelling: as the disk knows it.
+    fn spelling(&self) -> &str {
+        self.spellings.last().map_or("/", String::as_str)
+    }
 }
 
 impl Roots {
-    pub(super) fn new<'a>(root: &str, extra: impl IntoIterator<Item = &'a str>) -> Result<Self> {
+    pub(super) fn new<'a>(
+        root: &str,
+        granted: impl IntoIterator<Item = &'a str>,
+        outer: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Self> {
         let home = place::home_folder();
-        let main = Root::new(root, home.as_deref())?;
+        let main = Root::new(root, false, home.as_deref())?;
         main.open().map_err(|error| {
             Diagnostic::new(Code::WORLD, format!("the folder `{root}` cannot be opened: {}", reason(&error)))
         })?;
         let mut roots = vec![main];
-        for root in extra {
-            roots.push(Root::new(root, home.as_deref())?);
+        for root in granted {
+            roots.push(Root::new(root, true, home.as_deref())?);
+        }
+        for root in outer {
+            roots.push(Root::new(root, false, home.as_deref())?);
         }
         Ok(Self { roots, home })
     }
 
+    /// Makes another folder the home folder, and one of the roots.
+    pub(super) fn live_at(&mut self, home: &str) -> Result<()> {
+        self.roots.push(Root::new(home, false, None)?);
+        self.home = Some(home.to_owned());
+        Ok(())
+    }
+
     /// The absolute path of the main root.
     pub(super) fn main(&self) -> &str {
-        self.roots[0].spellings.last().map_or("/", String::as_str)
+        self.roots[0].spelling()
+    }
+
+    /// The further roots that the user granted.
+    pub(super) fn granted(&self) -> impl Iterator<Item = &str> {
+        self.roots.iter().filter(|root| root.granted).map(Root::spelling)
+    }
+
+    /// The root that a clean path lies beneath, spelled as in the path.
+    pub(super) fn root_of<'a>(&'a self, path: &'a str) -> &'a str {
+        if path::is_below(path, ".") {
+            return ".";
+        }
+        let holding = self.roots.iter().filter_map(|root| root.holding(path));
+        holding.max_by_key(|root| root.len()).unwrap_or(path)
     }
 
     /// The main root, open.
@@ -77,13 +138,45 @@ impl Roots {
         self.roots[0].open()
     }
 
-    /// The one spelling of a path: relative to the main root if it lies below, else absolute, else as it came.
+    /// The folder outside of the main root that an absolute path, or one in the home folder, lies beneath, and the
+    /// clean path from there; nothing if there is none, or it is not there yet.
+    pub(super) fn outer(&self, path: &str) -> Option<(&Dir, String)> {
+        match self.find(path) {
+            Ok((Some(dir), within)) => Some((dir, within)),
+            _ => None,
+        }
+    }
+
+    /// Where a path leads that a symlink takes out of its root, if that lies beneath another root: the folder to open
+    /// it beneath, and the path from there, free of links as things stand.
+    ///
+    //= docs/spec.md#robustness
+    //# A symlink MUST NOT be followed out of its root but into another root that was granted.
+    pub(super) fn linked(&self, path: &str) -> Option<(&Dir, String)> {
+        if self.roots.len() == 1 {
+            return None;
+        }
+        let clean = path::clean(&expand(path, self.home.as_deref()));
+        let absolute = path::join(&self.roots[0].spellings[0], &clean);
+        let real = std::fs::canonicalize(absolute).ok()?.into_os_string().into_string().ok()?;
+        let found = self.roots.iter().filter_map(|root| Some((root, root.within(&real)?)));
+        let (root, within) = found.min_by_key(|(_, within)| within.len())?;
+        Some((root.open().ok()?, within))
+    }
+
+    /// The one spelling of a path: relative to the main root if it lies below, else absolute as the disk knows its
+    /// root, else as it came.
     pub(super) fn spelled(&self, path: &str) -> String {
         let clean = path::clean(&expand(path, self.home.as_deref()));
-        match path::is_absolute(&clean) {
-            true => self.roots[0].within(&clean).unwrap_or(clean),
-            false => clean,
+        if !path::is_absolute(&clean) {
+            return clean;
         }
+        if let Some(within) = self.roots[0].within(&clean) {
+            return within;
+        }
+        let found = self.roots.iter().filter_map(|root| Some((root, root.within(&clean)?)));
+        let innermost = found.min_by_key(|(_, within)| within.len());
+        innermost.map_or(clean, |(root, within)| path::join(root.spelling(), &within))
     }
 
     /// The folder that `path` is to be opened beneath, if it is there, and the clean path from there.
@@ -107,11 +200,11 @@ impl Roots {
             let found = self.roots.iter().filter_map(|root| Some((root, root.within(&clean)?)));
             // The innermost root is nearest: its symlinks are those that stay inside.
             if let Some((root, within)) = found.min_by_key(|(_, within)| within.len()) {
-                return Ok((root.open().ok(), within));
+                return Ok(root.reach(within));
             }
         }
         let message = format!("`{path}` leads outside of `{}`", self.main());
-        Err(Diagnostic::new(Code::WORLD, message).help("`--root DIR` grants another folder"))
+        Err(Diagnostic::new(Code::WORLD, message).help(GRANT_ROOT))
     }
 }
 
@@ -124,10 +217,15 @@ fn expand(path: &str, home: Option<&str>) -> String {
     }
 }
 
+/// Whether a path was refused since a symlink leads out: the openers of folders beneath folders refuse with an error
+/// that the system did not raise.
+pub(super) fn leads_out(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none()
+}
+
 /// The fault of an operation on `path`.
 pub(super) fn fault(path: &str, act: &str, error: &io::Error) -> Box<Diagnostic> {
-    // The openers of folders beneath folders refuse with an error that the system did not raise.
-    if error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none() {
+    if leads_out(error) {
         return Diagnostic::new(Code::WORLD, format!("`{path}` leads outside of its root through a symlink"))
             .help("make the link relative and keep its target inside, or grant the target's folder with `--root DIR`");
     }

@@ -116,6 +116,9 @@ impl FileRead {
     }
 }
 
+/// What was seen at many paths.
+type Vouchers = Arc<[(String, Seen)]>;
+
 /// A walk that was taken.
 #[derive(Debug)]
 pub(super) struct WalkRead {
@@ -129,8 +132,10 @@ pub(super) struct WalkRead {
 #[derive(Clone, Debug)]
 struct WalkState {
     /// The folders looked into, the ignore files in them and above, and where the walk begins.
-    seen: Arc<[(String, Seen)]>,
+    seen: Vouchers,
     young: bool,
+    /// Whether a symlink lies on the way: what is behind it comes and goes without a trace in the folders looked into.
+    linked: bool,
 }
 
 impl WalkRead {
@@ -144,10 +149,9 @@ impl WalkRead {
     }
 
     /// What vouches for it, if that is still as it was; nothing if only another walk can tell.
-    fn vouched_by(&self) -> Option<Arc<[(String, Seen)]>> {
+    fn vouched_by(&self) -> Option<Vouchers> {
         let state = self.state();
-        // What lies behind a symlink can come and go without a trace in the folders that were looked into.
-        (!self.walk.follow && !state.young).then(|| Arc::clone(&state.seen))
+        (!state.linked && !state.young).then(|| Arc::clone(&state.seen))
     }
 
     /// Whether another walk finds something else.
@@ -172,14 +176,14 @@ pub(super) fn take_walk(world: &dyn World, walk: &Walk) -> Result<WalkRead> {
     if walk.ignore {
         let all = |folder: &String| IGNORE_FILES.map(|name| walk::child(folder, name));
         // One that comes into being in a folder of the walk moves that folder's time; above, nothing else tells.
-        paths.extend(walk::folders_above(&from).iter().flat_map(all));
+        paths.extend(walk::folders_above(&world.root_of(&from), &from).iter().flat_map(all));
         ignore_files = walked.folders.iter().flat_map(all).collect();
     }
     paths.insert(from);
     let mut seen = look_at(world, paths.into_iter().collect());
     seen.extend(look_at(world, ignore_files).into_iter().filter(|(_, seen)| *seen != Seen::Absent));
     let young = seen.iter().any(|(_, seen)| seen.is_young(at_ms));
-    let state = Mutex::new(WalkState { seen: seen.into(), young });
+    let state = Mutex::new(WalkState { seen: seen.into(), young, linked: walked.linked });
     Ok(WalkRead { walk: walk.clone(), walked: Arc::new(walked), state })
 }
 
@@ -309,7 +313,7 @@ impl Reads {
         });
         let changed: Vec<Arc<str>> = changed.map(|(path, _)| Arc::clone(path)).collect();
         let list = self.lists.iter().find(|(path, hash)| hash_of_list(&world.list(path)) != **hash);
-        let holds = |(read, vouchers): (&WalkRead, &Option<Arc<[(String, Seen)]>>)| {
+        let holds = |(read, vouchers): (&WalkRead, &Option<Vouchers>)| {
             vouchers.as_deref().is_some_and(|seen| now.is_as_in(seen)) || !read.is_changed(world)
         };
         let walks: Vec<bool> = self.walks.iter().zip(&vouchers).map(holds).collect();

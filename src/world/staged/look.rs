@@ -32,6 +32,10 @@ impl Folders for Staged {
         Ok(Some(found.into_iter().map(|(name, (entry, link))| Found { name, entry, link }).collect()))
     }
 
+    fn top(&self, from: &str) -> String {
+        self.under.root_of(from)
+    }
+
     fn ignore_file(&self, path: &str) -> Option<String> {
         self.read(path).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
     }

@@ -56,7 +56,7 @@ impl World for Staged {
         if self.is_empty() {
             return self.under.walk(walk);
         }
-        walk::walk(self, &Walk { from: self.under.spelled(&walk.from), ..walk.clone() })
+        walk::spelled(self.under.spelled(&walk.from), walk, |walk| walk::walk(self, walk))
     }
 
     fn write(&self, path: &str, bytes: &[u8]) -> Result<()> {
@@ -77,6 +77,18 @@ impl World for Staged {
 
     fn spelled(&self, path: &str) -> String {
         self.under.spelled(path)
+    }
+
+    fn granted_roots(&self) -> Vec<String> {
+        self.under.granted_roots()
+    }
+
+    fn is_alive(&self, pid: u32) -> bool {
+        self.under.is_alive(pid)
+    }
+
+    fn root_of(&self, path: &str) -> String {
+        self.under.root_of(path)
     }
 
     fn staged(&self) -> Option<&Staged> {

@@ -1,0 +1,173 @@
+//! Templates of `{{token}}`s: every one must have a value, and nothing else is interpreted.
+
+use crate::bounded::BoundedText;
+use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::parse::Input;
+use crate::value::Value;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// The code of its faults.
+const CODE: Code = Code("tokens");
+
+const OPEN: &str = "{{";
+const CLOSE: &str = "}}";
+
+/// A `{{name}}` in a text; blanks around the name are allowed.
+struct Token<'a> {
+    name: &'a str,
+    bytes: Range<usize>,
+}
+
+/// The names of the tokens in a text, each once, in the order of their first places.
+///
+/// A `{{` that begins no token is a fault: names are made of letters, digits, `_` and `-`.
+pub fn tokens<'a>(input: &Input<'a>) -> Result<Vec<&'a str>> {
+    let mut names: Vec<&str> = Vec::new();
+    for token in scan(input)? {
+        if !names.contains(&token.name) {
+            names.push(token.name);
+        }
+    }
+    Ok(names)
+}
+
+/// The text with each token replaced by its value, once: values are not looked at again.
+///
+/// A token without a value, and a value whose token the text does not have, are faults, unless `spare` names the
+/// latter: all of them are told at once, with the nearest name.
+pub fn fill(input: &Input<'_>, values: &BTreeMap<String, String>, spare: &[String]) -> Result<Value> {
+    let found = scan(input)?;
+    //= docs/spec.md#edits
+    //# A token without a value, and a value without a token, MUST be refused.
+    refuse_unknown(input, &found, values)?;
+    refuse_unused(&found, values, spare)?;
+    let mut filled = BoundedText::default();
+    let mut at = 0;
+    for token in found {
+        filled.push(&input.text()[at..token.bytes.start])?;
+        filled.push(values.get(token.name).map_or("", String::as_str))?;
+        at = token.bytes.end;
+    }
+    filled.push(&input.text()[at..])?;
+    Ok(filled.into_value())
+}
+
+fn scan<'a>(input: &Input<'a>) -> Result<Vec<Token<'a>>> {
+    let text = input.text();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(start) = text[at..].find(OPEN).map(|open| at + open) {
+        let Some(token) = token(text, start) else {
+            let message = format!("`{}` begins no token", shown(&text[start..]));
+            return Err(input.fault(CODE, start, message).help("a token is `{{name}}`: letters, digits, `_` and `-`"));
+        };
+        at = token.bytes.end;
+        found.push(token);
+    }
+    Ok(found)
+}
+
+fn token(text: &str, start: usize) -> Option<Token<'_>> {
+    let inner = start + OPEN.len();
+    let length = text[inner..].find(CLOSE)?;
+    let name = text[inner..inner + length].trim_matches(' ');
+    let is_name = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '-';
+    let end = inner + length + CLOSE.len();
+    (!name.is_empty() && name.chars().all(is_name)).then_some(Token { name, bytes: start..end })
+}
+
+/// The beginning of a text, short enough for a message.
+fn shown(text: &str) -> String {
+    text.lines().next().unwrap_or_default().chars().take(20).collect()
+}
+
+fn refuse_unknown(input: &Input<'_>, found: &[Token<'_>], values: &BTreeMap<String, String>) -> Result<()> {
+    let mut unknown: Vec<&Token<'_>> = Vec::new();
+    for token in found.iter().filter(|token| !values.contains_key(token.name)) {
+        if !unknown.iter().any(|known| known.name == token.name) {
+            unknown.push(token);
+        }
+    }
+    let Some(first) = unknown.first() else { return Ok(()) };
+    let names: Vec<String> = unknown.iter().map(|token| format!("`{}`", token.name)).collect();
+    let message =
+        format!("no value for {} {}", if names.len() == 1 { "the token" } else { "the tokens" }, names.join(", "));
+    let fault = input.fault(CODE, first.bytes.start, message).data(list(unknown.iter().map(|token| token.name)));
+    Err(match did_you_mean(first.name, values.keys().map(String::as_str)) {
+        Some(help) => fault.help(help),
+        None => fault,
+    })
+}
+
+fn refuse_unused(found: &[Token<'_>], values: &BTreeMap<String, String>, spare: &[String]) -> Result<()> {
+    let is_used = |name: &str| found.iter().any(|token| token.name == name) || spare.iter().any(|one| one == name);
+    let unused: Vec<&str> = values.keys().map(String::as_str).filter(|name| !is_used(name)).collect();
+    let Some(first) = unused.first() else { return Ok(()) };
+    let names: Vec<String> = unused.iter().map(|name| format!("`{name}`")).collect();
+    let message = format!("the text has no {} {}", if names.len() == 1 { "token" } else { "tokens" }, names.join(", "));
+    let fault = Diagnostic::new(CODE, message).data(list(unused.iter().copied()));
+    let mut known: Vec<&str> = found.iter().map(|token| token.name).collect();
+    known.dedup();
+    Err(match did_you_mean(first, known) {
+        Some(help) => fault.help(help),
+        None => fault.help("leave its value out, or name it in `spare`"),
+    })
+}
+
+fn list<'a>(names: impl Iterator<Item = &'a str>) -> serde_json::Value {
+    serde_json::json!({ "tokens": names.collect::<Vec<_>>() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn filled(text: &str, values: &[(&str, &str)], spare: &[&str]) -> std::result::Result<String, String> {
+        let values = values.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let spare: Vec<String> = spare.iter().map(|name| (*name).to_owned()).collect();
+        match fill(&Input::of(&text.into()), &values, &spare) {
+            Ok(value) => Ok(value.as_text().unwrap_or_default().to_owned()),
+            Err(fault) => Err(fault.to_string()),
+        }
+    }
+
+    //= docs/spec.md#edits
+    //= type=test
+    //# A token without a value, and a value without a token, MUST be refused.
+    #[test]
+    fn every_token_has_a_value_and_every_value_a_token() {
+        assert_eq!(filled("a {{x}} {{ x }}, {{y}}", &[("x", "1"), ("y", "{{x}}")], &[]), Ok("a 1 1, {{x}}".into()));
+        assert_eq!(
+            filled("\n {{nmae}}{{b}}{{b}}", &[("name", "")], &[]),
+            Err("text:2:2: no value for the tokens `nmae`, `b` (did you mean `name`?)".into())
+        );
+        assert_eq!(
+            filled("{{name}}", &[("name", ""), ("titel", "")], &[]),
+            Err("the text has no token `titel` (known: `name`)".into())
+        );
+        assert_eq!(filled("{{name}}", &[("name", "n"), ("titel", "")], &["titel"]), Ok("n".into()));
+    }
+
+    #[test]
+    fn what_begins_no_token_is_a_fault_with_its_place() {
+        for text in ["a\n{{#if x}}", "a\n{{x", "a\n{{ }}", "a\n{{{x}}}", "a\n{{x.y}}"] {
+            let told = filled(text, &[("x", "")], &[]).expect_err(text);
+            assert!(told.starts_with("text:2:1: `{{") && told.contains("begins no token"), "{told}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_text_without_tokens_stays_as_it_is(text in "[a{} \n]{0,20}", value in "\\PC{0,8}") {
+            if !text.contains("{{") {
+                prop_assert_eq!(filled(&text, &[], &[]), Ok(text.clone()));
+            }
+            let whole = format!("<{{{{t}}}}>{value}");
+            if !value.contains("{{") {
+                prop_assert_eq!(filled(&whole, &[("t", &value)], &[]), Ok(format!("<{value}>{value}")));
+            }
+        }
+    }
+}

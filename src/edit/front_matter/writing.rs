@@ -1,0 +1,162 @@
+//! Values as YAML, in the style of what stands around them.
+
+use super::Quote;
+use crate::diagnostic::Result;
+use crate::parse::yaml_text;
+use crate::value::Json;
+use std::fmt::Write;
+
+/// How new values are written.
+#[derive(Clone, Copy)]
+pub(super) struct Style {
+    /// How texts are quoted.
+    pub(super) quote: Quote,
+    /// How far the items of a list stand behind its key.
+    pub(super) item_indent: usize,
+}
+
+impl Style {
+    /// A key at `column` and its value, with a line end.
+    pub(super) fn entry(self, key: &str, value: &Json, column: usize) -> Result<String> {
+        Ok(format!("{}{}:{}", " ".repeat(column), key_text(key)?, self.after_colon(value, column)?))
+    }
+
+    /// What follows the colon of a key at `column`: a blank and the value, or the lines below; with a line end.
+    pub(super) fn after_colon(self, value: &Json, column: usize) -> Result<String> {
+        if let Some(inline) = self.inline(value, column)? {
+            return Ok(format!(" {inline}\n"));
+        }
+        let inner = if value.is_array() { column + self.item_indent } else { column + 2 };
+        Ok(format!("\n{}", self.lines(value, inner)?))
+    }
+
+    /// What follows the dash at `column`: a blank and the item, more lines below; with a line end.
+    pub(super) fn after_dash(self, value: &Json, column: usize) -> Result<String> {
+        if let Some(inline) = self.inline(value, column)? {
+            return Ok(format!(" {inline}\n"));
+        }
+        let lines = self.lines(value, column + 2)?;
+        Ok(format!(" {}", lines.trim_start_matches(' ')))
+    }
+
+    /// The lines of a list or a map that is not empty.
+    fn lines(self, value: &Json, column: usize) -> Result<String> {
+        let mut text = String::new();
+        match value {
+            Json::Array(items) => {
+                for item in items {
+                    let _ = write!(text, "{}-{}", " ".repeat(column), self.after_dash(item, column)?);
+                }
+            }
+            Json::Object(map) => {
+                for (key, value) in map {
+                    text.push_str(&self.entry(key, value, column)?);
+                }
+            }
+            _ => {}
+        }
+        Ok(text)
+    }
+
+    /// A value that begins on the line of its key at `column`: all but lists and maps with something in them.
+    fn inline(self, value: &Json, column: usize) -> Result<Option<String>> {
+        Ok(match value {
+            Json::Array(items) if items.is_empty() => Some("[]".into()),
+            Json::Object(map) if map.is_empty() => Some("{}".into()),
+            Json::Array(_) | Json::Object(_) => None,
+            Json::String(text) => Some(self.text(text, column)?),
+            scalar => Some(plain(scalar)?),
+        })
+    }
+
+    /// A text in the quotes asked for; one of several lines in a block, moved to `column`.
+    fn text(self, text: &str, column: usize) -> Result<String> {
+        Ok(match self.quote {
+            Quote::Double => double_quoted(text),
+            Quote::Single if !text.chars().any(char::is_control) => format!("'{}'", text.replace('\'', "''")),
+            Quote::Single => double_quoted(text),
+            Quote::Plain => {
+                let written = plain(&Json::from(text))?;
+                if written.contains('\n') { moved(&written, column) } else { written }
+            }
+        })
+    }
+
+    /// A value within `[…]` or `{…}`.
+    pub(super) fn flowing(self, value: &Json) -> Result<String> {
+        Ok(match value {
+            Json::Array(items) => {
+                let items: Result<Vec<String>> = items.iter().map(|item| self.flowing(item)).collect();
+                format!("[{}]", items?.join(", "))
+            }
+            Json::Object(map) => {
+                let pairs: Result<Vec<String>> =
+                    map.iter().map(|(key, value)| self.flowing_entry(key, value)).collect();
+                format!("{{{}}}", pairs?.join(", "))
+            }
+            Json::String(text) => {
+                let written = self.text(text, 0)?;
+                let is_quoted = written.starts_with(['"', '\'']);
+                let is_safe = is_quoted || !written.contains([',', '[', ']', '{', '}', ':', '#', '\n', '?']);
+                if is_safe { written } else { double_quoted(text) }
+            }
+            scalar => plain(scalar)?,
+        })
+    }
+
+    /// A key and its value within `{…}`.
+    pub(super) fn flowing_entry(self, key: &str, value: &Json) -> Result<String> {
+        let key = Self { quote: Quote::Plain, ..self }.flowing(&Json::from(key))?;
+        Ok(format!("{key}: {}", self.flowing(value)?))
+    }
+}
+
+/// A scalar as the writer of whole YAML texts writes it behind a key.
+fn plain(scalar: &Json) -> Result<String> {
+    let written = yaml_text(&serde_json::json!({ "k": scalar }))?;
+    let written = written.strip_prefix("k: ").unwrap_or(&written);
+    Ok(written.strip_suffix('\n').unwrap_or(written).to_owned())
+}
+
+fn key_text(key: &str) -> Result<String> {
+    let written = yaml_text(&serde_json::json!({ key: 0 }))?;
+    Ok(written.strip_suffix(": 0\n").unwrap_or(&written).to_owned())
+}
+
+/// The lines below the first one, moved to the right; blank ones stay empty.
+fn moved(text: &str, column: usize) -> String {
+    let mut lines = text.split('\n');
+    let mut moved = lines.next().unwrap_or_default().to_owned();
+    for line in lines {
+        moved.push('\n');
+        if !line.is_empty() {
+            moved.push_str(&" ".repeat(column));
+            moved.push_str(line);
+        }
+    }
+    moved
+}
+
+/// A text in double quotes, on one line, whatever it holds.
+pub(super) fn double_quoted(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for letter in text.chars() {
+        match letter {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            '\t' => quoted.push_str("\\t"),
+            '\u{feff}' | '\u{2028}' | '\u{2029}' | '\u{fffe}' | '\u{ffff}' => {
+                let _ = write!(quoted, "\\u{:04X}", u32::from(letter));
+            }
+            letter if letter.is_control() => {
+                let _ = write!(quoted, "\\u{:04X}", u32::from(letter));
+            }
+            letter => quoted.push(letter),
+        }
+    }
+    quoted.push('"');
+    quoted
+}

@@ -1,0 +1,210 @@
+//! Sections of a Markdown text: appended to, replaced, created.
+
+use super::{Cuts, line_end};
+use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::guard;
+use crate::parse::Input;
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+use std::ops::Range;
+
+/// The level of a section that is created, unless its heading says another.
+const LEVEL: usize = 2;
+
+/// What becomes of a section.
+#[derive(Clone, Copy, Debug)]
+pub enum SectionEdit<'a> {
+    /// The text comes behind its last line.
+    Append(&'a str),
+    /// The text takes the place of all its lines.
+    Replace(&'a str),
+}
+
+/// The text with one section edited.
+///
+/// `heading` is the title as it is read, without markup, or with `#` in front: then the level counts too. The first
+/// heading of that title is meant; headings in code, quotes, lists and front matter are none. A section goes to the
+/// next heading of its level or above, so what is below it belongs to it; blank lines and `---` rules at its end do
+/// not. What comes has the line ends of the text, and a blank line between it and its heading, a heading behind it
+/// or a rule. A section that is not there is a fault, or, with `create`, made at the end of the text.
+pub fn edit_section(input: &Input<'_>, heading: &str, edit: SectionEdit<'_>, create: bool) -> Result<String> {
+    let text = input.text();
+    let marks = heading.len() - heading.trim_start_matches('#').len();
+    let title = heading.trim_start_matches('#').trim();
+    let level = (marks > 0).then_some(marks);
+    let outline = Outline::of(input)?;
+    let is_meant = |one: &&Heading| one.title == title && level.is_none_or(|level| one.level == level);
+    let Some(at) = outline.headings.iter().position(|one| is_meant(&one)) else {
+        if create && !title.is_empty() && level.is_none_or(|level| level <= 6) {
+            return Ok(created(text, level.unwrap_or(LEVEL), title, edit));
+        }
+        let fault = Diagnostic::new(Code::ARGUMENTS, format!("the text has no section `{title}`"));
+        let known = || outline.headings.iter().map(|one| one.title.as_str());
+        return Err(match did_you_mean(title, known().collect::<Vec<_>>()) {
+            Some(help) => fault.help(help),
+            None => fault.help("`#{ create: true }` makes it at the end"),
+        });
+    };
+    let body = outline.body(text, at);
+    if let Some(fence) = outline.open_fence.filter(|fence| body.contains(fence)) {
+        let fault = input.fault(
+            Code::ARGUMENTS,
+            fence,
+            format!("the section `{title}` ends within a fence that nothing closes"),
+        );
+        return Err(fault.help("close the fence first"));
+    }
+    Ok(edited(text, &body, edit))
+}
+
+/// A heading of the text itself.
+struct Heading {
+    title: String,
+    level: usize,
+    bytes: Range<usize>,
+}
+
+/// What one pass over the text finds.
+#[derive(Default)]
+struct Outline {
+    headings: Vec<Heading>,
+    /// Rules that no list and no quote holds.
+    rules: Vec<Range<usize>>,
+    /// Where a fence begins that is open at the end of the text.
+    open_fence: Option<usize>,
+}
+
+impl Outline {
+    fn of(input: &Input<'_>) -> Result<Self> {
+        let text = input.text();
+        // Of front matter, a reader of Markdown would make a heading.
+        let skipped = super::front_matter::end_of_front_matter(input)?;
+        let mut outline = Self::default();
+        let mut open: Option<Heading> = None;
+        let mut depth = 0_usize;
+        for (count, (event, span)) in Parser::new_ext(&text[skipped..], Options::empty()).into_offset_iter().enumerate()
+        {
+            if count % 4096 == 0 {
+                guard::check()?;
+            }
+            let span = span.start + skipped..span.end + skipped;
+            match event {
+                Event::Start(Tag::Heading { level, .. }) if depth == 0 => {
+                    open = Some(Heading { title: String::new(), level: level as usize, bytes: span });
+                }
+                Event::End(TagEnd::Heading(_)) => outline.headings.extend(open.take()),
+                Event::Start(Tag::List(_) | Tag::BlockQuote(_)) => depth += 1,
+                Event::End(TagEnd::List(_) | TagEnd::BlockQuote(_)) => depth = depth.saturating_sub(1),
+                Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) if !is_closed(&text[span.clone()]) => {
+                    outline.open_fence = Some(span.start);
+                }
+                Event::Rule if depth == 0 => outline.rules.push(span),
+                Event::Text(part) | Event::Code(part) => {
+                    if let Some(heading) = &mut open {
+                        heading.title.push_str(&part);
+                    }
+                }
+                Event::SoftBreak | Event::HardBreak => {
+                    if let Some(heading) = &mut open {
+                        heading.title.push(' ');
+                    }
+                }
+                _ => {}
+            }
+        }
+        for heading in &mut outline.headings {
+            heading.title = heading.title.trim().to_owned();
+        }
+        Ok(outline)
+    }
+
+    /// The bytes from behind the heading to its last line that is neither blank nor a rule; both ends begin a line.
+    fn body(&self, text: &str, at: usize) -> Range<usize> {
+        let heading = &self.headings[at];
+        let next = self.headings[at + 1..].iter().find(|next| next.level <= heading.level);
+        let end = next.map_or(text.len(), |next| next.bytes.start);
+        let start = next_line(text, heading.bytes.end.saturating_sub(1).max(heading.bytes.start));
+        let mut last = end.max(start);
+        loop {
+            let inked = start + text[start..last].trim_end().len();
+            let rule = self.rules.iter().rev().find(|rule| rule.start >= start && rule.start < inked);
+            match rule.filter(|rule| text[rule.start..inked].lines().count() <= 1) {
+                Some(rule) => last = line_start(text, rule.start).max(start),
+                None if inked == start => return start..start,
+                None => return start..next_line(text, inked - 1),
+            }
+        }
+    }
+}
+
+/// Whether the last line of a fenced block closes it.
+fn is_closed(block: &str) -> bool {
+    let mark = block.trim_start().chars().next().unwrap_or('`');
+    let fence = block.trim_start().chars().take_while(|letter| *letter == mark).count();
+    let last = block.trim_end().lines().next_back().unwrap_or_default().trim_start_matches(['>', ' ', '\t']);
+    block.trim_end().lines().count() > 1 && last.len() >= fence && last.chars().all(|letter| letter == mark)
+}
+
+fn line_start(text: &str, at: usize) -> usize {
+    memchr::memrchr(b'\n', &text.as_bytes()[..at]).map_or(0, |end| end + 1)
+}
+
+fn next_line(text: &str, at: usize) -> usize {
+    memchr::memchr(b'\n', &text.as_bytes()[at.min(text.len())..]).map_or(text.len(), |end| at + end + 1)
+}
+
+/// The lines of a text that comes, without blank ones at its end.
+fn lines_of(come: &str) -> String {
+    let come = come.trim_end();
+    if come.is_empty() { String::new() } else { format!("{come}\n") }
+}
+
+fn edited(text: &str, body: &Range<usize>, edit: SectionEdit<'_>) -> String {
+    let (from, come) = match edit {
+        SectionEdit::Append(come) => (body.end, lines_of(come)),
+        SectionEdit::Replace(come) => (body.start, lines_of(come)),
+    };
+    let mut written = String::new();
+    let ends_open = from > 0 && !text[..from].ends_with('\n');
+    if ends_open && !come.is_empty() {
+        written.push('\n');
+    }
+    let mut from = from;
+    if !come.is_empty() {
+        // Lines that are blank between the heading and the old text stay.
+        let blank =
+            text[body.start..body.end].len() - text[body.start..body.end].trim_start_matches(['\n', '\r']).len();
+        if matches!(edit, SectionEdit::Replace(_)) {
+            from += blank;
+        }
+        let is_first = from == body.start + blank && (from == body.start || matches!(edit, SectionEdit::Replace(_)));
+        if is_first && blank == 0 && !come.starts_with(['\n', '\r']) {
+            written.push('\n');
+        }
+        written.push_str(&come);
+        let behind = &text[body.end..];
+        if !behind.is_empty() && !behind.starts_with(['\n', '\r']) {
+            written.push('\n');
+        }
+    }
+    let mut cuts = Cuts::default();
+    cuts.replace(from..body.end.max(from), written);
+    cuts.apply(text, line_end(text)).unwrap_or_else(|| text.to_owned())
+}
+
+fn created(text: &str, level: usize, title: &str, edit: SectionEdit<'_>) -> String {
+    let (SectionEdit::Append(come) | SectionEdit::Replace(come)) = edit;
+    let parting = match text {
+        "" => "",
+        text if text.ends_with("\n\n") || text.ends_with("\n\r\n") => "",
+        text if text.ends_with('\n') => "\n",
+        _ => "\n\n",
+    };
+    let come = lines_of(come.trim_start_matches(['\n', '\r']));
+    let come = if come.is_empty() { come } else { format!("\n{come}") };
+    let mut cuts = Cuts::default();
+    cuts.replace(text.len()..text.len(), format!("{parting}{} {title}\n{come}", "#".repeat(level)));
+    cuts.apply(text, line_end(text)).unwrap_or_else(|| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,147 @@
+//! What a pack remembers between calls: plain data in the memory of the process, bounded.
+
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::value::Json;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// So many bytes are remembered for one pack, as JSON.
+const MOST_BYTES: usize = 4 << 20;
+
+/// So many keys are remembered for one pack.
+const MOST_KEYS: usize = 10_000;
+
+/// The memory of one pack. It ends with the process.
+#[derive(Default)]
+pub struct Memory(Mutex<Kept>);
+
+#[derive(Default)]
+struct Kept {
+    entries: BTreeMap<String, Entry>,
+    /// The keys by when they were remembered: the oldest one is forgotten first.
+    order: BTreeMap<u64, String>,
+    count: u64,
+    bytes: usize,
+}
+
+struct Entry {
+    value: Json,
+    bytes: usize,
+    order: u64,
+    until_ms: Option<i64>,
+}
+
+impl Memory {
+    /// Remembers a value under a key, for so many milliseconds if that is said; `null` forgets it. Where there is no
+    /// room, what was remembered longest ago is forgotten.
+    ///
+    /// # Errors
+    /// The value alone is larger than the memory.
+    pub fn remember(&self, key: &str, value: Json, now_ms: i64, ttl_ms: Option<i64>) -> Result<()> {
+        let bytes = key.len() + value.to_string().len();
+        if bytes > MOST_BYTES {
+            let message = format!("`{}` cannot be remembered: it has {} kB", short(key), bytes >> 10);
+            let help = format!("a pack remembers {} kB; keep larger things in files", MOST_BYTES >> 10);
+            return Err(Diagnostic::new(Code::LIMIT, message).help(help));
+        }
+        let mut kept = self.lock();
+        kept.forget(key);
+        if value.is_null() {
+            return Ok(());
+        }
+        //= docs/spec.md#memory
+        //# What a pack remembers MUST be bounded; what was remembered longest ago MUST be forgotten first.
+        while kept.bytes + bytes > MOST_BYTES || kept.entries.len() >= MOST_KEYS {
+            let Some((_, oldest)) = kept.order.first_key_value().map(|(at, key)| (*at, key.clone())) else { break };
+            kept.forget(&oldest);
+        }
+        let order = kept.count;
+        kept.count += 1;
+        kept.bytes += bytes;
+        kept.order.insert(order, key.to_owned());
+        let until_ms = ttl_ms.map(|ttl| now_ms.saturating_add(ttl));
+        kept.entries.insert(key.to_owned(), Entry { value, bytes, order, until_ms });
+        Ok(())
+    }
+
+    /// What is remembered under a key.
+    pub fn recall(&self, key: &str, now_ms: i64) -> Option<Json> {
+        let kept = self.lock();
+        let entry = kept.entries.get(key)?;
+        entry.holds(now_ms).then(|| entry.value.clone())
+    }
+
+    /// All that is remembered under keys that begin so, sorted by key.
+    pub fn remembered(&self, start: &str, now_ms: i64) -> Vec<(String, Json)> {
+        let kept = self.lock();
+        let from = kept.entries.range(start.to_owned()..).take_while(|(key, _)| key.starts_with(start));
+        from.filter(|(_, entry)| entry.holds(now_ms)).map(|(key, entry)| (key.clone(), entry.value.clone())).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Entry {
+    fn holds(&self, now_ms: i64) -> bool {
+        self.until_ms.is_none_or(|until| now_ms < until)
+    }
+}
+
+impl Kept {
+    fn forget(&mut self, key: &str) {
+        if let Some(entry) = self.entries.remove(key) {
+            self.bytes -= entry.bytes;
+            self.order.remove(&entry.order);
+        }
+    }
+}
+
+fn short(key: &str) -> &str {
+    &key[..key.floor_char_boundary(60)]
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    //= docs/spec.md#memory
+    //= type=test
+    //# What a pack remembers MUST be bounded; what was remembered longest ago MUST be forgotten first.
+    #[test]
+    fn the_oldest_is_forgotten_first_and_the_size_is_kept() {
+        let memory = Memory::default();
+        for number in 0..MOST_KEYS + 5 {
+            memory.remember(&format!("key {number:06}"), json!(number), 0, None).unwrap();
+        }
+        assert_eq!(memory.recall("key 000004", 0), None);
+        assert_eq!(memory.recall("key 000005", 0), Some(json!(5)));
+        let half = "x".repeat(MOST_BYTES / 2 - 100);
+        memory.remember("one", json!(half), 0, None).unwrap();
+        memory.remember("two", json!(half), 0, None).unwrap();
+        memory.remember("one", json!(half), 0, None).unwrap();
+        assert!(memory.lock().bytes <= MOST_BYTES);
+        memory.remember("three", json!(half), 0, None).unwrap();
+        let held = ["one", "two", "three"].map(|key| memory.recall(key, 0).is_some());
+        assert_eq!(held, [true, false, true], "`one` was remembered again after `two`");
+        assert!(memory.remember("all", json!("x".repeat(MOST_BYTES)), 0, None).is_err());
+        assert!(memory.recall("one", 0).is_some(), "what is refused drives nothing out");
+    }
+
+    #[test]
+    fn a_time_to_live_ends_and_null_forgets() {
+        let memory = Memory::default();
+        memory.remember("a/1", json!(1), 1_000, Some(500)).unwrap();
+        memory.remember("a/2", json!(2), 1_000, None).unwrap();
+        memory.remember("b", json!(3), 1_000, None).unwrap();
+        assert_eq!(memory.remembered("a/", 1_499).len(), 2);
+        assert_eq!((memory.recall("a/1", 1_499), memory.recall("a/1", 1_500)), (Some(json!(1)), None));
+        assert_eq!(memory.remembered("a/", 1_500), [("a/2".to_owned(), json!(2))]);
+        memory.remember("a/2", Json::Null, 1_500, None).unwrap();
+        assert_eq!(memory.recall("a/2", 1_500), None);
+        assert_eq!(memory.remembered("", 0).len(), 2, "the clock is the caller's");
+    }
+}

@@ -1,0 +1,40 @@
+//! `edit_lines`: Lines of a text, replaced all at once.
+
+use crate::diagnostic::Result;
+use crate::document::Document;
+use crate::edit;
+use crate::parse::TEXTS;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "edit_lines",
+    family: Family::Edit,
+    summary: "`text` with lines replaced, all at once: line numbers are those before the edit. What comes is whole lines with the line ends of the text. Edits that overlap are a fault.",
+    params: &[
+        required("text", TEXTS, "The text, or a document."),
+        required(
+            "edits",
+            &[Kind::List],
+            "Maps of `from`, `to` and `text`: from which line to which, counted from 1, both of them replaced; `to = from - 1` inserts before `from`.",
+        ),
+    ],
+    returns: Kind::Text,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(
+            r#"edit_lines("a\nb\nc\n", [#{ from: 3, to: 3, text: "C" }, #{ from: 1, to: 0, text: "top" }, #{ from: 2, to: 2, text: "" }])"#,
+            r#""top\na\nC\n""#,
+        ),
+        Example::fails(
+            r#"edit_lines("a\nb\n", [#{ from: 1, to: 2, text: "" }, #{ from: 2, to: 2, text: "" }])"#,
+            "overlap",
+        ),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, args: Args) -> Result<Value> {
+    edit::edit_lines(&Document::of_value(args.value("text")), &edit::edits_of(&args.list("edits"))?).map(Value::from)
+}

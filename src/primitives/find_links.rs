@@ -1,0 +1,51 @@
+//! `find_links`: the links of a Markdown text.
+
+use crate::diagnostic::Result;
+use crate::document::{Document, links};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "find_links",
+    family: Family::Parse,
+    summary: "The links of a CommonMark text in the order in which they begin: `#{ kind, text, destination, line, column, end_line, end_column }`. `kind` is `inline`, `reference`, `autolink` or `image`; columns count characters from 1, the end is the place after the last one. What stands in code is no link, nor is a reference without a definition.",
+    params: &[required("document", &[Kind::Document, Kind::Text], "The text.")],
+    returns: Kind::List,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(
+            r##"find_links("Some [*hot* tea](tea.md#pot).")"##,
+            r##"[{"kind": "inline", "text": "hot tea", "destination": "tea.md#pot", "line": 1, "column": 6, "end_line": 1, "end_column": 29}]"##,
+        ),
+        Example::gives(
+            r##"find_links("![cup](c.png) <https://e.com>\n`[a](b)` [pot][]\n\n[pot]: p.md").map(|l| [l.kind, l.destination])"##,
+            r#"[["image", "c.png"], ["autolink", "https://e.com"], ["reference", "p.md"]]"#,
+        ),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, args: Args) -> Result<Value> {
+    let document = Document::of_value(args.value("document"));
+    let ranges = document.line_ranges();
+    let place = |at: usize| {
+        let line = ranges.partition_point(|range| range.start <= at).saturating_sub(1);
+        let start = ranges.get(line).map_or(0, |range| range.start);
+        let column = document.text().get(start..at).unwrap_or_default().chars().count() + 1;
+        (Value::from(line + 1), Value::from(column))
+    };
+    let shown = |link: crate::document::Link| {
+        let ((line, column), (end_line, end_column)) = (place(link.span.start), place(link.span.end));
+        Value::map([
+            ("kind", link.kind.name().into()),
+            ("text", link.text.into()),
+            ("destination", link.destination.into()),
+            ("line", line),
+            ("column", column),
+            ("end_line", end_line),
+            ("end_column", end_column),
+        ])
+    };
+    Ok(Value::List(links(&document)?.into_iter().map(shown).collect()))
+}

@@ -1,0 +1,26 @@
+//! `tokens_in`: the names of the `{{token}}`s of a text.
+
+use crate::diagnostic::Result;
+use crate::edit;
+use crate::parse::{Input, TEXTS};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "tokens_in",
+    family: Family::Edit,
+    summary: "The names of the `{{token}}`s in `text`, each once, in order: the closed set that `fill` takes. A `{{` that begins no token is a fault `tokens`.",
+    params: &[required("text", TEXTS, "The text, or a document: then faults name its path.")],
+    returns: Kind::List,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#"tokens_in("{{b}} {{ a }} {{b}}")"#, r#"["b", "a"]"#),
+        Example::fails(r#"tokens_in("{{#if a}}")"#, "begins no token"),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, args: Args) -> Result<Value> {
+    Ok(Value::list(edit::tokens(&Input::of(args.value("text")))?.into_iter().map(Value::from)))
+}

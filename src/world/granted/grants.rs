@@ -1,0 +1,63 @@
+//! Grants as globs: `~` and variables filled in, relative ones once for each root.
+
+use crate::diagnostic::Result;
+use crate::world::glob::Globs;
+use crate::world::{World, path};
+
+/// An absolute path below the root as seen from there; any other stays what it is.
+pub(super) fn below_root(root: &str, path: String) -> String {
+    match path.strip_prefix(root) {
+        Some("") => ".".to_owned(),
+        Some(rest) if rest.starts_with('/') && path::is_absolute(&path) => rest[1..].to_owned(),
+        _ => path,
+    }
+}
+
+/// The globs of grants; one without wildcards covers what lies below, too. A relative one holds beneath each root.
+//= docs/spec.md#roots
+//# A relative grant MUST hold beneath the root of the pack and beneath every root that the user granted, and nowhere else.
+pub(super) fn compile(world: &dyn World, grants: &[String], roots: &[String]) -> Result<Globs> {
+    let mut globs = Vec::new();
+    for grant in grants {
+        let Some(filled) = fill(world, grant) else { continue };
+        let clean = below_root(world.root(), path::clean(&filled));
+        let is_glob = grant.contains(['*', '?', '[', '{', '\\']);
+        let mut everywhere = vec![clean];
+        if path::is_below(&everywhere[0], ".") {
+            let elsewhere = |root: &String| path::join(&globset::escape(root), &everywhere[0]);
+            everywhere.extend(roots.iter().map(elsewhere).collect::<Vec<_>>());
+        }
+        for glob in everywhere {
+            globs.extend((!is_glob).then(|| format!("{glob}/**")));
+            globs.push(glob);
+        }
+    }
+    Globs::new(&globs, ".")
+}
+
+/// The grant with `~` and variables filled in; nothing if a variable is not set.
+fn fill(world: &dyn World, grant: &str) -> Option<String> {
+    let mut filled = String::new();
+    let mut rest = grant;
+    if let (Some(below), Some(home)) = (grant.strip_prefix('~'), world.env("HOME"))
+        && (below.is_empty() || below.starts_with('/'))
+    {
+        filled = globset::escape(&home);
+        rest = below;
+    }
+    while let Some(at) = rest.find('$') {
+        filled.push_str(&rest[..at]);
+        let after = &rest[at + 1..];
+        let (name, next) = match after.strip_prefix('{').and_then(|inner| inner.split_once('}')) {
+            Some(braced) => braced,
+            None => {
+                let end = after.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(after.len());
+                after.split_at(end)
+            }
+        };
+        filled.push_str(&globset::escape(&world.env(name)?));
+        rest = next;
+    }
+    filled.push_str(rest);
+    Some(filled)
+}

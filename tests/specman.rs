@@ -1,0 +1,67 @@
+//! The specification workspace pack: every MUST of its specification over the protocol, and recorded truth.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod support;
+#[path = "specman/check.rs"]
+mod check;
+#[path = "specman/golden.rs"]
+mod golden;
+#[path = "specman/newcomer.rs"]
+mod newcomer;
+#[path = "specman/processes.rs"]
+mod processes;
+#[path = "specman/prompts.rs"]
+mod prompts;
+
+use check::{Check, table};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How many there are: M01 to M85.
+const MUSTS: usize = 85;
+
+fn all() -> BTreeSet<String> {
+    (1..=MUSTS).map(|number| format!("M{number:02}")).collect()
+}
+
+/// Each number has a check of the table, or a test of its own, or a reason why there is none.
+#[test]
+fn every_must_is_held() {
+    let table = table();
+    let checks: Vec<Check> = table.checks();
+    let mut held: BTreeSet<String> = checks.iter().flat_map(|check| check.musts.iter().cloned()).collect();
+    let sources = [include_str!("specman.rs"), include_str!("specman/golden.rs"), include_str!("specman/processes.rs")];
+    for (must, test) in table.names("by_test") {
+        assert!(
+            sources.iter().any(|source| source.contains(&format!("fn {test}("))),
+            "{must}: there is no test {test}"
+        );
+        held.insert(must);
+    }
+    for (must, reason) in table.names("untestable") {
+        assert!(reason.len() > 20, "{must}: say why");
+        assert!(!held.contains(&must), "{must} is tested, so it is testable");
+        held.insert(must);
+    }
+    let open: Vec<_> = all().difference(&held).cloned().collect();
+    assert!(open.is_empty(), "nothing holds {open:?}");
+    let unknown: Vec<_> = held.difference(&all()).cloned().collect();
+    assert!(unknown.is_empty(), "there is no {unknown:?}");
+}
+
+/// All checks of the table, each in a workspace and a process of its own; every fault is told, not the first.
+#[test]
+fn every_check_of_the_table_passes() {
+    let only = std::env::var("ONLY").ok();
+    let checks = table().checks();
+    let chosen = checks.iter().filter(|check| only.as_ref().is_none_or(|only| check.musts.contains(only)));
+    let mut faults: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for check in chosen {
+        let found = check.run();
+        if !found.is_empty() {
+            faults.insert(format!("{} {}", check.musts.join(" "), check.why), found);
+        }
+    }
+    let told: Vec<String> =
+        faults.iter().map(|(check, found)| format!("{check}\n    {}", found.join("\n    "))).collect();
+    assert!(faults.is_empty(), "{} of {} checks fail:\n{}", faults.len(), checks.len(), told.join("\n"));
+}

@@ -1,0 +1,379 @@
+//! Musts that are about processes: revisions, pipes, locks, concurrent changes, audit.
+
+use super::check::{Check, table};
+use crate::support::toolsd;
+use serde_json::{Value, json};
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+/// A process and its pipes.
+struct Raw {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    _home: tempfile::TempDir,
+}
+
+impl Raw {
+    fn start(prepare: impl FnOnce(&mut Command)) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let mut command = toolsd(home.path());
+        command.args(["serve", "--pack", "specman"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        prepare(&mut command);
+        let mut child = command.spawn().unwrap();
+        let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
+        Self { child, input, output, _home: home }
+    }
+
+    /// One that has shaken hands.
+    fn in_workspace(root: &Path) -> Self {
+        let mut raw = Self::start(|command| {
+            command.arg("--workspace").arg(root);
+        });
+        raw.hello("2025-06-18");
+        raw
+    }
+
+    fn hello(&mut self, revision: &str) -> Value {
+        let hello = json!({ "protocolVersion": revision, "capabilities": {}, "clientInfo": { "name": "probe", "version": "7" } });
+        self.send(0, "initialize", hello);
+        let answer = self.answer(0);
+        let input = self.input.as_mut().unwrap();
+        writeln!(input, "{}", json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).unwrap();
+        answer
+    }
+
+    fn send(&mut self, id: u64, method: &str, params: Value) {
+        let input = self.input.as_mut().unwrap();
+        writeln!(input, "{}", json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })).unwrap();
+        input.flush().unwrap();
+    }
+
+    fn call(&mut self, id: u64, tool: &str, arguments: Value) {
+        self.send(id, "tools/call", json!({ "name": tool, "arguments": arguments }));
+    }
+
+    fn line(&mut self) -> Value {
+        let mut line = String::new();
+        assert!(self.output.read_line(&mut line).unwrap() > 0, "the process ended");
+        serde_json::from_str(&line).unwrap()
+    }
+
+    fn answer(&mut self, id: u64) -> Value {
+        loop {
+            let line = self.line();
+            if line["id"] == id && line.get("method").is_none() {
+                return line;
+            }
+        }
+    }
+
+    fn asked(&mut self, id: u64, method: &str, params: Value) -> Value {
+        self.send(id, method, params);
+        self.answer(id)
+    }
+}
+
+impl Drop for Raw {
+    fn drop(&mut self) {
+        drop(self.input.take());
+        let _ = self.child.wait();
+    }
+}
+
+/// A workspace of the table, laid into a folder.
+fn workspace() -> (tempfile::TempDir, std::path::PathBuf) {
+    let place = tempfile::tempdir().unwrap();
+    let root = place.path().canonicalize().unwrap().join("workspace");
+    fs::create_dir(&root).unwrap();
+    let check: Check = table().checks().remove(0);
+    check.lay_out(&root);
+    (place, root)
+}
+
+fn add_tag(number: usize) -> Value {
+    json!({ "spec": { "locator": "spec://tea", "ops": [{ "op": "add_tag", "tag": format!("tag-{number:02}") }] } })
+}
+
+fn all_tags_are_there(root: &Path, before: &str) {
+    let text = fs::read_to_string(root.join("spec/tea/spec.md")).unwrap();
+    let missing: Vec<usize> = (0..40).filter(|number| !text.contains(&format!("  - tag-{number:02}\n"))).collect();
+    assert!(missing.is_empty(), "not on disk: {missing:?}\n{text}");
+    let body = |text: &str| text.split_once("\n---\n").unwrap().1.to_owned();
+    assert_eq!(body(&text), body(before));
+    assert!(text.starts_with("---\nname: tea # the short name\n"));
+}
+
+#[test]
+fn forty_changes_in_a_pipeline_are_all_on_disk() {
+    let (_place, root) = workspace();
+    let before = fs::read_to_string(root.join("spec/tea/spec.md")).unwrap();
+    let mut raw = Raw::in_workspace(&root);
+    (0..40).for_each(|number| raw.call(number as u64 + 1, "update_artifact", add_tag(number)));
+    for _ in 0..40 {
+        let answer = raw.line();
+        assert!(answer["result"]["isError"] != true, "{answer}");
+    }
+    all_tags_are_there(&root, &before);
+}
+
+#[test]
+fn forty_changes_from_four_processes_are_all_on_disk() {
+    let (_place, root) = workspace();
+    let before = fs::read_to_string(root.join("spec/tea/spec.md")).unwrap();
+    let mut all: Vec<Raw> = (0..4).map(|_| Raw::in_workspace(&root)).collect();
+    for number in 0..40 {
+        all[number % 4].call(number as u64 + 1, "update_artifact", add_tag(number));
+    }
+    for raw in &mut all {
+        for _ in 0..10 {
+            let answer = raw.line();
+            assert!(answer["result"]["isError"] != true, "{answer}");
+        }
+    }
+    all_tags_are_there(&root, &before);
+}
+
+#[test]
+fn a_held_lock_is_an_error_with_its_concept_and_a_remedy() {
+    let (_place, root) = workspace();
+    fs::write(root.join("toolsd.toml"), "[packs.specman]\nlock_timeout_s = 0\n").unwrap();
+    fs::create_dir_all(root.join(".specman/cache")).unwrap();
+    let lock = fs::File::create(root.join(".specman/cache/write.lock")).unwrap();
+    lock.lock().unwrap();
+    let before = fs::read_to_string(root.join("spec/tea/spec.md")).unwrap();
+    let mut raw = Raw::in_workspace(&root);
+    raw.call(1, "update_artifact", add_tag(1));
+    let answer = raw.answer(1);
+    assert_eq!(answer["result"]["isError"], true, "{answer}");
+    let told: Value = serde_json::from_str(answer["result"]["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!((&told["code"], &told["artifact"]), (&json!("locked"), &json!("spec://tea")), "{told}");
+    assert!(told["concept"].as_str().unwrap().ends_with("#concept-lifecycle-automation"), "{told}");
+    assert!(told["remedy"].as_str().unwrap().contains("call again"), "{told}");
+    assert_eq!(fs::read_to_string(root.join("spec/tea/spec.md")).unwrap(), before);
+    lock.unlock().unwrap();
+    raw.call(2, "update_artifact", add_tag(1));
+    assert!(raw.answer(2)["result"]["isError"] != true);
+}
+
+#[test]
+fn revisions_are_negotiated_and_nonsense_is_not_echoed() {
+    let (_place, root) = workspace();
+    let asked = |revision: &str| {
+        let mut raw = Raw::start(|command| {
+            command.arg("--workspace").arg(&root);
+        });
+        let answer = raw.hello(revision);
+        assert!(raw.asked(1, "tools/list", json!({}))["result"]["tools"][0]["name"].is_string());
+        answer["result"]["protocolVersion"].as_str().unwrap().to_owned()
+    };
+    for revision in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
+        assert_eq!(asked(revision), revision);
+    }
+    let newest = asked("1.0");
+    assert!(newest.starts_with("20"), "{newest}");
+}
+
+/// Pipes are all that it has open to the outside.
+#[test]
+fn nothing_listens() {
+    let (_place, root) = workspace();
+    let mut raw = Raw::in_workspace(&root);
+    raw.asked(1, "tools/list", json!({}));
+    let process = format!("/proc/{}", raw.child.id());
+    let Ok(open) = fs::read_dir(format!("{process}/fd")) else { return };
+    let links: Vec<String> = open
+        .filter_map(|entry| fs::read_link(entry.ok()?.path()).ok())
+        .map(|link| link.display().to_string())
+        .collect();
+    let sockets: Vec<&str> = links.iter().filter_map(|link| link.strip_prefix("socket:[")?.strip_suffix(']')).collect();
+    for table in ["tcp", "tcp6"] {
+        let table = fs::read_to_string(format!("{process}/net/{table}")).unwrap_or_default();
+        let listening = table.lines().filter(|line| line.split_whitespace().nth(3) == Some("0A"));
+        let own: Vec<&str> = listening
+            .filter(|line| line.split_whitespace().nth(9).is_some_and(|inode| sockets.contains(&inode)))
+            .collect();
+        assert!(own.is_empty(), "{own:?}");
+    }
+}
+
+#[test]
+fn every_process_offers_the_same() {
+    let (_place, root) = workspace();
+    let offered = || {
+        let mut raw = Raw::in_workspace(&root);
+        ["tools/list", "prompts/list", "resources/templates/list", "resources/list"].map(|method| {
+            raw.send(1, method, json!({}));
+            let mut line = String::new();
+            raw.output.read_line(&mut line).unwrap();
+            line
+        })
+    };
+    assert_eq!(offered(), offered());
+}
+
+#[test]
+fn a_ping_is_answered_during_a_call_and_the_end_of_input_ends_the_process() {
+    let (_place, root) = workspace();
+    fs::create_dir_all(root.join(".specman/cache")).unwrap();
+    let lock = fs::File::create(root.join(".specman/cache/write.lock")).unwrap();
+    lock.lock().unwrap();
+    let mut raw = Raw::in_workspace(&root);
+    raw.call(1, "update_artifact", add_tag(1));
+    assert_eq!(raw.asked(2, "ping", json!({}))["result"], json!({}));
+    lock.unlock().unwrap();
+    assert!(raw.answer(1)["result"]["isError"] != true);
+    drop(raw.input.take());
+    assert_eq!(raw.child.wait().unwrap().code(), Some(0));
+    let mut rest = String::new();
+    raw.output.read_to_string(&mut rest).unwrap();
+    assert_eq!(rest, "");
+}
+
+#[test]
+fn the_command_line_shows_no_prompt() {
+    let (_place, root) = workspace();
+    let home = tempfile::tempdir().unwrap();
+    for words in [vec!["--help"], vec!["call", "--help"], vec!["prompt", "--help"], vec!["serve", "--help"]] {
+        let output = toolsd(home.path()).args(&words).current_dir(&root).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).to_lowercase();
+        assert!(
+            output.status.success() && !text.contains("scratch pad") && !text.contains("html comment"),
+            "{words:?}\n{text}"
+        );
+    }
+}
+
+#[test]
+fn the_workspace_is_found_from_below_and_by_argument() {
+    let (_place, root) = workspace();
+    let discovered = |prepare: &dyn Fn(&mut Command)| {
+        let mut raw = Raw::start(prepare);
+        raw.hello("2025-06-18");
+        raw.call(1, "workspace_discovery", json!({}));
+        let text = raw.answer(1)["result"]["content"][0]["text"].as_str().unwrap().to_owned();
+        serde_json::from_str::<Value>(&text).unwrap()
+    };
+    let below = root.join("src/tea");
+    for found in [
+        discovered(&|command| {
+            command.current_dir(&below);
+        }),
+        discovered(&|command| {
+            command.arg("--workspace").arg(&root).current_dir("/");
+        }),
+        discovered(&|command| {
+            command.arg(format!("--workspace={}", below.display())).current_dir("/");
+        }),
+    ] {
+        assert_eq!(found["workspace_root"].as_str(), root.to_str());
+        assert_eq!(found["dot_specman"].as_str(), root.join(".specman").to_str());
+    }
+}
+
+#[test]
+fn one_process_serves_one_session() {
+    let (_place, root) = workspace();
+    let (mut one, mut other) = (Raw::in_workspace(&root), Raw::in_workspace(&root));
+    assert_ne!(one.child.id(), other.child.id());
+    let again = one.asked(
+        5,
+        "initialize",
+        json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "b", "version": "0" } }),
+    );
+    let held = again.get("error").is_some() || again["result"]["protocolVersion"] == "2025-06-18";
+    assert!(held, "{again}");
+    assert_eq!(other.asked(1, "ping", json!({}))["result"], json!({}));
+    drop(one.input.take());
+    assert_eq!(one.child.wait().unwrap().code(), Some(0));
+    assert_eq!(other.asked(2, "ping", json!({}))["result"], json!({}));
+}
+
+#[test]
+fn every_call_leaves_a_line_of_audit() {
+    let (_place, root) = workspace();
+    let mut raw = Raw::start(|command| {
+        command.arg("--audit").arg("--workspace").arg(&root).stderr(Stdio::piped());
+    });
+    raw.hello("2025-06-18");
+    raw.call(1, "update_artifact", add_tag(1));
+    raw.answer(1);
+    raw.call(2, "update_artifact", json!({ "spec": { "locator": "spec://none", "ops": [{ "op": "clear_title" }] } }));
+    raw.answer(2);
+    drop(raw.input.take());
+    let mut said = String::new();
+    raw.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    let lines: Vec<Value> = said
+        .lines()
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .filter(|line: &Value| line["tool"] == "update_artifact")
+        .collect();
+    assert_eq!(lines.len(), 2, "{said}");
+    assert_eq!(lines[0]["ended"], "well", "{said}");
+    assert!(
+        lines[0].to_string().contains("spec/tea/spec.md") && lines[0].to_string().contains(root.to_str().unwrap()),
+        "{said}"
+    );
+    assert_ne!(lines[1]["ended"], "well", "{said}");
+}
+
+#[test]
+fn a_long_operation_tells_its_progress() {
+    let (_place, root) = workspace();
+    let links: String = (0..30).map(|number| format!("[{number}](../../docs/page-{number}.md)\n")).collect();
+    fs::write(root.join("spec/water/spec.md"), format!("# Water\n\n{links}")).unwrap();
+    (0..30).for_each(|number| fs::write(root.join(format!("docs/page-{number}.md")), "# Page\n").unwrap());
+    let mut raw = Raw::in_workspace(&root);
+    let arguments = json!({ "locator": "spec://water", "transitive": true });
+    raw.send(
+        1,
+        "tools/call",
+        json!({ "name": "validate_references", "arguments": arguments, "_meta": { "progressToken": "p" } }),
+    );
+    let mut told = Vec::new();
+    loop {
+        let line = raw.line();
+        if line["id"] == 1 {
+            break;
+        }
+        assert_eq!(
+            (&line["method"], &line["params"]["progressToken"]),
+            (&json!("notifications/progress"), &json!("p"))
+        );
+        told.push(line["params"]["progress"].as_f64().unwrap());
+    }
+    assert!(told.len() >= 3 && told.is_sorted(), "{told:?}");
+}
+
+//= docs/spec.md#memory
+//= type=test
+//# A script MUST be told the calls of its own pack that are at work, with their locks, and none of another pack.
+/// A change that waits for a lock is shown to others that ask meanwhile.
+#[test]
+fn a_session_shows_what_is_at_work_and_what_it_holds() {
+    let (_place, root) = workspace();
+    fs::create_dir_all(root.join(".specman/cache")).unwrap();
+    let lock = fs::File::create(root.join(".specman/cache/write.lock")).unwrap();
+    lock.lock().unwrap();
+    let mut raw = Raw::in_workspace(&root);
+    raw.call(1, "update_artifact", add_tag(1));
+    let mut calls = Vec::new();
+    for id in 2..200 {
+        raw.call(id, "session_status", json!({}));
+        let text = raw.answer(id)["result"]["content"][0]["text"].as_str().unwrap().to_owned();
+        let told: Value = serde_json::from_str(&text).unwrap();
+        calls =
+            told["calls"].as_array().unwrap().iter().map(|call| call["tool"].as_str().unwrap().to_owned()).collect();
+        if calls.len() == 2 {
+            break;
+        }
+    }
+    assert_eq!(calls, ["update_artifact", "session_status"]);
+    lock.unlock().unwrap();
+    assert!(raw.answer(1)["result"]["isError"] != true);
+    raw.call(500, "session_status", json!({}));
+    let text = raw.answer(500)["result"]["content"][0]["text"].as_str().unwrap().to_owned();
+    assert!(!text.contains("update_artifact"), "{text}");
+}
