@@ -9,6 +9,7 @@ mod pack;
 mod serving;
 mod settings;
 mod skills;
+mod texts;
 mod trust;
 mod uri;
 
@@ -23,6 +24,7 @@ pub use pack::{Made, Pack, PackParts, compile, grant};
 pub use serving::{Choice, Served, Worlds, outer_roots, root_of, serves};
 pub use settings::{SETTINGS, Settings};
 pub use skills::{Digests, Rejected, SKILL_FILE, Skill, SkillFile, Skills, found_skill};
+pub use texts::Texts;
 pub use trust::{TRUST_RECORD, Trust};
 pub use uri::{UriTemplate, Variables};
 

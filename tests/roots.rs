@@ -174,12 +174,10 @@ fn rooms_of_a_trusted_file_are_granted_and_those_of_an_untrusted_one_are_not() {
 #[test]
 fn a_graph_reaches_over_all_rooms_and_sees_their_edits() {
     let house = House::new();
-    let state = tempfile::tempdir().unwrap();
-    let mut command = support::toolsd(state.path());
-    command.args(["serve", "--pack", "rooms", "--dir", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/roots")]);
-    command.arg("--workspace").arg(house.at("workspace")).arg("--root").arg(house.at("left"));
-    command.arg("--root").arg(house.at("right room [1]"));
-    let mut server = support::Server::of(command, state);
+    let (left, right) = (house.at("left"), house.at("right room [1]"));
+    let packs = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/roots");
+    let words = ["--dir", packs, "--root", left.to_str().unwrap(), "--root", right.to_str().unwrap()];
+    let mut server = support::Server::start_with(&house.at("workspace"), "rooms", &words);
     let note = |room: &str, name: &str, text: &str| {
         let path = if room == "workspace" { json!(name) } else { json!(house.at(room).join(name)) };
         json!({ "path": path, "text": text })

@@ -1,10 +1,10 @@
 //! A pack: its definitions merged, its scripts, templates and schemas compiled.
 
 use super::skills::skills;
-use super::{Checks, Files, Settings, Skill, configure, merge};
+use super::{Checks, Files, Settings, Skill, Texts, configure, merge, texts};
 use crate::definition::{
-    Body, Case, Checker, Definitions, GraphDefinition, Located, MessagePart, PackDefinition, Prompt, Resource, Role,
-    Schema, Tool, lint, missing_references, published, resolved,
+    Case, Checker, Definitions, GraphDefinition, Located, PackDefinition, Prompt, Resource, Role, Schema, Tool, lint,
+    missing_references, published, resolved,
 };
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::Limits;
@@ -45,7 +45,7 @@ pub struct Made {
     /// Its scripts.
     pub program: Program,
     /// Its templates.
-    pub templates: Templates,
+    pub templates: Texts,
     /// `[graph]`.
     pub graph: Option<GraphDefinition>,
     /// `[data]`: frozen tables.
@@ -110,7 +110,7 @@ impl Default for Made {
             hash: [0; 32],
             files: Files::default(),
             program: Program::default(),
-            templates: Templates::default(),
+            templates: texts::ready(Templates::default()),
             graph: None,
             data: BTreeMap::new(),
             config: Value::Null,
@@ -143,7 +143,7 @@ pub struct PackParts {
     /// Its scripts.
     pub program: Program,
     /// Its templates.
-    pub templates: Templates,
+    pub templates: Texts,
     /// Its configuration, defaults filled in.
     pub config: Json,
     /// Checks another configuration.
@@ -204,7 +204,7 @@ pub fn compile(
 
 /// What of a pack is compiled beside its scripts.
 struct Others {
-    templates: Templates,
+    templates: Texts,
     config: Json,
     config_checker: Option<Checker>,
     tools: Vec<Schemas>,
@@ -215,9 +215,10 @@ struct Others {
 
 impl Others {
     fn of(name: &str, files: &Files, definitions: &Definitions, pack: &PackDefinition, settings: &Settings) -> Self {
-        let texts: Vec<_> = files.texts("prompts/", "").chain(files.texts("templates/", ".hbs")).cloned().collect();
-        let (mut templates, mut faults) = Templates::compile(&texts);
-        add_inline(&mut templates, definitions, &mut faults);
+        let (templates, mut faults) = match files.are_embedded() {
+            true => (texts::later(files, definitions), Vec::new()),
+            false => texts::compiled(files, definitions),
+        };
         let (config, config_checker) = configure(name, pack, &definitions.defs, settings, &mut faults);
         let checker = if files.are_embedded() { |json: &Json| Ok(Checker::later(json.clone())) } else { Checker::new };
         let mut compiling = Compiling { definitions, pack, settings, checker, faults: &mut faults };
@@ -225,22 +226,6 @@ impl Others {
         let resources = compiling.resources();
         let prompts = definitions.prompts.iter().map(|prompt| compiling.prompt(prompt)).collect();
         Self { templates, config, config_checker, tools, resources, prompts, faults }
-    }
-}
-
-/// Compiles the templates that are written in definitions.
-fn add_inline(templates: &mut Templates, definitions: &Definitions, faults: &mut Vec<Diagnostic>) {
-    let tools = definitions.tools.iter().map(|tool| &tool.body);
-    let resources = definitions.resources.iter().map(|resource| &resource.body);
-    for body in tools.chain(resources) {
-        if let Body::Inline { text, .. } = &body.value {
-            faults.extend(templates.add_inline(text, &body.at));
-        }
-    }
-    for message in definitions.prompts.iter().flat_map(|prompt| &prompt.messages) {
-        if let MessagePart::Text(text) | MessagePart::Resource(text) = &message.part.value {
-            faults.extend(templates.add_inline(text, &message.part.at));
-        }
     }
 }
 
@@ -347,12 +332,25 @@ impl PackParts {
         let mut parts = compile(name, hash, files, definitions, pack, faults, settings);
         if parts.files.are_embedded() {
             parts.faults.extend(parts.program.ready().iter().cloned());
+            let (templates, broken) = texts::compiled(&parts.files, &parts.definitions);
+            parts.templates = templates;
+            parts.faults.extend(broken);
             let tools = parts.tools.iter().map(|(.., checks)| checks);
             let checks = tools.chain(&parts.resources).chain(&parts.prompts);
             let checkers = checks.flat_map(|checks| checks.arguments.iter().chain(&checks.result));
             parts.faults.extend(checkers.filter_map(|checker| checker.ready().err()).map(|fault| *fault));
         }
         parts
+    }
+
+    /// The instructions at a path, filled in; a text without braces needs no template.
+    fn instructions(&self, path: &str) -> Option<String> {
+        let written = self.files.by_path.get(path).and_then(|file| file.source.as_ref());
+        if let Some(plain) = written.filter(|source| !source.text.contains("{{")) {
+            return Some(plain.text.clone());
+        }
+        let rendered = self.templates.render(path, &json!({ "config": self.config }));
+        rendered.map_err(|fault| tracing::warn!("the instructions of `{}`: {fault}", self.name)).ok()
     }
 
     /// Whether it can be served.
@@ -364,10 +362,7 @@ impl PackParts {
     pub(super) fn into_pack(self, root: Option<Arc<dyn World>>, settings: &Settings) -> (Arc<Pack>, Published) {
         // Those that a function fills are computed when somebody is there to read them.
         let instructions = self.pack.instructions.as_ref().filter(|_| self.pack.context.is_none());
-        let instructions = instructions.and_then(|path| {
-            let rendered = self.templates.render(&path.value, &json!({ "config": self.config }));
-            rendered.map_err(|fault| tracing::warn!("the instructions of `{}`: {fault}", self.name)).ok()
-        });
+        let instructions = instructions.and_then(|path| self.instructions(&path.value));
         let build_limits = self.definitions.graph.as_ref().map(|graph| graph.limits).unwrap_or_default();
         let usual = Limits { time: std::time::Duration::from_secs(60), ..Limits::default() };
         let definitions = self.definitions;
