@@ -1,5 +1,6 @@
 //! What a pack's TOML files say, lowered: every required thing is there, and every part knows its place.
 
+mod catalogue;
 pub mod code;
 mod fields;
 mod grammar;
@@ -13,6 +14,7 @@ mod tool;
 mod uri;
 mod workspace;
 
+pub use catalogue::{PromptTool, listed as listed_prompt};
 pub use grammar::{Grammar, Key, Shape, reference};
 pub use operation::{Dispatch, Operation};
 pub use pack::{Git, Grants, GraphDefinition, LimitsOverride, PackDefinition, Refresh, Setting, SkillsDefinition};
@@ -137,6 +139,8 @@ pub enum Body {
     Text(String),
     /// A file of the pack, from the root.
     File(String),
+    /// The prompts of the pack: listed, or one of them.
+    Prompts,
     /// The operation that the arguments mean; `script` is that of the tool's own functions.
     Operations {
         /// The path of the script, from the root.

@@ -1,6 +1,7 @@
 //! Everything that is served, immutable: the pack is the unit of reload.
 
 mod assemble;
+mod compiling;
 mod config;
 mod embedded;
 mod layers;
@@ -9,6 +10,7 @@ mod pack;
 mod serving;
 mod settings;
 mod skills;
+mod texts;
 mod trust;
 mod uri;
 
@@ -23,10 +25,12 @@ pub use pack::{Made, Pack, PackParts, compile, grant};
 pub use serving::{Choice, Served, Worlds, outer_roots, root_of, serves};
 pub use settings::{SETTINGS, Settings};
 pub use skills::{Digests, Rejected, SKILL_FILE, Skill, SkillFile, Skills, found_skill};
+pub use texts::Texts;
 pub use trust::{TRUST_RECORD, Trust};
 pub use uri::{UriTemplate, Variables};
 
 use config::configure;
+use pack::Schemas;
 
 use crate::definition::{Checker, Operation, Prompt, Resource, Tool};
 use crate::diagnostic::{Diagnostic, Result};

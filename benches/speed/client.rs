@@ -4,7 +4,7 @@
 //! request is written by itself, as independent callers would, and every answer is checked.
 
 use crate::Outcome;
-use crate::machine::{Memory, memory};
+use crate::machine::{Memory, memory, processor_time};
 use serde_json::{Value, json};
 use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader, Write};
@@ -122,6 +122,11 @@ impl Server {
     /// The memory it holds.
     pub fn memory(&self) -> Option<Memory> {
         memory(self.process)
+    }
+
+    /// Milliseconds of processor time that it has used.
+    pub fn processor_time(&self) -> Option<f64> {
+        processor_time(self.process)
     }
 
     /// Calls once; gives the time and the result.

@@ -1,8 +1,8 @@
 //! `just bench`: the speed that toolsd promises, measured against opponents in the same run.
 //!
-//! `speed [--small] [--toolsd PATH] [--opponents FOLDER] [--duvet PATH] [--scratch FOLDER] [--project-only]
-//! [PART…]`; the parts are `echo`, `start`, `stats`, `index`, `load`, `skills` and `workspace`, all of them if none is
-//! named. Exit code 1 = a wrong answer, or a target missed;
+//! `speed [--small] [--toolsd PATH] [--opponents FOLDER] [--duvet PATH] [--spec-kitty PATH] [--scratch FOLDER]
+//! [--project-only] [PART…]`; the parts are `echo`, `start`, `stats`, `index`, `load`, `skills`, `workspace` and
+//! `workflow`, all of them if none is named. Exit code 1 = a wrong answer, or a target missed;
 //! `--small` takes few samples and judges no time.
 
 mod client;
@@ -21,6 +21,7 @@ mod targets {
     pub mod skills;
     pub mod start;
     pub mod stats;
+    pub mod workflow;
     pub mod workspace;
 }
 
@@ -42,6 +43,7 @@ const PARTS: &[Part] = &[
     ("load", targets::load::measure),
     ("skills", targets::skills::measure),
     ("workspace", targets::workspace::measure),
+    ("workflow", targets::workflow::measure),
 ];
 
 fn main() -> ExitCode {
@@ -59,7 +61,7 @@ fn main() -> ExitCode {
 fn run() -> Outcome<bool> {
     let setting = Setting::read(std::env::args().skip(1))?;
     if let Some(unknown) = setting.parts.iter().find(|part| !PARTS.iter().any(|(name, _)| name == part)) {
-        return Err(format!("no part `{unknown}`: echo, start, stats, index, load, skills, workspace").into());
+        return Err(format!("no part `{unknown}`: echo, start, stats, index, load, skills, workspace, workflow").into());
     }
     if setting.project_only {
         let made = project::make(&setting.project(), setting.size())?;

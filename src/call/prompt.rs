@@ -2,11 +2,12 @@
 
 use super::running::Running;
 use super::{coerce, outcome, tool};
-use crate::content::{Block, Content, ResourceBody};
-use crate::definition::MessagePart;
+use crate::content::{Block, Content, Reply, ResourceBody};
+use crate::definition::{MessagePart, Prompt, listed_prompt};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::registry::ServedPrompt;
-use crate::value::{Json, Value};
+use crate::value::{Json, Object, Record, Value};
+use std::sync::Arc;
 
 /// Reads a resource for a message that embeds it.
 pub type Reading<'a> = &'a dyn Fn(&str) -> Result<Vec<(String, Option<String>, ResourceBody)>>;
@@ -48,6 +49,24 @@ pub fn messages(
         messages.extend(blocks.into_iter().map(|block| (message.role.clone(), block)));
     }
     Ok(messages)
+}
+
+/// `{ "prompts": […] }`: the prompts of a pack, for its prompt tool.
+pub fn catalogue<'a>(prompts: impl Iterator<Item = &'a Arc<ServedPrompt>>) -> Value {
+    Value::map([("prompts", Value::list(prompts.map(|served| listed_prompt(&served.prompt))))])
+}
+
+/// A prompt for its prompt tool: the contents of its messages, and as data who says what.
+pub fn shown(prompt: &Prompt, messages: Vec<(String, Content)>) -> Value {
+    let said = messages.iter().map(|(role, content)| {
+        Record::value([("role".into(), role.as_str().into()), ("content".into(), Value::from_json(&content.to_json()))])
+    });
+    let structured = Record::value([
+        ("name".into(), prompt.name.value.as_str().into()),
+        ("description".into(), prompt.description.as_deref().into()),
+        ("messages".into(), Value::list(said)),
+    ]);
+    Value::handle(Reply { structured, content: messages.into_iter().map(|(_, content)| content).collect() })
 }
 
 /// What a function says: content, a text, or anything else as JSON.

@@ -97,6 +97,7 @@ impl Running {
             }
             Body::Primitive(name) => self.primitive(name, arguments),
             Body::Text(text) => Ok(text.as_str().into()),
+            Body::Prompts => Err(Diagnostic::new(Code::INTERNAL, "the prompts are not asked here")),
             Body::Operations { .. } => Err(Diagnostic::new(Code::INTERNAL, "no operation was chosen")),
             Body::File(path) => self.host.pack_file(path).map(|file| file.text.into()),
         }

@@ -10,7 +10,7 @@ use super::serving::Since;
 use super::skills::Found;
 use super::{Answer, Caller, Change, Changes, Completed, Contents, Request, STATUS};
 use super::{complete, operation, prompt, resource, status, tool};
-use crate::content::ResourceBody;
+use crate::content::{Content, ResourceBody};
 use crate::definition::{Completion, Declared, Located, Setting};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::Store;
@@ -227,7 +227,8 @@ impl Calling<'_> {
         let running = self.begin(&served.pack, effect, limits, false, Some(&served.tool.questions))?;
         self.require(&served.name, &served.tool.requires_client)?;
         let _at_work = self.service.since.begin(served, &running);
-        let call = || tool::call(served, &running, arguments);
+        let prompts = |arguments: &Json| self.of_catalogue(&served.pack, arguments);
+        let call = || tool::call(served, &running, arguments, &prompts);
         self.service.audit.around(served, arguments, call).map(Answer::Tool)
     }
 
@@ -276,14 +277,31 @@ impl Calling<'_> {
         resource::read(served, &running, uri, variables)
     }
 
+    /// All prompts of a pack, or the messages of one: what its prompt tool answers.
+    fn of_catalogue(&self, pack: &Arc<Pack>, arguments: &Json) -> Result<Value> {
+        let mut prompts = self.registry.prompts.iter().filter(|one| Arc::ptr_eq(&one.pack, pack));
+        let Some(name) = arguments.get("name").and_then(Json::as_str) else {
+            return Ok(prompt::catalogue(prompts));
+        };
+        let Some(served) = prompts.find(|one| one.prompt.name.value == name) else {
+            return Err(Diagnostic::new(Code::ARGUMENTS, format!("there is no prompt `{name}`")));
+        };
+        let messages = self.messages(served, arguments.get("arguments").unwrap_or(&Json::Null))?;
+        Ok(prompt::shown(&served.prompt, messages))
+    }
+
     fn prompt(&self, name: &str, arguments: &Json) -> Result<Answer> {
         let served = self.find_prompt(name)?;
+        let messages = self.messages(served, arguments)?;
+        Ok(Answer::Messages { description: served.prompt.description.clone(), messages })
+    }
+
+    fn messages(&self, served: &ServedPrompt, arguments: &Json) -> Result<Vec<(String, Content)>> {
         self.require(&served.name, &served.prompt.requires_client)?;
         let questions = Some(&served.prompt.questions);
         let running = self.begin(&served.pack, Effect::Reads, served.checks.limits, false, questions)?;
         let read = |uri: &str| self.read(uri).map(|contents| contents.parts);
-        let messages = prompt::messages(served, &running, arguments, &read)?;
-        Ok(Answer::Messages { description: served.prompt.description.clone(), messages })
+        prompt::messages(served, &running, arguments, &read)
     }
 
     /// Refuses a client that lacks a capability.

@@ -56,13 +56,19 @@ pub fn said(problem: &Problem) -> String {
 /// Runs a tool whose arguments are accepted, or tells why they are not. Its faults go through `on_error`.
 ///
 /// A fault that comes out is one of the protocol: `reject`, `not_found`, a call that was taken back.
-pub fn call(served: &ServedTool, running: &Running, arguments: &Json) -> Result<Outcome> {
+/// `prompts` answers the tool of the pack's prompts.
+pub fn call(
+    served: &ServedTool,
+    running: &Running,
+    arguments: &Json,
+    prompts: &dyn Fn(&Json) -> Result<Value>,
+) -> Result<Outcome> {
     let most = served.checks.limits.output;
     //= docs/spec.md#calls
     //# Arguments MUST be validated before the script runs.
     let value = operation::accept(served, arguments).and_then(|(body, accepted)| {
         let declared = if running::fills(body) { declared(&served.input) } else { Vec::new() };
-        running.body(body, &accepted, &declared)
+        if *body == Body::Prompts { prompts(&accepted) } else { running.body(body, &accepted, &declared) }
     });
     let ended = value
         .and_then(|value| outcome::of_value(&value, served, most))

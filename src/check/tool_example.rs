@@ -1,7 +1,7 @@
 //! Finds tools without an example.
 
 use super::{Rule, Subject, advice};
-use crate::definition::{Act, Definitions, Tool};
+use crate::definition::{Act, Body, Definitions, Tool};
 use crate::diagnostic::{Code, Diagnostic};
 
 const CODE: Code = Code("tool-example");
@@ -33,7 +33,9 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let definitions = subject.definitions;
     let shown = |name: &str| definitions.cases.iter().any(|case| case.example_of.as_deref() == Some(name));
     let tools = definitions.tools.iter().filter(|tool| !tool.name.value.is_empty());
-    let bare = tools.clone().filter(|tool| tool.dispatch.is_none() && !shown(&tool.name.value));
+    // The tool of the prompts is made, not written: the prompts have examples.
+    let is_written = |tool: &&Tool| tool.dispatch.is_none() && tool.body.value != Body::Prompts;
+    let bare = tools.clone().filter(is_written).filter(|tool| !shown(&tool.name.value));
     let bare = bare.map(|tool| {
         let message = format!("the tool `{}` has no example", tool.name.value);
         advice(CODE, &tool.name.at, message, "[[tool.example]] with `arguments` and `gives` or `matches`")

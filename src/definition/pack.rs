@@ -1,6 +1,6 @@
 //! `[pack]` and `[graph]`: when a pack serves, what it may touch, how its graph is kept.
 
-use super::{Located, Schema};
+use super::{Located, PromptTool, Schema};
 use crate::value::Json;
 pub use crate::world::run::Git;
 
@@ -25,6 +25,8 @@ pub struct PackDefinition {
     pub config: Option<Schema>,
     /// The limits of its calls.
     pub limits: LimitsOverride,
+    /// The tool that lists and gives its prompts.
+    pub prompt_tool: Option<PromptTool>,
     /// A function that sees every fault of its calls.
     pub on_error: Option<Located<String>>,
     /// Icons.

@@ -38,6 +38,8 @@ pub fn tokens<'a>(input: &Input<'a>) -> Result<Vec<&'a str>> {
 /// latter: all of them are told at once, with the nearest name.
 pub fn fill(input: &Input<'_>, values: &BTreeMap<String, String>, spare: &[String]) -> Result<Value> {
     let found = scan(input)?;
+    //= docs/spec.md#edits
+    //# A token without a value, and a value without a token, MUST be refused.
     refuse_unknown(input, &found, values)?;
     refuse_unused(&found, values, spare)?;
     let mut filled = BoundedText::default();
@@ -131,6 +133,9 @@ mod tests {
         }
     }
 
+    //= docs/spec.md#edits
+    //= type=test
+    //# A token without a value, and a value without a token, MUST be refused.
     #[test]
     fn every_token_has_a_value_and_every_value_a_token() {
         assert_eq!(filled("a {{x}} {{ x }}, {{y}}", &[("x", "1"), ("y", "{{x}}")], &[]), Ok("a 1 1, {{x}}".into()));

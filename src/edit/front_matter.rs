@@ -65,6 +65,8 @@ pub fn edit_front_matter(input: &Value, changes: &Json, how: &FrontMatter) -> Re
         return Ok(with_mark_of(input, with_line_end(&format!("---\n{block}---\n"), found.end) + text));
     };
     let plain = text[block.clone()].to_owned();
+    //= docs/spec.md#edits
+    //# What is read from edited front matter MUST be exactly what was asked for, or the edit is refused.
     for anew in [false, true] {
         let Some(written) = edited(&found, &plain, changes, how, anew)? else { continue };
         let result = format!("{}{written}{}", &text[..block.start], &text[block.end..]);
@@ -132,7 +134,7 @@ fn edited(
     how: &FrontMatter,
     anew: bool,
 ) -> Result<Option<String>> {
-    let style = Style { quote: Quote::Plain, item_indent: 2 };
+    let style = Style { quote: Quote::Plain, bare: false, item_indent: 2 };
     let mut change = Change { text: block, how, style, cuts: Cuts::default() };
     match tree::tree(block)? {
         Some(node @ Node { shape: Shape::Map { flow: true, .. }, .. }) => {

@@ -96,6 +96,8 @@ fn checked<'a>(edits: &'a [Edit], count: usize, unit: &str) -> Result<Vec<(&'a E
         }
     }
     places.sort_by_key(|(_, range)| (range.start, range.end));
+    //= docs/spec.md#edits
+    //# Edits of lines or spans that overlap MUST be refused.
     for pair in places.windows(2) {
         if pair[1].1.start < pair[0].1.end {
             let told = |edit: &Edit| format!("{} to {}", edit.from, edit.to);
@@ -119,6 +121,9 @@ mod tests {
         edit_lines(&Document::new("a.md", text), edits).map_err(|fault| fault.message)
     }
 
+    //= docs/spec.md#edits
+    //= type=test
+    //# Edits of lines or spans that overlap MUST be refused.
     #[test]
     fn lines_are_replaced_at_once() {
         let text = "1\r\n2\r\n3";

@@ -1,7 +1,7 @@
 //! The definitions of all files of a pack as one.
 
 use super::Files;
-use crate::definition::{Definitions, Grants, LimitsOverride, Located, PackDefinition, read};
+use crate::definition::{Definitions, Grants, LimitsOverride, Located, PackDefinition, code, read};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{Place, Source};
 
@@ -23,6 +23,14 @@ pub fn merge(name: &str, files: &Files) -> (Definitions, PackDefinition, Vec<Dia
         add(&mut all, definitions, source, &mut faults);
     }
     let pack = all.pack.clone().unwrap_or_else(|| unnamed(name, files));
+    if let Some(wanted) = &pack.prompt_tool {
+        if all.prompts.is_empty() {
+            let fault = Diagnostic::new(code::MISSING_KEY, "`prompt_tool` in a pack without prompts");
+            faults.push(*fault.at(wanted.name.at.clone()).help("define a `[[prompt]]`, or leave it out"));
+        } else {
+            all.tools.push(wanted.tool(&all.prompts));
+        }
+    }
     (all, pack, faults)
 }
 
@@ -67,6 +75,7 @@ fn unnamed(name: &str, files: &Files) -> PackDefinition {
         grants: Grants::default(),
         config: None,
         limits: LimitsOverride::default(),
+        prompt_tool: None,
         on_error: None,
         icons: Vec::new(),
     }

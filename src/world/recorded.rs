@@ -55,8 +55,8 @@ impl Recorded {
 
     fn same_file(&self, path: &str) -> Option<&FileRead> {
         let (earlier, check) = self.before.as_ref()?;
-        let file = earlier.same_file(check, path)?;
-        self.lock().add_file(path.to_owned(), file.clone());
+        let (path, file) = earlier.same_file(check, path)?;
+        self.lock().add_file(Arc::clone(path), file.clone());
         Some(file)
     }
 
@@ -67,11 +67,11 @@ impl Recorded {
         match self.world.read(path) {
             Ok(bytes) => {
                 let hash = *blake3::hash(&bytes).as_bytes();
-                self.lock().add_file(clean, file.with_hash(hash));
+                self.lock().add_file(clean.into(), file.with_hash(hash));
                 Ok((bytes, hash))
             }
             Err(fault) => {
-                self.lock().add_file(clean, file);
+                self.lock().add_file(clean.into(), file);
                 Err(fault)
             }
         }
@@ -101,7 +101,7 @@ impl World for Recorded {
             Seen::There(stat) => Ok(Some(stat)),
             Seen::Refused => self.world.stat(path),
         };
-        self.lock().add_file(clean, file);
+        self.lock().add_file(clean.into(), file);
         stat
     }
 

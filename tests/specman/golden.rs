@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A copy of a fixture or of the corpus, writable, and a server on it.
-fn on(folder: &Path) -> (tempfile::TempDir, PathBuf, Server) {
+pub fn on(folder: &Path) -> (tempfile::TempDir, PathBuf, Server) {
     let place = tempfile::tempdir().unwrap();
     let root = place.path().canonicalize().unwrap().join("workspace");
     copy(folder, &root);

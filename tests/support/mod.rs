@@ -48,14 +48,14 @@ impl Server {
     /// The same, with further words on the command line.
     pub fn start_with(workspace: &Path, pack: &str, words: &[&str]) -> Self {
         let home = tempfile::tempdir().unwrap();
-        let mut child = toolsd(home.path())
-            .args(["serve", "--pack", pack, "--workspace"])
-            .arg(workspace)
-            .args(words)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut command = toolsd(home.path());
+        command.args(["serve", "--pack", pack, "--workspace"]).arg(workspace).args(words);
+        Self::of(command, home)
+    }
+
+    /// What `command` serves; `home` is kept as long.
+    pub fn of(mut command: Command, home: tempfile::TempDir) -> Self {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let input = child.stdin.take();
         let output = BufReader::new(child.stdout.take().unwrap());
         let mut server = Self { child, input, output, next: 0, _home: home };

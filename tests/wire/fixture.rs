@@ -46,6 +46,7 @@ fn pack() -> Arc<Pack> {
             grants: Grants::default(),
             config: None,
             limits: LimitsOverride::default(),
+            prompt_tool: None,
             on_error: None,
             icons: Vec::new(),
         },

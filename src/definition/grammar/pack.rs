@@ -30,6 +30,11 @@ pub static PACK: Grammar = Grammar {
         optional("config", Shape::Schema, "JSON Schema of `[packs.NAME]` in the workspace's `toolsd.toml`."),
         optional("limits", Shape::Table(&LIMITS), "The limits of its calls."),
         optional(
+            "prompt_tool",
+            Shape::Table(&PROMPT_TOOL),
+            "Offers the pack's prompts by a tool too, for clients without prompts: `prompt_tool = {}` is enough.",
+        ),
+        optional(
             "on_error",
             Shape::Text,
             "A function `fn(error, args)` of `lib.rhai` that sees every fault of its calls.",
@@ -49,6 +54,13 @@ static GRANTS: Grammar = Grammar {
         optional("run", Shape::Texts, "Programs it may run."),
         optional("git", Shape::OneOf(&["none", "read", "write"]), "How far git goes; `none` if it is left out."),
     ],
+};
+
+/// `[pack.prompt_tool]`.
+static PROMPT_TOOL: Grammar = Grammar {
+    name: "[pack.prompt_tool]",
+    doc: "One tool that lists the prompts of the pack and gives the messages of each; it is made from them.",
+    keys: &[optional("name", Shape::Text, "Its name; `get_prompt` if it is left out."), META],
 };
 
 /// `limits` of a pack, a tool, a graph or a workspace.

@@ -2,7 +2,7 @@
 
 use super::{Reading, icons};
 use crate::definition::{
-    Fields, Git, Grants, GraphDefinition, LimitsOverride, Located, PackDefinition, Refresh, Role, Setting,
+    Fields, Git, Grants, GraphDefinition, LimitsOverride, Located, PackDefinition, PromptTool, Refresh, Role, Setting,
 };
 use crate::diagnostic::Diagnostic;
 
@@ -29,6 +29,12 @@ pub fn pack(fields: &Fields<'_>, reading: &mut Reading) -> PackDefinition {
         grants: grants.unwrap_or_default(),
         config: reading.schema(fields, "config", Role::Config),
         limits: limits(fields, &mut reading.faults),
+        prompt_tool: fields.table("prompt_tool", &mut reading.faults).map(|tool| PromptTool {
+            name: tool
+                .located("name")
+                .unwrap_or_else(|| Located { value: "get_prompt".to_owned(), at: tool.header.clone() }),
+            meta: tool.json("meta"),
+        }),
         on_error: fields.located("on_error"),
         icons: icons(fields, &mut reading.faults),
     }

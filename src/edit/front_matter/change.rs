@@ -1,7 +1,7 @@
 //! From a tree and the data that is wanted to the cuts that lead there.
 
 use super::tree::{Entry, Node, Shape};
-use super::writing::Style;
+use super::writing::{Style, is_bare};
 use super::{FrontMatter, Quote};
 use crate::diagnostic::Result;
 use crate::edit::Cuts;
@@ -20,6 +20,8 @@ pub(super) struct Change<'a> {
 }
 
 impl Change<'_> {
+    //= docs/spec.md#edits
+    //# An edit of front matter MUST leave every line as it is that says what it said.
     /// Changes the entries of the outermost map: those that `changes` does not name stay.
     pub(super) fn outermost(&mut self, entries: &[Entry], old: &Map, changes: &Object) -> Result<()> {
         let there = |key: &str| entries.iter().find(|entry| entry.key == key);
@@ -78,7 +80,7 @@ impl Change<'_> {
         {
             return Ok(());
         }
-        let written = self.style_of(&entry.value).after_colon(new, column)?;
+        let written = self.style_of(&entry.value)?.after_colon(new, column)?;
         self.rewrite(entry.colon..entry.value.bytes.end, &entry.value, &written);
         Ok(())
     }
@@ -171,7 +173,7 @@ impl Change<'_> {
         if self.within(item, from, old, new)? {
             return Ok(());
         }
-        let written = self.style_of(item).after_dash(new, column)?;
+        let written = self.style_of(item)?.after_dash(new, column)?;
         self.rewrite(from..place.end, item, &written);
         Ok(())
     }
@@ -233,7 +235,7 @@ impl Change<'_> {
             if old.get(entry.key.as_str()) == Some(&Value::from_json(new)) {
                 pieces.push(self.text[entry.at..entry.value.bytes.end].to_owned());
             } else {
-                pieces.push(self.style_of(&entry.value).flowing_entry(&entry.key, new)?);
+                pieces.push(self.style_of(&entry.value)?.flowing_entry(&entry.key, new)?);
             }
         }
         for (key, value) in new.iter().filter(|(key, _)| !entries.iter().any(|entry| entry.key == **key)) {
@@ -271,13 +273,15 @@ impl Change<'_> {
     }
 
     /// How a value that takes the place of `node` is written: a text in the quotes that were there.
-    fn style_of(&self, node: &Node) -> Style {
+    fn style_of(&self, node: &Node) -> Result<Style> {
         let there = match node.shape {
             Shape::Scalar(ScalarStyle::DoubleQuoted) => Quote::Double,
             Shape::Scalar(ScalarStyle::SingleQuoted) => Quote::Single,
             _ => Quote::Plain,
         };
-        Style { quote: self.how.quote.unwrap_or(there), ..self.style }
+        let is_plain = matches!(node.shape, Shape::Scalar(ScalarStyle::Plain));
+        let bare = is_plain && is_bare(&self.text[node.bytes.clone()])?;
+        Ok(Style { quote: self.how.quote.unwrap_or(there), bare, ..self.style })
     }
 
     /// How far items of lists stand behind their keys in this text: as far as in its first list, else two blanks.

@@ -23,6 +23,8 @@ fn a_scalar_changes_within_its_line() {
         ("a:   'b'\n", json!({ "a": "it's" }), "a: 'it''s'\n"),
         ("a: \"b\"  # c\n", json!({ "a": "é\t\"" }), "a: \"é\\t\\\"\"  # c\n"),
         ("a: \"1\"\nb: 1\n", json!({ "a": 1, "b": "1" }), "a: 1\nb: \"1\"\n"),
+        ("a: 1.1.0\nb: x\n", json!({ "a": "1.2.0", "b": "1.2.0" }), "a: 1.2.0\nb: \"1.2.0\"\n"),
+        ("a: 1.1.0\n", json!({ "a": "1.2" }), "a: \"1.2\"\n"),
         ("a:\nb: ~\n", json!({ "a": "x", "b": true }), "a: x\nb: true\n"),
         ("a: # c\nb: 1\n", json!({ "a": "x" }), "a: x # c\nb: 1\n"),
         ("a: |\n  one\n  two\n\n# c\nb: 1\n", json!({ "a": "x" }), "a: x\n\n# c\nb: 1\n"),
@@ -154,7 +156,8 @@ fn any_block() -> impl Strategy<Value = (String, Vec<(String, Json)>)> {
         let mut block = String::new();
         let mut said = Vec::new();
         for (at, (value, indent, flow, remark)) in entries.into_iter().enumerate() {
-            let style = Style { quote: [Quote::Plain, Quote::Single, Quote::Double][indent], item_indent: indent };
+            let style =
+                Style { quote: [Quote::Plain, Quote::Single, Quote::Double][indent], bare: false, item_indent: indent };
             let key = format!("k{at}");
             if remark {
                 block.push_str(&format!("# about {at}\n"));
@@ -174,6 +177,12 @@ fn any_block() -> impl Strategy<Value = (String, Vec<(String, Json)>)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
+    //= docs/spec.md#edits
+    //= type=test
+    //# An edit of front matter MUST leave every line as it is that says what it said.
+    //= docs/spec.md#edits
+    //= type=test
+    //# What is read from edited front matter MUST be exactly what was asked for, or the edit is refused.
     #[test]
     fn the_data_is_what_is_wanted_and_other_lines_stay(
         (block, said) in any_block(),

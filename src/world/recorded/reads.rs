@@ -116,7 +116,7 @@ impl FileRead {
     }
 }
 
-/// What was seen at many paths.
+/// Paths, and what was there: as long as it is so, a walk finds the same.
 type Vouchers = Arc<[(String, Seen)]>;
 
 /// A walk that was taken.
@@ -208,8 +208,8 @@ pub(super) fn hash_of_list(entries: &Result<Vec<Entry>>) -> ContentHash {
     *hasher.finalize().as_bytes()
 }
 
-fn names(seen: &[(String, Seen)]) -> impl Iterator<Item = &String> {
-    seen.iter().map(|(path, _)| path)
+fn names(seen: &[(String, Seen)]) -> impl Iterator<Item = &str> {
+    seen.iter().map(|(path, _)| path.as_str())
 }
 
 /// What is at many paths, looked at in one go before anything that it vouches for is read.
@@ -222,8 +222,8 @@ struct Now<'a> {
 }
 
 impl<'a> Now<'a> {
-    fn look(world: &dyn World, paths: impl Iterator<Item = &'a String>) -> Self {
-        let mut paths: Vec<&str> = paths.map(String::as_str).collect();
+    fn look(world: &dyn World, paths: impl Iterator<Item = &'a str>) -> Self {
+        let mut paths: Vec<&str> = paths.collect();
         // Made of a few sorted parts, which this sort finds.
         paths.sort();
         paths.dedup();
@@ -253,7 +253,7 @@ pub struct Check {
     /// Something that is not.
     first: Option<String>,
     /// The files that are not.
-    changed: FxHashSet<String>,
+    changed: FxHashSet<Arc<str>>,
     /// Of each walk, whether it finds the same.
     walks: Vec<bool>,
 }
@@ -268,7 +268,7 @@ impl Check {
 /// Everything that was read of a world between two moments.
 #[derive(Debug, Default)]
 pub struct Reads {
-    files: BTreeMap<String, FileRead>,
+    files: BTreeMap<Arc<str>, FileRead>,
     lists: BTreeMap<String, ContentHash>,
     walks: Vec<WalkRead>,
     /// What was seen in two states.
@@ -277,21 +277,22 @@ pub struct Reads {
 
 impl Reads {
     /// The files read and asked for, by clean path.
-    pub fn files(&self) -> &BTreeMap<String, FileRead> {
+    pub fn files(&self) -> &BTreeMap<Arc<str>, FileRead> {
         &self.files
     }
 
     /// Where a change would matter: files read and asked for, folders listed, folders where walks began.
     pub fn paths(&self) -> BTreeSet<String> {
         let walks = self.walks.iter().map(|read| crate::world::path::clean(&read.walk.from));
-        self.files.keys().chain(self.lists.keys()).cloned().chain(walks).collect()
+        let files = self.files.keys().map(|path| path.to_string());
+        files.chain(self.lists.keys().cloned()).chain(walks).collect()
     }
 
     /// Whether a change of this path could matter: it was read or asked for, or lies where a walk or list looked.
     pub fn concerns(&self, path: &str) -> bool {
         let path = crate::world::path::clean(path);
         let below = |folder: &str| crate::world::path::is_below(&path, &crate::world::path::clean(folder));
-        self.files.contains_key(&path)
+        self.files.contains_key(path.as_str())
             || self.lists.keys().any(|folder| below(folder))
             || self.walks.iter().any(|read| read.walk.follow || below(&read.walk.from))
             || IGNORE_FILES.contains(&crate::world::path::name(&path))
@@ -303,28 +304,29 @@ impl Reads {
     /// recorded, or one that shows the same files.
     pub fn check(&self, world: &dyn World) -> Check {
         let vouchers: Vec<_> = self.walks.iter().map(WalkRead::vouched_by).collect();
-        let now = Now::look(world, self.files.keys().chain(vouchers.iter().flatten().flat_map(|seen| names(seen))));
+        let files = self.files.keys().map(|path| &**path);
+        let now = Now::look(world, files.chain(vouchers.iter().flatten().flat_map(|seen| names(seen))));
         let mut from = 0;
         let changed = self.files.iter().filter(|(path, file)| match now.next(&mut from, path) {
             Some(seen) => file.differs(path, seen, now.at_ms, world),
             None => true,
         });
-        let changed: Vec<String> = changed.map(|(path, _)| path.clone()).collect();
+        let changed: Vec<Arc<str>> = changed.map(|(path, _)| Arc::clone(path)).collect();
         let list = self.lists.iter().find(|(path, hash)| hash_of_list(&world.list(path)) != **hash);
         let holds = |(read, vouchers): (&WalkRead, &Option<Vouchers>)| {
             vouchers.as_deref().is_some_and(|seen| now.is_as_in(seen)) || !read.is_changed(world)
         };
         let walks: Vec<bool> = self.walks.iter().zip(&vouchers).map(holds).collect();
         let walk = self.walks.iter().zip(&walks).find(|(_, holds)| !**holds);
-        let first = self.torn.clone().or_else(|| changed.first().cloned());
+        let first = self.torn.clone().or_else(|| changed.first().map(|path| path.to_string()));
         let first = first.or_else(|| list.map(|(path, _)| path.clone()));
         let first = first.or_else(|| walk.map(|(read, _)| read.walk.from.clone()));
         Check { first, changed: changed.into_iter().collect(), walks }
     }
 
     /// A file that a check found to be as it was.
-    pub(super) fn same_file(&self, check: &Check, path: &str) -> Option<&FileRead> {
-        self.files.get(path).filter(|_| !check.changed.contains(path))
+    pub(super) fn same_file(&self, check: &Check, path: &str) -> Option<(&Arc<str>, &FileRead)> {
+        self.files.get_key_value(path).filter(|_| !check.changed.contains(path))
     }
 
     /// A walk that a check found to find the same.
@@ -352,12 +354,12 @@ impl Reads {
         other.walks.into_iter().for_each(|read| self.add_walk(read));
     }
 
-    pub(super) fn add_file(&mut self, path: String, file: FileRead) {
+    pub(super) fn add_file(&mut self, path: Arc<str>, file: FileRead) {
         match self.files.get_mut(&path) {
             None => {
                 self.files.insert(path, file);
             }
-            Some(known) if !known.agrees(&file) => self.torn = Some(path),
+            Some(known) if !known.agrees(&file) => self.torn = Some(path.to_string()),
             Some(known) if known.hash.is_none() && file.hash.is_some() => *known = file,
             Some(_) => {}
         }

@@ -113,7 +113,7 @@ proptest! {
             }
             let check = reads.check(memory.as_ref());
             if !check.holds() {
-                let files: Vec<String> = reads.files().keys().cloned().collect();
+                let files: Vec<Arc<str>> = reads.files().keys().cloned().collect();
                 let recorded = Recorded::resuming(memory.clone(), Arc::new(reads), check);
                 for path in files {
                     let known = recorded.known(&path);
