@@ -73,6 +73,11 @@ pub trait World: Send + Sync {
         path::clean(path)
     }
 
+    /// The absolute path that a path leads to which a symlink takes into another root.
+    fn leads_to(&self, _path: &str) -> Option<String> {
+        None
+    }
+
     /// The further roots that the user granted: absolute, each in its one spelling.
     fn granted_roots(&self) -> Vec<String> {
         Vec::new()

@@ -1,7 +1,6 @@
-//! Compiles the schemas of a pack: what calls, reads and prompts are held to.
+//! The schemas of a pack in their final form, compiled: what calls of tools, reads and prompts are held to.
 
-use super::pack::Schemas;
-use super::{Checks, Settings};
+use super::{Checks, Schemas, Settings};
 use crate::definition::{
     Checker, Definitions, Located, PackDefinition, Prompt, Role, Schema, Tool, lint, missing_references, published,
     resolved,
@@ -15,23 +14,18 @@ use std::sync::Arc;
 /// A schema in its final form, or why it has none.
 type Form = fn(&Schema, &[(Located<String>, Schema)]) -> Result<Json>;
 
-/// What schemas are compiled with.
-pub struct Compiling<'a> {
-    /// The definitions of the pack.
-    pub definitions: &'a Definitions,
-    /// `[pack]`.
-    pub pack: &'a PackDefinition,
-    /// The settings of the user and the workspace.
-    pub settings: &'a Settings,
+/// What compiles the schemas of a pack.
+pub(super) struct Compiling<'a> {
+    pub(super) definitions: &'a Definitions,
+    pub(super) pack: &'a PackDefinition,
+    pub(super) settings: &'a Settings,
     /// Makes a checker, now or when it is needed.
-    pub checker: fn(&Json) -> Result<Checker>,
-    /// What is wrong.
-    pub faults: &'a mut Vec<Diagnostic>,
+    pub(super) checker: fn(&Json) -> Result<Checker>,
+    pub(super) faults: &'a mut Vec<Diagnostic>,
 }
 
 impl Compiling<'_> {
-    /// The schemas of each tool.
-    pub fn tools(&mut self) -> Vec<Schemas> {
+    pub(super) fn tools(&mut self) -> Vec<Schemas> {
         let mut tools = Vec::new();
         for tool in &self.definitions.tools {
             let (input, arguments) = self.checker(&tool.input, published);
@@ -61,8 +55,7 @@ impl Compiling<'_> {
         operations.collect()
     }
 
-    /// What a read of each resource is held to.
-    pub fn resources(&mut self) -> Vec<Checks> {
+    pub(super) fn resources(&mut self) -> Vec<Checks> {
         let mut all = Vec::new();
         for resource in &self.definitions.resources {
             let (schema, arguments) = match &resource.variables {
@@ -74,8 +67,7 @@ impl Compiling<'_> {
         all
     }
 
-    /// What getting a prompt is held to.
-    pub fn prompt(&mut self, prompt: &Prompt) -> Checks {
+    pub(super) fn prompt(&mut self, prompt: &Prompt) -> Checks {
         let places = prompt.name.at.clone();
         let mut properties = serde_json::Map::new();
         for argument in &prompt.arguments {

@@ -194,6 +194,14 @@ impl World for Disk {
         self.roots.spelled(path)
     }
 
+    fn leads_to(&self, path: &str) -> Option<String> {
+        if !self.roots.has_others() {
+            return None;
+        }
+        let Ok((Some(dir), within)) = self.roots.find(path) else { return None };
+        dir.metadata(within).is_err_and(|error| leads_out(&error)).then(|| self.roots.real(path))?
+    }
+
     fn granted_roots(&self) -> Vec<String> {
         self.roots.granted().map(str::to_owned).collect()
     }
