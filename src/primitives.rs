@@ -160,6 +160,7 @@ primitives! {
     remember,
     remembered,
     remove_file,
+    remove_folder,
     render,
     repeat,
     replace,
