@@ -30,7 +30,6 @@ pub use trust::{TRUST_RECORD, Trust};
 pub use uri::{UriTemplate, Variables};
 
 use config::configure;
-use pack::Schemas;
 
 use crate::definition::{Checker, Operation, Prompt, Resource, Tool};
 use crate::diagnostic::{Diagnostic, Result};
