@@ -41,7 +41,7 @@ fn there_and_back(path: &Path, text: &str, data: &serde_json::Map<String, Json>)
                 more.insert(items.len() / 2, json!("zz-new-item"));
                 Json::Array(more)
             }
-            Json::String(old) if !old.is_empty() && !old.contains('\n') => json!(format!("{old}x")),
+            Json::String(old) if !old.is_empty() && !old.contains('\n') => json!(format!("{old}1")),
             _ => continue,
         };
         let changed = edited(text, &json!({ key: other }));
