@@ -1,6 +1,7 @@
 //! Everything that is served, immutable: the pack is the unit of reload.
 
 mod assemble;
+mod compiling;
 mod config;
 mod embedded;
 mod layers;

@@ -121,6 +121,7 @@ impl World for Staged {
             return Err(Diagnostic::new(Code::WORLD, message).help("what a program does cannot be taken back"));
         }
         self.flush()?;
+        self.ran();
         let ran = self.under.run(command);
         self.touch();
         ran
