@@ -166,7 +166,7 @@ impl Setting {
     }
 
     /// An empty folder of this name, to make a project in.
-    pub fn scratch(&self, name: &str) -> Outcome<PathBuf> {
+    pub fn scratch_folder(&self, name: &str) -> Outcome<PathBuf> {
         let folder = self.scratch.join(name);
         if folder.exists() {
             fs::remove_dir_all(&folder)?;

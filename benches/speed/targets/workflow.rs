@@ -28,7 +28,7 @@ struct Pair {
 
 /// Measures it.
 pub fn measure(setting: &Setting, report: &mut Report) -> Outcome<()> {
-    let project = setting.scratch("workflow")?;
+    let project = setting.scratch_folder("workflow")?;
     make(setting, &project)?;
     let mut server = setting.start(setting.toolsd(&["serve", "--pack", "spec-kitty", "--workspace"]).arg(&project))?;
     for pair in pairs() {
