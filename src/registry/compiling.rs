@@ -1,7 +1,6 @@
-//! Compiles the schemas of a pack: what calls, reads and prompts are held to.
+//! The schemas of a pack, each in its final form and compiled; what is wrong with one is told.
 
-use super::pack::Schemas;
-use super::{Checks, Settings};
+use super::{Checks, Schemas, Settings};
 use crate::definition::{
     Checker, Definitions, Located, PackDefinition, Prompt, Role, Schema, Tool, lint, missing_references, published,
     resolved,
@@ -15,23 +14,19 @@ use std::sync::Arc;
 /// A schema in its final form, or why it has none.
 type Form = fn(&Schema, &[(Located<String>, Schema)]) -> Result<Json>;
 
-/// What schemas are compiled with.
-pub struct Compiling<'a> {
-    /// The definitions of the pack.
-    pub definitions: &'a Definitions,
-    /// `[pack]`.
-    pub pack: &'a PackDefinition,
-    /// The settings of the user and the workspace.
-    pub settings: &'a Settings,
+/// A pack whose schemas are compiled.
+pub(super) struct Compiling<'a> {
+    pub(super) definitions: &'a Definitions,
+    pub(super) pack: &'a PackDefinition,
+    pub(super) settings: &'a Settings,
     /// Makes a checker, now or when it is needed.
-    pub checker: fn(&Json) -> Result<Checker>,
-    /// What is wrong.
-    pub faults: &'a mut Vec<Diagnostic>,
+    pub(super) checker: fn(&Json) -> Result<Checker>,
+    pub(super) faults: &'a mut Vec<Diagnostic>,
 }
 
 impl Compiling<'_> {
     /// The schemas of each tool.
-    pub fn tools(&mut self) -> Vec<Schemas> {
+    pub(super) fn tools(&mut self) -> Vec<Schemas> {
         let mut tools = Vec::new();
         for tool in &self.definitions.tools {
             let (input, arguments) = self.checker(&tool.input, published);
@@ -61,8 +56,8 @@ impl Compiling<'_> {
         operations.collect()
     }
 
-    /// What a read of each resource is held to.
-    pub fn resources(&mut self) -> Vec<Checks> {
+    /// What the reads of each resource are held to.
+    pub(super) fn resources(&mut self) -> Vec<Checks> {
         let mut all = Vec::new();
         for resource in &self.definitions.resources {
             let (schema, arguments) = match &resource.variables {
@@ -75,7 +70,7 @@ impl Compiling<'_> {
     }
 
     /// What getting a prompt is held to.
-    pub fn prompt(&mut self, prompt: &Prompt) -> Checks {
+    pub(super) fn prompt(&mut self, prompt: &Prompt) -> Checks {
         let places = prompt.name.at.clone();
         let mut properties = serde_json::Map::new();
         for argument in &prompt.arguments {
