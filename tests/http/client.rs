@@ -70,7 +70,8 @@ impl Server {
         for (name, value) in missing.chain(headers) {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
-        write!(stream, "{head}\r\n{body}").unwrap();
+        // In one piece: a server that refuses the head need not read what comes behind it.
+        stream.write_all(format!("{head}\r\n{body}").as_bytes()).unwrap();
         let mut stream = BufReader::new(stream);
         let mut line = String::new();
         stream.read_line(&mut line).unwrap();
