@@ -166,6 +166,7 @@ primitives! {
     remembered,
     remove,
     remove_file,
+    remove_folder,
     rename,
     render,
     repeat,

@@ -1,6 +1,7 @@
 //! Everything that is served, immutable: the pack is the unit of reload.
 
 mod assemble;
+mod compiling;
 mod config;
 mod embedded;
 mod layers;
@@ -9,6 +10,7 @@ mod pack;
 mod serving;
 mod settings;
 mod skills;
+mod texts;
 mod trust;
 mod uri;
 
@@ -19,10 +21,11 @@ pub use layers::{
     EJECTED, EMBEDDED, FOLDERS, Files, Layer, LayerFile, WORKSPACE_FOLDER, ejected, is_hidden, list_layer,
 };
 pub use merge::merge;
-pub use pack::{Made, Pack, PackParts, compile, grant};
+pub use pack::{Made, Pack, PackParts, Schemas, compile, grant};
 pub use serving::{Choice, Served, Worlds, outer_roots, root_of, serves};
 pub use settings::{SETTINGS, Settings};
 pub use skills::{Digests, Rejected, SKILL_FILE, Skill, SkillFile, Skills, found_skill};
+pub use texts::Texts;
 pub use trust::{TRUST_RECORD, Trust};
 pub use uri::{UriTemplate, Variables};
 

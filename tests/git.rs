@@ -287,6 +287,12 @@ fn nothing_outside_is_read_or_changed() {
     );
     assert_eq!(message, "");
     assert_eq!(yard.git(&workspace, &["log", "-1", "--format=%s"]), "from the script\n");
+    for words in [
+        &["commit", "-q", "--allow-empty", "-m", "/etc is no path here"][..],
+        &["sparse-checkout", "set", "--no-cone", "/*", "!/x/"],
+    ] {
+        assert_eq!(yard.act(words), "", "{words:?}");
+    }
     assert!(!yard.at("out").exists() && !workspace.join("y").exists() && !workspace.join("x").exists());
     // A repository above the workspace may be looked at, and is not changed.
     let above = Yard::new();

@@ -53,9 +53,17 @@ fn in_the_making(workspace: &Path) -> usize {
     making.len()
 }
 
-/// Runs the mill and kills it after so many milliseconds.
+/// Runs the mill and kills it so many milliseconds after it has begun to write.
 fn killed(workspace: &Path, words: &[&str], after_ms: u64) {
     let mut running = mill(workspace, words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let holder = format!("\"pid\":{}", running.id());
+    let holds = || std::fs::read_to_string(workspace.join("locks/mill")).is_ok_and(|note| note.contains(&holder));
+    for _ in 0..20_000 {
+        if holds() || running.try_wait().unwrap().is_some() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
     std::thread::sleep(Duration::from_millis(after_ms));
     running.kill().unwrap();
     running.wait().unwrap();
@@ -74,7 +82,7 @@ fn a_killed_call_tears_no_file_and_leaves_nothing() {
     std::fs::create_dir(&workspace).unwrap();
     let (mut left, mut stale) = (0, 0);
     for turn in 0..24 {
-        killed(&workspace, &["rounds=100000"], 40 + turn * 7);
+        killed(&workspace, &["rounds=100000"], turn * 3);
         left += in_the_making(&workspace);
         let next = mill(&workspace, &[]).output().unwrap();
         let told: Value = serde_json::from_slice(&next.stdout).unwrap();
@@ -103,7 +111,7 @@ fn a_repository_can_be_used_after_a_kill() {
     };
     assert!(git(&["init", "-q"]).0);
     for turn in 0..8 {
-        killed(&workspace, &["rounds=100000", "commits=true"], 60 + turn * 23);
+        killed(&workspace, &["rounds=100000", "commits=true"], turn * 23);
         // The git that was at work ends by itself.
         let lock = workspace.join(".git/index.lock");
         for _ in 0..400 {

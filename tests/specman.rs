@@ -15,9 +15,13 @@ mod prompts;
 
 use check::{Check, table};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
 
 /// How many there are: M01 to M85.
 const MUSTS: usize = 85;
+
+/// So many checks, each a process of its own, run at once.
+const WORKERS: usize = 4;
 
 fn all() -> BTreeSet<String> {
     (1..=MUSTS).map(|number| format!("M{number:02}")).collect()
@@ -54,13 +58,23 @@ fn every_check_of_the_table_passes() {
     let only = std::env::var("ONLY").ok();
     let checks = table().checks();
     let chosen = checks.iter().filter(|check| only.as_ref().is_none_or(|only| check.musts.contains(only)));
-    let mut faults: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for check in chosen {
-        let found = check.run();
-        if !found.is_empty() {
-            faults.insert(format!("{} {}", check.musts.join(" "), check.why), found);
+    let faults: Mutex<BTreeMap<String, Vec<String>>> = Mutex::default();
+    let waiting = Mutex::new(chosen);
+    std::thread::scope(|scope| {
+        for _ in 0..WORKERS {
+            scope.spawn(|| {
+                loop {
+                    let Some(check) = waiting.lock().unwrap().next() else { return };
+                    let found = check.run();
+                    if !found.is_empty() {
+                        let name = format!("{} {}", check.musts.join(" "), check.why);
+                        faults.lock().unwrap().insert(name, found);
+                    }
+                }
+            });
         }
-    }
+    });
+    let faults = faults.into_inner().unwrap();
     let told: Vec<String> =
         faults.iter().map(|(check, found)| format!("{check}\n    {}", found.join("\n    "))).collect();
     assert!(faults.is_empty(), "{} of {} checks fail:\n{}", faults.len(), checks.len(), told.join("\n"));

@@ -22,6 +22,8 @@ pub struct Setting {
     opponents: PathBuf,
     /// The real duvet, if it is not with the others.
     duvet: Option<PathBuf>,
+    /// The command line of Spec Kitty, if it is not with the others.
+    spec_kitty: Option<PathBuf>,
     /// Where files may be made.
     scratch: PathBuf,
 }
@@ -37,6 +39,7 @@ impl Setting {
             toolsd: env!("CARGO_BIN_EXE_toolsd").into(),
             opponents: target.clone(),
             duvet: None,
+            spec_kitty: None,
             scratch: target.join("scratch"),
         };
         let mut arguments = arguments;
@@ -52,6 +55,7 @@ impl Setting {
                 "--toolsd" => setting.toolsd = path()?,
                 "--opponents" => setting.opponents = path()?,
                 "--duvet" => setting.duvet = Some(path()?),
+                "--spec-kitty" => setting.spec_kitty = Some(path()?),
                 "--scratch" => setting.scratch = path()?,
                 option if option.starts_with('-') => return Err(format!("no option `{option}`").into()),
                 part => setting.parts.push(part.to_owned()),
@@ -153,6 +157,22 @@ impl Setting {
     pub fn duvet(&self) -> Option<PathBuf> {
         let installed = || self.opponents.join("duvet/bin/duvet");
         Some(self.duvet.clone().unwrap_or_else(installed)).filter(|program| program.exists() && !self.small)
+    }
+
+    /// The command line of Spec Kitty, if it was installed.
+    pub fn spec_kitty(&self) -> Option<PathBuf> {
+        let installed = || self.opponents.join("spec-kitty/bin/spec-kitty");
+        Some(self.spec_kitty.clone().unwrap_or_else(installed)).filter(|program| program.exists() && !self.small)
+    }
+
+    /// An empty folder of this name, to make a project in.
+    pub fn scratch(&self, name: &str) -> Outcome<PathBuf> {
+        let folder = self.scratch.join(name);
+        if folder.exists() {
+            fs::remove_dir_all(&folder)?;
+        }
+        fs::create_dir_all(&folder)?;
+        Ok(folder.canonicalize()?)
     }
 
     fn opponent(&self, program: &Path, command: &mut Command) -> Outcome<Option<Server>> {

@@ -134,7 +134,7 @@ fn edited(
     how: &FrontMatter,
     anew: bool,
 ) -> Result<Option<String>> {
-    let style = Style { quote: Quote::Plain, item_indent: 2 };
+    let style = Style { quote: Quote::Plain, bare: false, item_indent: 2 };
     let mut change = Change { text: block, how, style, cuts: Cuts::default() };
     match tree::tree(block)? {
         Some(node @ Node { shape: Shape::Map { flow: true, .. }, .. }) => {

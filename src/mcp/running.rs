@@ -1,7 +1,7 @@
 //! One request on its way through the host: progress and log lines go to the client while it runs.
 #![allow(deprecated, reason = "logging is deprecated in the newest revision and alive in all of them")]
 
-use super::{Connection, Line, Manner, Revision};
+use super::{Connection, Line, Manner, Put, Revision};
 use crate::call::{Answer, Asking, Caller, Request};
 use crate::guard::Cancel;
 use crate::primitive::{LogLevel, Notice};
@@ -21,7 +21,8 @@ const BURST: f64 = 20.0;
 
 /// What a script says while it runs, on its way to the handler.
 struct Voice {
-    sender: mpsc::Sender<Notice>,
+    /// Nothing where the client wants to hear of nothing.
+    sender: Option<mpsc::Sender<Notice>>,
     /// Whether the client wants progress.
     progress: bool,
     /// Which log lines it wants.
@@ -38,7 +39,7 @@ struct Pace {
 }
 
 impl Voice {
-    fn new(sender: mpsc::Sender<Notice>, progress: bool, level: Option<LogLevel>) -> Self {
+    fn new(sender: Option<mpsc::Sender<Notice>>, progress: bool, level: Option<LogLevel>) -> Self {
         let pace = Pace { last: f64::NEG_INFINITY, budget: BURST, at: Instant::now(), held: None };
         Self { sender, progress, level, pace: Mutex::new(pace) }
     }
@@ -51,7 +52,9 @@ impl Voice {
             // The bus tells everybody; a status is that of a task.
             Notice::Changed(_) | Notice::Updated { .. } | Notice::Status(_) => false,
         };
-        if told && self.sender.try_send(notice).is_err() {
+        if let (true, Some(sender)) = (told, &self.sender)
+            && sender.try_send(notice).is_err()
+        {
             tracing::debug!("dropped a notice: the client does not keep up");
         }
     }
@@ -113,22 +116,24 @@ impl Connection {
     ) -> Result<Answer, ErrorData> {
         let token = context.meta.get_progress_token();
         let level = if revision.is_stateless() { context.meta.log_level().map(level_of) } else { Some(self.level()) };
-        let (notices, mut heard) = mpsc::channel(if token.is_some() || level.is_some() { WAITING } else { 1 });
+        // What nobody will hear or answer needs no line: most calls of the stateless era have none.
+        let is_heard = token.is_some() || level.is_some();
+        let (notices, mut heard) = is_heard.then(|| mpsc::channel(WAITING)).unzip();
         let voice = Arc::new(Voice::new(notices, token.is_some(), level));
         let cancel = Cancel::default();
         let (done, answered) = oneshot::channel();
         let speaker = Arc::clone(&voice);
-        let (line, mut questions) = mpsc::unbounded_channel();
+        let (line, mut questions) = matches!(manner, Manner::Waits).then(mpsc::unbounded_channel).unzip();
         // Kept to the end: a line that closes wakes this task, which has nothing to do before the answer comes.
-        let line = Arc::new(Line(line));
+        let line = line.map(|line| Arc::new(Line(line)));
         let caller = Caller {
             cancel: cancel.clone(),
             notices: Box::new(move |notice| speaker.say(notice)),
             capabilities: self.usable(context, revision),
-            asking: match manner {
-                Manner::Never => Asking::Nobody,
-                Manner::Waits => Asking::Waits { asker: Arc::<Line>::clone(&line), record: Box::default() },
-                Manner::Suspends { record, answers } => Asking::Suspends { record, answers },
+            asking: match (manner, &line) {
+                (Manner::Suspends { record, answers }, _) => Asking::Suspends { record, answers },
+                (_, Some(line)) => Asking::Waits { asker: Arc::<Line>::clone(line), record: Box::default() },
+                (_, None) => Asking::Nobody,
             },
             peer: self.peer(context, revision),
         };
@@ -147,13 +152,13 @@ impl Connection {
                 () = context.ct.cancelled() => return Err(gone()),
                 () = self.ends.all.cancelled() => return Err(gone()),
                 // What was said before a question is told before it.
-                Some(notice) = heard.recv() => self.tell(notice, token.as_ref(), context, revision).await,
-                Some(put) = questions.recv() => self.put(put, context, revision).await,
+                Some(notice) = hear(heard.as_mut()) => self.tell(notice, token.as_ref(), context, revision).await,
+                Some(put) = be_asked(questions.as_mut()) => self.put(put, context, revision).await,
                 answer = &mut answered => break answer,
             }
         };
         // What was said before the end is told before the answer.
-        while let Ok(notice) = heard.try_recv() {
+        while let Some(Ok(notice)) = heard.as_mut().map(mpsc::Receiver::try_recv) {
             self.tell(notice, token.as_ref(), context, revision).await;
         }
         if let Some(notice) = voice.held() {
@@ -207,6 +212,22 @@ impl Connection {
     }
 }
 
+/// What was said next; never anything where nobody hears.
+async fn hear(heard: Option<&mut mpsc::Receiver<Notice>>) -> Option<Notice> {
+    match heard {
+        Some(heard) => heard.recv().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// What is asked next; never anything where nobody is asked.
+async fn be_asked(questions: Option<&mut mpsc::UnboundedReceiver<Put>>) -> Option<Put> {
+    match questions {
+        Some(questions) => questions.recv().await,
+        None => std::future::pending().await,
+    }
+}
+
 fn gone() -> ErrorData {
     ErrorData::internal_error("the server ends, or the request was taken back", None)
 }
@@ -237,7 +258,7 @@ mod tests {
     #[test]
     fn progress_rises_and_its_last_value_is_kept() {
         let (sender, mut heard) = mpsc::channel(WAITING);
-        let voice = Voice::new(sender, true, None);
+        let voice = Voice::new(Some(sender), true, None);
         let progress = |done: f64| Notice::Progress { done, total: None, message: None };
         voice.say(progress(2.0));
         voice.say(progress(1.0));

@@ -302,7 +302,9 @@ fn reaches_out<'a>(world: &dyn World, folder: &str, words: &'a [String], paths: 
             || word.contains("/../")
             || *word == ".."
     };
-    let words = words[1..].iter().filter(|word| !word.starts_with('-')).filter(looks_so);
+    // The others refuse what lies outside of the work tree, or have words that are patterns and messages.
+    let opens = matches!(words[0].as_str(), "diff" | "hash-object" | "apply" | "am");
+    let words = words[1..].iter().filter(|word| opens && !word.starts_with('-')).filter(looks_so);
     words.chain(paths).map(String::as_str).find(|given| !ground::is_inside(world, &path::join(folder, given)))
 }
 

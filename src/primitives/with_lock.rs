@@ -84,7 +84,7 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     run_locked(&**world, body, told)
 }
 
-/// The note of a holder that died: one that lives has let go, whatever it left. A file that holds anything else but
+/// The note of a holder that died: one of another system that lives has let go, whatever it left. A file that holds anything else but
 /// a note is not for locking: that would be lost.
 //= docs/spec.md#writes
 //# A lock whose holder died MUST be taken over, and the process that died MUST be told.
@@ -92,8 +92,10 @@ fn stale(world: &dyn World, path: &str, text: &str) -> Result<Option<Map<String,
     match lock_note::left(text) {
         Left::Nothing => Ok(None),
         Left::Note(note) => {
+            // Our own are wiped whenever a lock is let go; and who is just dying still counts as alive.
+            let is_ours = note.contains_key("since");
             let pid = note["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok());
-            Ok(pid.is_some_and(|pid| !world.is_alive(pid)).then_some(note))
+            Ok(pid.is_some_and(|pid| is_ours || !world.is_alive(pid)).then_some(note))
         }
         //= docs/spec.md#writes
         //# A file that holds something else than the note of a lock MUST NOT be locked.

@@ -182,6 +182,10 @@ impl World for Disk {
         write::remove(&self.roots, path)
     }
 
+    fn remove_folder(&self, path: &str) -> Result<()> {
+        write::remove_folder(&self.roots, path)
+    }
+
     fn apply(&self, changes: &[Change]) -> Result<()> {
         write::apply(&self.roots, changes)
     }
@@ -192,6 +196,14 @@ impl World for Disk {
 
     fn spelled(&self, path: &str) -> String {
         self.roots.spelled(path)
+    }
+
+    fn leads_to(&self, path: &str) -> Option<String> {
+        if !self.roots.has_others() {
+            return None;
+        }
+        let Ok((Some(dir), within)) = self.roots.find(path) else { return None };
+        dir.metadata(within).is_err_and(|error| leads_out(&error)).then(|| self.roots.real(path))?
     }
 
     fn granted_roots(&self) -> Vec<String> {

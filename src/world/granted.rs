@@ -243,6 +243,11 @@ impl World for Granted {
 
     fn read(&self, path: &str) -> Result<Vec<u8>> {
         self.check_read(path)?;
+        //= docs/spec.md#roots
+        //# What a symlink leads to in another root MUST be covered by a grant itself.
+        if let Some(elsewhere) = self.world.leads_to(path) {
+            self.check_read(&elsewhere)?;
+        }
         self.world.read(path)
     }
 
@@ -273,6 +278,11 @@ impl World for Granted {
     fn remove(&self, path: &str) -> Result<()> {
         self.check_write(path)?;
         self.world.remove(path)
+    }
+
+    fn remove_folder(&self, path: &str) -> Result<()> {
+        self.check_write(path)?;
+        self.world.remove_folder(path)
     }
 
     fn apply(&self, changes: &[Change]) -> Result<()> {

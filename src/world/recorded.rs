@@ -131,8 +131,16 @@ impl World for Recorded {
         self.world.remove(path)
     }
 
+    fn remove_folder(&self, path: &str) -> Result<()> {
+        self.world.remove_folder(path)
+    }
+
     fn spelled(&self, path: &str) -> String {
         self.world.spelled(path)
+    }
+
+    fn leads_to(&self, path: &str) -> Option<String> {
+        self.world.leads_to(path)
     }
 
     fn granted_roots(&self) -> Vec<String> {

@@ -10,11 +10,11 @@ use std::path::Path;
 /// What a prompt may have at most.
 const WORDS: usize = 900;
 
-/// An argument with a value of its own in each prompt, and that value.
-type Choice = Option<(&'static str, &'static str)>;
+/// A prompt, its argument with what that completes to, and what it must say.
+type Told = (&'static str, Option<(&'static str, &'static str)>, &'static [&'static str]);
 
 /// Each prompt, the argument that it needs, what that completes to, and what else the prompt must say.
-const ALL: &[(&str, Choice, &[&str])] = &[
+const ALL: &[Told] = &[
     (
         "spec",
         None,

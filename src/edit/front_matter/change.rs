@@ -1,13 +1,16 @@
 //! From a tree and the data that is wanted to the cuts that lead there.
 
 use super::tree::{Entry, Node, Shape};
-use super::writing::Style;
+use super::writing::{Style, is_bare};
 use super::{FrontMatter, Quote};
 use crate::diagnostic::Result;
 use crate::edit::Cuts;
 use crate::value::{Json, Map, Value};
 use granit_parser::ScalarStyle;
 use std::ops::Range;
+
+/// Lists that differ more than this, as old items times new ones, are not compared item by item.
+const MOST_COMPARED: usize = 1_000_000;
 
 type Object = serde_json::Map<String, Json>;
 
@@ -80,7 +83,7 @@ impl Change<'_> {
         {
             return Ok(());
         }
-        let written = self.style_of(&entry.value).after_colon(new, column)?;
+        let written = self.style_of(&entry.value)?.after_colon(new, column)?;
         self.rewrite(entry.colon..entry.value.bytes.end, &entry.value, &written);
         Ok(())
     }
@@ -140,9 +143,10 @@ impl Change<'_> {
                 Some(before) => self.own_end(places[before].end, column),
                 None => self.line_start(places[0].start),
             };
+            let is_short = gone.len() * come.len() <= MOST_COMPARED;
             let mut next = come.start;
             for index in gone {
-                let like = (next..come.end).find(|candidate| is_like(&old[index], &wanted[*candidate]));
+                let like = (next..come.end).find(|other| is_short && is_like(&old[index], &wanted[*other]));
                 if let Some(like) = like {
                     self.added_items(at, column, &new[next..like])?;
                     self.item(&items[index], &places[index], column, &old[index], &new[like])?;
@@ -173,7 +177,7 @@ impl Change<'_> {
         if self.within(item, from, old, new)? {
             return Ok(());
         }
-        let written = self.style_of(item).after_dash(new, column)?;
+        let written = self.style_of(item)?.after_dash(new, column)?;
         self.rewrite(from..place.end, item, &written);
         Ok(())
     }
@@ -235,7 +239,7 @@ impl Change<'_> {
             if old.get(entry.key.as_str()) == Some(&Value::from_json(new)) {
                 pieces.push(self.text[entry.at..entry.value.bytes.end].to_owned());
             } else {
-                pieces.push(self.style_of(&entry.value).flowing_entry(&entry.key, new)?);
+                pieces.push(self.style_of(&entry.value)?.flowing_entry(&entry.key, new)?);
             }
         }
         for (key, value) in new.iter().filter(|(key, _)| !entries.iter().any(|entry| entry.key == **key)) {
@@ -273,13 +277,15 @@ impl Change<'_> {
     }
 
     /// How a value that takes the place of `node` is written: a text in the quotes that were there.
-    fn style_of(&self, node: &Node) -> Style {
+    fn style_of(&self, node: &Node) -> Result<Style> {
         let there = match node.shape {
             Shape::Scalar(ScalarStyle::DoubleQuoted) => Quote::Double,
             Shape::Scalar(ScalarStyle::SingleQuoted) => Quote::Single,
             _ => Quote::Plain,
         };
-        Style { quote: self.how.quote.unwrap_or(there), ..self.style }
+        let is_plain = matches!(node.shape, Shape::Scalar(ScalarStyle::Plain));
+        let bare = is_plain && is_bare(&self.text[node.bytes.clone()])?;
+        Ok(Style { quote: self.how.quote.unwrap_or(there), bare, ..self.style })
     }
 
     /// How far items of lists stand behind their keys in this text: as far as in its first list, else two blanks.
@@ -356,6 +362,13 @@ impl Change<'_> {
 
 /// Where two lists differ: items that are gone, and those that came in their place.
 fn gaps(old: &[Value], new: &[Value]) -> Vec<(Range<usize>, Range<usize>)> {
+    let same = |(old, new): &(&Value, &Value)| old == new;
+    let head = old.iter().zip(new).take_while(same).count();
+    let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(same).count();
+    let (gone, come) = (head..old.len() - tail, head..new.len() - tail);
+    if gone.len() * come.len() > MOST_COMPARED {
+        return vec![(gone, come)];
+    }
     let words = |values: &[Value]| values.iter().map(|value| value.to_json().to_string()).collect::<Vec<_>>();
     similar::capture_diff_slices(similar::Algorithm::Myers, &words(old), &words(new))
         .into_iter()

@@ -23,6 +23,8 @@ fn a_scalar_changes_within_its_line() {
         ("a:   'b'\n", json!({ "a": "it's" }), "a: 'it''s'\n"),
         ("a: \"b\"  # c\n", json!({ "a": "é\t\"" }), "a: \"é\\t\\\"\"  # c\n"),
         ("a: \"1\"\nb: 1\n", json!({ "a": 1, "b": "1" }), "a: 1\nb: \"1\"\n"),
+        ("a: 1.1.0\nb: x\n", json!({ "a": "1.2.0", "b": "1.2.0" }), "a: 1.2.0\nb: \"1.2.0\"\n"),
+        ("a: 1.1.0\n", json!({ "a": "1.2" }), "a: \"1.2\"\n"),
         ("a:\nb: ~\n", json!({ "a": "x", "b": true }), "a: x\nb: true\n"),
         ("a: # c\nb: 1\n", json!({ "a": "x" }), "a: x # c\nb: 1\n"),
         ("a: |\n  one\n  two\n\n# c\nb: 1\n", json!({ "a": "x" }), "a: x\n\n# c\nb: 1\n"),
@@ -117,6 +119,14 @@ fn line_ends_and_the_mark_stay() {
 }
 
 #[test]
+fn long_lists_take_no_long_time() {
+    let old: String = (0..3_000).map(|at| format!("  - a{at}\n")).collect();
+    let new: Vec<String> = (0..3_000).map(|at| format!("b{at}")).collect();
+    let wanted: String = new.iter().map(|item| format!("  - {item}\n")).collect();
+    assert_eq!(edit(&format!("l:\n{old}"), &json!({ "l": new })), format!("l:\n{wanted}"));
+}
+
+#[test]
 fn what_cannot_be_said_is_a_fault_and_never_a_wrong_text() {
     let fault = |text: &str, changes: &Json| {
         let result = edit_front_matter(&text.into(), changes, &FrontMatter::default());
@@ -154,7 +164,8 @@ fn any_block() -> impl Strategy<Value = (String, Vec<(String, Json)>)> {
         let mut block = String::new();
         let mut said = Vec::new();
         for (at, (value, indent, flow, remark)) in entries.into_iter().enumerate() {
-            let style = Style { quote: [Quote::Plain, Quote::Single, Quote::Double][indent], item_indent: indent };
+            let style =
+                Style { quote: [Quote::Plain, Quote::Single, Quote::Double][indent], bare: false, item_indent: indent };
             let key = format!("k{at}");
             if remark {
                 block.push_str(&format!("# about {at}\n"));

@@ -2,8 +2,8 @@
 
 use super::Quote;
 use crate::diagnostic::Result;
-use crate::parse::yaml_text;
-use crate::value::Json;
+use crate::parse::{Input, yaml, yaml_text};
+use crate::value::{Json, Value};
 use std::fmt::Write;
 
 /// How new values are written.
@@ -11,6 +11,9 @@ use std::fmt::Write;
 pub(super) struct Style {
     /// How texts are quoted.
     pub(super) quote: Quote,
+    /// Whether a text that this program reads as one goes without quotes, though others might read something else:
+    /// as in `version: 1.2.3`, where people left them out.
+    pub(super) bare: bool,
     /// How far the items of a list stand behind its key.
     pub(super) item_indent: usize,
 }
@@ -75,6 +78,7 @@ impl Style {
             Quote::Double => double_quoted(text),
             Quote::Single if !text.chars().any(char::is_control) => format!("'{}'", text.replace('\'', "''")),
             Quote::Single => double_quoted(text),
+            Quote::Plain if self.bare && is_text(text) => text.to_owned(),
             Quote::Plain => {
                 let written = plain(&Json::from(text))?;
                 if written.contains('\n') { moved(&written, column) } else { written }
@@ -109,6 +113,20 @@ impl Style {
         let key = Self { quote: Quote::Plain, ..self }.flowing(&Json::from(key))?;
         Ok(format!("{key}: {}", self.flowing(value)?))
     }
+}
+
+/// Whether a text without quotes is read as that text.
+pub(super) fn is_text(text: &str) -> bool {
+    let line = Value::from(format!("k: {text}"));
+    match yaml(&Input::of(&line)) {
+        Ok(Value::Map(map)) => map.len() == 1 && map.get("k").and_then(Value::as_text) == Some(text),
+        _ => false,
+    }
+}
+
+/// Whether a text stands without quotes where the writer of whole YAML texts would set some.
+pub(super) fn is_bare(text: &str) -> Result<bool> {
+    Ok(plain(&Json::from(text))? != text && is_text(text))
 }
 
 /// A scalar as the writer of whole YAML texts writes it behind a key.

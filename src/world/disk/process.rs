@@ -47,7 +47,15 @@ pub(super) fn run(roots: &Roots, command: &Command) -> Result<Ran> {
 /// Whether there is a process of that number: also one of somebody else.
 pub(super) fn is_alive(pid: u32) -> bool {
     let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return false };
-    !matches!(test_kill_process(pid), Err(rustix::io::Errno::SRCH))
+    !matches!(test_kill_process(pid), Err(rustix::io::Errno::SRCH)) && !is_zombie(pid)
+}
+
+/// Whether a process ended and its parent has not heard of it yet: it holds nothing any more. Where there is no
+/// `/proc` nobody can tell.
+fn is_zombie(pid: Pid) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
+    // The name of the program stands in parentheses, and may hold some.
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('Z'))
 }
 
 /// The folder a program runs in: below a root, and no symlink leads outside.

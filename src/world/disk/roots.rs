@@ -147,18 +147,28 @@ impl Roots {
         }
     }
 
+    /// The absolute path that a path leads to as things stand, links and all; nothing where there is one root only.
+    pub(super) fn real(&self, path: &str) -> Option<String> {
+        if self.roots.len() == 1 {
+            return None;
+        }
+        let clean = path::clean(&expand(path, self.home.as_deref()));
+        let absolute = path::join(&self.roots[0].spellings[0], &clean);
+        std::fs::canonicalize(absolute).ok()?.into_os_string().into_string().ok()
+    }
+
+    /// Whether there are other roots than the main one.
+    pub(super) fn has_others(&self) -> bool {
+        self.roots.len() > 1
+    }
+
     /// Where a path leads that a symlink takes out of its root, if that lies beneath another root: the folder to open
     /// it beneath, and the path from there, free of links as things stand.
     ///
     //= docs/spec.md#robustness
     //# A symlink MUST NOT be followed out of its root but into another root that was granted.
     pub(super) fn linked(&self, path: &str) -> Option<(&Dir, String)> {
-        if self.roots.len() == 1 {
-            return None;
-        }
-        let clean = path::clean(&expand(path, self.home.as_deref()));
-        let absolute = path::join(&self.roots[0].spellings[0], &clean);
-        let real = std::fs::canonicalize(absolute).ok()?.into_os_string().into_string().ok()?;
+        let real = self.real(path)?;
         let found = self.roots.iter().filter_map(|root| Some((root, root.within(&real)?)));
         let (root, within) = found.min_by_key(|(_, within)| within.len())?;
         Some((root.open().ok()?, within))

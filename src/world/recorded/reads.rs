@@ -116,7 +116,7 @@ impl FileRead {
     }
 }
 
-/// What was seen at many paths.
+/// Paths, and what was there: as long as it is so, a walk finds the same.
 type Vouchers = Arc<[(String, Seen)]>;
 
 /// A walk that was taken.
