@@ -3,7 +3,7 @@
 use super::compiling::Compiling;
 use super::skills::skills;
 use super::{Checks, Files, Settings, Skill, Texts, configure, merge, texts};
-use crate::definition::{Case, Checker, Definitions, GraphDefinition, PackDefinition, Prompt, Resource, Tool};
+use crate::definition::{Case, Checker, Definitions, GraphDefinition, Located, PackDefinition, Prompt, Resource, Tool};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::Limits;
 use crate::primitive::Effect;
