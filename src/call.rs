@@ -24,6 +24,7 @@ mod serving;
 mod skills;
 mod status;
 mod tool;
+mod turn;
 mod writing;
 
 pub use answering::Answering;

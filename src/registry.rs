@@ -21,7 +21,7 @@ pub use layers::{
     EJECTED, EMBEDDED, FOLDERS, Files, Layer, LayerFile, WORKSPACE_FOLDER, ejected, is_hidden, list_layer,
 };
 pub use merge::merge;
-pub use pack::{Made, Pack, PackParts, compile, grant};
+pub use pack::{Made, Pack, PackParts, Schemas, compile, grant};
 pub use serving::{Choice, Served, Worlds, outer_roots, root_of, serves};
 pub use settings::{SETTINGS, Settings};
 pub use skills::{Digests, Rejected, SKILL_FILE, Skill, SkillFile, Skills, found_skill};
@@ -30,7 +30,6 @@ pub use trust::{TRUST_RECORD, Trust};
 pub use uri::{UriTemplate, Variables};
 
 use config::configure;
-use pack::Schemas;
 
 use crate::definition::{Checker, Operation, Prompt, Resource, Tool};
 use crate::diagnostic::{Diagnostic, Result};

@@ -50,6 +50,11 @@ pub trait World: Send + Sync {
     /// Removes a file; one that is not there is a fault.
     fn remove(&self, path: &str) -> Result<()>;
 
+    /// Removes a folder and those in it; a file below it is a fault. Nothing, in a world without folders of their own.
+    fn remove_folder(&self, _path: &str) -> Result<()> {
+        Ok(())
+    }
+
     /// Writes and removes several files. All that can be tried before the first one is put in its place is tried
     /// before, so that a failure leaves every file as it was, as far as the disk allows.
     fn apply(&self, changes: &[Change]) -> Result<()> {
@@ -217,6 +222,10 @@ pub struct Walked {
     pub folders: Vec<String>,
     /// Whether a symlink was followed, or would have been if it led to something.
     pub linked: bool,
+}
+
+fn not_empty(path: &str) -> Box<Diagnostic> {
+    Diagnostic::new(Code::WORLD, format!("the folder `{path}` is not empty")).help("remove the files in it first")
 }
 
 fn is_folder(path: &str) -> Box<Diagnostic> {

@@ -80,6 +80,11 @@ impl Setting {
         self.scratch.join("project")
     }
 
+    /// Where anything may be made.
+    pub fn scratch(&self) -> &Path {
+        &self.scratch
+    }
+
     /// Where the workspace of specifications is made.
     pub fn workspace(&self) -> PathBuf {
         self.scratch.join("workspace")

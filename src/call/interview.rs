@@ -1,10 +1,10 @@
 //! The questions of one call: what is answered, what is asked, and what stays the same when the call runs again.
 
 use super::Peer;
-use crate::definition::Checker;
-use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::definition::{Checker, Declared};
+use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::guard;
-use crate::primitive::{Question, Wish, has_capability, lacking};
+use crate::primitive::{Asked, Question, Wish, has_capability, lacking};
 use crate::script::aside;
 use crate::value::{Json, Value};
 use serde::{Deserialize, Serialize};
@@ -317,6 +317,22 @@ fn unanswered(open: &[(String, Wish)], why: &str) -> Box<Diagnostic> {
     let keys: Vec<String> = open.iter().map(|(key, _)| format!("`{key}`")).collect();
     let message = format!("the client was asked {TRIES} times and did not answer {}: {why}", keys.join(", "));
     Diagnostic::new(Code::ASK, message).help("answer what the form asks for, or decline it")
+}
+
+/// The question of a key: the one given, else the declared one.
+pub fn question(asked: &Asked, declared: &[Declared]) -> Result<(String, Question)> {
+    if let Some(question) = &asked.question {
+        return Ok((asked.key.clone(), question.clone()));
+    }
+    if let Some(found) = declared.iter().find(|known| known.key.value == asked.key) {
+        return Ok((asked.key.clone(), found.question.clone()));
+    }
+    let fault = Diagnostic::new(Code::ASK, format!("there is no question `{}`", asked.key));
+    let known = declared.iter().map(|known| known.key.value.as_str());
+    Err(fault.help(
+        did_you_mean(&asked.key, known)
+            .unwrap_or_else(|| format!("declare it as `ask.{}`, or give a `form`", asked.key)),
+    ))
 }
 
 #[cfg(test)]

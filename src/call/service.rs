@@ -210,6 +210,7 @@ impl Calling<'_> {
             effect,
             limits,
             store: &self.service.store(&pack.name),
+            changes: &self.service.changes,
             memory: &self.service.memory(&pack.name),
             since: &self.service.since,
             staging: &self.service.staging,

@@ -56,7 +56,7 @@ fn located(value: String, at: &Place) -> Located<String> {
 fn described(prompts: &[Prompt]) -> String {
     let mut text = DESCRIPTION.to_owned();
     for prompt in prompts {
-        let what = prompt.description.as_deref().or(prompt.title.as_deref()).unwrap_or_default();
+        let what = prompt.title.as_deref().or(prompt.description.as_deref()).unwrap_or_default();
         let arguments: Vec<String> = prompt
             .arguments
             .iter()

@@ -36,7 +36,7 @@ pub(super) fn assemble(
     assembly.parts.numbered = numbered;
     assembly.parents();
     assembly.edges()?;
-    assembly.lists();
+    assembly.parts.lists();
     assembly.derived(&groups)?;
     Ok(Graph::new(assembly.parts, groups, values, functions, keeping))
 }
@@ -114,15 +114,7 @@ impl Assembly {
             self.parts.node_of.push(node);
             self.parts.slots.push(slot);
             self.parts.kind_of.push(kind);
-            self.parts.next_same.push(NONE);
-            let first = *self.parts.by_hash.entry(head.hash).or_insert(node);
-            if first != node {
-                let mut last = first;
-                while self.parts.next_same[last as usize] != NONE {
-                    last = self.parts.next_same[last as usize];
-                }
-                self.parts.next_same[last as usize] = node;
-            }
+            self.parts.enlist(node);
         }
     }
 
@@ -219,24 +211,6 @@ impl Assembly {
         u16::try_from(at).unwrap_or(u16::MAX)
     }
 
-    fn lists(&mut self) {
-        let count = self.parts.slots.len();
-        let mut of_kind: Vec<Vec<u32>> = vec![Vec::new(); self.parts.kinds.len()];
-        for (kind, node) in self.parts.kind_of.iter().zip(0..) {
-            let nodes = &mut of_kind[usize::from(*kind)];
-            self.parts.rank.push(u32::try_from(nodes.len()).unwrap_or(NONE));
-            nodes.push(node);
-        }
-        for (kind, nodes) in self.parts.kinds.iter_mut().zip(of_kind) {
-            kind.nodes = nodes.into();
-        }
-        let parents = self.parts.parents.iter().zip(0..).filter(|(parent, _)| **parent != NONE);
-        self.parts.children = Adjacency::new(count, parents.map(|(parent, node)| (*parent, node)));
-        let whole = self.parts.edges.iter().zip(0..).filter(|(edge, _)| !edge.broken);
-        self.parts.outward = Adjacency::new(count, whole.clone().map(|(edge, at)| (edge.from, at)));
-        self.parts.inward = Adjacency::new(count, whole.map(|(edge, at)| (edge.to, at)));
-    }
-
     fn derived(&mut self, groups: &[Group]) -> Result<()> {
         for (group, at) in groups.iter().zip(0..) {
             let number = self.kind(group.kind());
@@ -251,15 +225,34 @@ impl Assembly {
                 kind.derived.insert(field, (at, place));
             }
         }
-        for kind in &mut self.parts.kinds {
-            kind.indexes = (0..=kind.fields.len()).map(|_| OnceLock::new()).collect();
-        }
+        self.parts.kinds.iter_mut().for_each(KindTable::ready);
         Ok(())
     }
 }
 
+impl Parts {
+    /// Lists the nodes of each kind, and what lies in and leads to each node.
+    pub fn lists(&mut self) {
+        let count = self.slots.len();
+        let mut of_kind: Vec<Vec<u32>> = vec![Vec::new(); self.kinds.len()];
+        for (kind, node) in self.kind_of.iter().zip(0..) {
+            let nodes = &mut of_kind[usize::from(*kind)];
+            self.rank.push(u32::try_from(nodes.len()).unwrap_or(NONE));
+            nodes.push(node);
+        }
+        for (kind, nodes) in self.kinds.iter_mut().zip(of_kind) {
+            kind.nodes = nodes.into();
+        }
+        let parents = self.parents.iter().zip(0..).filter(|(parent, _)| **parent != NONE);
+        self.children = Adjacency::new(count, parents.map(|(parent, node)| (*parent, node)));
+        let whole = self.edges.iter().zip(0..).filter(|(edge, _)| !edge.broken);
+        self.outward = Adjacency::new(count, whole.clone().map(|(edge, at)| (edge.from, at)));
+        self.inward = Adjacency::new(count, whole.map(|(edge, at)| (edge.to, at)));
+    }
+}
+
 impl KindTable {
-    fn new(name: Text) -> Self {
+    pub fn new(name: Text) -> Self {
         let nodes = Arc::default();
         let (fields, indexes) = (Vec::new(), Vec::new());
         let (field_at, derived) = Default::default();
@@ -267,8 +260,20 @@ impl KindTable {
         Self { name, fields, field_at, derived, nodes, indexes, identities, before }
     }
 
+    /// The same kind without its nodes: for another snapshot.
+    pub fn emptied(&self) -> Self {
+        let (name, fields) = (self.name.clone(), self.fields.clone());
+        let (field_at, derived) = (self.field_at.clone(), self.derived.clone());
+        Self { fields, field_at, derived, ..Self::new(name) }
+    }
+
+    /// Makes place for the indexes, now that all fields are known.
+    pub fn ready(&mut self) {
+        self.indexes = (0..=self.fields.len()).map(|_| OnceLock::new()).collect();
+    }
+
     /// The number of a field, new or known.
-    fn field(&mut self, name: &Text) -> u16 {
+    pub fn field(&mut self, name: &Text) -> u16 {
         if let Some(at) = self.field_at.get(name) {
             return *at;
         }

@@ -1,6 +1,6 @@
 //! The builder: what `build` fills, and what `new_graph` gives.
 
-use super::{Fragment, Functions, Graph, Group, Reads, Recording, Scan, assemble, plain};
+use super::{Fragment, Functions, Graph, Group, Reads, Recording, Scan, Transaction, assemble, plain};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::{Json, Kind, Map, Object, Text, Value};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -178,6 +178,9 @@ impl Graph {
     pub fn given(value: &Value, kinds: &[String]) -> Result<Arc<Self>> {
         if let Some(builder) = value.as_object::<Builder>() {
             return builder.read(kinds);
+        }
+        if let Some(transaction) = value.as_object::<Transaction>() {
+            return transaction.graph();
         }
         let graph = Self::of(value).ok_or_else(|| {
             Diagnostic::new(Code::ARGUMENTS, format!("a graph is asked for, got {}", value.kind().name()))

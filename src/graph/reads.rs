@@ -175,6 +175,10 @@ impl Graph {
         }
         fingerprint(&Value::List(declared), &mut hasher)?;
         self.hash_content(&kinds, &mut hasher);
+        if let (Some(lineage), false) = (&self.lineage, kinds.is_empty()) {
+            // What a fragment made no longer tells what is there.
+            hasher.update(&lineage.stamp.to_le_bytes());
+        }
         Ok(Basis { fingerprint: *hasher.finalize().as_bytes(), kinds, names, some, unrelated: Arc::default() })
     }
 
@@ -251,10 +255,12 @@ impl Graph {
 
     /// What a node is: the hash of its fragment and its place there, or of its fields; and what it lies in.
     fn identity(&self, node: u32) -> Premise {
-        let kind = &self.parts.kinds[usize::from(self.parts.kind_of[node as usize])];
+        let number = self.parts.kind_of[node as usize];
+        let kind = &self.parts.kinds[usize::from(number)];
         let all = kind.identities.get_or_init(|| {
             let merged: FxHashSet<u32> = self.parts.merged.keys().map(|(node, _)| *node).collect();
-            kind.nodes.iter().map(|node| self.make_identity(*node, merged.contains(node), kind.fields.len())).collect()
+            let make = |node: u32| self.make_identity(node, merged.contains(&node), kind.fields.len());
+            self.known_identities(number, make).unwrap_or_else(|| kind.nodes.iter().map(|node| make(*node)).collect())
         });
         all[self.parts.rank[node as usize] as usize]
     }

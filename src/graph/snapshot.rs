@@ -1,6 +1,8 @@
 //! The immutable snapshot: numbered nodes over the fragments' columns, adjacency in arrays, ids found in O(1).
 
-use super::{Fault, Fragment, Functions, Group, Head, Index, Keeping, Node, Nodes, Premise, Remembered, hash_of};
+use super::{
+    Fault, Fragment, Functions, Group, Head, Index, Keeping, Lineage, Node, Nodes, Premise, Remembered, hash_of,
+};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::value::{Handle, Json, Kind, Map, Object, Text, Value};
 use rustc_hash::FxHashMap;
@@ -18,6 +20,8 @@ pub struct Graph {
     pub(super) functions: Arc<dyn Functions>,
     pub(super) keeping: Option<Keeping>,
     pub(super) remembered: Remembered,
+    /// What it was changed from, if it was.
+    pub(super) lineage: Option<Lineage>,
     all: OnceLock<Arc<[u32]>>,
     graph_values: Map,
 }
@@ -79,6 +83,7 @@ pub(super) struct Numbered {
 }
 
 /// A table of a fragment as the graph sees it.
+#[derive(Clone)]
 pub(super) struct Shape {
     /// The number of its kind.
     pub kind: u16,
@@ -189,6 +194,27 @@ impl Parts {
         None
     }
 
+    /// All nodes with this id, of whatever kind, in no order that matters.
+    pub fn all_with<'a>(&'a self, id: &'a str, hash: u64) -> impl Iterator<Item = u32> + 'a {
+        let first = self.by_hash.get(&hash).copied();
+        let next = |at: &u32| Some(self.next_same[*at as usize]).filter(|next| *next != NONE);
+        std::iter::successors(first, next).filter(|node| *self.head(*node).id == *id)
+    }
+
+    /// Makes a node found by its id. Nodes are listed in their order.
+    pub fn enlist(&mut self, node: u32) {
+        let hash = self.head(node).hash;
+        self.next_same.push(NONE);
+        let first = *self.by_hash.entry(hash).or_insert(node);
+        if first != node {
+            let mut last = first;
+            while self.next_same[last as usize] != NONE {
+                last = self.next_same[last as usize];
+            }
+            self.next_same[last as usize] = node;
+        }
+    }
+
     /// The stored value of a field, by its number in the kind; `None` where the node was given none.
     pub fn stored(&self, node: u32, field: u16) -> Option<&Value> {
         if !self.merged.is_empty()
@@ -217,8 +243,17 @@ impl Graph {
         functions: Arc<dyn Functions>,
         keeping: Option<Keeping>,
     ) -> Arc<Self> {
-        let remembered = Remembered::default();
-        Arc::new(Self { parts, groups, functions, keeping, remembered, all: OnceLock::new(), graph_values: values })
+        let (remembered, all) = Default::default();
+        Arc::new(Self { parts, groups, functions, keeping, remembered, lineage: None, all, graph_values: values })
+    }
+
+    /// Another snapshot, made of `base` by changes.
+    pub(super) fn changed(parts: Parts, groups: Vec<Group>, base: &Arc<Self>, lineage: Lineage) -> Arc<Self> {
+        let (remembered, all) = Default::default();
+        let (functions, keeping) = (Arc::clone(&base.functions), base.keeping.clone());
+        let graph_values = base.graph_values.clone();
+        let lineage = Some(lineage);
+        Arc::new(Self { parts, groups, functions, keeping, remembered, lineage, all, graph_values })
     }
 
     /// What assembly made, if nobody else holds the snapshot.

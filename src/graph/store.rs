@@ -1,6 +1,9 @@
 //! The graph of a pack between calls: always fresh, built by one thread at a time, from changed files only.
 
-use super::{Builder, Functions, Gate, Graph, Keeping, Kept, Memo, Scan, fingerprint, is_limited, is_scanning};
+use super::{
+    Builder, Functions, Gate, Graph, Keeping, Kept, Memo, Origin, Pending, Scan, Turns, fingerprint, is_limited,
+    is_scanning,
+};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::value::{Handle, Value};
@@ -24,6 +27,10 @@ pub struct Store {
     /// The derived values that outlive a snapshot.
     pub(super) kept: Arc<Kept>,
     ended: Condvar,
+    /// Changes that are in no file as yet.
+    pending: Mutex<Option<Arc<Pending>>>,
+    /// One after the other changes them.
+    pub(super) turns: Turns,
 }
 
 #[derive(Default)]
@@ -34,9 +41,9 @@ struct State {
 }
 
 /// A graph and what it was made of.
-struct Built {
-    graph: Arc<Graph>,
-    memo: Arc<Memo>,
+pub(super) struct Built {
+    pub graph: Arc<Graph>,
+    pub memo: Arc<Memo>,
     /// The hash of scripts, entry and configuration.
     inputs: [u8; 32],
 }
@@ -64,6 +71,11 @@ impl Store {
     /// else it is built anew, only changed files being read and parsed again. While one thread builds, others
     /// wait. A build that fails is an error of this call only: the next one tries again.
     pub fn fresh(&self, build: &Build<'_>) -> Result<Arc<Graph>> {
+        self.origin(build).map(|origin| Arc::clone(origin.graph()))
+    }
+
+    /// The same, for one who changes it.
+    pub fn origin(&self, build: &Build<'_>) -> Result<Origin> {
         refuse_within()?;
         let inputs = inputs(build)?;
         self.fresh_of(build, inputs)
@@ -73,25 +85,30 @@ impl Store {
     /// none was built by the scripts as they are now, it is built. Who uses it sees to it that [`fresh`](Self::fresh)
     /// is called beside.
     pub fn standing(&self, build: &Build<'_>) -> Result<Arc<Graph>> {
+        self.standing_origin(build).map(|origin| Arc::clone(origin.graph()))
+    }
+
+    /// The same, for one who changes it.
+    pub fn standing_origin(&self, build: &Build<'_>) -> Result<Origin> {
         refuse_within()?;
         let inputs = inputs(build)?;
         let built = self.lock().built.clone();
         //= docs/spec.md#freshness
         //# A call MUST NOT wait for a graph that is refreshed beside the calls.
         match built.filter(|built| built.inputs == inputs) {
-            Some(built) => Ok(Arc::clone(&built.graph)),
+            Some(built) => Ok(Origin(built)),
             None => self.fresh_of(build, inputs),
         }
     }
 
-    fn fresh_of(&self, build: &Build<'_>, inputs: [u8; 32]) -> Result<Arc<Graph>> {
+    fn fresh_of(&self, build: &Build<'_>, inputs: [u8; 32]) -> Result<Origin> {
         let mut checked: Option<(Arc<Built>, Check)> = None;
         while let Some(built) = self.turn(checked.as_ref().map(|(built, _)| built))? {
             //= docs/spec.md#freshness
             //# An edit of a workspace file before a call MUST be seen by the call.
             let check = built.memo.reads.check(&**build.world);
             if built.inputs == inputs && check.holds() {
-                return Ok(Arc::clone(&built.graph));
+                return Ok(Origin(built));
             }
             checked = Some((built, check));
         }
@@ -105,7 +122,21 @@ impl Store {
     #[must_use]
     pub fn fork(&self) -> Self {
         let state = State { built: self.lock().built.clone(), building: false };
-        Self { state: Mutex::new(state), kept: Arc::clone(&self.kept), ended: Condvar::new() }
+        Self { state: Mutex::new(state), kept: Arc::clone(&self.kept), ..Self::default() }
+    }
+
+    /// Forgets the last build, so that the next one reads every file again, and computes every derived field.
+    pub fn forget(&self) {
+        self.lock().built = None;
+        self.kept.clear();
+    }
+
+    pub(super) fn pending(&self) -> Option<Arc<Pending>> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn put_pending(&self, pending: Option<Arc<Pending>>) {
+        *self.pending.lock().unwrap_or_else(PoisonError::into_inner) = pending;
     }
 
     /// The graph of the last build, whatever has changed since.
@@ -135,7 +166,7 @@ impl Store {
         }
     }
 
-    fn build(&self, build: &Build<'_>, inputs: [u8; 32], checked: Option<(Arc<Built>, Check)>) -> Result<Arc<Graph>> {
+    fn build(&self, build: &Build<'_>, inputs: [u8; 32], checked: Option<(Arc<Built>, Check)>) -> Result<Origin> {
         let (recorded, memo) = match checked {
             Some((before, check)) => {
                 let reads = Arc::clone(&before.memo.reads);
@@ -161,9 +192,9 @@ impl Store {
             return Err(Diagnostic::new(Code::INTERNAL, "a build ended without a graph"));
         };
         self.kept.age(graph.kept_at_most());
-        let built = Built { graph: Arc::clone(&graph), memo: Arc::new(scan.memo()), inputs };
-        self.lock().built = Some(Arc::new(built));
-        Ok(graph)
+        let built = Arc::new(Built { graph, memo: Arc::new(scan.memo()), inputs });
+        self.lock().built = Some(Arc::clone(&built));
+        Ok(Origin(built))
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod building;
+mod changing;
 mod drawing;
 mod properties;
 mod queries;

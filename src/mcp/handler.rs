@@ -77,7 +77,9 @@ impl ServerHandler for Connection {
     //# A header that disagrees with the body, or that the tool's schema asks for and is not there, MUST be refused with code -32020.
     // rmcp compares; for headers that a schema asks for with `x-mcp-header`, it takes the schema from here.
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.lists(Revision::Stateless).tools.iter().find(|tool| tool.name == name).cloned()
+        let lists = self.lists(Revision::Stateless);
+        lists.calls(name).filter(|calls| calls.asks_headers)?;
+        lists.tools.iter().find(|tool| tool.name == name).cloned()
     }
 
     async fn call_tool(

@@ -34,6 +34,8 @@ pub(crate) struct Calls {
     pub(crate) wrapped: bool,
     /// Whether its calls run as tasks.
     pub(crate) tasking: Tasking,
+    /// Whether its schema asks for headers.
+    pub(crate) asks_headers: bool,
 }
 
 impl Lists {
@@ -44,7 +46,8 @@ impl Lists {
         let prompts = registry.prompts.iter().filter_map(|prompt| typed(published::prompt(prompt, revision))).collect();
         let calls = registry.tools.iter().map(|tool| {
             let wrapped = tool.output.as_ref().is_some_and(published::is_wrapped);
-            (tool.name.clone(), Calls { wrapped, tasking: tool.tool.tasking })
+            let asks_headers = tool.input.to_string().contains("\"x-mcp-header\"");
+            (tool.name.clone(), Calls { wrapped, tasking: tool.tool.tasking, asks_headers })
         });
         let calls = calls.collect();
         let about = about::config(settings, &registry, revision);

@@ -1,4 +1,4 @@
-//! The schemas of a pack in their final form, compiled: what calls of tools, reads and prompts are held to.
+//! The schemas of a pack, each in its final form and compiled; what is wrong with one is told.
 
 use super::{Checks, Schemas, Settings};
 use crate::definition::{
@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// A schema in its final form, or why it has none.
 type Form = fn(&Schema, &[(Located<String>, Schema)]) -> Result<Json>;
 
-/// What compiles the schemas of a pack.
+/// A pack whose schemas are compiled.
 pub(super) struct Compiling<'a> {
     pub(super) definitions: &'a Definitions,
     pub(super) pack: &'a PackDefinition,
@@ -25,6 +25,7 @@ pub(super) struct Compiling<'a> {
 }
 
 impl Compiling<'_> {
+    /// The schemas of each tool.
     pub(super) fn tools(&mut self) -> Vec<Schemas> {
         let mut tools = Vec::new();
         for tool in &self.definitions.tools {
@@ -55,6 +56,7 @@ impl Compiling<'_> {
         operations.collect()
     }
 
+    /// What the reads of each resource are held to.
     pub(super) fn resources(&mut self) -> Vec<Checks> {
         let mut all = Vec::new();
         for resource in &self.definitions.resources {
@@ -67,6 +69,7 @@ impl Compiling<'_> {
         all
     }
 
+    /// What getting a prompt is held to.
     pub(super) fn prompt(&mut self, prompt: &Prompt) -> Checks {
         let places = prompt.name.at.clone();
         let mut properties = serde_json::Map::new();

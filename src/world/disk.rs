@@ -182,6 +182,10 @@ impl World for Disk {
         write::remove(&self.roots, path)
     }
 
+    fn remove_folder(&self, path: &str) -> Result<()> {
+        write::remove_folder(&self.roots, path)
+    }
+
     fn apply(&self, changes: &[Change]) -> Result<()> {
         write::apply(&self.roots, changes)
     }

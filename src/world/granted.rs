@@ -280,6 +280,11 @@ impl World for Granted {
         self.world.remove(path)
     }
 
+    fn remove_folder(&self, path: &str) -> Result<()> {
+        self.check_write(path)?;
+        self.world.remove_folder(path)
+    }
+
     fn apply(&self, changes: &[Change]) -> Result<()> {
         changes.iter().try_for_each(|change| self.check_write(&change.path))?;
         self.world.apply(changes)

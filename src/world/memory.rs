@@ -250,6 +250,18 @@ impl World for Memory {
         Ok(())
     }
 
+    fn remove_folder(&self, path: &str) -> Result<()> {
+        let clean = resolve(path)?;
+        let mut held = self.write_lock();
+        let below = format!("{clean}/");
+        if held.files.keys().any(|file| file.starts_with(&below)) {
+            return Err(super::not_empty(path));
+        }
+        held.folders.retain(|folder, _| *folder != clean && !folder.starts_with(&below));
+        held.touch_folder(path::folder(&clean));
+        Ok(())
+    }
+
     fn may_write(&self, path: &str) -> Result<()> {
         let clean = resolve(path)?;
         let held = self.read_lock();

@@ -131,6 +131,10 @@ impl World for Recorded {
         self.world.remove(path)
     }
 
+    fn remove_folder(&self, path: &str) -> Result<()> {
+        self.world.remove_folder(path)
+    }
+
     fn spelled(&self, path: &str) -> String {
         self.world.spelled(path)
     }

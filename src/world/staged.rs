@@ -38,11 +38,22 @@ struct Held {
     files: BTreeMap<String, File>,
     /// Folders that came into being, or whose entries changed.
     folders: BTreeMap<String, Stat>,
+    /// Folders that are removed, once the files are.
+    gone: BTreeSet<String>,
     /// What the call last saw of a file on the disk: its bytes, or that it was not there.
     seen: BTreeMap<String, Option<ContentHash>>,
     flushes: u64,
+    /// Writes that reached the disk, and programs that ran, for which the call must not run again.
+    deeds: u64,
     /// What has reached the disk.
     written: Vec<StagedFile>,
+}
+
+impl Held {
+    /// Whether a folder, or one above it, was removed.
+    fn is_gone(&self, folder: &str) -> bool {
+        self.gone.contains(folder) || above(folder).any(|at| self.gone.contains(at))
+    }
 }
 
 #[derive(Clone)]
@@ -66,6 +77,7 @@ pub struct StagedFile {
 pub struct Mark {
     files: BTreeMap<String, File>,
     folders: BTreeMap<String, Stat>,
+    gone: BTreeSet<String>,
     flushes: u64,
 }
 
@@ -99,12 +111,30 @@ impl Staged {
 
     /// Whether nothing is staged.
     pub fn is_empty(&self) -> bool {
-        self.lock_held().files.is_empty()
+        let held = self.lock_held();
+        held.files.is_empty() && held.gone.is_empty()
     }
 
-    /// Whether writes of the call have reached the disk.
+    /// Whether the call did what it must not do again: wrote to the disk, or ran a program, outside of
+    /// [`recorded`](Self::recorded).
     pub fn has_flushed(&self) -> bool {
-        self.lock_held().flushes > 0
+        self.lock_held().deeds > 0
+    }
+
+    /// Runs `work`, whose value is kept for other runs of the call: what it wrote reaches the disk, and need not keep the
+    /// call from running again.
+    pub fn recorded<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        let before = self.lock_held().deeds;
+        let ended = settle(self, work);
+        if ended.is_ok() {
+            self.lock_held().deeds = before;
+        }
+        ended
+    }
+
+    /// A program ran that may have changed something.
+    pub(in crate::world) fn ran(&self) {
+        self.lock_held().deeds += 1;
     }
 
     /// The locks that the call holds, sorted: the names or paths by which it took them, as the world spells them.
@@ -135,6 +165,7 @@ impl Staged {
         let mut held = self.lock_held();
         held.files.clear();
         held.folders.clear();
+        held.gone.clear();
         drop(held);
         self.touch();
     }
@@ -142,7 +173,12 @@ impl Staged {
     /// What is staged now, for [`rollback`](Self::rollback).
     pub fn mark(&self) -> Mark {
         let held = self.lock_held();
-        Mark { files: held.files.clone(), folders: held.folders.clone(), flushes: held.flushes }
+        Mark {
+            files: held.files.clone(),
+            folders: held.folders.clone(),
+            gone: held.gone.clone(),
+            flushes: held.flushes,
+        }
     }
 
     /// Drops what was staged since; what has reached the disk meanwhile stays there.
@@ -151,6 +187,7 @@ impl Staged {
         let reached = held.flushes != mark.flushes;
         held.files = if reached { BTreeMap::new() } else { mark.files };
         held.folders = if reached { BTreeMap::new() } else { mark.folders };
+        held.gone = if reached { BTreeSet::new() } else { mark.gone };
         drop(held);
         self.touch();
     }
@@ -177,11 +214,16 @@ impl Staged {
         if !changes.is_empty() {
             self.under.apply(&changes)?;
         }
+        let gone = std::mem::take(&mut self.lock_held().gone);
+        for folder in gone.iter().rev() {
+            let _somebody_uses_it = self.under.remove_folder(folder);
+        }
         let mut held = self.lock_held();
         for change in changes {
             held.seen.insert(change.path, change.bytes.map(|bytes| *blake3::hash(&bytes).as_bytes()));
         }
         held.flushes += u64::from(!told.is_empty());
+        held.deeds += u64::from(!told.is_empty());
         held.written.extend(told.iter().cloned());
         held.files.clear();
         held.folders.clear();
@@ -237,6 +279,9 @@ impl Staged {
         let size = bytes.as_ref().map_or(0, |bytes| bytes.len());
         let stat = self.stamp(EntryKind::File, size);
         self.touch_folders(&mut held, &key)?;
+        if bytes.is_some() {
+            held.gone.retain(|folder| !key.starts_with(&format!("{folder}/")));
+        }
         held.files.insert(key, File { bytes, like, stat });
         drop(held);
         self.touch();

@@ -196,7 +196,7 @@ fn finalized_files_are_those_of_the_command_line() {
     let tasks = root.join("kitty-specs/001-export-todos/tasks");
     for entry in fs::read_dir(&before).unwrap() {
         let entry = entry.unwrap();
-        fs::copy(entry.path(), tasks.join(entry.file_name())).unwrap();
+        fs::write(tasks.join(entry.file_name()), fs::read(entry.path()).unwrap()).unwrap();
     }
     let mut server = crate::support::Server::start(root.parent().unwrap(), "spec-kitty");
     let arguments =

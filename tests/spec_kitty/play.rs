@@ -39,6 +39,7 @@ pub fn project(name: &str, history: bool) -> Option<(tempfile::TempDir, PathBuf)
         "sample" => copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tools.d/spec-kitty/sample"), &root),
         other => copy(&data()?.join("corpus").join(other), &root),
     }
+    writable(&root);
     git(&root, &["init", "-q", "-b", "main"]);
     git(&root, &["config", "user.name", "Corpus Bot"]);
     git(&root, &["config", "user.email", "bot@example.com"]);
@@ -49,6 +50,17 @@ pub fn project(name: &str, history: bool) -> Option<(tempfile::TempDir, PathBuf)
         fs::remove_dir_all(root.join(".git")).unwrap();
     }
     Some((folder, root))
+}
+
+/// Data may be kept read-only; a copy of it is to be worked on.
+#[allow(clippy::permissions_set_readonly_false, reason = "it is a folder of the test's own")]
+fn writable(path: &Path) {
+    let mut permissions = fs::metadata(path).unwrap().permissions();
+    permissions.set_readonly(false);
+    fs::set_permissions(path, permissions).unwrap();
+    if path.is_dir() {
+        fs::read_dir(path).unwrap().for_each(|entry| writable(&entry.unwrap().path()));
+    }
 }
 
 impl Stage {

@@ -179,6 +179,9 @@ impl Check {
             faults.push("files changed".to_owned());
         }
         for (path, wanted) in step["files"].as_object().into_iter().flatten() {
+            if *wanted == false && root.join(path).exists() {
+                faults.push(format!("{path} is there"));
+            }
             faults.extend(judge_file(path, wanted, after.get(path)));
         }
         faults

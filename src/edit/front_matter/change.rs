@@ -9,6 +9,9 @@ use crate::value::{Json, Map, Value};
 use granit_parser::ScalarStyle;
 use std::ops::Range;
 
+/// Lists that differ more than this, as old items times new ones, are not compared item by item.
+const MOST_COMPARED: usize = 1_000_000;
+
 type Object = serde_json::Map<String, Json>;
 
 /// Gathers the cuts of one YAML text.
@@ -140,9 +143,10 @@ impl Change<'_> {
                 Some(before) => self.own_end(places[before].end, column),
                 None => self.line_start(places[0].start),
             };
+            let is_short = gone.len() * come.len() <= MOST_COMPARED;
             let mut next = come.start;
             for index in gone {
-                let like = (next..come.end).find(|candidate| is_like(&old[index], &wanted[*candidate]));
+                let like = (next..come.end).find(|other| is_short && is_like(&old[index], &wanted[*other]));
                 if let Some(like) = like {
                     self.added_items(at, column, &new[next..like])?;
                     self.item(&items[index], &places[index], column, &old[index], &new[like])?;
@@ -358,6 +362,13 @@ impl Change<'_> {
 
 /// Where two lists differ: items that are gone, and those that came in their place.
 fn gaps(old: &[Value], new: &[Value]) -> Vec<(Range<usize>, Range<usize>)> {
+    let same = |(old, new): &(&Value, &Value)| old == new;
+    let head = old.iter().zip(new).take_while(same).count();
+    let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(same).count();
+    let (gone, come) = (head..old.len() - tail, head..new.len() - tail);
+    if gone.len() * come.len() > MOST_COMPARED {
+        return vec![(gone, come)];
+    }
     let words = |values: &[Value]| values.iter().map(|value| value.to_json().to_string()).collect::<Vec<_>>();
     similar::capture_diff_slices(similar::Algorithm::Myers, &words(old), &words(new))
         .into_iter()

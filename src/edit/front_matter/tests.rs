@@ -119,6 +119,14 @@ fn line_ends_and_the_mark_stay() {
 }
 
 #[test]
+fn long_lists_take_no_long_time() {
+    let old: String = (0..3_000).map(|at| format!("  - a{at}\n")).collect();
+    let new: Vec<String> = (0..3_000).map(|at| format!("b{at}")).collect();
+    let wanted: String = new.iter().map(|item| format!("  - {item}\n")).collect();
+    assert_eq!(edit(&format!("l:\n{old}"), &json!({ "l": new })), format!("l:\n{wanted}"));
+}
+
+#[test]
 fn what_cannot_be_said_is_a_fault_and_never_a_wrong_text() {
     let fault = |text: &str, changes: &Json| {
         let result = edit_front_matter(&text.into(), changes, &FrontMatter::default());

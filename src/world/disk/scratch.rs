@@ -119,6 +119,10 @@ impl World for Scratch {
         self.disk.remove(path)
     }
 
+    fn remove_folder(&self, path: &str) -> Result<()> {
+        self.disk.remove_folder(path)
+    }
+
     fn apply(&self, changes: &[Change]) -> Result<()> {
         self.disk.apply(changes)
     }

@@ -20,6 +20,30 @@ pub(super) fn remove(roots: &Roots, path: &str) -> Result<()> {
     prepare(roots, path, None, None, &mut Making::begin())?.settle()
 }
 
+/// Removes a folder and those in it. A file or a symlink anywhere below is a fault; folders that are empty may be gone
+/// by then.
+pub(super) fn remove_folder(roots: &Roots, path: &str) -> Result<()> {
+    fn emptied(dir: &Dir, name: &str) -> io::Result<()> {
+        let folder = enter(dir, name, None)?;
+        for entry in folder.entries()? {
+            let entry = entry?;
+            match (entry.file_type()?.is_dir(), entry.file_name().to_str()) {
+                (true, Some(name)) => emptied(&folder, name)?,
+                _ => return Err(io::ErrorKind::DirectoryNotEmpty.into()),
+            }
+        }
+        dir.remove_dir(name)
+    }
+    match parent(roots, path, None) {
+        Ok((dir, name)) => emptied(&dir, &name).map_err(|error| match error.kind() {
+            io::ErrorKind::DirectoryNotEmpty => crate::world::not_empty(path),
+            _ => fault(path, "removed", &error),
+        }),
+        Err(Stopped::Absent) => Err(fault(path, "removed", &io::ErrorKind::NotFound.into())),
+        Err(Stopped::Fault(fault)) => Err(fault),
+    }
+}
+
 /// Writes and removes several files: first every new file is written beside its place, with all its bytes, and every
 /// target looked at; then the new ones are put in their places, then the others removed. What fails before the first
 /// rename is undone, folders included. A rename that fails after another one succeeded cannot be undone: that would

@@ -14,12 +14,15 @@ impl Folders for Staged {
             _ => None,
         };
         let held = self.lock_held();
-        if under.is_none() && !held.folders.contains_key(&key) {
+        if (under.is_none() || held.is_gone(&key)) && !held.folders.contains_key(&key) {
             return Ok(None);
         }
         let mut found: BTreeMap<String, (EntryKind, bool)> =
             under.into_iter().flatten().map(|entry| (entry.name, (entry.entry, entry.link))).collect();
         let inside = |path: &String| path::folder(path) == key && *path != key;
+        for path in held.gone.iter().filter(|path| inside(path)) {
+            found.remove(path::name(path));
+        }
         for path in held.folders.keys().filter(|path| inside(path)) {
             found.insert(path::name(path).to_owned(), (EntryKind::Folder, false));
         }

@@ -216,3 +216,31 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_folder_goes_with_the_last_file_if_it_is_told_to() {
+    let (memory, staged) = stage(&[("a/b/c.md", "one"), ("d.md", "two")]);
+    assert!(staged.remove_folder("a").is_err() && staged.remove_folder("d.md").is_err());
+    staged.remove("a/b/c.md").unwrap();
+    staged.remove_folder("a").unwrap();
+    assert!(staged.stat("a").unwrap().is_none() && staged.stat("a/b").unwrap().is_none());
+    assert_eq!(staged.list(".").unwrap().len(), 1);
+    assert!(memory.stat("a/b").unwrap().is_some());
+    staged.flush().unwrap();
+    assert!(memory.stat("a").unwrap().is_none());
+}
+
+#[test]
+fn a_folder_that_is_written_to_again_stays() {
+    let (memory, staged) = stage(&[("a/c.md", "one")]);
+    staged.remove("a/c.md").unwrap();
+    staged.remove_folder("a").unwrap();
+    staged.write("a/d.md", b"two").unwrap();
+    assert_eq!(found(&staged, "**"), "a/d.md");
+    staged.flush().unwrap();
+    assert_eq!(found(&*memory, "**"), "a/d.md");
+    staged.remove("a/d.md").unwrap();
+    staged.remove_folder("a").unwrap();
+    staged.drop_all();
+    assert_eq!(found(&staged, "**"), "a/d.md");
+}

@@ -24,6 +24,9 @@ impl World for Staged {
             if let Some(stat) = held.folders.get(&key) {
                 return Ok(Some(*stat));
             }
+            if held.is_gone(&key) {
+                return Ok(None);
+            }
             if let Some(file) = held.files.get(&key) {
                 return Ok(file.bytes.is_some().then_some(file.stat));
             }
@@ -69,6 +72,27 @@ impl World for Staged {
             Some(_) => self.put(path, None, None),
             None => Err(missing(path)),
         }
+    }
+
+    /// Stages that a folder is gone: the files in it must be gone already.
+    fn remove_folder(&self, path: &str) -> Result<()> {
+        match self.stat(path)? {
+            Some(stat) if stat.entry == EntryKind::Folder => {}
+            _ => return Err(crate::world::no_folder(path)),
+        }
+        let below = Walk { from: path.to_owned(), hidden: true, ignore: false, follow: false, depth: None };
+        if !self.walk(&below)?.files.is_empty() {
+            return Err(crate::world::not_empty(path));
+        }
+        let key = self.under.spelled(path);
+        let mut held = self.lock_held();
+        let inside = format!("{key}/");
+        held.folders.retain(|folder, _| *folder != key && !folder.starts_with(&inside));
+        self.touch_folders(&mut held, &key)?;
+        held.gone.insert(key);
+        drop(held);
+        self.touch();
+        Ok(())
     }
 
     fn may_write(&self, path: &str) -> Result<()> {
@@ -125,6 +149,7 @@ impl World for Staged {
             return Err(Diagnostic::new(Code::WORLD, message).help("what a program does cannot be taken back"));
         }
         self.flush()?;
+        self.ran();
         let ran = self.under.run(command);
         self.touch();
         ran
