@@ -311,19 +311,3 @@ fn many_paths_are_seen_as_each_alone() {
     let alone: Vec<_> = paths.iter().map(|path| disk.stat(path)).collect();
     assert_eq!(disk.stat_all(&paths), alone);
 }
-
-#[test]
-fn only_empty_folders_are_removed_and_never_through_a_link() {
-    let (place, disk) = house();
-    let root = place.path().join("inside");
-    fs::create_dir_all(root.join("empty/within")).unwrap();
-    fs::create_dir_all(root.join("full")).unwrap();
-    fs::write(root.join("full/.hidden"), "x").unwrap();
-    std::os::unix::fs::symlink("full", root.join("to-full")).unwrap();
-    disk.remove_folder("empty").unwrap();
-    assert!(!root.join("empty").exists());
-    for path in ["full", "to-full", "none", "full/.hidden", "."] {
-        assert!(disk.remove_folder(path).is_err(), "{path}");
-    }
-    assert!(root.join("full/.hidden").is_file());
-}
