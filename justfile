@@ -19,6 +19,14 @@ check:
 bless:
     TOOLSD_BLESS=1 cargo test --test generated
 
+# The official conformance suite over HTTP, all legs; `just conformance LEG` for one.
+conformance *legs:
+    .ci/conformance {{legs}}
+
+# Real clients on standard streams; `just clients install` installs them first.
+clients *words:
+    .ci/clients {{words}}
+
 # Speed, against opponents, in the release profile.
 bench *names:
     benches/run {{names}}

@@ -6,6 +6,7 @@ mod building;
 mod changes;
 mod coerce;
 mod complete;
+mod computing;
 mod graphs;
 mod host;
 mod interview;
@@ -14,13 +15,16 @@ mod operation;
 mod order;
 mod outcome;
 mod prompt;
+mod refreshing;
 mod reload;
 mod resource;
 mod running;
 mod service;
 mod serving;
+mod skills;
 mod status;
 mod tool;
+mod turn;
 mod writing;
 
 pub use answering::Answering;
@@ -29,6 +33,7 @@ pub use host::Staging;
 pub use interview::{Asker, Asking, Asks, Record};
 pub use loading::{Site, clashes, load, parts};
 pub use outcome::FAILURE;
+pub use refreshing::Pace;
 pub use reload::log_fault;
 pub use service::Service;
 pub use serving::Serving;
@@ -38,6 +43,7 @@ use crate::content::{Content, ResourceBody};
 use crate::diagnostic::Diagnostic;
 use crate::guard::Cancel;
 use crate::primitive::Notice;
+use crate::registry::Skills;
 use crate::value::Json;
 use std::sync::Arc;
 
@@ -46,6 +52,13 @@ use std::sync::Arc;
 pub enum Request {
     /// Call a tool.
     Call {
+        /// Its public name.
+        tool: String,
+        /// Its arguments: an object.
+        arguments: Json,
+    },
+    /// See to all that comes before a call of a tool becomes a task.
+    Prepare {
         /// Its public name.
         tool: String,
         /// Its arguments: an object.
@@ -76,6 +89,8 @@ pub enum Request {
     },
     /// List all resources: the fixed ones, and those that `list` functions name.
     ListResources,
+    /// List all skills: those among the files of packs, and those that `list` functions find.
+    ListSkills,
 }
 
 /// What is completed.
@@ -110,6 +125,10 @@ pub enum Answer {
     },
     /// The resources: objects as MCP lists them (`uri`, `name`, …), in a total order.
     Resources(Arc<Vec<Json>>),
+    /// The skills.
+    Skills(Arc<Skills>),
+    /// The call may begin, with what was asked beforehand.
+    Ready(Box<Record>),
     /// The call cannot go on without answers: make it again with them. Only where [`Asking::Suspends`].
     Asks(Box<Asks>),
     /// An error of the protocol: not found, rejected, a fault of the host.

@@ -6,6 +6,7 @@ mod compare;
 mod expectation;
 mod keeping;
 mod stage;
+mod timer;
 
 use crate::call::{Answer, Contents, Outcome, Request, Service, Staging};
 use crate::content::{Block, ResourceBody};
@@ -24,6 +25,7 @@ use keeping::Kept;
 use serde_json::json;
 use stage::Stage;
 use std::sync::{Arc, Mutex, PoisonError};
+use timer::Timer;
 
 /// An expectation of a case that was not met, or a step that could not be done.
 pub const UNMET: Code = Code("case");
@@ -99,6 +101,8 @@ struct Playing<'a> {
     kept: Kept,
     /// The result of each step, and the files after it.
     results: Vec<Json>,
+    /// The clock by which the graph is refreshed.
+    timer: Option<Timer>,
 }
 
 impl<'a> Playing<'a> {
@@ -114,7 +118,15 @@ impl<'a> Playing<'a> {
         let service = service.staged(staging);
         let registry = service.registry();
         let (client, kept) = (Client::new(case), Kept::within(stage.world().root()));
-        Ok(Self { stage, service, registry, pack, client, era, kept, results: Vec::new() })
+        let timer = Timer::begin(&service, pack, stage.world().now_ms());
+        Ok(Self { stage, service, registry, pack, client, era, kept, results: Vec::new(), timer })
+    }
+
+    /// Refreshes the graph if that is due by the clock of the case, and notes what clients are told.
+    fn ring(&self, notices: &Arc<Mutex<Vec<Notice>>>) {
+        if let Some(timer) = &self.timer {
+            timer.ring(&self.service, &self.pack.name, self.stage.world().now_ms(), notices);
+        }
     }
 
     fn step(&mut self, step: &Step, blessings: Option<&mut Vec<Blessing>>) -> Vec<Diagnostic> {
@@ -198,6 +210,7 @@ impl<'a> Playing<'a> {
             }
             Act::Advance { ms } => {
                 self.stage.advance(*ms);
+                self.ring(notices);
                 return Ok(None);
             }
             Act::Restart => {
@@ -224,6 +237,8 @@ pub fn result_of(answer: &Answer) -> Json {
         }
         Answer::Completion { values, .. } => json!(values),
         Answer::Resources(resources) => json!(**resources),
+        Answer::Skills(skills) => skills.iter().map(|(_, skill)| json!(skill.uri)).collect(),
+        Answer::Ready(_) => Json::Null,
         Answer::Asks(asks) => asks.questions.iter().map(|(key, _)| json!(key)).collect(),
         Answer::Fault(fault) => crate::call::fault_json(fault),
     }

@@ -3,6 +3,7 @@
 mod argument_description;
 mod ask_place;
 mod case_target;
+mod copied_function;
 mod data_race;
 mod effect;
 mod example_arguments;
@@ -24,11 +25,12 @@ mod unknown_argument;
 mod unknown_data;
 mod unknown_function;
 mod unknown_question;
+mod unknown_setting;
 mod unused_file;
 mod wrong_arity;
 
 pub use mend::{Mend, lines_of};
-pub use subject::{Subject, read_texts};
+pub use subject::{Subject, read_packs};
 
 use crate::definition::{Body, Located, MessagePart, Operation, Resource, Schema, Tool};
 use crate::diagnostic::{Code, Diagnostic};
@@ -59,6 +61,7 @@ pub const ALL: &[&Rule] = &[
     &argument_description::RULE,
     &ask_place::RULE,
     &case_target::RULE,
+    &copied_function::RULE,
     &data_race::RULE,
     &effect::RULE,
     &example_arguments::RULE,
@@ -78,13 +81,19 @@ pub const ALL: &[&Rule] = &[
     &unknown_data::RULE,
     &unknown_function::RULE,
     &unknown_question::RULE,
+    &unknown_setting::RULE,
     &unused_file::RULE,
     &wrong_arity::RULE,
 ];
 
 /// Everything that the rules find in a pack and that is not told yet, in the order of files and places.
 pub fn check(parts: &PackParts) -> Vec<Diagnostic> {
-    let subject = Subject::of(parts);
+    check_among(parts, &[])
+}
+
+/// The same where there are other packs.
+pub fn check_among(parts: &PackParts, others: &[&PackParts]) -> Vec<Diagnostic> {
+    let subject = Subject::of(parts, others);
     let mut found: Vec<Diagnostic> = Vec::new();
     //= docs/spec.md#diagnostics
     //# All faults of a pack MUST be told by one run of `check`.
@@ -202,6 +211,10 @@ fn named_functions<'a>(subject: &'a Subject<'_>) -> Vec<NamedFunction<'a>> {
     }
     for prompt in &definitions.prompts {
         let script = prompt.script.as_str();
+        if let Some(list) = &prompt.list {
+            let (function, at) = (list.value.as_str(), &list.at);
+            all.push(NamedFunction { script, function, at, parameters: 0..=0, form: "fn()" });
+        }
         let at = &prompt.name.at;
         if let Some((function, script)) = &prompt.context {
             all.push(NamedFunction { script, function, at, parameters: 0..=1, form: "fn(args)" });
@@ -214,6 +227,16 @@ fn named_functions<'a>(subject: &'a Subject<'_>) -> Vec<NamedFunction<'a>> {
         }
         let completions = prompt.arguments.iter().filter_map(|argument| argument.complete.as_ref());
         all.extend(completions.filter_map(|completion| of_completion(script, completion)));
+    }
+    if let Some((context, script)) = definitions.pack.as_ref().and_then(|pack| pack.context.as_ref()) {
+        let (function, at) = (context.value.as_str(), &context.at);
+        all.push(NamedFunction { script, function, at, parameters: 0..=0, form: "fn()" });
+    }
+    for skills in &definitions.skills {
+        if let Some(list) = &skills.list {
+            let (script, function, at) = (skills.script.as_str(), list.value.as_str(), &list.at);
+            all.push(NamedFunction { script, function, at, parameters: 0..=0, form: "fn()" });
+        }
     }
     if let Some(graph) = &definitions.graph {
         let (script, at) = (graph.script.value.as_str(), &graph.script.at);
@@ -299,7 +322,8 @@ mod tests {
     use super::*;
 
     fn codes(files: &[(&str, &str)]) -> Vec<Diagnostic> {
-        check(&read_texts(files))
+        let (parts, other) = read_packs(files);
+        check_among(&parts, &other.iter().collect::<Vec<_>>())
     }
 
     #[test]
@@ -322,7 +346,7 @@ mod tests {
                 wrong.push(format!("`{}` is not mended: {fault}", rule.code));
             }
             for files in [rule.fires, &mended] {
-                for fault in read_texts(files).faults {
+                for fault in read_packs(files).0.faults {
                     if fault.code != crate::definition::code::MISSING_KEY {
                         wrong.push(format!("an example of `{}` is broken: {fault}", rule.code));
                     }

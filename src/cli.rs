@@ -11,6 +11,7 @@ mod new;
 mod options;
 mod prompt;
 mod read;
+mod refreshing;
 mod serve;
 mod session;
 mod show;

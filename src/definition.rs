@@ -10,15 +10,17 @@ mod operation;
 mod pack;
 mod read;
 mod schema;
+mod tool;
 mod uri;
 mod workspace;
 
 pub use catalogue::{PromptTool, listed as listed_prompt};
 pub use grammar::{Grammar, Key, Shape, reference};
 pub use operation::{Dispatch, Operation};
-pub use pack::{Git, Grants, GraphDefinition, LimitsOverride, PackDefinition, Refresh};
+pub use pack::{Git, Grants, GraphDefinition, LimitsOverride, PackDefinition, Refresh, Setting, SkillsDefinition};
 pub use read::read;
 pub use schema::{Checker, Problem, Role, Schema, lint, missing_references, published, resolved};
+pub use tool::{Declared, Hints, Task, Tasking};
 pub use uri::variables as uri_variables;
 pub use workspace::{Server, Workspace, Written, read_workspace};
 
@@ -27,7 +29,7 @@ use grammar::{FILE, WORKSPACE};
 use read::{icons, limits};
 
 use crate::parse::toml::{Dates, Entry, Item, Node, escape, parse};
-use crate::primitive::{Effect, Question};
+use crate::primitive::Effect;
 use crate::source::Place;
 use crate::value::Json;
 use std::sync::Arc;
@@ -75,6 +77,8 @@ pub struct Tool {
     pub description: Located<String>,
     /// A function that computes the description.
     pub describe: Option<Located<String>>,
+    /// Whether it is served.
+    pub enabled: Setting<bool>,
     /// What it does at most.
     pub effect: Located<Effect>,
     /// The schema of its arguments, as the author wrote it.
@@ -93,6 +97,8 @@ pub struct Tool {
     pub questions: Arc<[Declared]>,
     /// The capabilities without which a client cannot use it.
     pub requires_client: Vec<Located<String>>,
+    /// Whether its calls run as tasks.
+    pub tasking: Tasking,
     /// Overrides of the hints that follow from the effect.
     pub hints: Hints,
     /// Icons: objects with `src`, `mimeType`, `sizes`, `theme`.
@@ -101,26 +107,6 @@ pub struct Tool {
     pub meta: Option<Json>,
     /// The limits of a call, where they differ from the pack's.
     pub limits: LimitsOverride,
-}
-
-/// A question that a definition declares: `[tool.ask.KEY]`.
-#[derive(Clone, Debug)]
-pub struct Declared {
-    /// Its key.
-    pub key: Located<String>,
-    /// What is asked.
-    pub question: Question,
-}
-
-/// The hints of a tool that its author sets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Hints {
-    /// Whether it may destroy something.
-    pub destructive: Option<bool>,
-    /// Whether a second call with the same arguments changes nothing more.
-    pub idempotent: Option<bool>,
-    /// Whether it reaches beyond a closed domain.
-    pub open_world: Option<bool>,
 }
 
 /// What answers a call, a read or a prompt.
@@ -227,6 +213,10 @@ pub struct Prompt {
     pub title: Option<String>,
     /// When to use it.
     pub description: Option<String>,
+    /// Whether it is served.
+    pub enabled: Setting<bool>,
+    /// A function that lists prompts: this one is then the pattern of all of them, and not served itself.
+    pub list: Option<Located<String>>,
     /// Its arguments.
     pub arguments: Vec<PromptArgument>,
     /// Its messages: at least one.
@@ -293,13 +283,6 @@ pub enum MessagePart {
     },
 }
 
-/// Skills that are served as they lie among the files of the pack.
-#[derive(Clone, Debug)]
-pub struct SkillsDefinition {
-    /// Folders, from the root: each folder below them that has a `SKILL.md` is a skill.
-    pub dirs: Vec<Located<String>>,
-}
-
 /// A case, or an example: documentation and test at once.
 #[derive(Clone, Debug)]
 pub struct Case {
@@ -313,6 +296,10 @@ pub struct Case {
     pub git: bool,
     /// Locks that somebody else holds.
     pub locked: Vec<String>,
+    /// The folder, among the files below, that is the workspace; without it they lie in the workspace themselves.
+    pub workspace: Option<String>,
+    /// The folder, among the files below, that is the home folder.
+    pub home: Option<String>,
     /// The files of the workspace.
     pub files: Vec<(String, String)>,
     /// Folders whose files are laid into the workspace: paths from the root.

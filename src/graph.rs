@@ -1,13 +1,13 @@
 //! The graph of a pack: built from files, kept in fragments, immutable once made.
 //!
 //! `build` records what each file says in a [`Fragment`]; assembly puts fragments next to each other without
-//! copying them and gives every node a number, its place in the order of insertion. A later transaction would
-//! add one more fragment and a list of removed numbers: nothing here assumes that a number is alive but
-//! the lists of nodes per kind.
+//! copying them and gives every node a number, its place in the order of insertion. Changes copy the arrays
+//! of numbers and put what they touch into fragments of their own.
 
 mod access;
 mod assembly;
 mod builder;
+mod change;
 mod computing;
 mod condition;
 mod cycles;
@@ -35,6 +35,7 @@ mod tests;
 mod walk;
 
 pub use builder::Builder;
+pub use change::{Changing, Entry, Label, Origin, Transaction};
 pub use computing::is_limited;
 pub use condition::Condition;
 pub use drawing::Drawing;
@@ -50,6 +51,7 @@ pub use walk::{Direction, Walking};
 
 use access::Reader;
 use assembly::assemble;
+use change::{Lineage, Pending, Turns};
 use computing::{Doing, Limited, Progress, Related};
 use derived::Group;
 use fields::{fingerprint, plain, record};
@@ -60,7 +62,8 @@ use kept::{Keeping, Kept, Premise};
 use reads::{Basis, Reads};
 use remembered::Remembered;
 use scan::{Memo, Scan};
-use snapshot::{Adjacency, EdgeRow, KindTable, NONE, Parts, Shape, Slot};
+use snapshot::{Adjacency, EdgeRow, KindTable, NONE, Numbered, Parts, Shape, Slot};
+use store::Built;
 
 use crate::diagnostic::Result;
 use crate::value::Value;

@@ -2,12 +2,14 @@
 //!
 //! A request travels: `wire` reads a line and hands it to rmcp's loop; `handler` turns it into a
 //! [`crate::call::Request`]; `running` waits for the answer and tells the client of progress meanwhile;
+//! `calling` decides whether a call becomes a task, `tasking` runs it, and `tasks` keeps what is known of it;
 //! `render` and `faults` write the answer for the revision in use; `outlet` writes the bytes. Over HTTP, `http` takes
 //! the place of `wire` and `outlet`: rmcp reads and writes there, and `http` does what it leaves open.
 
 mod about;
 mod asking;
 mod bus;
+mod calling;
 mod connection;
 mod faults;
 mod handler;
@@ -23,6 +25,8 @@ mod sealing;
 mod secret;
 mod skills;
 mod stdio;
+mod tasking;
+mod tasks;
 mod telling;
 mod wire;
 
@@ -32,20 +36,22 @@ pub use wire::Bounds;
 
 use crate::call::Answering;
 use crate::value::Json;
-use asking::{Line, Manner};
+use asking::{Line, Manner, PATIENCE, Put, asked, unheard};
 use bus::{Bus, Event, STATUS, read_resource};
 use connection::{Connection, Host};
-use lists::{Lists, Shelf, page, typed};
+use lists::{Calls, Lists, Shelf, page, typed};
 use message::{Incoming, is_removed, misread, misread_cursor, read_message, read_refused};
 use outlet::Outlet;
 use revision::Revision;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
-use running::{level_of, logging_level};
+use running::{EndOnDrop, level_of, logging_level};
 use sealing::Sealing;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
+use tasking::{Job, owner};
+use tasks::{Begun, Owner, Tasks};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::signal::unix::{SignalKind, signal};
 use wire::{Ends, Wire};

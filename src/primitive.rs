@@ -7,6 +7,7 @@ pub mod find;
 pub mod form;
 pub mod git;
 mod host;
+pub mod lock_note;
 mod memory;
 mod question;
 pub mod time;

@@ -1,6 +1,7 @@
 //! Everything that is served, immutable: the pack is the unit of reload.
 
 mod assemble;
+mod compiling;
 mod config;
 mod embedded;
 mod layers;
@@ -9,18 +10,22 @@ mod pack;
 mod serving;
 mod settings;
 mod skills;
+mod texts;
 mod trust;
 mod uri;
 
 pub use assemble::{Assembly, assemble};
-pub use config::no_pack;
+pub use config::{granted_paths, no_pack};
 pub use embedded::embedded_files;
-pub use layers::{EJECTED, EMBEDDED, FOLDERS, Files, Layer, LayerFile, WORKSPACE_FOLDER, ejected, list_layer};
+pub use layers::{
+    EJECTED, EMBEDDED, FOLDERS, Files, Layer, LayerFile, WORKSPACE_FOLDER, ejected, is_hidden, list_layer,
+};
 pub use merge::merge;
-pub use pack::{Made, Pack, PackParts, compile, grant};
+pub use pack::{Made, Pack, PackParts, Schemas, compile, grant};
 pub use serving::{Choice, Served, Worlds, outer_roots, root_of, serves};
 pub use settings::{SETTINGS, Settings};
-pub use skills::{SKILL_FILE, Skill, SkillFile};
+pub use skills::{Digests, Rejected, SKILL_FILE, Skill, SkillFile, Skills, found_skill};
+pub use texts::Texts;
 pub use trust::{TRUST_RECORD, Trust};
 pub use uri::{UriTemplate, Variables};
 
@@ -46,8 +51,14 @@ pub struct Registry {
     pub resources: Vec<Arc<ServedResource>>,
     /// Their prompts.
     pub prompts: Vec<Arc<ServedPrompt>>,
-    /// Their skills, by URI.
-    pub skills: BTreeMap<String, (Arc<Pack>, Arc<Skill>)>,
+    /// The skills among their files.
+    pub skills: Arc<Skills>,
+    /// The tools that the configuration switches off: that of a case may switch them on.
+    pub switched_off: Vec<Arc<ServedTool>>,
+    /// The prompts after whose pattern a function lists others, or that the configuration may switch on.
+    pub patterns: Vec<Arc<ServedPrompt>>,
+    /// The instructions of packs that are computed, by the name of the pack.
+    pub instructions: BTreeMap<String, String>,
     /// Every spelling of every resource, the more specific first.
     pub routes: Vec<(UriTemplate, Arc<ServedResource>)>,
     /// The packs that do not serve here, and the markers each looked for.
@@ -61,12 +72,14 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// The file of a skill with this URI, and the pack that has it.
-    pub fn skill_file(&self, uri: &str) -> Option<(&Arc<Pack>, &Arc<Skill>, &SkillFile)> {
-        self.skills.values().find_map(|(pack, skill)| {
-            let at = skill.files.binary_search_by(|file| file.uri.as_str().cmp(uri)).ok()?;
-            Some((pack, skill, &skill.files[at]))
-        })
+    /// Whether a pack has skills: among its files, or found by a function.
+    pub fn has_skills(&self) -> bool {
+        !self.skills.is_empty() || self.finds_skills()
+    }
+
+    /// Whether a function of a pack finds skills.
+    pub fn finds_skills(&self) -> bool {
+        self.packs.iter().any(|pack| !pack.skill_lists.is_empty())
     }
 
     /// The resource that answers a URI, and the variables in it; a fault if its query is wrong.
@@ -121,6 +134,8 @@ pub struct ServedPrompt {
     pub pack: Arc<Pack>,
     /// Its public name.
     pub name: String,
+    /// The public name of its pattern, if a function listed it.
+    pub pattern: Option<String>,
     /// Its definition.
     pub prompt: Prompt,
     /// What getting it is held to.

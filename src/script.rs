@@ -4,6 +4,7 @@ mod adapt;
 mod caught;
 mod cells;
 mod convert;
+mod deferred;
 mod diagnose;
 mod engine;
 mod function;
@@ -20,9 +21,11 @@ pub mod survey;
 #[cfg(test)]
 mod tests;
 
+pub use deferred::Program;
 pub use engine::{known_arities, known_names};
+pub use parallel::STACK;
 pub use pool::{Pool, aside};
-pub use program::{FunctionName, Program};
+pub use program::FunctionName;
 
 use adapt::{register as register_primitive, register_operators};
 use caught::of_caught;
@@ -32,7 +35,7 @@ use diagnose::{kind_of_type, parse_fault, raise};
 use engine::{MOST_LEVELS, empty_engine};
 use function::Closure;
 use language::sequence_verb;
-use parallel::{STACK, parallel};
+use parallel::parallel;
 use program::{Inner, Script, is_closure};
 use resolved::{number, within};
 use running::{Running, at_level, current, enter, level};

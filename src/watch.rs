@@ -1,6 +1,7 @@
 //! Turns file events into debounced sets of changed paths.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::script::STACK;
 use notify::event::{AccessKind, AccessMode, EventKind};
 use notify::{Config, Event, PollWatcher, RecommendedWatcher, RecursiveMode, Watcher as _};
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,6 +40,8 @@ impl Watcher {
         armed.arm(&BTreeSet::new());
         let thread = std::thread::Builder::new()
             .name("watch".into())
+            // What is called may run scripts.
+            .stack_size(STACK)
             .spawn(move || armed.run(&events, &changed))
             .map_err(|error| Diagnostic::new(Code::WORLD, format!("no thread to watch files with: {error}")))?;
         Ok(Self { stop: Some(sender), thread: Some(thread) })

@@ -78,6 +78,11 @@ pub trait World: Send + Sync {
         path::clean(path)
     }
 
+    /// The absolute path that a path leads to which a symlink takes into another root.
+    fn leads_to(&self, _path: &str) -> Option<String> {
+        None
+    }
+
     /// The further roots that the user granted: absolute, each in its one spelling.
     fn granted_roots(&self) -> Vec<String> {
         Vec::new()
@@ -96,6 +101,11 @@ pub trait World: Send + Sync {
     /// Tries to take a lock, once and without waiting.
     fn lock(&self, path: &str) -> Result<Attempt> {
         Err(Diagnostic::new(Code::WORLD, format!("`{path}` cannot be locked here")))
+    }
+
+    /// Whether a process of this machine is alive; in a world without processes none is.
+    fn is_alive(&self, _pid: u32) -> bool {
+        false
     }
 
     /// Runs a program to its end. A world without programs refuses.
@@ -210,6 +220,8 @@ pub struct Walked {
     pub files: Vec<String>,
     /// The folders looked into, the first one included: paths relative to the root, sorted bytewise.
     pub folders: Vec<String>,
+    /// Whether a symlink was followed, or would have been if it led to something.
+    pub linked: bool,
 }
 
 fn not_empty(path: &str) -> Box<Diagnostic> {

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 use toml::{Table, Value};
-use toolsd::check::{check, in_order, read_texts};
+use toolsd::check::{check_among, in_order, read_packs};
 use toolsd::definition::code;
 use toolsd::diagnostic::{Code, Diagnostic};
 use toolsd::document::Document;
@@ -20,8 +20,8 @@ fn folder() -> std::path::PathBuf {
 
 /// All faults of a pack: those of its files, and those of the rules.
 fn faults(files: &Files) -> Vec<Diagnostic> {
-    let parts = read_texts(files);
-    let mut faults = check(&parts);
+    let (parts, other) = read_packs(files);
+    let mut faults = check_among(&parts, &other.iter().collect::<Vec<_>>());
     faults.extend(parts.faults);
     in_order(&mut faults);
     faults

@@ -13,5 +13,7 @@ mod layers;
 mod reload;
 #[path = "command_line/server.rs"]
 mod server;
+#[path = "command_line/tasks.rs"]
+mod tasks;
 #[path = "command_line/writing.rs"]
 mod writing;

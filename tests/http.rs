@@ -9,8 +9,12 @@ mod ends;
 mod gate;
 #[path = "command_line/home.rs"]
 mod home;
+#[path = "http/limits.rs"]
+mod limits;
 #[path = "http/requests.rs"]
 mod requests;
+#[path = "http/tasks.rs"]
+mod tasks;
 
 use client::Server;
 use home::Home;

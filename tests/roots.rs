@@ -132,6 +132,25 @@ fn other_rooms_are_refused_with_the_way_to_grant_them() {
     assert_eq!(absent.status.code(), Some(2), "{absent:?}");
 }
 
+//= docs/spec.md#roots
+//= type=test
+//# What a symlink leads to in another root MUST be covered by a grant itself.
+#[test]
+fn a_link_into_another_room_gives_no_more_than_the_grants() {
+    let house = House::new();
+    fs::create_dir(house.at("partly")).unwrap();
+    fs::write(house.at("partly/a.md"), "granted").unwrap();
+    fs::write(house.at("partly/key"), "a private key").unwrap();
+    for (room, target) in [("well", "partly/a.md"), ("bad", "partly/key"), ("named_one", "named/a.md")] {
+        fs::create_dir(house.at("workspace").join(room)).unwrap();
+        symlink(house.at(target), house.at("workspace").join(room).join("a.md")).unwrap();
+    }
+    assert_eq!(house.act("read", Path::new("well"), &[]), "granted");
+    assert_eq!(house.act("read", Path::new("named_one"), &[]), "named");
+    let refused = house.act("read", Path::new("bad"), &[]).to_string();
+    assert!(refused.contains("may not read") && !refused.contains("a private key"), "{refused}");
+}
+
 //= docs/spec.md#robustness
 //= type=test
 //# A path MUST NOT lead outside its root, by `..`, by being absolute, or through a symlink.
@@ -144,7 +163,10 @@ fn symlinks_of_granted_rooms_do_not_lead_out() {
     for room in ["left/door", "left/back"] {
         for act in ["read", "find", "write", "lock", "commit", "status"] {
             let refused = house.act(act, &house.at(room), &["left"]).to_string();
-            assert!(refused.contains("symlink") || refused.contains("no folder"), "{room} {act}: {refused}");
+            assert!(
+                ["symlink", "no folder", "may not read"].iter().any(|word| refused.contains(word)),
+                "{room} {act}: {refused}"
+            );
         }
     }
     assert_eq!(house.text("secret"), "secret");
@@ -166,4 +188,32 @@ fn rooms_of_a_trusted_file_are_granted_and_those_of_an_untrusted_one_are_not() {
     assert!(house.run(&["trust"], &[]).status.success());
     assert_eq!(house.act("read", &house.at("left"), &[]), "left");
     assert!(house.act("read", &house.at("secret"), &[]).to_string().contains("may not"));
+}
+
+//= docs/spec.md#freshness
+//= type=test
+//# An edit of a workspace file before a call MUST be seen by the call.
+#[test]
+fn a_graph_reaches_over_all_rooms_and_sees_their_edits() {
+    let house = House::new();
+    let (left, right) = (house.at("left"), house.at("right room [1]"));
+    let packs = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/roots");
+    let words = ["--dir", packs, "--root", left.to_str().unwrap(), "--root", right.to_str().unwrap()];
+    let mut server = support::Server::start_with(&house.at("workspace"), "rooms", &words);
+    let note = |room: &str, name: &str, text: &str| {
+        let path = if room == "workspace" { json!(name) } else { json!(house.at(room).join(name)) };
+        json!({ "path": path, "text": text })
+    };
+    let mut notes = vec![note("workspace", "a.md", "workspace"), note("left", "a.md", "left")];
+    notes.push(note("right room [1]", "a.md", "right room [1]"));
+    assert_eq!(server.well("list_notes", json!({})), json!(notes));
+    fs::write(house.at("left/a.md"), "edited").unwrap();
+    fs::write(house.at("right room [1]/b.md"), "new").unwrap();
+    fs::remove_file(house.at("right room [1]/a.md")).unwrap();
+    let notes = [notes[0].clone(), note("left", "a.md", "edited"), note("right room [1]", "b.md", "new")];
+    assert_eq!(server.well("list_notes", json!({})), json!(notes));
+    // A link that is put in place of a file leads nowhere.
+    fs::remove_file(house.at("left/a.md")).unwrap();
+    symlink("../secret/a.md", house.at("left/a.md")).unwrap();
+    assert_eq!(server.well("list_notes", json!({})), json!([notes[0], notes[2]]));
 }

@@ -48,6 +48,12 @@ fn said(output: &Output) -> Value {
 //= docs/spec.md#writes
 //= type=test
 //# A lock MUST be let go when its function fails and when its process dies.
+//= docs/spec.md#questions
+//= type=test
+//# What the function of `once` wrote MUST reach the disk when it ends well.
+//= docs/spec.md#questions
+//= type=test
+//# A question inside a lock, after a change of the graph, or after a write that reached the disk outside of `once` MUST be refused.
 //= docs/spec.md#writes
 //= type=test
 //# A program MUST end, with all that it started, when its time is over or the call is cancelled.

@@ -4,7 +4,7 @@
 //! request is written by itself, as independent callers would, and every answer is checked.
 
 use crate::Outcome;
-use crate::machine::{Memory, memory};
+use crate::machine::{Memory, memory, processor_time};
 use serde_json::{Value, json};
 use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader, Write};
@@ -21,6 +21,7 @@ const LIFE: Duration = Duration::from_secs(300);
 
 /// A tool call, and the answer that is right.
 pub struct Call {
+    tool: String,
     params: String,
     right: Right,
 }
@@ -38,10 +39,21 @@ pub enum Right {
 impl Call {
     /// Prepares a call.
     pub fn new(tool: &str, arguments: &Value, right: Right) -> Call {
-        Call { params: json!({ "name": tool, "arguments": arguments }).to_string(), right }
+        Call { tool: tool.to_owned(), params: json!({ "name": tool, "arguments": arguments }).to_string(), right }
     }
 
-    fn check(&self, result: &Value) -> Outcome<()> {
+    /// What is called.
+    pub fn tool(&self) -> &str {
+        &self.tool
+    }
+
+    /// What is sent as `params`.
+    pub fn params(&self) -> &str {
+        &self.params
+    }
+
+    /// Whether a result is right.
+    pub fn check(&self, result: &Value) -> Outcome<()> {
         let right = result["isError"] != json!(true)
             && match &self.right {
                 Right::Any => true,
@@ -112,6 +124,11 @@ impl Server {
         memory(self.process)
     }
 
+    /// Milliseconds of processor time that it has used.
+    pub fn processor_time(&self) -> Option<f64> {
+        processor_time(self.process)
+    }
+
     /// Calls once; gives the time and the result.
     pub fn call(&mut self, call: &Call) -> Outcome<(Duration, Value)> {
         let began = Instant::now();
@@ -129,11 +146,21 @@ impl Server {
     ///
     /// All that is in flight must fit into a pipe (64 kB), since this side does not read while it writes.
     pub fn in_flight(&mut self, call: &Call, count: usize, window: usize) -> Outcome<f64> {
+        self.each_in_flight(&|_| call, count, window)
+    }
+
+    /// The same with another call each time, by its number.
+    pub fn each_in_flight<'a>(
+        &mut self,
+        call: &dyn Fn(usize) -> &'a Call,
+        count: usize,
+        window: usize,
+    ) -> Outcome<f64> {
         let first = self.next;
         let mut open = vec![true; count];
         let began = Instant::now();
-        for _ in 0..window.min(count) {
-            self.send("tools/call", &call.params)?;
+        for place in 0..window.min(count) {
+            self.send("tools/call", &call(place).params)?;
         }
         for done in 0..count {
             let (id, _, result) = self.receive()?;
@@ -141,9 +168,9 @@ impl Server {
             if !open.get_mut(place).is_some_and(|open| std::mem::replace(open, false)) {
                 return Err(format!("an answer to {id}, which is not open").into());
             }
-            call.check(&result)?;
+            call(place).check(&result)?;
             if done + window < count {
-                self.send("tools/call", &call.params)?;
+                self.send("tools/call", &call(done + window).params)?;
             }
         }
         let calls = f64::from(u32::try_from(count)?);
@@ -211,7 +238,7 @@ impl Drop for Server {
 }
 
 /// Ends a process that may have ended already.
-fn end(child: &Mutex<Child>) {
+pub fn end(child: &Mutex<Child>) {
     if let Ok(mut child) = child.lock() {
         // Both fail only for a process that is gone, which is what is wanted.
         let _ = child.kill();

@@ -34,6 +34,17 @@ pub fn memory(process: u32) -> Option<Memory> {
     Some(Memory { now: megabytes("VmRSS")?, peak: megabytes("VmHWM")? })
 }
 
+/// Milliseconds of processor time that the threads of a process have used; none where there is no `/proc`.
+pub fn processor_time(process: u32) -> Option<f64> {
+    let threads = fs::read_dir(format!("/proc/{process}/task")).ok()?.flatten();
+    // A thread that has just ended tells nothing any more.
+    let used = threads.filter_map(|thread| {
+        let told = fs::read_to_string(thread.path().join("schedstat")).ok()?;
+        told.split(' ').next()?.parse::<f64>().ok()
+    });
+    Some(used.sum::<f64>() / 1e6)
+}
+
 fn value(path: &str, key: &str) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     let line = text.lines().find(|line| line.starts_with(key))?;

@@ -1,8 +1,8 @@
 //! `just bench`: the speed that toolsd promises, measured against opponents in the same run.
 //!
-//! `speed [--small] [--toolsd PATH] [--opponents FOLDER] [--duvet PATH] [--scratch FOLDER] [--project-only]
-//! [PART…]`; the parts are `echo`, `start`, `stats`, `index` and
-//! `workspace`, all of them if none is named. Exit code 1 = a wrong answer, or a target missed;
+//! `speed [--small] [--toolsd PATH] [--opponents FOLDER] [--duvet PATH] [--spec-kitty PATH] [--scratch FOLDER]
+//! [--project-only] [PART…]`; the parts are those of the table below, all of them if none is named. Exit code 1 = a
+//! wrong answer, or a target missed;
 //! `--small` takes few samples and judges no time.
 
 mod client;
@@ -12,12 +12,17 @@ mod project;
 mod report;
 mod setting;
 mod statistics;
+mod web;
 mod targets {
     //! What is promised, one part a file.
     pub mod echo;
     pub mod index;
+    pub mod load;
+    pub mod skills;
     pub mod start;
     pub mod stats;
+    pub mod trace;
+    pub mod workflow;
     pub mod workspace;
 }
 
@@ -36,7 +41,11 @@ const PARTS: &[Part] = &[
     ("start", targets::start::measure),
     ("stats", targets::stats::measure),
     ("index", targets::index::measure),
+    ("trace", targets::trace::measure),
+    ("load", targets::load::measure),
+    ("skills", targets::skills::measure),
     ("workspace", targets::workspace::measure),
+    ("workflow", targets::workflow::measure),
 ];
 
 fn main() -> ExitCode {
@@ -54,7 +63,8 @@ fn main() -> ExitCode {
 fn run() -> Outcome<bool> {
     let setting = Setting::read(std::env::args().skip(1))?;
     if let Some(unknown) = setting.parts.iter().find(|part| !PARTS.iter().any(|(name, _)| name == part)) {
-        return Err(format!("no part `{unknown}`: echo, start, stats, index, workspace").into());
+        let names: Vec<&str> = PARTS.iter().map(|(name, _)| *name).collect();
+        return Err(format!("no part `{unknown}`: {}", names.join(", ")).into());
     }
     if setting.project_only {
         let made = project::make(&setting.project(), setting.size())?;

@@ -3,6 +3,7 @@
 use crate::Outcome;
 use crate::client::Server;
 use crate::project::{LARGE, SMALL, Size};
+use crate::web::Web;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,6 +22,8 @@ pub struct Setting {
     opponents: PathBuf,
     /// The real duvet, if it is not with the others.
     duvet: Option<PathBuf>,
+    /// The command line of Spec Kitty, if it is not with the others.
+    spec_kitty: Option<PathBuf>,
     /// Where files may be made.
     scratch: PathBuf,
 }
@@ -36,6 +39,7 @@ impl Setting {
             toolsd: env!("CARGO_BIN_EXE_toolsd").into(),
             opponents: target.clone(),
             duvet: None,
+            spec_kitty: None,
             scratch: target.join("scratch"),
         };
         let mut arguments = arguments;
@@ -51,6 +55,7 @@ impl Setting {
                 "--toolsd" => setting.toolsd = path()?,
                 "--opponents" => setting.opponents = path()?,
                 "--duvet" => setting.duvet = Some(path()?),
+                "--spec-kitty" => setting.spec_kitty = Some(path()?),
                 "--scratch" => setting.scratch = path()?,
                 option if option.starts_with('-') => return Err(format!("no option `{option}`").into()),
                 part => setting.parts.push(part.to_owned()),
@@ -73,6 +78,11 @@ impl Setting {
     /// Where the project is made.
     pub fn project(&self) -> PathBuf {
         self.scratch.join("project")
+    }
+
+    /// Where anything may be made.
+    pub fn scratch(&self) -> &Path {
+        &self.scratch
     }
 
     /// Where the workspace of specifications is made.
@@ -109,6 +119,23 @@ impl Setting {
         self.start(&mut command)
     }
 
+    /// The same over HTTP.
+    pub fn bench_pack_web(&self) -> Outcome<Web> {
+        let packs = self.checkout().join("benches/packs");
+        let mut command = self.toolsd(&["serve", "--http", "127.0.0.1:0", "--pack", "bench", "--dir"]);
+        command.arg(packs).arg("--workspace").arg(self.empty());
+        Web::start(&mut command)
+    }
+
+    /// The typed server on rmcp over HTTP, if it was built.
+    pub fn typed_web(&self) -> Outcome<Option<Web>> {
+        let program = self.opponents.join("opponents/release/typed-server");
+        if self.small || !program.exists() {
+            return Ok(None);
+        }
+        Web::start(Command::new(&program).args(["--transport", "http"])).map(Some)
+    }
+
     /// Starts a server; its stderr goes to a file of the scratch folder.
     pub fn start(&self, command: &mut Command) -> Outcome<Server> {
         Server::start(command, &self.scratch.join("servers.log"))
@@ -130,6 +157,22 @@ impl Setting {
     pub fn duvet(&self) -> Option<PathBuf> {
         let installed = || self.opponents.join("duvet/bin/duvet");
         Some(self.duvet.clone().unwrap_or_else(installed)).filter(|program| program.exists() && !self.small)
+    }
+
+    /// The command line of Spec Kitty, if it was installed.
+    pub fn spec_kitty(&self) -> Option<PathBuf> {
+        let installed = || self.opponents.join("spec-kitty/bin/spec-kitty");
+        Some(self.spec_kitty.clone().unwrap_or_else(installed)).filter(|program| program.exists() && !self.small)
+    }
+
+    /// An empty folder of this name, to make a project in.
+    pub fn scratch(&self, name: &str) -> Outcome<PathBuf> {
+        let folder = self.scratch.join(name);
+        if folder.exists() {
+            fs::remove_dir_all(&folder)?;
+        }
+        fs::create_dir_all(&folder)?;
+        Ok(folder.canonicalize()?)
     }
 
     fn opponent(&self, program: &Path, command: &mut Command) -> Outcome<Option<Server>> {

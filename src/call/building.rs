@@ -1,17 +1,35 @@
 //! The graph of a pack for a call: the workspace within the grants, the build within its own limits.
 
 use super::host::CallHost;
-use crate::definition::GraphDefinition;
+use crate::definition::{GraphDefinition, Refresh};
 use crate::diagnostic::Result;
-use crate::graph::{Build, Functions, Graph, Store};
+use crate::graph::{Build, Functions, Origin, Store};
 use crate::guard::{self, Guard};
 use crate::primitive::Host;
 use crate::value::Value;
 use crate::world::World;
 use std::sync::Arc;
 
-/// The graph as the files are now. The time of a build is not the call's.
-pub fn fresh(host: &Arc<CallHost>, store: &Arc<Store>, graph: &GraphDefinition) -> Result<Arc<Graph>> {
+/// How a graph is asked for: [`Store::origin`], or [`Store::standing_origin`].
+type Ask = fn(&Store, &Build<'_>) -> Result<Origin>;
+
+/// The graph as the pack refreshes it: as the files are now, unless that is seen to beside the calls. What the call
+/// itself wrote it always sees.
+pub fn graph(host: &Arc<CallHost>, store: &Arc<Store>, graph: &GraphDefinition) -> Result<Origin> {
+    let wrote = host.world().staged().is_some_and(|staged| !staged.is_empty());
+    match graph.refresh {
+        Refresh::Beside { .. } if !wrote => asked(host, store, graph, Store::standing_origin),
+        _ => asked(host, store, graph, Store::origin),
+    }
+}
+
+/// The graph as the files are now.
+pub fn fresh(host: &Arc<CallHost>, store: &Arc<Store>, graph: &GraphDefinition) -> Result<Origin> {
+    asked(host, store, graph, Store::origin)
+}
+
+/// The time of a build is not the call's.
+fn asked(host: &Arc<CallHost>, store: &Arc<Store>, graph: &GraphDefinition, ask: Ask) -> Result<Origin> {
     let made = &host.pack.made;
     let functions = made.program.functions_of(&graph.script.value);
     let functions: Arc<dyn Functions> = Arc::new(OfPack { functions, hash: made.hash });
@@ -25,7 +43,7 @@ pub fn fresh(host: &Arc<CallHost>, store: &Arc<Store>, graph: &GraphDefinition) 
     let config = host.config();
     let world = host.readable()?;
     let build = Build { world: &world, functions: &functions, entry: "build", config: &config, within: &within };
-    store.fresh(&build)
+    ask(store, &build)
 }
 
 /// The functions of a pack, for its graph: what they make depends on the scripts, and on the tables, settings and

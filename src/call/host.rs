@@ -2,15 +2,17 @@
 
 use super::building;
 use super::graphs::Graphs;
-use super::interview::Interview;
+use super::interview::{Interview, question};
 use super::running::Beginning;
 use super::serving::Since;
+use super::turn::Turn;
+use super::{Change, Changes};
 use crate::content::ResourceBody;
 use crate::definition::{Checker, Declared, Problem};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::graph::{Graph, Store};
+use crate::graph::{Entry, Graph, Label, Origin, Store};
 use crate::guard::{self, Cancel};
-use crate::primitive::{Asked, Effect, Host, Memory, Notice, PackFile, Question, Violation};
+use crate::primitive::{Asked, Effect, Host, Memory, Notice, PackFile, Question, Violation, time};
 use crate::registry::Pack;
 use crate::script::aside;
 use crate::value::{Json, Value};
@@ -42,6 +44,8 @@ pub struct Staging {
 pub struct CallHost {
     /// The pack.
     pub pack: Arc<Pack>,
+    /// What the call does at most.
+    effect: Effect,
     /// Ends the call from outside.
     pub cancel: Cancel,
     /// The configuration of the pack.
@@ -54,6 +58,8 @@ pub struct CallHost {
     world: Arc<dyn World>,
     recorded: Option<Arc<Recorded>>,
     store: Arc<Store>,
+    /// Where it is told that the graph changed.
+    changes: Arc<Changes>,
     memory: Arc<Memory>,
     since: Arc<Since>,
     notices: Notices,
@@ -61,6 +67,7 @@ pub struct CallHost {
     interview: Arc<Interview>,
     questions: Option<Arc<[Declared]>>,
     graphs: Graphs,
+    turn: Turn,
     /// Whether it is the host of a build, in which there is no graph yet.
     builds: bool,
     itself: Weak<Self>,
@@ -71,6 +78,7 @@ impl CallHost {
     pub fn begin(beginning: Beginning<'_>) -> Result<Arc<Self>> {
         let Beginning { pack, effect, store, staging, cancel, notices, records, interview, questions, .. } = beginning;
         let (memory, since) = (Arc::clone(beginning.memory), Arc::clone(beginning.since));
+        let changes = Arc::clone(beginning.changes);
         let Some(root) = staging.world.as_ref().or(pack.made.root.as_ref()) else {
             return Err(Diagnostic::new(Code::INTERNAL, format!("the pack `{}` has no root", pack.name)));
         };
@@ -91,6 +99,7 @@ impl CallHost {
         let now_ms = interview.now_ms(root.now_ms());
         Ok(Arc::new_cyclic(|itself| Self {
             pack: Arc::clone(pack),
+            effect,
             cancel,
             config: staging.config.clone().unwrap_or_else(|| pack.made.config.clone()),
             stage: staging.world.clone(),
@@ -98,6 +107,7 @@ impl CallHost {
             world,
             recorded,
             store: Arc::clone(store),
+            changes,
             memory,
             since,
             notices,
@@ -105,6 +115,7 @@ impl CallHost {
             interview: Arc::clone(interview),
             questions,
             graphs: Graphs::default(),
+            turn: Turn::default(),
             builds: false,
             itself: itself.clone(),
         }))
@@ -114,6 +125,7 @@ impl CallHost {
     pub fn for_build(&self, world: Arc<dyn World>) -> Arc<Self> {
         Arc::new_cyclic(|itself| Self {
             pack: Arc::clone(&self.pack),
+            effect: Effect::Reads,
             cancel: self.cancel.clone(),
             config: self.config.clone(),
             stage: self.stage.clone(),
@@ -121,6 +133,7 @@ impl CallHost {
             world,
             recorded: None,
             store: Arc::clone(&self.store),
+            changes: Arc::clone(&self.changes),
             memory: Arc::clone(&self.memory),
             since: Arc::clone(&self.since),
             notices: Arc::clone(&self.notices),
@@ -128,6 +141,7 @@ impl CallHost {
             interview: Arc::clone(&self.interview),
             questions: None,
             graphs: Graphs::default(),
+            turn: Turn::default(),
             builds: true,
             itself: itself.clone(),
         })
@@ -174,7 +188,25 @@ impl CallHost {
         }
     }
 
+    /// What the call did to the graph.
+    pub fn turn(&self) -> &Turn {
+        &self.turn
+    }
+
+    /// The call ended well: its changes of the graph count, and whoever follows what is made of it looks again.
+    pub fn turn_over(&self) {
+        if self.turn.commit() {
+            let root = self.world.root();
+            let paths = self.store.touched().iter().map(|path| path::clean(&path::join(root, path))).collect();
+            self.changes.announce(&Change::Files(paths));
+        }
+    }
+
     fn build(&self, store: &Arc<Store>) -> Result<Arc<Graph>> {
+        self.origin(store).map(|origin| Arc::clone(origin.graph()))
+    }
+
+    fn origin(&self, store: &Arc<Store>) -> Result<Origin> {
         let Some(graph) = &self.pack.made.graph else {
             let fault = Diagnostic::new(Code::SCRIPT, format!("the pack `{}` has no graph", self.pack.name));
             return Err(fault.help("declare one: `[graph]` with `script`"));
@@ -182,7 +214,14 @@ impl CallHost {
         let Some(host) = self.itself.upgrade() else {
             return Err(Diagnostic::new(Code::INTERNAL, "the call has ended"));
         };
-        building::fresh(&host, store, graph)
+        building::graph(&host, store, graph)
+    }
+
+    /// Looks at the graph of the pack again and builds it anew if that is due; nothing if it has none.
+    pub fn refresh(self: &Arc<Self>) -> Result<Option<Arc<Graph>>> {
+        let graph = self.pack.made.graph.as_ref();
+        let fresh = |graph| building::fresh(self, &self.store, graph).map(|origin| Arc::clone(origin.graph()));
+        graph.map(fresh).transpose()
     }
 }
 
@@ -198,7 +237,50 @@ impl Host for CallHost {
             let fault = Diagnostic::new(Code::SCRIPT, "the graph is being built");
             return Err(fault.help("in `build` use `g`, in a scan use what the file says"));
         }
-        self.graphs.get(self.world.staged(), &self.store, |store| self.build(store))
+        if self.turn.is_dirty() || self.turn.taken().is_some_and(|turn| turn.graph().is_some()) {
+            let changed = self.turn.graph(&self.store);
+            return changed.unwrap_or_else(|| self.turn.after.get(self.world.staged(), &self.store, |s| self.build(s)));
+        }
+        self.graphs.get(self.world.staged(), &self.store, |store| {
+            self.turn.graph(&self.store).unwrap_or_else(|| self.build(store))
+        })
+    }
+
+    fn graph_of_files(&self) -> Result<Arc<Graph>> {
+        if self.builds || self.turn.graph(&self.store).is_none() {
+            return self.graph();
+        }
+        self.turn.files.get(self.world.staged(), &self.store, |store| self.build(store))
+    }
+
+    fn changes(&self) -> Vec<Arc<Entry>> {
+        self.turn.taken().map_or_else(|| self.store.entries(), |turn| turn.entries())
+    }
+
+    fn stale_files(&self) -> Result<Vec<String>> {
+        match self.store.pending_graph() {
+            Some(_) => Ok(self.store.stale_files(&self.origin(&self.store)?)),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    fn change(&self, name: &str, act: &dyn Fn(Value) -> Result<Value>) -> Result<Arc<Entry>> {
+        let at = time::format(self.now_ms, None)?.into();
+        let label = Label { id: self.uuid().into(), name: name.into(), at };
+        self.turn.change(&self.store, self.effect, label, || self.origin(&self.store), act)
+    }
+
+    fn undo(&self, to: Option<&str>) -> Result<Option<Vec<Arc<Entry>>>> {
+        let turn = self.turn.take(&self.store, self.effect)?;
+        match to {
+            Some(id) => turn.undo_to(id),
+            None => Ok(turn.undo()?.map(|entry| vec![entry])),
+        }
+    }
+
+    fn refresh(&self, discard: bool, full: bool) -> Result<Arc<Graph>> {
+        self.turn.refresh(&self.store, self.effect, discard, full)?;
+        self.turn.after.get(self.world.staged(), &self.store, |store| self.build(store))
     }
 
     fn config(&self) -> Value {
@@ -254,6 +336,7 @@ impl Host for CallHost {
             let fault = Diagnostic::new(Code::ASK, "nobody can be asked here");
             return Err(fault.help("ask in a tool, in a prompt or in the read of a resource"));
         };
+        self.turn.may_wait(self.world.staged())?;
         let questions: Vec<(String, Question)> =
             asked.iter().map(|asked| question(asked, declared)).collect::<Result<_>>()?;
         self.interview.ask(&questions)
@@ -279,6 +362,10 @@ impl Host for CallHost {
         self.since.told(self.world.now_ms())
     }
 
+    fn aside(&self, job: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+        aside(job)?
+    }
+
     fn session(&self) -> serde_json::Map<String, Json> {
         let peer = self.interview.peer();
         let mut told = serde_json::Map::new();
@@ -293,7 +380,7 @@ impl Host for CallHost {
             return Ok(());
         }
         let end = Instant::now() + Duration::from_millis(ms);
-        aside(|| {
+        let sleep = || {
             loop {
                 guard::room(0)?;
                 let left = end.saturating_duration_since(Instant::now());
@@ -302,22 +389,8 @@ impl Host for CallHost {
                 }
                 std::thread::sleep(left.min(NAP));
             }
-        })?
+        };
+        // Where too many wait already, this one sleeps in the place of another that could run: slower, and no fault.
+        aside(sleep).unwrap_or_else(|_| sleep())
     }
-}
-
-/// The question of a key: the one given, else the declared one.
-fn question(asked: &Asked, declared: &[Declared]) -> Result<(String, Question)> {
-    if let Some(question) = &asked.question {
-        return Ok((asked.key.clone(), question.clone()));
-    }
-    if let Some(found) = declared.iter().find(|known| known.key.value == asked.key) {
-        return Ok((asked.key.clone(), found.question.clone()));
-    }
-    let fault = Diagnostic::new(Code::ASK, format!("there is no question `{}`", asked.key));
-    let known = declared.iter().map(|known| known.key.value.as_str());
-    Err(fault.help(
-        did_you_mean(&asked.key, known)
-            .unwrap_or_else(|| format!("declare it as `ask.{}`, or give a `form`", asked.key)),
-    ))
 }

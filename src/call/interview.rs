@@ -1,10 +1,10 @@
 //! The questions of one call: what is answered, what is asked, and what stays the same when the call runs again.
 
 use super::Peer;
-use crate::definition::Checker;
-use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::definition::{Checker, Declared};
+use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::guard;
-use crate::primitive::{Question, Wish, has_capability, lacking};
+use crate::primitive::{Asked, Question, Wish, has_capability, lacking};
 use crate::script::aside;
 use crate::value::{Json, Value};
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,12 @@ pub enum Asking {
     #[default]
     Nobody,
     /// The call waits for the answers.
-    Waits(Arc<dyn Asker>),
+    Waits {
+        /// Who asks.
+        asker: Arc<dyn Asker>,
+        /// What was answered before.
+        record: Box<Record>,
+    },
     /// The call ends with [`super::Answer::Asks`] and is made again with the answers.
     Suspends {
         /// What the runs before kept.
@@ -98,7 +103,10 @@ impl Interview {
         let (mut waits, mut suspends, mut state) = (None, false, State::default());
         match asking {
             Asking::Nobody => {}
-            Asking::Waits(asker) => waits = Some(asker),
+            Asking::Waits { asker, record } => {
+                waits = Some(asker);
+                state.record = *record;
+            }
             Asking::Suspends { record, answers } => {
                 suspends = true;
                 state.record = *record;
@@ -131,9 +139,6 @@ impl Interview {
 
     /// The next id: that of the run before, else a new one.
     pub fn id(&self, draw: impl FnOnce() -> String) -> String {
-        if !self.suspends {
-            return draw();
-        }
         let mut state = self.state();
         state.drawn += 1;
         let at = state.drawn - 1;
@@ -141,7 +146,7 @@ impl Interview {
             return id.clone();
         }
         let id = draw();
-        if at < IDS {
+        if self.suspends && at < IDS {
             state.record.ids.push(id.clone());
         }
         id
@@ -162,6 +167,16 @@ impl Interview {
     /// Keeps what `once` made.
     pub fn make(&self, key: &str, value: Json) {
         self.state().record.made.insert(key.to_owned(), value);
+    }
+
+    /// What the call keeps so far, with the answers that came before they were asked for.
+    pub fn record(&self) -> Record {
+        let state = self.state();
+        let mut record = state.record.clone();
+        for (key, answer) in &state.fresh {
+            record.answers.entry(key.clone()).or_insert_with(|| answer.clone());
+        }
+        record
     }
 
     /// What the call asks before it can go on, if it was suspended.
@@ -302,6 +317,22 @@ fn unanswered(open: &[(String, Wish)], why: &str) -> Box<Diagnostic> {
     let keys: Vec<String> = open.iter().map(|(key, _)| format!("`{key}`")).collect();
     let message = format!("the client was asked {TRIES} times and did not answer {}: {why}", keys.join(", "));
     Diagnostic::new(Code::ASK, message).help("answer what the form asks for, or decline it")
+}
+
+/// The question of a key: the one given, else the declared one.
+pub fn question(asked: &Asked, declared: &[Declared]) -> Result<(String, Question)> {
+    if let Some(question) = &asked.question {
+        return Ok((asked.key.clone(), question.clone()));
+    }
+    if let Some(found) = declared.iter().find(|known| known.key.value == asked.key) {
+        return Ok((asked.key.clone(), found.question.clone()));
+    }
+    let fault = Diagnostic::new(Code::ASK, format!("there is no question `{}`", asked.key));
+    let known = declared.iter().map(|known| known.key.value.as_str());
+    Err(fault.help(
+        did_you_mean(&asked.key, known)
+            .unwrap_or_else(|| format!("declare it as `ask.{}`, or give a `form`", asked.key)),
+    ))
 }
 
 #[cfg(test)]

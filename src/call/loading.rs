@@ -5,7 +5,7 @@ use crate::diagnostic::{Diagnostic, Result};
 use crate::primitive::Effect;
 use crate::registry::{
     Assembly, Choice, Files, Layer, PackParts, Registry, Served, Settings, Trust, Worlds, assemble, compile, grant,
-    merge, no_pack, outer_roots, root_of, serves,
+    granted_paths, merge, no_pack, outer_roots, root_of, serves,
 };
 use crate::world::{World, path};
 use rayon::prelude::*;
@@ -81,14 +81,19 @@ pub fn parts(site: &dyn Site) -> (Vec<PackParts>, Vec<Diagnostic>) {
     let names = files.packs();
     let wanted = match chosen(site.choice(), &Settings::default(), &names, &mut faults) {
         Choice::Named(wanted) => wanted,
-        Choice::ByMarkers => names,
+        Choice::ByMarkers => names.clone(),
     };
-    let mut all = Vec::new();
-    for name in wanted {
-        let mut parts = PackParts::read(&name, [0; 32], files.of_pack(&name), &settings);
-        parts.faults.extend(check::check(&parts));
-        all.push(parts);
-    }
+    let read = |name: &String| PackParts::read(name, [0; 32], files.of_pack(name), &settings);
+    let mut all: Vec<PackParts> = names.par_iter().map(read).collect();
+    let found: Vec<Vec<Diagnostic>> = all
+        .iter()
+        .map(|parts| {
+            let others: Vec<&PackParts> = all.iter().filter(|other| other.name != parts.name).collect();
+            if wanted.contains(&parts.name) { check::check_among(parts, &others) } else { Vec::new() }
+        })
+        .collect();
+    all.iter_mut().zip(found).for_each(|(parts, found)| parts.faults.extend(found));
+    all.retain(|parts| wanted.contains(&parts.name));
     (all, faults)
 }
 
@@ -134,13 +139,19 @@ impl Loading<'_> {
         let clashed = self.previous.faults.iter().any(|fault| fault.code.0 == "name-clash");
         let known = self.previous.packs.iter().find(|pack| pack.name == name);
         let unchanged = known.filter(|pack| pack.made.hash == hash && !clashed);
-        let (definitions, definition, broken) = match unchanged {
+        let (definitions, mut definition, broken) = match unchanged {
             Some(pack) => (None, pack.definition.clone(), Vec::new()),
             None => {
                 let (definitions, definition, broken) = merge(name, &files);
                 (Some(definitions), definition, broken)
             }
         };
+        if unchanged.is_none() {
+            //= docs/spec.md#definitions
+            //# A path that a trusted `toolsd.toml` configures MUST be granted to be read.
+            let paths = granted_paths(name, &definition, &self.settings, self.workspace.root());
+            definition.grants.read.extend(paths);
+        }
         let folder = root_of(&definition, self.workspace.as_ref(), self.site);
         let folder = folder.unwrap_or_else(|_| self.workspace.root().to_owned());
         let root = match self.open(&folder, outer_roots(&definition)) {
@@ -228,10 +239,12 @@ mod tests {
         let texts = embedded_files().into_iter().map(|(path, bytes)| (path, String::from_utf8_lossy(bytes)));
         let texts: Vec<_> = texts.collect();
         let files = Files::of_texts(texts.iter().map(|(path, text)| (path.as_str(), text.as_ref())));
-        for name in files.packs() {
-            let parts = PackParts::read(&name, [0; 32], files.of_pack(&name), &Settings::default());
-            assert_eq!(parts.faults, [], "{name}");
-            assert_eq!(check::check(&parts), [], "{name}");
+        let read = |name: &String| PackParts::read(name, [0; 32], files.of_pack(name), &Settings::default());
+        let all: Vec<PackParts> = files.packs().iter().map(read).collect();
+        for parts in &all {
+            let others: Vec<&PackParts> = all.iter().filter(|other| other.name != parts.name).collect();
+            assert_eq!(parts.faults, [], "{}", parts.name);
+            assert_eq!(check::check_among(parts, &others), [], "{}", parts.name);
         }
     }
 }

@@ -1,9 +1,8 @@
 //! A new generation: made aside, swapped in, and what it changes for clients announced.
 
-use super::interview::Interview;
 use super::loading::load;
-use super::service::{Calling, Service};
-use super::{Asking, Change, Peer, fault_json};
+use super::service::Service;
+use super::{Change, fault_json};
 use crate::definition::Body;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::guard::Cancel;
@@ -25,7 +24,7 @@ impl Service {
         //# An edit of any file of a pack MUST be served without a new start.
         let mut after = load(site.as_ref(), &before);
         if self.describes.load(Ordering::Relaxed) {
-            self.compute_descriptions(&mut after);
+            self.compute(&mut after);
         }
         if after.is_same(&before) {
             return;
@@ -36,21 +35,30 @@ impl Service {
         self.announce(&before, &after);
     }
 
-    /// Computes the descriptions of tools with `describe`, as the workspace is now; from now on each reload does too.
+    /// Computes what packs compute for clients, as the workspace is now: descriptions of tools, prompts that functions
+    /// list, instructions; from now on each reload does too.
     pub fn describe(&self) {
         self.describes.store(true, Ordering::Relaxed);
         let before = self.registry();
-        if !before.tools.iter().any(|tool| tool.tool.describe.is_some()) {
+        if !before.computes() {
             return;
         }
         let _one_at_a_time = self.making.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.registry();
         let mut after = before.copy();
-        if self.compute_descriptions(&mut after) {
+        if self.compute(&mut after) {
             let after = Arc::new(after);
             self.registry.store(Arc::clone(&after));
             self.announce(&before, &after);
         }
+    }
+
+    /// Whether something is another one now.
+    fn compute(&self, registry: &mut Registry) -> bool {
+        let described = self.compute_descriptions(registry);
+        let prompts = self.compute_prompts(registry);
+        let instructions = self.compute_instructions(registry);
+        described || prompts || instructions
     }
 
     /// Whether a description is another one now.
@@ -78,9 +86,7 @@ impl Service {
     }
 
     fn description(&self, registry: &Registry, served: &ServedTool, function: &str) -> Option<String> {
-        let interview = Interview::new(Asking::Nobody, Json::Null, Peer::default());
-        let calling =
-            Calling { service: self, registry, cancel: Cancel::default(), notices: Arc::new(|_| {}), interview };
+        let calling = self.background(registry, Cancel::default());
         let script = match &served.tool.body.value {
             Body::Script { script, .. } | Body::Operations { script } => script.clone(),
             _ => format!("tools.d/{}.rhai", served.pack.name),
@@ -88,6 +94,7 @@ impl Service {
         let Checks { limits, .. } = served.checks;
         let running = calling.begin(&served.pack, Effect::Reads, limits, false, None);
         let text = running.and_then(|running| running.function(&script, function, Vec::new()));
+        self.described.note(&served.pack.name, self.store(&served.pack.name).last().as_ref());
         match text {
             Ok(text) => text.as_text().map(str::to_owned),
             Err(fault) => {
@@ -135,7 +142,11 @@ impl Registry {
         let same = |one: &[Arc<_>], other: &[Arc<_>]| {
             one.len() == other.len() && one.iter().zip(other).all(|(one, other)| Arc::ptr_eq(one, other))
         };
+        let same_prompts = self.prompts.len() == other.prompts.len()
+            && self.prompts.iter().zip(&other.prompts).all(|(one, other)| Arc::ptr_eq(one, other));
         same(&self.tools, &other.tools)
+            && same_prompts
+            && self.instructions == other.instructions
             && self.packs.len() == other.packs.len()
             && self.packs.iter().zip(&other.packs).all(|(one, other)| Arc::ptr_eq(one, other))
             && self.settings.hash == other.settings.hash
@@ -149,7 +160,10 @@ impl Registry {
             tools: self.tools.clone(),
             resources: self.resources.clone(),
             prompts: self.prompts.clone(),
-            skills: self.skills.clone(),
+            switched_off: self.switched_off.clone(),
+            patterns: self.patterns.clone(),
+            instructions: self.instructions.clone(),
+            skills: Arc::clone(&self.skills),
             routes: self.routes.clone(),
             dormant: self.dormant.clone(),
             stale: self.stale.clone(),
@@ -196,6 +210,6 @@ fn resources(registry: &Registry) -> Vec<Json> {
         json["is_template"] = Json::from(one.resource.is_template);
         json
     };
-    let skills = registry.skills.values().map(|(_, skill)| super::resource::skill(skill));
+    let skills = registry.skills.iter().map(|(_, skill)| super::resource::skill(skill));
     registry.resources.iter().map(published).chain(skills).collect()
 }

@@ -125,20 +125,25 @@ pub fn skill(skill: &Skill) -> Json {
 
 /// A file of a skill, byte for byte.
 pub fn of_skill(pack: &Pack, file: &SkillFile) -> Result<Contents> {
-    //= docs/spec.md#skills
-    //# Every file of a skill MUST be readable to the byte, with the size and the SHA-256 that its manifest tells.
     let Some(found) = pack.made.files.by_path.get(&file.path) else {
         return Err(Diagnostic::new(Code::INTERNAL, format!("the file `{}` of a skill is gone", file.path)));
     };
-    let (kind, body) = match &found.source {
-        Some(source) => (media_type(&file.path).unwrap_or("text/plain"), ResourceBody::Text(source.text.clone())),
-        None => {
-            let blob = base64::engine::general_purpose::STANDARD.encode(&found.bytes);
+    Ok(of_skill_bytes(file, &found.bytes))
+}
+
+/// A file of a skill, of which these are the bytes.
+pub fn of_skill_bytes(file: &SkillFile, bytes: &[u8]) -> Contents {
+    //= docs/spec.md#skills
+    //# Every file of a skill MUST be readable to the byte, with the size and the SHA-256 that its manifest tells.
+    let (kind, body) = match std::str::from_utf8(bytes) {
+        Ok(text) => (media_type(&file.path).unwrap_or("text/plain"), ResourceBody::Text(text.to_owned())),
+        Err(_) => {
+            let blob = base64::engine::general_purpose::STANDARD.encode(bytes);
             (media_type(&file.path).unwrap_or("application/octet-stream"), ResourceBody::Blob(blob))
         }
     };
     let parts = vec![(file.uri.clone(), Some(kind.to_owned()), body)];
-    Ok(Contents { parts, ttl_ms: None, cache_scope: None, touched: Vec::new() })
+    Contents { parts, ttl_ms: None, cache_scope: None, touched: Vec::new() }
 }
 
 /// The media type that the end of a name tells.

@@ -31,6 +31,8 @@ pub struct Beginning<'a> {
     pub limits: Limits,
     /// The pack's graph.
     pub store: &'a Arc<Store>,
+    /// Where changes of the graph are told.
+    pub changes: &'a Arc<super::Changes>,
     /// What the pack remembers.
     pub memory: &'a Arc<Memory>,
     /// How the process serves.

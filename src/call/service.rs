@@ -4,17 +4,19 @@ use super::audit::Audit;
 use super::host::{Notices, Staging};
 use super::interview::Interview;
 use super::loading::{Site, load};
+use super::refreshing::{Described, told};
 use super::running::{Beginning, Running};
 use super::serving::Since;
+use super::skills::Found;
 use super::{Answer, Caller, Change, Changes, Completed, Contents, Request, STATUS};
 use super::{complete, operation, prompt, resource, status, tool};
 use crate::content::{Content, ResourceBody};
-use crate::definition::{Completion, Declared, Located};
+use crate::definition::{Completion, Declared, Located, Setting};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::Store;
 use crate::guard::Limits;
-use crate::primitive::{Effect, Listed, Memory, Notice, lacking};
-use crate::registry::{Pack, Registry, ServedPrompt, ServedResource};
+use crate::primitive::{Effect, Listed, Memory, Notice, Question, lacking};
+use crate::registry::{Pack, Registry, ServedPrompt, ServedResource, ServedTool};
 use crate::script::Pool;
 use crate::value::{Json, Value};
 use std::collections::{BTreeMap, HashMap};
@@ -36,6 +38,10 @@ pub struct Service {
     staging: Staging,
     pub(super) since: Arc<Since>,
     pub(super) audit: Audit,
+    /// The skills that functions found.
+    pub(super) found: Found,
+    /// What the descriptions were computed from.
+    pub(super) described: Described,
 }
 
 impl Service {
@@ -68,6 +74,8 @@ impl Service {
             since: Arc::new(Since::now(staging.world.as_ref().map(|world| world.now_ms()))),
             staging,
             audit: Audit::default(),
+            found: Found::default(),
+            described: Described::default(),
         }
     }
 
@@ -83,14 +91,23 @@ impl Service {
 
     /// Answers a request on a script thread; `done` is called there. A panic becomes a fault.
     pub fn submit(self: &Arc<Self>, request: Request, caller: Caller, done: impl FnOnce(Answer) + Send + 'static) {
-        let service = Arc::clone(self);
-        self.pool.submit(move || service.run(&request, caller), |answer| done(answer.unwrap_or_else(Answer::Fault)));
+        let (service, after) = (Arc::clone(self), Arc::clone(self));
+        let ended = move |answer: Result<Answer>| {
+            done(answer.unwrap_or_else(Answer::Fault));
+            after.describe_if_stale();
+        };
+        self.pool.submit(move || service.run(&request, caller), ended);
     }
 
     /// Answers a request on a script thread and waits for the answer.
     pub fn wait(self: &Arc<Self>, request: Request, caller: Caller) -> Answer {
         let service = Arc::clone(self);
         self.pool.run(move || service.run(&request, caller)).unwrap_or_else(Answer::Fault)
+    }
+
+    /// Runs something on a script thread and waits for it; a panic there ends it.
+    pub fn on_script_thread(self: &Arc<Self>, job: impl FnOnce() -> bool + Send + 'static) -> bool {
+        self.pool.run(job).unwrap_or(false)
     }
 
     /// Answers a request on this thread, whose stack must be as large as that of a script thread.
@@ -117,6 +134,16 @@ impl Service {
         Arc::clone(stores.entry(pack.to_owned()).or_default())
     }
 
+    /// The configuration of a pack: its own, or that of the case.
+    pub(super) fn configuration<'a>(&'a self, pack: &'a Pack) -> &'a Value {
+        self.staging.config.as_ref().unwrap_or(&pack.made.config)
+    }
+
+    /// Whether a definition is served by the configuration in use.
+    pub(super) fn switches_on(&self, pack: &Pack, enabled: &Setting<bool>) -> bool {
+        enabled.value(&self.configuration(pack).to_json(), Json::as_bool) == Some(true)
+    }
+
     /// What a pack remembers; it survives reloads.
     pub(super) fn memory(&self, pack: &str) -> Arc<Memory> {
         let mut memories = self.memories.lock().unwrap_or_else(PoisonError::into_inner);
@@ -134,13 +161,14 @@ impl Service {
 fn announcing(changes: Arc<Changes>, notices: Box<dyn Fn(Notice) + Send + Sync>) -> Notices {
     Arc::new(move |notice| {
         match &notice {
+            Notice::Log { level, data } => told(*level, data),
             Notice::Changed(list) => changes.announce(&Change::Lists {
                 tools: *list == Listed::Tools,
                 prompts: *list == Listed::Prompts,
                 resources: *list == Listed::Resources,
             }),
             Notice::Updated { uri } => changes.announce(&Change::Resource { uri: uri.clone() }),
-            Notice::Progress { .. } | Notice::Log { .. } => {}
+            Notice::Progress { .. } | Notice::Status(_) => {}
         }
         notices(notice);
     })
@@ -159,10 +187,12 @@ impl Calling<'_> {
     fn answer(&self, request: &Request) -> Result<Answer> {
         match request {
             Request::Call { tool, arguments } => self.call(tool, arguments),
+            Request::Prepare { tool, arguments } => self.prepare(tool, arguments),
             Request::Read { uri } => self.read(uri).map(Answer::Contents),
             Request::Prompt { name, arguments } => self.prompt(name, arguments),
             Request::Complete { of, argument, value, context } => self.complete(of, argument, value, context),
             Request::ListResources => self.list(),
+            Request::ListSkills => Ok(Answer::Skills(self.skills())),
         }
     }
 
@@ -180,6 +210,7 @@ impl Calling<'_> {
             effect,
             limits,
             store: &self.service.store(&pack.name),
+            changes: &self.service.changes,
             memory: &self.service.memory(&pack.name),
             since: &self.service.since,
             staging: &self.service.staging,
@@ -192,10 +223,7 @@ impl Calling<'_> {
     }
 
     fn call(&self, name: &str, arguments: &Json) -> Result<Answer> {
-        let Some(served) = self.registry.tools.iter().find(|tool| tool.name == name) else {
-            let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no tool `{name}`"));
-            return Err(with_nearest(fault, name, self.registry.tools.iter().map(|tool| tool.name.as_str())));
-        };
+        let served = self.find_tool(name)?;
         let (effect, limits) = operation::held_to(served, arguments);
         let running = self.begin(&served.pack, effect, limits, false, Some(&served.tool.questions))?;
         self.require(&served.name, &served.tool.requires_client)?;
@@ -205,6 +233,30 @@ impl Calling<'_> {
         self.service.audit.around(served, arguments, call).map(Answer::Tool)
     }
 
+    fn find_tool(&self, name: &str) -> Result<&Arc<ServedTool>> {
+        let switched_on = |tool: &&Arc<ServedTool>| self.service.switches_on(&tool.pack, &tool.tool.enabled);
+        let hidden = self.registry.switched_off.iter().filter(switched_on);
+        self.registry.tools.iter().chain(hidden).find(|tool| tool.name == name).ok_or_else(|| {
+            let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no tool `{name}`"));
+            with_nearest(fault, name, self.registry.tools.iter().map(|tool| tool.name.as_str()))
+        })
+    }
+
+    /// What can be refused at once is, and what is to be asked beforehand is asked.
+    fn prepare(&self, name: &str, arguments: &Json) -> Result<Answer> {
+        let served = self.find_tool(name)?;
+        self.require(&served.name, &served.tool.requires_client)?;
+        if tool::accept(name, &served.checks, &served.tool.with, arguments).is_err() {
+            // The call tells what does not fit, in the tool's own way, and runs nothing.
+            return self.call(name, arguments);
+        }
+        let before = served.tool.questions.iter().filter(|declared| declared.before_task);
+        let before: Vec<(String, Question)> =
+            before.map(|declared| (declared.key.value.clone(), declared.question.clone())).collect();
+        self.interview.ask(&before)?;
+        Ok(Answer::Ready(Box::new(self.interview.record())))
+    }
+
     fn read(&self, uri: &str) -> Result<Contents> {
         if uri == STATUS {
             let text = serde_json::to_string_pretty(&status::status(self.registry)).unwrap_or_default();
@@ -212,8 +264,8 @@ impl Calling<'_> {
             return Ok(Contents { parts, ttl_ms: Some(0), cache_scope: None, touched: Vec::new() });
         }
         let Some(routed) = self.registry.route(uri) else {
-            if let Some((pack, _, file)) = self.registry.skill_file(uri) {
-                return resource::of_skill(pack, file);
+            if let Some(contents) = self.skill_file(uri) {
+                return contents;
             }
             let fault = Diagnostic::new(Code::NOT_FOUND, format!("there is no resource `{uri}`"));
             let known = self.registry.resources.iter().map(|one| one.resource.uri.value.as_str());
@@ -325,8 +377,8 @@ impl Calling<'_> {
         }
         //= docs/spec.md#skills
         //# A skill MUST also be listed as a resource, under the name and the description of its front matter.
-        for (uri, (_, skill)) in &self.registry.skills {
-            all.entry(uri.clone()).or_insert_with(|| resource::skill(skill));
+        for (_, skill) in self.skills().iter() {
+            all.entry(skill.uri.clone()).or_insert_with(|| resource::skill(skill));
         }
         Ok(Answer::Resources(Arc::new(all.into_values().collect())))
     }

@@ -11,15 +11,17 @@ use crate::world::staged::StagedFile;
 //= docs/spec.md#writes
 //# What is staged MUST reach the disk when the call ends well.
 pub fn settled(running: &Running, mut outcome: Outcome) -> Result<Outcome> {
-    let Some(staged) = running.host.world().staged() else { return Ok(outcome) };
     if let Some(fault) = running.guard.verdict() {
         return Err(fault);
     }
     if running.host.cancel.is_cancelled() {
         return Err(Diagnostic::new(Code::CANCELLED, "the call was cancelled"));
     }
-    staged.flush()?;
-    outcome.changes = staged.written()?;
+    if let Some(staged) = running.host.world().staged() {
+        staged.flush()?;
+        outcome.changes = staged.written()?;
+    }
+    running.host.turn_over();
     Ok(outcome)
 }
 
@@ -30,6 +32,11 @@ pub fn settled(running: &Running, mut outcome: Outcome) -> Result<Outcome> {
 pub fn dropped(running: &Running) {
     if let Some(staged) = running.host.world().staged() {
         staged.drop_all();
+    }
+    //= docs/spec.md#changes
+    //# What a call changed MUST NOT count before the call ends well.
+    if let Some(turn) = running.host.turn().taken() {
+        turn.abandon();
     }
 }
 

@@ -68,7 +68,10 @@ impl Client {
             }
         };
         if era == Era::Waits {
-            return Ok(service.wait(request.clone(), caller(Asking::Waits(Arc::clone(self) as Arc<dyn Asker>))));
+            return Ok(service.wait(
+                request.clone(),
+                caller(Asking::Waits { asker: Arc::clone(self) as Arc<dyn Asker>, record: Box::default() }),
+            ));
         }
         let (mut record, mut answers) = (Record::default(), BTreeMap::new());
         for _ in 0..ROUNDS {

@@ -165,6 +165,7 @@ fn notified(expected: &Json, happened: &Happened<'_>) -> Option<String> {
         Notice::Progress { done, total, message } => {
             json!({ "progress": { "done": done, "total": total, "message": message } })
         }
+        Notice::Status(text) => json!({ "status": text }),
         Notice::Log { level, data } => json!({ "log": { "level": level.name(), "data": data } }),
         Notice::Changed(list) => json!({ "changed": list.name() }),
         Notice::Updated { uri } => json!({ "updated": uri }),

@@ -39,7 +39,7 @@ impl Stage {
         });
         let now_ms = now_ms.transpose()?;
         let ground = if case.world == "disk" {
-            Ground::Disk(Arc::new(Scratch::new(now_ms, &case.env)?))
+            Ground::Disk(Arc::new(Scratch::new(now_ms, &case.env, case.home.is_some())?))
         } else {
             if case.git {
                 return Err(Diagnostic::new(UNMET, "there is no git in memory").help("add `world = \"disk\"`"));
@@ -52,11 +52,12 @@ impl Stage {
             Ground::Memory(Arc::new(memory))
         };
         let world = ground.world();
+        let laid = Laid { world, case };
         for folder in &case.files_from {
-            lay_out(world, folder, pack, folders)?;
+            lay_out(&laid, folder, pack, folders)?;
         }
         for (path, text) in &case.files {
-            world.write(path, text.as_bytes())?;
+            laid.write(path, text.as_bytes())?;
         }
         if let (Ground::Disk(disk), true) = (&ground, case.git) {
             disk.init_git()?;
@@ -110,13 +111,35 @@ impl Ground {
     }
 }
 
-/// Lays the files of one folder into the workspace: of the pack, else of the first of `folders` that has it.
-fn lay_out(memory: &dyn World, folder: &str, pack: &Pack, folders: &[Arc<dyn World>]) -> Result<()> {
+/// Where the files of a case go: below `workspace` into the workspace, below `home` into the home folder.
+struct Laid<'a> {
+    world: &'a dyn World,
+    case: &'a Case,
+}
+
+impl Laid<'_> {
+    /// Writes a file. Where the case names its workspace, what lies neither there nor at home is left out.
+    fn write(&self, path: &str, bytes: &[u8]) -> Result<()> {
+        let below = |folder: &Option<String>| {
+            let folder = folder.as_deref()?.trim_end_matches('/');
+            path.strip_prefix(folder)?.strip_prefix('/').map(str::to_owned)
+        };
+        let at_home = below(&self.case.home).map(|rest| format!("~/{rest}"));
+        match below(&self.case.workspace).or(at_home) {
+            Some(path) => self.world.write(&path, bytes),
+            None if self.case.workspace.is_some() => Ok(()),
+            None => self.world.write(path, bytes),
+        }
+    }
+}
+
+/// Lays the files of one folder out: of the pack, else of the first of `folders` that has it.
+fn lay_out(laid: &Laid<'_>, folder: &str, pack: &Pack, folders: &[Arc<dyn World>]) -> Result<()> {
     let prefix = format!("{}/", folder.trim_end_matches('/'));
     let mut found = false;
     for (path, file) in &pack.made.files.by_path {
         if let Some(within) = path.strip_prefix(&prefix) {
-            memory.write(within, &file.bytes)?;
+            laid.write(within, &file.bytes)?;
             found = true;
         }
     }
@@ -130,7 +153,7 @@ fn lay_out(memory: &dyn World, folder: &str, pack: &Pack, folders: &[Arc<dyn Wor
         let walk = Walk { from: folder.to_owned(), hidden: true, ignore: false, follow: false, depth: None };
         for path in world.walk(&walk)?.files {
             if let Some(within) = path.strip_prefix(&prefix) {
-                memory.write(within, &world.read(&path)?)?;
+                laid.write(within, &world.read(&path)?)?;
             }
         }
         return Ok(());

@@ -45,6 +45,10 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let definitions = subject.definitions;
     let described = definitions.tools.iter().filter_map(|tool| tool.describe.as_ref());
     let listed = definitions.resources.iter().filter_map(|resource| resource.list.as_ref());
+    let listed = listed.chain(definitions.skills.iter().filter_map(|skills| skills.list.as_ref()));
+    let listed = listed.chain(definitions.prompts.iter().filter_map(|prompt| prompt.list.as_ref()));
+    let context = definitions.pack.as_ref().and_then(|pack| pack.context.as_ref()).map(|(function, _)| function);
+    let listed = listed.chain(context);
     let of_resources = definitions.resources.iter().flat_map(|resource| resource.complete.iter().map(|(_, how)| how));
     let of_prompts = definitions.prompts.iter().flat_map(|prompt| &prompt.arguments);
     let completed = of_resources.chain(of_prompts.filter_map(|argument| argument.complete.as_ref()));

@@ -34,6 +34,8 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     for step in subject.definitions.cases.iter().flat_map(|case| &case.steps) {
         let (what, name, known) = match &step.act.value {
             Act::Call { tool, .. } => ("tool", tool, &tools),
+            // What a function lists is known when it runs.
+            Act::Prompt { .. } if subject.definitions.prompts.iter().any(|prompt| prompt.list.is_some()) => continue,
             Act::Prompt { name, .. } => ("prompt", name, &prompts),
             _ => continue,
         };

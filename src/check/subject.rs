@@ -17,17 +17,20 @@ pub struct Subject<'a> {
     pub templates: &'a Templates,
     /// The texts it is made of: definitions, scripts, templates, other texts.
     pub texts: Vec<&'a Arc<Source>>,
+    /// The names and the scripts of the other packs, where they are known.
+    pub others: Vec<(&'a str, &'a Program)>,
     /// The paths of all its files, also of those that are no texts, from the root.
     pub paths: Vec<&'a str>,
 }
 
 impl<'a> Subject<'a> {
-    /// What the rules look at in a pack.
-    pub fn of(parts: &'a PackParts) -> Self {
+    /// What the rules look at in a pack, among others.
+    pub fn of(parts: &'a PackParts, others: &[&'a PackParts]) -> Self {
         Self {
             definitions: &parts.definitions,
             program: &parts.program,
             templates: &parts.templates,
+            others: others.iter().map(|other| (other.name.as_str(), &other.program)).collect(),
             texts: parts.files.texts("", "").collect(),
             paths: parts.files.by_path.keys().map(String::as_str).collect(),
         }
@@ -46,8 +49,18 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// Reads and compiles a pack of files in memory: path from the root, and text.
-pub fn read_texts<P: AsRef<str>, T: AsRef<str>>(files: &[(P, T)]) -> PackParts {
-    let texts = files.iter().map(|(path, text)| (path.as_ref(), text.as_ref()));
-    PackParts::read("pack", [0; 32], Files::of_texts(texts), &Settings::default())
+/// Reads and compiles the packs of an example in memory: what lies below `other/` is another pack, if there is any.
+pub fn read_packs<P: AsRef<str>, T: AsRef<str>>(files: &[(P, T)]) -> (PackParts, Option<PackParts>) {
+    let (mut own, mut others) = (Vec::new(), Vec::new());
+    for (path, text) in files {
+        match path.as_ref().strip_prefix("other/") {
+            Some(path) => others.push((path, text.as_ref())),
+            None => own.push((path.as_ref(), text.as_ref())),
+        }
+    }
+    let named = |name: &str, files: Vec<(&str, &str)>| {
+        PackParts::read(name, [0; 32], Files::of_texts(files), &Settings::default())
+    };
+    let other = (!others.is_empty()).then(|| named("other", others));
+    (named("pack", own), other)
 }

@@ -1,7 +1,6 @@
 //! Finds files of a pack that nothing uses.
 
 use super::{Rule, Subject, advice, files_named};
-use crate::definition::Located;
 use crate::diagnostic::{Code, Diagnostic};
 
 const CODE: Code = Code("unused-file");
@@ -40,9 +39,10 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             path.ends_with("/lib.rhai") || (path.ends_with("/graph.rhai") && subject.definitions.graph.is_some());
         let shared =
             path.starts_with("templates/shared/") || path.ends_with(".toml") || path.contains("/.") || is_library;
-        let of_skill = |dir: &Located<String>| path.starts_with(&format!("{}/", dir.value.trim_end_matches('/')));
-        let of_skills = subject.definitions.skills.iter().flat_map(|skills| &skills.dirs).any(of_skill);
-        if shared || of_skills || named.contains(&path) || mentioned(subject, path) {
+        let below = |dir: &str| path.starts_with(&format!("{}/", dir.trim_end_matches('/')));
+        let of_skills = subject.definitions.skills.iter().flat_map(|skills| &skills.dirs).any(|dir| below(&dir.value));
+        let of_cases = subject.definitions.cases.iter().flat_map(|case| &case.files_from).any(|dir| below(dir));
+        if shared || of_skills || of_cases || named.contains(&path) || mentioned(subject, path) {
             continue;
         }
         let message = format!("nothing uses `{path}`");

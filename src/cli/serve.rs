@@ -64,6 +64,7 @@ impl Serve {
             Some(gate) => runtime.block_on(mcp::serve_http(answering, settings, gate)),
             None => runtime.block_on(mcp::serve_stdio(answering, settings)),
         };
+        tracing::info!("shutting down");
         drop(watching);
         // A script may run without end: nobody waits for it.
         runtime.shutdown_timeout(Duration::ZERO);

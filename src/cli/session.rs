@@ -6,8 +6,9 @@ use super::terminal::Terminal;
 use crate::call::{Answer, Asking, Caller, Peer, Request, Service, Site};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::guard::Cancel;
+use crate::primitive::Notice;
 use crate::registry::{Choice, EMBEDDED, Layer, Registry, TRUST_RECORD, Trust, WORKSPACE_FOLDER, Worlds};
-use crate::world::disk::{Disk, config_folder, current_folder, state_folder};
+use crate::world::disk::{self, Disk, config_folder, current_folder, state_folder};
 use crate::world::memory::Memory;
 use crate::world::{World, path};
 use serde_json::json;
@@ -43,6 +44,7 @@ impl Session {
 
     /// The service of this workspace.
     pub fn service(&self) -> Result<Arc<Service>> {
+        disk::sweep();
         let site = self.site(match self.shared.packs.as_slice() {
             [] => Choice::ByMarkers,
             names => Choice::Named(names.to_vec()),
@@ -115,7 +117,11 @@ impl Session {
     pub fn ask(&self, service: &Arc<Service>, request: Request) -> Answer {
         let caller = Caller {
             cancel: Cancel::default(),
-            notices: Box::new(|notice| tracing::info!("{notice:?}")),
+            // What a script logs is in the log already.
+            notices: Box::new(|notice| match notice {
+                Notice::Log { .. } => {}
+                notice => tracing::info!("{notice:?}"),
+            }),
             capabilities: json!({}),
             asking: Asking::Nobody,
             peer: Peer::default(),

@@ -1,6 +1,7 @@
 //! Hot reload of a running server: what is watched, and what a change of it leads to.
 
 use super::Session;
+use super::refreshing::{Message, Refreshing};
 use crate::call::{Change, Service};
 use crate::registry::{FOLDERS, SETTINGS, TRUST_RECORD, WORKSPACE_FOLDER};
 use crate::watch::Watcher;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 /// Watches for as long as it is kept.
 pub struct Watching {
     _watchers: Vec<Watcher>,
+    _refreshing: Refreshing,
 }
 
 impl Watching {
@@ -21,7 +23,13 @@ impl Watching {
     pub fn begin(session: &Session, service: &Arc<Service>) -> Self {
         let mut watchers = Vec::new();
         let reloading = Arc::clone(service);
-        watchers.extend(watch(layers(session), move |_| reloading.reload()));
+        let refreshing = Refreshing::begin(service);
+        let packs = refreshing.sender();
+        watchers.extend(watch(layers(session), move |_| {
+            reloading.reload();
+            // It listens for as long as this watcher is kept.
+            let _ = packs.send(Message::Packs);
+        }));
         // What was written after the packs were read and before they were watched.
         service.reload();
         let registry = service.registry();
@@ -35,7 +43,7 @@ impl Watching {
                 telling.describe();
             }));
         }
-        Self { _watchers: watchers }
+        Self { _watchers: watchers, _refreshing: refreshing }
     }
 }
 

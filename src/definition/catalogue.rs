@@ -1,6 +1,6 @@
 //! The tool by which clients without prompts list and get those of a pack: made from the prompts, not written.
 
-use super::{Body, Hints, LimitsOverride, Located, Prompt, Schema, Tool};
+use super::{Body, Hints, LimitsOverride, Located, Prompt, Schema, Setting, Tasking, Tool};
 use crate::primitive::Effect;
 use crate::source::Place;
 use crate::value::{Json, Record, Value};
@@ -29,6 +29,7 @@ impl PromptTool {
             title: Some("Prompts".to_owned()),
             description: located(described(prompts), at),
             describe: None,
+            enabled: Setting::Is(true),
             effect: Located { value: Effect::Reads, at: at.clone() },
             input: Schema { json: input(prompts), places: [(String::new(), at.clone())].into_iter().collect() },
             output: None,
@@ -41,6 +42,7 @@ impl PromptTool {
             hints: Hints::default(),
             icons: Vec::new(),
             meta: self.meta.clone(),
+            tasking: Tasking::default(),
             limits: LimitsOverride::default(),
         }
     }

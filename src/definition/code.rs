@@ -8,8 +8,6 @@ pub use crate::parse::toml::{TOML_SYNTAX, TOML_VALUE};
 pub const JSON_SYNTAX: Code = Code("json-syntax");
 /// A key that the table does not have.
 pub const UNKNOWN_KEY: Code = Code("unknown-key");
-/// A key that will come, but is not taken yet.
-pub const LATER_KEY: Code = Code("later-key");
 /// A key that must be there.
 pub const MISSING_KEY: Code = Code("missing-key");
 /// A value of the wrong kind.
@@ -41,7 +39,6 @@ pub const ALL: &[(Code, &str)] = &[
     (TOML_VALUE, "A bare date, `nan`, `inf` or an integer out of range: JSON has no form for it."),
     (JSON_SYNTAX, "The text of a `…_json` key is not JSON."),
     (UNKNOWN_KEY, "The table has no such key."),
-    (LATER_KEY, "The key is promised, but not taken yet."),
     (MISSING_KEY, "A key that must be there is not."),
     (WRONG_TYPE, "The value is of another kind than the key takes."),
     (WRONG_VALUE, "The value is not among those the key takes."),

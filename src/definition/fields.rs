@@ -6,6 +6,9 @@ use crate::source::Place;
 use crate::value::Json;
 use std::borrow::Cow;
 
+/// What begins a value that the configuration of the pack holds.
+const CONFIG: &str = "config.";
+
 /// The keys of one table that are what its grammar says.
 pub struct Fields<'a> {
     /// The place of the table's header, for what is missing.
@@ -122,6 +125,12 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// The name in `config.NAME`, and its place.
+    pub fn config_key(&self, name: &str) -> Option<Located<String>> {
+        let node = self.node(name)?;
+        Some(Located { value: node.text()?.strip_prefix(CONFIG)?.to_owned(), at: node.at.clone() })
+    }
+
     /// A whole number.
     pub fn integer(&self, name: &str) -> Option<u64> {
         match &self.node(name)?.item {
@@ -154,8 +163,11 @@ impl<'a> Fields<'a> {
     /// A table with a grammar of its own.
     pub fn table(&self, name: &str, faults: &mut Vec<Diagnostic>) -> Option<Fields<'_>> {
         let field = self.field(name)?;
-        let Shape::Table(grammar) = field.key.shape else { return None };
-        Some(Fields::open(&field.node, grammar, faults))
+        match field.key.shape {
+            Shape::Table(grammar) => Some(Fields::open(&field.node, grammar, faults)),
+            Shape::WordOrTable(_, grammar) if is_table(&field.node) => Some(Fields::open(&field.node, grammar, faults)),
+            _ => None,
+        }
     }
 
     /// Tables with a grammar of their own.
@@ -188,6 +200,10 @@ impl<'a> Fields<'a> {
     }
 }
 
+fn is_table(node: &Node) -> bool {
+    matches!(node.item, Item::Table(_))
+}
+
 /// A sentence as a part of a help line.
 fn plain(doc: &str) -> String {
     let doc = doc.trim_end_matches('.');
@@ -196,10 +212,6 @@ fn plain(doc: &str) -> String {
 }
 
 fn unknown(grammar: &'static Grammar, entry: &Entry) -> Box<Diagnostic> {
-    if let Some((name, instead)) = grammar.later.iter().find(|(name, _)| *name == entry.key) {
-        let message = format!("`{name}` of {} is not offered yet", grammar.name);
-        return Diagnostic::new(code::LATER_KEY, message).at(entry.at.clone()).help(*instead);
-    }
     //= docs/spec.md#definitions
     //# A key that the grammar does not have MUST be refused, with the nearest key that it has.
     let message = format!("{} has no key `{}`", grammar.name, entry.key);
@@ -217,15 +229,16 @@ fn fits(key: &Key, node: &Node, faults: &mut Vec<Diagnostic>) -> bool {
         let message = format!("`{}` takes {wanted}, got {}", key.name, part.kind());
         faults.push(*Diagnostic::new(code::WRONG_TYPE, message).at(part.at.clone()).help(plain(key.doc)));
     };
-    let is_table = |node: &Node| matches!(node.item, Item::Table(_));
     let is_list = |node: &Node| matches!(node.item, Item::List(_));
     let wanted = key.shape.describe();
     match key.shape {
         Shape::Any => {}
         Shape::Text if node.text().is_some() => {}
-        Shape::OneOf(_) if node.text().is_some() => {}
-        Shape::Flag if matches!(node.item, Item::Scalar(Json::Bool(_))) => {}
-        Shape::Integer(_) if node.kind() == "an integer" => {}
+        Shape::OneOf(_) | Shape::WordOrTable(..) | Shape::IntegerOrKey(_) | Shape::FlagOrKey
+            if node.text().is_some() => {}
+        Shape::WordOrTable(..) if is_table(node) => {}
+        Shape::Flag | Shape::FlagOrKey if matches!(node.item, Item::Scalar(Json::Bool(_))) => {}
+        Shape::Integer(_) | Shape::IntegerOrKey(_) if node.kind() == "an integer" => {}
         Shape::TextOrTexts | Shape::Completion if node.text().is_some() => {}
         Shape::Texts | Shape::TextOrTexts | Shape::Completion if is_list(node) => {
             node.items().iter().filter(|item| item.text().is_none()).for_each(|item| wrong(item, &wanted));
@@ -261,13 +274,23 @@ fn fits(key: &Key, node: &Node, faults: &mut Vec<Diagnostic>) -> bool {
 /// Values of the right kind that are not allowed.
 fn allowed(key: &Key, node: &Node, faults: &mut Vec<Diagnostic>) {
     let fault = match (key.shape, &node.item) {
-        (Shape::OneOf(words), Item::Scalar(Json::String(text))) if !words.contains(&text.as_str()) => {
+        (Shape::OneOf(words) | Shape::WordOrTable(words, _), Item::Scalar(Json::String(text)))
+            if !words.contains(&text.as_str()) =>
+        {
             let help = did_you_mean(text, words.iter().copied());
             Diagnostic::new(code::WRONG_VALUE, format!("`{}` cannot be \"{text}\"", key.name))
                 .help(help.unwrap_or_else(|| key.shape.describe()))
         }
-        (Shape::Integer(least), Item::Scalar(Json::Number(number))) if number.as_i64().is_none_or(|n| n < least) => {
+        (Shape::Integer(least) | Shape::IntegerOrKey(least), Item::Scalar(Json::Number(number)))
+            if number.as_i64().is_none_or(|n| n < least) =>
+        {
             Diagnostic::new(code::WRONG_VALUE, format!("`{}` cannot be {number}", key.name)).help(key.shape.describe())
+        }
+        (Shape::IntegerOrKey(_) | Shape::FlagOrKey, Item::Scalar(Json::String(text)))
+            if text.strip_prefix(CONFIG).is_none_or(str::is_empty) =>
+        {
+            Diagnostic::new(code::WRONG_VALUE, format!("`{}` cannot be \"{text}\"", key.name))
+                .help(key.shape.describe())
         }
         (Shape::Text, Item::Scalar(Json::String(text))) if key.required && text.trim().is_empty() => {
             Diagnostic::new(code::WRONG_VALUE, format!("`{}` is empty", key.name)).help(plain(key.doc))

@@ -15,7 +15,7 @@ pub use workspace::WORKSPACE;
 use ask::{ASK, REQUIRES_CLIENT};
 use case::{CASE, PROMPT_EXAMPLE, RESOURCE_EXAMPLE, TOOL_EXAMPLE};
 use operation::OPERATION;
-use pack::{GRAPH, ICON, ICONS, LIMITS, META, PACK, SCRIPT, WITH};
+use pack::{ENABLED, GRAPH, ICON, ICONS, LIMITS, META, PACK, SCRIPT, WITH};
 use prompt::PROMPT;
 use resource::RESOURCE;
 use skills::SKILLS;
@@ -29,8 +29,6 @@ pub struct Grammar {
     pub doc: &'static str,
     /// Its keys, in the order they are documented.
     pub keys: &'static [Key],
-    /// Keys that are promised, but not taken yet, and what to do instead.
-    pub later: &'static [(&'static str, &'static str)],
 }
 
 /// A key of a table.
@@ -60,6 +58,10 @@ pub enum Shape {
     Flag,
     /// A whole number, at least this.
     Integer(i64),
+    /// A whole number, at least this, or `config.KEY`: a key of the pack's configuration.
+    IntegerOrKey(i64),
+    /// `true` or `false`, or `config.KEY`.
+    FlagOrKey,
     /// A table from names to texts.
     TextMap,
     /// A table; also as `KEY_json = '''…'''`.
@@ -80,6 +82,8 @@ pub enum Shape {
     NamedTables(&'static Grammar),
     /// A table of this kind.
     Table(&'static Grammar),
+    /// One of these texts, or a table of this kind.
+    WordOrTable(&'static [&'static str], &'static Grammar),
     /// A list of tables of this kind.
     Tables(&'static Grammar),
 }
@@ -97,6 +101,11 @@ impl Shape {
             Self::TextOrTexts => "a text or a list of texts".to_owned(),
             Self::Flag => "`true` or `false`".to_owned(),
             Self::Integer(least) => format!("an integer, {least} or more"),
+            Self::IntegerOrKey(least) => format!("an integer, {least} or more, or `\"config.KEY\"`"),
+            Self::FlagOrKey => "`true`, `false` or `\"config.KEY\"`".to_owned(),
+            Self::WordOrTable(words, grammar) => {
+                format!("{}, or a table: {}", Self::OneOf(words).describe(), grammar.name)
+            }
             Self::TextMap => "a table of texts".to_owned(),
             Self::Object | Self::Named => "a table".to_owned(),
             Self::Objects => "a list of tables".to_owned(),
@@ -141,7 +150,6 @@ pub static FILE: Grammar = Grammar {
         optional("skills", Shape::Tables(&SKILLS), "The skills, served by the Skills extension."),
         optional("case", Shape::Tables(&CASE), "Cases: tests of several steps."),
     ],
-    later: &[],
 };
 
 /// Every table of definitions and of `toolsd.toml`, in the order they are documented.
@@ -159,7 +167,9 @@ fn collect(grammar: &'static Grammar, found: &mut Vec<&'static Grammar>) {
     }
     found.push(grammar);
     for key in grammar.keys {
-        if let Shape::Table(inner) | Shape::Tables(inner) | Shape::NamedTables(inner) = key.shape {
+        if let Shape::Table(inner) | Shape::Tables(inner) | Shape::NamedTables(inner) | Shape::WordOrTable(_, inner) =
+            key.shape
+        {
             collect(inner, found);
         }
     }

@@ -17,6 +17,8 @@ pub struct PackDefinition {
     pub root: Vec<String>,
     /// The path of the template that tells a model about the pack.
     pub instructions: Option<Located<String>>,
+    /// A function that gives what the instructions are filled with, and its script.
+    pub context: Option<(Located<String>, String)>,
     /// What it may touch.
     pub grants: Grants,
     /// JSON Schema of `[packs.NAME]` in the workspace's `toolsd.toml`.
@@ -73,8 +75,45 @@ pub struct GraphDefinition {
 }
 
 /// When the graph is looked at again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Refresh {
     /// Before each call.
     Call,
+    /// Beside the calls, which see the last graph that was built.
+    Beside {
+        /// So many milliseconds lie between two looks; 0 = no look by the clock.
+        every_ms: Setting<u64>,
+        /// Whether it is also looked at when a file that it was made of changes.
+        watch: Setting<bool>,
+    },
+}
+
+/// A value that is written, or that the configuration of the pack holds.
+#[derive(Clone, Debug)]
+pub enum Setting<T> {
+    /// It is written.
+    Is(T),
+    /// The configuration has it, under this key.
+    Of(Located<String>),
+}
+
+impl<T: Clone> Setting<T> {
+    /// The value, in this configuration; `of` reads the one that it holds.
+    pub fn value(&self, config: &Json, of: impl Fn(&Json) -> Option<T>) -> Option<T> {
+        match self {
+            Self::Is(value) => Some(value.clone()),
+            Self::Of(key) => of(&config[&key.value]),
+        }
+    }
+}
+
+/// Skills: those that lie among the files of the pack, or those that a function finds.
+#[derive(Clone, Debug)]
+pub struct SkillsDefinition {
+    /// Folders, from the root: each folder below them that has a `SKILL.md` is a skill.
+    pub dirs: Vec<Located<String>>,
+    /// A function that lists folders of the workspace, each with a `SKILL.md`.
+    pub list: Option<Located<String>>,
+    /// The script of `list`.
+    pub script: String,
 }

@@ -17,6 +17,7 @@ use super::{
 use crate::diagnostic::Diagnostic;
 use crate::source::{Place, Source};
 use crate::value::Json;
+use pack::setting;
 use std::sync::Arc;
 
 /// Reads a definition file. What could be read is returned, whatever else is wrong with it; a required text that
@@ -77,12 +78,23 @@ fn lower(file: &Fields<'_>, reading: &mut Reading) -> Definitions {
         definitions.prompts.push(prompt);
     }
     for fields in file.tables("skills", &mut reading.faults) {
-        definitions.skills.push(SkillsDefinition { dirs: fields.located_texts("dirs") });
+        definitions.skills.push(skills(&fields, reading));
     }
     for fields in file.tables("case", &mut reading.faults) {
         definitions.cases.push(case::case(&fields, reading));
     }
     definitions
+}
+
+fn skills(fields: &Fields<'_>, reading: &mut Reading) -> SkillsDefinition {
+    if fields.one_of(&["dirs", "list"], "[[skills]]", &mut reading.faults).is_none() {
+        reading.missing(&fields.header, "[[skills]] has neither `dirs` nor `list`", "say where skills are found");
+    }
+    SkillsDefinition {
+        dirs: fields.located_texts("dirs"),
+        list: fields.located("list"),
+        script: fields.text("script").unwrap_or_else(|| reading.script.clone()),
+    }
 }
 
 /// The sibling of a definition file: the same path, ending in `.rhai`.

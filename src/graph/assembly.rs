@@ -1,8 +1,8 @@
 //! Fragments to a snapshot: numbers the nodes, merges, resolves references. Copies no value but merged ones.
 
 use super::{
-    Adjacency, EdgeRow, Fault, Fragment, Functions, Graph, Group, How, Keeping, KindTable, NONE, Parts, Shape, Slot,
-    Target,
+    Adjacency, EdgeRow, Fault, Fragment, Functions, Graph, Group, How, Keeping, KindTable, NONE, Numbered, Parts,
+    Shape, Slot, Target,
 };
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
@@ -10,40 +10,65 @@ use crate::order::compare;
 use crate::value::{Map, Text, Value};
 use std::sync::{Arc, OnceLock};
 
-/// Makes the snapshot of these fragments, in this order.
+/// Makes the snapshot of these fragments, in this order. `before` are the parts of one that was made of the first of
+/// them: what they say of single nodes holds, so that it need not be found out again.
 ///
 /// Fails if a field is both stored and derived.
 pub(super) fn assemble(
+    before: Option<Parts>,
     fragments: &[Arc<Fragment>],
     groups: Vec<Group>,
     values: Map,
     functions: Arc<dyn Functions>,
     keeping: Option<Keeping>,
 ) -> Result<Arc<Graph>> {
-    let mut assembly = Assembly::default();
-    assembly.parts.fragments = fragments.to_vec();
-    for (number, fragment) in (0..).zip(fragments) {
+    let mut assembly = Assembly { parts: before.unwrap_or_default() };
+    let done = assembly.resume();
+    let new = fragments.get(done..).unwrap_or_default();
+    assembly.parts.fragments.extend(new.iter().cloned());
+    assembly.parts.by_hash.reserve(new.iter().map(|fragment| fragment.heads.len()).sum());
+    for (number, fragment) in fragments.iter().enumerate().skip(done) {
         guard::check()?;
         assembly.shapes(fragment);
-        assembly.number(number, fragment);
+        assembly.number(u32::try_from(number).unwrap_or(NONE), fragment);
     }
+    let numbered = Numbered { kinds: assembly.parts.kinds.len(), faults: assembly.parts.faults.len() };
+    assembly.parts.numbered = numbered;
     assembly.parents();
     assembly.edges()?;
-    assembly.lists();
+    assembly.parts.lists();
     assembly.derived(&groups)?;
     Ok(Graph::new(assembly.parts, groups, values, functions, keeping))
 }
 
-#[derive(Default)]
 struct Assembly {
     parts: Parts,
-    /// The node that each head became, fragment after fragment.
-    node_of: Vec<u32>,
-    /// The first head of each fragment in `node_of`.
-    first_head: Vec<usize>,
 }
 
 impl Assembly {
+    /// Takes back what depends on all fragments, and says how many of them are numbered.
+    fn resume(&mut self) -> usize {
+        let parts = &mut self.parts;
+        parts.faults.truncate(parts.numbered.faults);
+        for kind in parts.kinds.drain(parts.numbered.kinds..) {
+            parts.kind_at.remove(&kind.name);
+        }
+        for kind in &mut parts.kinds {
+            // Derived fields come after those that are stored.
+            let stored = kind.fields.len() - kind.derived.len();
+            for name in kind.fields.drain(stored..) {
+                kind.field_at.remove(&name);
+            }
+            kind.derived.clear();
+            kind.indexes.clear();
+            kind.identities = OnceLock::new();
+            kind.before = OnceLock::new();
+        }
+        parts.rank.clear();
+        parts.edge_kinds.clear();
+        parts.fragments.len()
+    }
+
     fn shapes(&mut self, fragment: &Fragment) {
         self.parts.first_shape.push(u32::try_from(self.parts.shapes.len()).unwrap_or(NONE));
         for (table, at) in fragment.tables.iter().zip(0..) {
@@ -69,7 +94,7 @@ impl Assembly {
     }
 
     fn number(&mut self, number: u32, fragment: &Fragment) {
-        self.first_head.push(self.node_of.len());
+        self.parts.first_head.push(self.parts.node_of.len());
         self.parts.faults.extend(fragment.fault.clone());
         let first_shape = self.parts.first_shape[number as usize];
         for (head, at) in fragment.heads.iter().zip(0..) {
@@ -77,7 +102,7 @@ impl Assembly {
             let kind = self.parts.shapes[shape as usize].kind;
             let slot = Slot { fragment: number, head: at, shape, row: head.row };
             if let Some(taken) = self.parts.find(Some(kind), &head.id, head.hash) {
-                self.node_of.push(taken);
+                self.parts.node_of.push(taken);
                 match head.how {
                     How::New => self.taken(taken, kind, fragment),
                     How::Once => {}
@@ -86,18 +111,10 @@ impl Assembly {
                 continue;
             }
             let node = u32::try_from(self.parts.slots.len()).unwrap_or(NONE);
-            self.node_of.push(node);
+            self.parts.node_of.push(node);
             self.parts.slots.push(slot);
             self.parts.kind_of.push(kind);
-            self.parts.next_same.push(NONE);
-            let first = *self.parts.by_hash.entry(head.hash).or_insert(node);
-            if first != node {
-                let mut last = first;
-                while self.parts.next_same[last as usize] != NONE {
-                    last = self.parts.next_same[last as usize];
-                }
-                self.parts.next_same[last as usize] = node;
-            }
+            self.parts.enlist(node);
         }
     }
 
@@ -135,7 +152,7 @@ impl Assembly {
 
     fn target(&self, fragment: usize, target: &Target) -> Option<u32> {
         match target {
-            Target::Here(head) => self.node_of.get(self.first_head[fragment] + *head as usize).copied(),
+            Target::Here(head) => self.parts.node_of.get(self.parts.first_head[fragment] + *head as usize).copied(),
             Target::Id { kind: None, id, hash } => self.parts.find(None, id, *hash),
             Target::Id { kind: Some(kind), id, hash } => {
                 let kind = self.parts.kind_at.get(kind)?;
@@ -150,7 +167,7 @@ impl Assembly {
         for (number, fragment) in self.parts.fragments.iter().enumerate() {
             for (at, head) in fragment.heads.iter().enumerate() {
                 let Some(wanted) = &head.parent else { continue };
-                let node = self.node_of[self.first_head[number] + at];
+                let node = self.parts.node_of[self.parts.first_head[number] + at];
                 match self.target(number, wanted) {
                     Some(parent) if self.parts.parents[node as usize] == NONE => {
                         self.parts.parents[node as usize] = parent;
@@ -194,24 +211,6 @@ impl Assembly {
         u16::try_from(at).unwrap_or(u16::MAX)
     }
 
-    fn lists(&mut self) {
-        let count = self.parts.slots.len();
-        let mut of_kind: Vec<Vec<u32>> = vec![Vec::new(); self.parts.kinds.len()];
-        for (kind, node) in self.parts.kind_of.iter().zip(0..) {
-            let nodes = &mut of_kind[usize::from(*kind)];
-            self.parts.rank.push(u32::try_from(nodes.len()).unwrap_or(NONE));
-            nodes.push(node);
-        }
-        for (kind, nodes) in self.parts.kinds.iter_mut().zip(of_kind) {
-            kind.nodes = nodes.into();
-        }
-        let parents = self.parts.parents.iter().zip(0..).filter(|(parent, _)| **parent != NONE);
-        self.parts.children = Adjacency::new(count, parents.map(|(parent, node)| (*parent, node)));
-        let whole = self.parts.edges.iter().zip(0..).filter(|(edge, _)| !edge.broken);
-        self.parts.outward = Adjacency::new(count, whole.clone().map(|(edge, at)| (edge.from, at)));
-        self.parts.inward = Adjacency::new(count, whole.map(|(edge, at)| (edge.to, at)));
-    }
-
     fn derived(&mut self, groups: &[Group]) -> Result<()> {
         for (group, at) in groups.iter().zip(0..) {
             let number = self.kind(group.kind());
@@ -226,23 +225,55 @@ impl Assembly {
                 kind.derived.insert(field, (at, place));
             }
         }
-        for kind in &mut self.parts.kinds {
-            kind.indexes = (0..=kind.fields.len()).map(|_| OnceLock::new()).collect();
-        }
+        self.parts.kinds.iter_mut().for_each(KindTable::ready);
         Ok(())
     }
 }
 
+impl Parts {
+    /// Lists the nodes of each kind, and what lies in and leads to each node.
+    pub fn lists(&mut self) {
+        let count = self.slots.len();
+        let mut of_kind: Vec<Vec<u32>> = vec![Vec::new(); self.kinds.len()];
+        for (kind, node) in self.kind_of.iter().zip(0..) {
+            let nodes = &mut of_kind[usize::from(*kind)];
+            self.rank.push(u32::try_from(nodes.len()).unwrap_or(NONE));
+            nodes.push(node);
+        }
+        for (kind, nodes) in self.kinds.iter_mut().zip(of_kind) {
+            kind.nodes = nodes.into();
+        }
+        let parents = self.parents.iter().zip(0..).filter(|(parent, _)| **parent != NONE);
+        self.children = Adjacency::new(count, parents.map(|(parent, node)| (*parent, node)));
+        let whole = self.edges.iter().zip(0..).filter(|(edge, _)| !edge.broken);
+        self.outward = Adjacency::new(count, whole.clone().map(|(edge, at)| (edge.from, at)));
+        self.inward = Adjacency::new(count, whole.map(|(edge, at)| (edge.to, at)));
+    }
+}
+
 impl KindTable {
-    fn new(name: Text) -> Self {
+    pub fn new(name: Text) -> Self {
         let nodes = Arc::default();
         let (fields, indexes) = (Vec::new(), Vec::new());
         let (field_at, derived) = Default::default();
-        Self { name, fields, field_at, derived, nodes, indexes, identities: OnceLock::new() }
+        let (identities, before) = Default::default();
+        Self { name, fields, field_at, derived, nodes, indexes, identities, before }
+    }
+
+    /// The same kind without its nodes: for another snapshot.
+    pub fn emptied(&self) -> Self {
+        let (name, fields) = (self.name.clone(), self.fields.clone());
+        let (field_at, derived) = (self.field_at.clone(), self.derived.clone());
+        Self { fields, field_at, derived, ..Self::new(name) }
+    }
+
+    /// Makes place for the indexes, now that all fields are known.
+    pub fn ready(&mut self) {
+        self.indexes = (0..=self.fields.len()).map(|_| OnceLock::new()).collect();
     }
 
     /// The number of a field, new or known.
-    fn field(&mut self, name: &Text) -> u16 {
+    pub fn field(&mut self, name: &Text) -> u16 {
         if let Some(at) = self.field_at.get(name) {
             return *at;
         }

@@ -1,6 +1,6 @@
 //! The builder: what `build` fills, and what `new_graph` gives.
 
-use super::{Fragment, Functions, Graph, Group, Reads, Recording, Scan, assemble, plain};
+use super::{Fragment, Functions, Graph, Group, Reads, Recording, Scan, Transaction, assemble, plain};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::{Json, Kind, Map, Object, Text, Value};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,6 +22,8 @@ struct State {
     groups: Vec<Group>,
     /// The graph as it was before `open`.
     snapshot: Option<Arc<Graph>>,
+    /// Whether something came since: then it is only what the next one goes on from.
+    is_stale: bool,
 }
 
 impl Builder {
@@ -57,7 +59,7 @@ impl Builder {
         state.close();
         if !fragments.is_empty() {
             state.fragments.extend(fragments);
-            state.snapshot = None;
+            state.is_stale = true;
         }
         Ok(())
     }
@@ -70,7 +72,7 @@ impl Builder {
         let value = plain(value)?;
         let mut state = self.lock();
         state.values.insert(name.into(), value);
-        state.snapshot = None;
+        state.is_stale = true;
         Ok(())
     }
 
@@ -92,7 +94,7 @@ impl Builder {
             return Err(Diagnostic::new(Code::ARGUMENTS, format!("`{field}` of {kind} is derived already")));
         }
         state.groups.push(Group::new(kind.into(), fields.into(), function.into(), reads));
-        state.snapshot = None;
+        state.is_stale = true;
         Ok(())
     }
 
@@ -100,7 +102,7 @@ impl Builder {
     /// since, so that a loop that reads one kind and adds another does not assemble the graph each time.
     pub fn read(&self, kinds: &[String]) -> Result<Arc<Graph>> {
         let mut state = self.lock();
-        if let Some(snapshot) = &state.snapshot {
+        if let Some(snapshot) = state.snapshot.as_ref().filter(|_| !state.is_stale) {
             let changed = match kinds {
                 [] => !state.open.is_empty(),
                 kinds => kinds.iter().any(|kind| state.open.has_kind(kind)),
@@ -112,8 +114,11 @@ impl Builder {
         state.close();
         let groups = state.groups.iter().map(Group::renewed).collect();
         let keeping = self.scan.as_ref().map(|scan| scan.keeping().clone());
-        let graph = assemble(&state.fragments, groups, state.values.clone(), Arc::clone(&self.functions), keeping)?;
+        let (functions, values) = (Arc::clone(&self.functions), state.values.clone());
+        let before = state.snapshot.take().and_then(Graph::into_parts);
+        let graph = assemble(before, &state.fragments, groups, values, functions, keeping)?;
         state.snapshot = Some(Arc::clone(&graph));
+        state.is_stale = false;
         Ok(graph)
     }
 
@@ -132,7 +137,7 @@ impl State {
         if !self.open.is_empty() {
             let open = std::mem::take(&mut self.open);
             self.fragments.push(Arc::new(open.finish()));
-            self.snapshot = None;
+            self.is_stale = true;
         }
     }
 }
@@ -173,6 +178,9 @@ impl Graph {
     pub fn given(value: &Value, kinds: &[String]) -> Result<Arc<Self>> {
         if let Some(builder) = value.as_object::<Builder>() {
             return builder.read(kinds);
+        }
+        if let Some(transaction) = value.as_object::<Transaction>() {
+            return transaction.graph();
         }
         let graph = Self::of(value).ok_or_else(|| {
             Diagnostic::new(Code::ARGUMENTS, format!("a graph is asked for, got {}", value.kind().name()))

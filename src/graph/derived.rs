@@ -1,6 +1,6 @@
 //! Fields computed from other nodes when they are first read, and kept for the snapshot, or for longer.
 
-use super::{Basis, Doing, Graph, Limited, Node, Premise, Progress, Reads, Related, plain};
+use super::{Basis, Doing, Graph, Kept, Limited, Node, Premise, Progress, Reader, Reads, Related, plain};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::guard;
 use crate::value::{Handle, Text, Value};
@@ -11,6 +11,8 @@ use std::sync::{Arc, OnceLock};
 const FEW: usize = if cfg!(test) { 2 } else { 64 };
 /// Nodes that one job computes.
 const PER_JOB: usize = 16;
+/// Nodes for which one job looks up what was kept: fewer are not worth another thread.
+const PER_RECALL: usize = if cfg!(test) { 3 } else { 1024 };
 /// Derived fields within derived fields, at most: each is a call of a script within a call of a script.
 const DEEPEST: usize = 100;
 
@@ -77,7 +79,8 @@ impl Graph {
         let mut doing = Doing::new(self, group, node);
         let mut premise = None;
         if self.groups[group as usize].reads.is_some() {
-            let (related, made_of) = progress.clone().and(doing.clone()).within(|| self.made_of(group, node))?;
+            let look = || self.made_of(group, node, &self.own_readers(group)?);
+            let (related, made_of) = progress.clone().and(doing.clone()).within(look)?;
             if let Some(values) = self.keeping.as_ref().and_then(|keeping| keeping.kept.get(made_of)) {
                 return Ok(slot.get_or_init(|| values));
             }
@@ -93,8 +96,8 @@ impl Graph {
     }
 
     /// What a node's derived fields are made of: the nodes that they see some of, and the hash of it all.
-    fn made_of(self: &Arc<Self>, group: u32, node: u32) -> Result<(Arc<[Related]>, Premise)> {
-        let related = self.related(group, node)?;
+    fn made_of(self: &Arc<Self>, group: u32, node: u32, own: &[Reader<'_>]) -> Result<(Arc<[Related]>, Premise)> {
+        let related = self.related(group, node, own)?;
         let premise = self.premise(group, node, &related)?;
         Ok((related, premise))
     }
@@ -138,21 +141,37 @@ impl Graph {
     /// costs less than another thread.
     fn recall(self: &Arc<Self>, group: u32, missing: &mut Vec<u32>, progress: &Progress) -> Result<()> {
         let (Some(keeping), Some(_)) = (&self.keeping, &self.groups[group as usize].reads) else { return Ok(()) };
-        let Some(first) = missing.first().copied() else { return Ok(()) };
-        progress.clone().and(Doing::new(self, group, first)).within(|| {
-            let mut left = Vec::new();
-            for (at, node) in missing.iter().enumerate() {
-                if at % 256 == 0 {
-                    guard::check()?;
-                }
-                match keeping.kept.get(self.made_of(group, *node)?.1) {
+        let look = |nodes: &[u32]| {
+            let Some(first) = nodes.first().copied() else { return Ok(Vec::new()) };
+            let doing = Doing::new(self, group, first);
+            progress.clone().and(doing).within(|| self.recall_part(group, nodes, &keeping.kept))
+        };
+        // What all of them have in common, such as an index, is made for the first one, not on several threads at once.
+        let (first, rest) = missing.split_at(missing.len().min(1));
+        let mut left = look(first)?;
+        let parts: Vec<&[u32]> = rest.chunks(PER_RECALL).collect();
+        let found: Vec<OnceLock<Result<Vec<u32>>>> = parts.iter().map(|_| OnceLock::new()).collect();
+        self.functions.parallel(parts.len(), &|job| _ = found[job].set(look(parts[job])));
+        for found in found.into_iter().filter_map(OnceLock::into_inner) {
+            left.extend(found?);
+        }
+        *missing = left;
+        Ok(())
+    }
+
+    fn recall_part(self: &Arc<Self>, group: u32, nodes: &[u32], kept: &Kept) -> Result<Vec<u32>> {
+        let own = self.own_readers(group)?;
+        let mut left = Vec::new();
+        for nodes in nodes.chunks(256) {
+            guard::check()?;
+            for node in nodes {
+                match kept.get(self.made_of(group, *node, &own)?.1) {
                     Some(values) => _ = self.slot(group, *node).set(values),
                     None => left.push(*node),
                 }
             }
-            *missing = left;
-            Ok(())
-        })
+        }
+        Ok(left)
     }
 
     fn slot(&self, group: u32, node: u32) -> &Slot {

@@ -26,6 +26,16 @@ pub struct Edges {
 }
 
 impl Edge {
+    /// The snapshot it belongs to.
+    pub fn graph(&self) -> &Arc<Graph> {
+        &self.graph
+    }
+
+    /// Its place in the order of appearance.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
     fn row(&self) -> &EdgeRow {
         &self.graph.parts.edges[self.number as usize]
     }

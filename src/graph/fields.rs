@@ -49,7 +49,7 @@ pub(super) fn plain(value: Value) -> Result<Value> {
             Kind::Nodes => handle
                 .downcast::<Nodes>()
                 .map_or(Value::Null, |nodes| Value::list(nodes.iter().map(|node| Value::Text(node.key())))),
-            kind @ (Kind::Builder | Kind::Fragment | Kind::Graph | Kind::Edge) => {
+            kind @ (Kind::Builder | Kind::Transaction | Kind::Fragment | Kind::Graph | Kind::Edge) => {
                 return Err(unstorable(kind));
             }
             _ => Value::Handle(handle),

@@ -76,6 +76,17 @@ impl World for Gate {
         self.open()?.remove(path)
     }
 
+    fn spelled(&self, path: &str) -> String {
+        self.0.spelled(path)
+    }
+
+    fn stat_all(&self, paths: &[&str]) -> Vec<Result<Option<Stat>>> {
+        match self.open() {
+            Ok(world) => world.stat_all(paths),
+            Err(_) => paths.iter().map(|path| self.stat(path)).collect(),
+        }
+    }
+
     fn now_ms(&self) -> i64 {
         self.0.now_ms()
     }
@@ -91,5 +102,13 @@ impl World for Gate {
 
     fn env_names(&self) -> Vec<String> {
         self.open().map(World::env_names).unwrap_or_default()
+    }
+
+    fn granted_roots(&self) -> Vec<String> {
+        self.0.granted_roots()
+    }
+
+    fn root_of(&self, path: &str) -> String {
+        self.0.root_of(path)
     }
 }

@@ -58,6 +58,11 @@ impl Kept {
         state.generation += 1;
     }
 
+    /// Forgets all of them.
+    pub fn clear(&self) {
+        self.lock().values.clear();
+    }
+
     #[cfg(test)]
     pub fn len(&self) -> usize {
         self.lock().values.len()

@@ -183,8 +183,16 @@ impl Nodes {
 
     /// The values of a field, each once, sorted, without `()`.
     pub fn distinct(&self, field: &str) -> Result<Vec<Value>> {
-        let mut values = self.column(field)?;
-        values.retain(|value| !value.is_null());
+        let reader = self.reader(field)?;
+        let mut known: FxHashSet<Key> = FxHashSet::default();
+        let mut values = Vec::new();
+        for id in self.ids() {
+            let value = reader.read(*id)?;
+            // What has no key is told apart by its order, below.
+            if !value.is_null() && Key::of(&value).is_none_or(|key| known.insert(key)) {
+                values.push(value.into_owned());
+            }
+        }
         values.sort_by(compare);
         values.dedup_by(|left, right| compare(left, right).is_eq());
         Ok(values)

@@ -28,6 +28,8 @@ pub(super) struct Basis {
     names: Vec<Text>,
     /// The kinds of which some nodes are read, and the field that says which.
     some: Vec<(u16, Text)>,
+    /// What a node sees of them if there are none.
+    unrelated: Arc<[Related]>,
 }
 
 impl Reads {
@@ -68,12 +70,19 @@ impl Basis {
 }
 
 impl Graph {
+    /// Readers of the own fields of a group's nodes, by which the nodes are found of which it reads some.
+    pub(super) fn own_readers(self: &Arc<Self>, group: u32) -> Result<Vec<Reader<'_>>> {
+        Ok(self.basis(group)?.some.iter().map(|(_, field)| Reader::new(self, field)).collect())
+    }
+
     /// The nodes that a derived field sees of the kinds of which it reads some.
-    pub(super) fn related(self: &Arc<Self>, group: u32, node: u32) -> Result<Arc<[Related]>> {
+    pub(super) fn related(self: &Arc<Self>, group: u32, node: u32, own: &[Reader<'_>]) -> Result<Arc<[Related]>> {
         let basis = self.basis(group)?;
+        if basis.some.is_empty() {
+            return Ok(Arc::clone(&basis.unrelated));
+        }
         let mut related = Vec::with_capacity(basis.some.len());
-        for (kind, field) in &basis.some {
-            let own = Reader::new(self, field);
+        for ((kind, field), own) in basis.some.iter().zip(own) {
             let own = if own.known_to(&[node]) {
                 own.read(node)?.into_owned()
             } else {
@@ -113,11 +122,26 @@ impl Graph {
             mix.add(self.identity(node));
             mix.add(u128::from(tag));
             for kind in &basis.kinds {
-                let before = self.parts.kinds[usize::from(*kind)].nodes.partition_point(|other| *other < node);
-                mix.add(before as u128);
+                mix.add(u128::from(self.before(*kind, node)));
             }
         }
         Ok(mix.0)
+    }
+
+    /// How many nodes of a kind come before this node.
+    fn before(&self, kind: u16, node: u32) -> u32 {
+        let kind = &self.parts.kinds[usize::from(kind)];
+        let all = kind.before.get_or_init(|| {
+            let mut nodes = kind.nodes.iter().peekable();
+            let mut count = 0;
+            let before = |node: usize| {
+                let before = count;
+                count += u32::from(nodes.next_if(|next| **next as usize == node).is_some());
+                before
+            };
+            (0..self.parts.slots.len()).map(before).collect()
+        });
+        all[node as usize]
     }
 
     fn basis(&self, group: u32) -> Result<&Basis> {
@@ -151,7 +175,11 @@ impl Graph {
         }
         fingerprint(&Value::List(declared), &mut hasher)?;
         self.hash_content(&kinds, &mut hasher);
-        Ok(Basis { fingerprint: *hasher.finalize().as_bytes(), kinds, names, some })
+        if let (Some(lineage), false) = (&self.lineage, kinds.is_empty()) {
+            // What a fragment made no longer tells what is there.
+            hasher.update(&lineage.stamp.to_le_bytes());
+        }
+        Ok(Basis { fingerprint: *hasher.finalize().as_bytes(), kinds, names, some, unrelated: Arc::default() })
     }
 
     /// The kinds all nodes of which count for a field: those of which it reads all, and those from which the derived
@@ -227,10 +255,12 @@ impl Graph {
 
     /// What a node is: the hash of its fragment and its place there, or of its fields; and what it lies in.
     fn identity(&self, node: u32) -> Premise {
-        let kind = &self.parts.kinds[usize::from(self.parts.kind_of[node as usize])];
+        let number = self.parts.kind_of[node as usize];
+        let kind = &self.parts.kinds[usize::from(number)];
         let all = kind.identities.get_or_init(|| {
             let merged: FxHashSet<u32> = self.parts.merged.keys().map(|(node, _)| *node).collect();
-            kind.nodes.iter().map(|node| self.make_identity(*node, merged.contains(node), kind.fields.len())).collect()
+            let make = |node: u32| self.make_identity(node, merged.contains(&node), kind.fields.len());
+            self.known_identities(number, make).unwrap_or_else(|| kind.nodes.iter().map(|node| make(*node)).collect())
         });
         all[self.parts.rank[node as usize] as usize]
     }

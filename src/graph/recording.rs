@@ -124,7 +124,7 @@ impl Recording {
     fn table(&mut self, kind: &str) -> Result<u16> {
         let tables = &mut self.fragment.tables;
         let at = tables.iter().position(|table| &*table.kind == kind).unwrap_or_else(|| {
-            tables.push(Table { kind: kind.into(), fields: Vec::new(), columns: Vec::new(), length: 0 });
+            tables.push(Table::new(kind.into()));
             tables.len() - 1
         });
         u16::try_from(at).map_err(|_| too_many("kinds"))
@@ -142,7 +142,12 @@ impl Recording {
 }
 
 impl Table {
-    fn push(&mut self, fields: Map) {
+    pub(super) fn new(kind: Text) -> Self {
+        Self { kind, fields: Vec::new(), columns: Vec::new(), length: 0 }
+    }
+
+    /// Adds a row.
+    pub(super) fn push(&mut self, fields: Map) {
         for (name, value) in fields {
             let at = self.fields.iter().position(|known| *known == name).unwrap_or_else(|| {
                 self.fields.push(name);

@@ -4,7 +4,7 @@ use super::{Fragment, Functions, Keeping, Maker, Scanning, fingerprint};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::document::Document;
 use crate::guard;
-use crate::value::{Handle, Value};
+use crate::value::{Handle, Text, Value};
 use crate::world::recorded::{ContentHash, Reads, Recorded};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,9 +13,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// What the last build read and made, so that the next one need not.
 #[derive(Default)]
 pub(super) struct Memo {
-    pub reads: Reads,
-    fragments: FxHashMap<[u8; 32], Arc<Fragment>>,
+    pub reads: Arc<Reads>,
+    fragments: Fragments,
 }
+
+/// By the hash of what they were called with, and their file: the hash of its bytes, and what became of it.
+type Fragments = FxHashMap<[u8; 32], FxHashMap<Text, (ContentHash, Arc<Fragment>)>>;
 
 /// The scans of one build.
 pub(super) struct Scan {
@@ -23,7 +26,7 @@ pub(super) struct Scan {
     functions: Arc<dyn Functions>,
     before: Arc<Memo>,
     keeping: Keeping,
-    made: Mutex<FxHashMap<[u8; 32], Arc<Fragment>>>,
+    made: Mutex<Fragments>,
 }
 
 /// One call of `scan`.
@@ -38,7 +41,7 @@ struct Calling<'a> {
 
 /// A scanned file.
 struct Scanned {
-    key: Option<[u8; 32]>,
+    content: Option<ContentHash>,
     fragment: Arc<Fragment>,
 }
 
@@ -59,7 +62,7 @@ impl Scan {
     /// What this build read, and made or took over.
     pub fn memo(&self) -> Memo {
         let fragments = std::mem::take(&mut *self.made.lock().unwrap_or_else(PoisonError::into_inner));
-        Memo { reads: self.recorded.take(), fragments }
+        Memo { reads: Arc::new(self.recorded.take()), fragments }
     }
 
     /// The fragments of these files, in their order, each with its own arguments or all with the same.
@@ -68,37 +71,64 @@ impl Scan {
         let callings: Vec<Calling<'_>> =
             arguments.iter().map(|arguments| self.calling(function, arguments)).collect::<Result<_>>()?;
         let calling = |file: usize| callings.get(file).or(callings.last());
+        let mut scanned: Vec<Option<Scanned>> = Vec::with_capacity(files.len());
+        let mut left = Vec::new();
+        for (at, path) in files.iter().enumerate() {
+            if at % 256 == 0 {
+                guard::check()?;
+            }
+            let known = calling(at).and_then(|calling| self.known(path, calling));
+            if known.is_none() {
+                left.push(at);
+            }
+            scanned.push(known);
+        }
+        for (at, read) in left.iter().zip(self.read_all(&left, |at| Some(self.file(&files[at], calling(at)?)))?) {
+            scanned[*at] = Some(read);
+        }
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut fragments = Vec::with_capacity(files.len());
+        for (at, scanned) in scanned.into_iter().flatten().enumerate() {
+            if let (Some(content), Some(calling)) = (scanned.content, calling(at)) {
+                let of_calling = made.entry(calling.hash).or_default();
+                of_calling.insert(scanned.fragment.path.clone(), (content, Arc::clone(&scanned.fragment)));
+            }
+            fragments.push(scanned.fragment);
+        }
+        Ok(fragments)
+    }
+
+    /// Reads these files, on several threads.
+    fn read_all(
+        &self,
+        files: &[usize],
+        read: impl Fn(usize) -> Option<Result<Scanned>> + Sync,
+    ) -> Result<Vec<Scanned>> {
         let slots: Vec<OnceLock<Result<Scanned>>> = files.iter().map(|_| OnceLock::new()).collect();
         let ended = AtomicBool::new(false);
         self.functions.parallel(files.len(), &|job| {
             if ended.load(Ordering::Relaxed) {
                 return;
             }
-            let Some(calling) = calling(job) else { return };
-            let scanned = guard::check().and_then(|()| self.file(&files[job], calling));
+            let scanned = guard::check().map_or_else(|stop| Some(Err(stop)), |()| read(files[job]));
+            let Some(scanned) = scanned else { return };
             if scanned.is_err() {
                 ended.store(true, Ordering::Relaxed);
             }
             let _ = slots[job].set(scanned);
         });
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut fragments = Vec::with_capacity(files.len());
         let mut left_out = false;
+        let mut all = Vec::with_capacity(files.len());
         for slot in slots {
-            let Some(scanned) = slot.into_inner() else {
-                left_out = true;
-                continue;
-            };
-            let scanned = scanned?;
-            if let Some(key) = scanned.key {
-                made.insert(key, Arc::clone(&scanned.fragment));
+            match slot.into_inner() {
+                Some(scanned) => all.push(scanned?),
+                None => left_out = true,
             }
-            fragments.push(scanned.fragment);
         }
-        if left_out {
-            return Err(Diagnostic::new(Code::INTERNAL, "a scan ended before all its files were read"));
+        match left_out {
+            false => Ok(all),
+            true => Err(Diagnostic::new(Code::INTERNAL, "a scan ended before all its files were read")),
         }
-        Ok(fragments)
     }
 
     fn calling<'a>(&self, function: &'a str, arguments: &'a Value) -> Result<Calling<'a>> {
@@ -113,26 +143,30 @@ impl Scan {
         Ok(Calling { function, arguments, hash: *hasher.finalize().as_bytes(), any_bytes })
     }
 
+    /// What became of a file that is as it was.
+    fn known(&self, path: &str, calling: &Calling<'_>) -> Option<Scanned> {
+        let (content, fragment) = self.before.fragments.get(&calling.hash)?.get(path)?;
+        let same = self.recorded.known(path)? == *content;
+        same.then(|| Scanned { content: Some(*content), fragment: Arc::clone(fragment) })
+    }
+
     fn file(&self, path: &str, calling: &Calling<'_>) -> Result<Scanned> {
-        if let Some(hash) = self.recorded.known(&self.before.reads, path) {
-            let key = key(path, &hash, calling);
-            if let Some(fragment) = self.before.fragments.get(&key) {
-                return Ok(Scanned { key: Some(key), fragment: Arc::clone(fragment) });
-            }
-        }
         let (bytes, hash) = match self.recorded.read_hashed(path) {
             Ok(read) => read,
             Err(fault) if ends_all(&fault) => return Err(fault),
             Err(fault) => {
-                return Ok(Scanned { key: None, fragment: Arc::new(Fragment::failed(path.into(), *fault)) });
+                return Ok(Scanned { content: None, fragment: Arc::new(Fragment::failed(path.into(), *fault)) });
             }
         };
-        let key = key(path, &hash, calling);
-        let fragment = match self.before.fragments.get(&key) {
-            Some(fragment) => Arc::clone(fragment),
-            None => Arc::new(Fragment { identity: Some(key), ..self.call(path, bytes, calling)? }),
+        let before = self.before.fragments.get(&calling.hash).and_then(|files| files.get(path));
+        let fragment = match before.filter(|(content, _)| *content == hash) {
+            Some((_, fragment)) => Arc::clone(fragment),
+            None => {
+                let identity = Some(identity(path, &hash, calling));
+                Arc::new(Fragment { identity, ..self.call(path, bytes, calling)? })
+            }
         };
-        Ok(Scanned { key: Some(key), fragment })
+        Ok(Scanned { content: Some(hash), fragment })
     }
 
     fn call(&self, path: &str, bytes: Vec<u8>, calling: &Calling<'_>) -> Result<Fragment> {
@@ -167,6 +201,6 @@ fn ends_all(fault: &Diagnostic) -> bool {
     matches!(fault.code.kind(), "limit" | "cancelled" | "internal")
 }
 
-fn key(path: &str, content: &ContentHash, calling: &Calling<'_>) -> [u8; 32] {
+fn identity(path: &str, content: &ContentHash, calling: &Calling<'_>) -> [u8; 32] {
     *blake3::Hasher::new().update(content).update(&calling.hash).update(path.as_bytes()).finalize().as_bytes()
 }

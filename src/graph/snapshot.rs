@@ -1,6 +1,8 @@
 //! The immutable snapshot: numbered nodes over the fragments' columns, adjacency in arrays, ids found in O(1).
 
-use super::{Fault, Fragment, Functions, Group, Head, Index, Keeping, Node, Nodes, Premise, Remembered, hash_of};
+use super::{
+    Fault, Fragment, Functions, Group, Head, Index, Keeping, Lineage, Node, Nodes, Premise, Remembered, hash_of,
+};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::value::{Handle, Json, Kind, Map, Object, Text, Value};
 use rustc_hash::FxHashMap;
@@ -18,6 +20,8 @@ pub struct Graph {
     pub(super) functions: Arc<dyn Functions>,
     pub(super) keeping: Option<Keeping>,
     pub(super) remembered: Remembered,
+    /// What it was changed from, if it was.
+    pub(super) lineage: Option<Lineage>,
     all: OnceLock<Arc<[u32]>>,
     graph_values: Map,
 }
@@ -61,9 +65,25 @@ pub(super) struct Parts {
     pub merged: FxHashMap<(u32, u16), Value>,
     /// What went wrong on the way.
     pub faults: Vec<Fault>,
+    /// The node that each head became, fragment after fragment.
+    pub node_of: Vec<u32>,
+    /// The first head of each fragment in `node_of`.
+    pub first_head: Vec<usize>,
+    /// How far the fragments alone led.
+    pub numbered: Numbered,
+}
+
+/// What there was when all nodes had their numbers, and nothing was looked up across fragments.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Numbered {
+    /// Kinds; those that follow have derived fields and no node.
+    pub kinds: usize,
+    /// Faults.
+    pub faults: usize,
 }
 
 /// A table of a fragment as the graph sees it.
+#[derive(Clone)]
 pub(super) struct Shape {
     /// The number of its kind.
     pub kind: u16,
@@ -99,6 +119,8 @@ pub(super) struct KindTable {
     pub indexes: Vec<OnceLock<Index>>,
     /// What each node is, made on first use.
     pub identities: OnceLock<Box<[Premise]>>,
+    /// How many of its nodes come before each node of the graph, made on first use.
+    pub before: OnceLock<Box<[u32]>>,
 }
 
 /// An edge, resolved or broken.
@@ -172,6 +194,27 @@ impl Parts {
         None
     }
 
+    /// All nodes with this id, of whatever kind, in no order that matters.
+    pub fn all_with<'a>(&'a self, id: &'a str, hash: u64) -> impl Iterator<Item = u32> + 'a {
+        let first = self.by_hash.get(&hash).copied();
+        let next = |at: &u32| Some(self.next_same[*at as usize]).filter(|next| *next != NONE);
+        std::iter::successors(first, next).filter(|node| *self.head(*node).id == *id)
+    }
+
+    /// Makes a node found by its id. Nodes are listed in their order.
+    pub fn enlist(&mut self, node: u32) {
+        let hash = self.head(node).hash;
+        self.next_same.push(NONE);
+        let first = *self.by_hash.entry(hash).or_insert(node);
+        if first != node {
+            let mut last = first;
+            while self.next_same[last as usize] != NONE {
+                last = self.next_same[last as usize];
+            }
+            self.next_same[last as usize] = node;
+        }
+    }
+
     /// The stored value of a field, by its number in the kind; `None` where the node was given none.
     pub fn stored(&self, node: u32, field: u16) -> Option<&Value> {
         if !self.merged.is_empty()
@@ -200,8 +243,22 @@ impl Graph {
         functions: Arc<dyn Functions>,
         keeping: Option<Keeping>,
     ) -> Arc<Self> {
-        let remembered = Remembered::default();
-        Arc::new(Self { parts, groups, functions, keeping, remembered, all: OnceLock::new(), graph_values: values })
+        let (remembered, all) = Default::default();
+        Arc::new(Self { parts, groups, functions, keeping, remembered, lineage: None, all, graph_values: values })
+    }
+
+    /// Another snapshot, made of `base` by changes.
+    pub(super) fn changed(parts: Parts, groups: Vec<Group>, base: &Arc<Self>, lineage: Lineage) -> Arc<Self> {
+        let (remembered, all) = Default::default();
+        let (functions, keeping) = (Arc::clone(&base.functions), base.keeping.clone());
+        let graph_values = base.graph_values.clone();
+        let lineage = Some(lineage);
+        Arc::new(Self { parts, groups, functions, keeping, remembered, lineage, all, graph_values })
+    }
+
+    /// What assembly made, if nobody else holds the snapshot.
+    pub(super) fn into_parts(self: Arc<Self>) -> Option<Parts> {
+        Arc::try_unwrap(self).ok().map(|graph| graph.parts)
     }
 
     /// How many derived values of it can outlive it.

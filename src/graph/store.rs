@@ -1,11 +1,14 @@
 //! The graph of a pack between calls: always fresh, built by one thread at a time, from changed files only.
 
-use super::{Builder, Functions, Gate, Graph, Keeping, Kept, Memo, Scan, fingerprint, is_limited, is_scanning};
+use super::{
+    Builder, Functions, Gate, Graph, Keeping, Kept, Memo, Origin, Pending, Scan, Turns, fingerprint, is_limited,
+    is_scanning,
+};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::value::{Handle, Value};
 use crate::world::World;
-use crate::world::recorded::Recorded;
+use crate::world::recorded::{Check, Recorded};
 use std::cell::Cell;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -24,6 +27,10 @@ pub struct Store {
     /// The derived values that outlive a snapshot.
     pub(super) kept: Arc<Kept>,
     ended: Condvar,
+    /// Changes that are in no file as yet.
+    pending: Mutex<Option<Arc<Pending>>>,
+    /// One after the other changes them.
+    pub(super) turns: Turns,
 }
 
 #[derive(Default)]
@@ -34,9 +41,9 @@ struct State {
 }
 
 /// A graph and what it was made of.
-struct Built {
-    graph: Arc<Graph>,
-    memo: Arc<Memo>,
+pub(super) struct Built {
+    pub graph: Arc<Graph>,
+    pub memo: Arc<Memo>,
     /// The hash of scripts, entry and configuration.
     inputs: [u8; 32],
 }
@@ -64,41 +71,72 @@ impl Store {
     /// else it is built anew, only changed files being read and parsed again. While one thread builds, others
     /// wait. A build that fails is an error of this call only: the next one tries again.
     pub fn fresh(&self, build: &Build<'_>) -> Result<Arc<Graph>> {
-        if BUILDING.get() || is_scanning() {
-            let fault = Diagnostic::new(Code::ARGUMENTS, "the graph cannot be read while it is built");
-            return Err(fault.help("inside `build` read `g`"));
-        }
-        if is_limited() {
-            let fault =
-                Diagnostic::new(Code::ARGUMENTS, "a derived function with `reads` has its own view of the graph");
-            return Err(fault.help("read `g`, which it gets"));
-        }
+        self.origin(build).map(|origin| Arc::clone(origin.graph()))
+    }
+
+    /// The same, for one who changes it.
+    pub fn origin(&self, build: &Build<'_>) -> Result<Origin> {
+        refuse_within()?;
         let inputs = inputs(build)?;
-        let mut checked: Option<Arc<Built>> = None;
-        loop {
-            let (built, memo) = match self.turn(checked.as_ref())? {
-                Turn::Build(memo) => (None, memo),
-                Turn::Check(built) => (Some(built), Arc::default()),
-            };
-            match built {
-                Some(built) => {
-                    //= docs/spec.md#freshness
-                    //# An edit of a workspace file before a call MUST be seen by the call.
-                    if built.inputs == inputs && built.memo.reads.unchanged(&**build.world) {
-                        return Ok(Arc::clone(&built.graph));
-                    }
-                    checked = Some(built);
-                }
-                None => return self.build(build, inputs, memo),
-            }
+        self.fresh_of(build, inputs)
+    }
+
+    /// The graph of the last build, whatever became of the files since, and without waiting for a build at work; where
+    /// none was built by the scripts as they are now, it is built. Who uses it sees to it that [`fresh`](Self::fresh)
+    /// is called beside.
+    pub fn standing(&self, build: &Build<'_>) -> Result<Arc<Graph>> {
+        self.standing_origin(build).map(|origin| Arc::clone(origin.graph()))
+    }
+
+    /// The same, for one who changes it.
+    pub fn standing_origin(&self, build: &Build<'_>) -> Result<Origin> {
+        refuse_within()?;
+        let inputs = inputs(build)?;
+        let built = self.lock().built.clone();
+        //= docs/spec.md#freshness
+        //# A call MUST NOT wait for a graph that is refreshed beside the calls.
+        match built.filter(|built| built.inputs == inputs) {
+            Some(built) => Ok(Origin(built)),
+            None => self.fresh_of(build, inputs),
         }
+    }
+
+    fn fresh_of(&self, build: &Build<'_>, inputs: [u8; 32]) -> Result<Origin> {
+        let mut checked: Option<(Arc<Built>, Check)> = None;
+        while let Some(built) = self.turn(checked.as_ref().map(|(built, _)| built))? {
+            //= docs/spec.md#freshness
+            //# An edit of a workspace file before a call MUST be seen by the call.
+            let check = built.memo.reads.check(&**build.world);
+            if built.inputs == inputs && check.holds() {
+                return Ok(Origin(built));
+            }
+            checked = Some((built, check));
+        }
+        let ending = Ending::begin(self);
+        let graph = self.build(build, inputs, checked);
+        drop(ending);
+        graph
     }
 
     /// A store that begins with the last build of this one and goes its own way: for what one call only sees.
     #[must_use]
     pub fn fork(&self) -> Self {
         let state = State { built: self.lock().built.clone(), building: false };
-        Self { state: Mutex::new(state), kept: Arc::clone(&self.kept), ended: Condvar::new() }
+        Self { state: Mutex::new(state), kept: Arc::clone(&self.kept), ..Self::default() }
+    }
+
+    /// Forgets the last build, so that the next one reads every file again, and computes every derived field.
+    pub fn forget(&self) {
+        self.lock().built = None;
+        self.kept.clear();
+    }
+
+    pub(super) fn pending(&self) -> Option<Arc<Pending>> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn put_pending(&self, pending: Option<Arc<Pending>>) {
+        *self.pending.lock().unwrap_or_else(PoisonError::into_inner) = pending;
     }
 
     /// The graph of the last build, whatever has changed since.
@@ -113,26 +151,30 @@ impl Store {
     }
 
     /// Waits until nobody builds. Then there is a graph to check, or this thread is the one to build.
-    fn turn(&self, checked: Option<&Arc<Built>>) -> Result<Turn> {
+    fn turn(&self, checked: Option<&Arc<Built>>) -> Result<Option<Arc<Built>>> {
         let mut state = self.lock();
         while state.building {
             guard::check()?;
             state = self.ended.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
         }
         match &state.built {
-            Some(built) if !checked.is_some_and(|checked| Arc::ptr_eq(checked, built)) => {
-                Ok(Turn::Check(Arc::clone(built)))
-            }
+            Some(built) if !checked.is_some_and(|checked| Arc::ptr_eq(checked, built)) => Ok(Some(Arc::clone(built))),
             _ => {
                 state.building = true;
-                Ok(Turn::Build(state.built.as_ref().map_or_else(Arc::default, |built| Arc::clone(&built.memo))))
+                Ok(None)
             }
         }
     }
 
-    fn build(&self, build: &Build<'_>, inputs: [u8; 32], memo: Arc<Memo>) -> Result<Arc<Graph>> {
-        let _ending = Ending::begin(self);
-        let recorded = Arc::new(Recorded::new(Arc::clone(build.world)));
+    fn build(&self, build: &Build<'_>, inputs: [u8; 32], checked: Option<(Arc<Built>, Check)>) -> Result<Origin> {
+        let (recorded, memo) = match checked {
+            Some((before, check)) => {
+                let reads = Arc::clone(&before.memo.reads);
+                (Recorded::resuming(Arc::clone(build.world), reads, check), Arc::clone(&before.memo))
+            }
+            None => (Recorded::new(Arc::clone(build.world)), Arc::default()),
+        };
+        let recorded = Arc::new(recorded);
         let world: Arc<dyn World> = Arc::clone(&recorded) as _;
         let keeping = Keeping { kept: Arc::clone(&self.kept), inputs };
         //= docs/spec.md#freshness
@@ -150,9 +192,9 @@ impl Store {
             return Err(Diagnostic::new(Code::INTERNAL, "a build ended without a graph"));
         };
         self.kept.age(graph.kept_at_most());
-        let built = Built { graph: Arc::clone(&graph), memo: Arc::new(scan.memo()), inputs };
-        self.lock().built = Some(Arc::new(built));
-        Ok(graph)
+        let built = Arc::new(Built { graph, memo: Arc::new(scan.memo()), inputs });
+        self.lock().built = Some(Arc::clone(&built));
+        Ok(Origin(built))
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
@@ -160,9 +202,17 @@ impl Store {
     }
 }
 
-enum Turn {
-    Check(Arc<Built>),
-    Build(Arc<Memo>),
+/// Who builds, or derives, has no graph to ask for.
+fn refuse_within() -> Result<()> {
+    if BUILDING.get() || is_scanning() {
+        let fault = Diagnostic::new(Code::ARGUMENTS, "the graph cannot be read while it is built");
+        return Err(fault.help("inside `build` read `g`"));
+    }
+    if is_limited() {
+        let fault = Diagnostic::new(Code::ARGUMENTS, "a derived function with `reads` has its own view of the graph");
+        return Err(fault.help("read `g`, which it gets"));
+    }
+    Ok(())
 }
 
 /// Lets the others go on, however the build ends.

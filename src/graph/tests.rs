@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod building;
+mod changing;
 mod drawing;
 mod properties;
 mod queries;
@@ -93,6 +94,7 @@ impl Files {
     }
 
     fn delete(&self, path: &str) {
+        self.clock.fetch_add(1, Ordering::Relaxed);
         self.files.lock().unwrap().remove(path);
     }
 
@@ -107,6 +109,10 @@ impl World for Files {
     }
 
     fn stat(&self, path: &str) -> Result<Option<Stat>> {
+        if matches!(path, "" | ".") {
+            let modified_ns = i128::from(self.clock.load(Ordering::Relaxed));
+            return Ok(Some(Stat { entry: EntryKind::Folder, size: 0, modified_ns, inode: 2 }));
+        }
         Ok(self.files.lock().unwrap().get(path).map(|(bytes, at)| Stat {
             entry: EntryKind::File,
             size: bytes.len() as u64,
@@ -128,7 +134,7 @@ impl World for Files {
     }
 
     fn walk(&self, _walk: &Walk) -> Result<Walked> {
-        Ok(Walked { files: self.paths(), folders: vec![String::new()] })
+        Ok(Walked { files: self.paths(), folders: vec![String::new()], linked: false })
     }
 
     fn write(&self, _path: &str, _bytes: &[u8]) -> Result<()> {

@@ -21,9 +21,6 @@ pub fn page() -> String {
             let takes = format!("{}{as_json}", cell(&key.shape.describe()));
             text.push_str(&format!("| `{}`{need} | {takes} | {} |\n", key.name, cell(key.doc)));
         }
-        for (name, instead) in table.later {
-            text.push_str(&format!("\n`{name}` is not offered yet: {instead}.\n"));
-        }
     }
     text
 }

@@ -1,20 +1,20 @@
 //! Who we are and what we can do, as each revision wants to hear it.
 
-use super::{Host, Revision, STATUS};
+use super::{Revision, STATUS, Settings};
+use crate::definition::Task;
 use crate::registry::Registry;
 use crate::value::Json;
-use rmcp::model::{SKILLS_EXTENSION_ID, ServerConfig};
+use rmcp::model::{SKILLS_EXTENSION_ID, ServerConfig, TASKS_EXTENSION_ID};
 use serde_json::{Map, json};
 
 /// What a client is told first.
-pub(crate) fn config(host: &Host, revision: Revision) -> ServerConfig {
-    let registry = host.service.registry();
+pub(crate) fn config(settings: &Settings, registry: &Registry, revision: Revision) -> ServerConfig {
     let mut config = json!({
         "protocolVersion": revision.name(),
-        "capabilities": capabilities(&registry, revision),
-        "serverInfo": implementation(host, revision),
+        "capabilities": capabilities(registry, revision),
+        "serverInfo": implementation(settings, registry, revision),
     });
-    if let Some(instructions) = instructions(&registry) {
+    if let Some(instructions) = instructions(registry) {
         config["instructions"] = json!(instructions);
     }
     // What comes from a definition was checked when it was loaded; the rest is ours.
@@ -34,19 +34,25 @@ fn capabilities(registry: &Registry, revision: Revision) -> Json {
     if revision.has_hints() {
         capabilities["completions"] = json!({});
     }
-    if !registry.skills.is_empty() {
-        capabilities["extensions"] = json!({ SKILLS_EXTENSION_ID: { "directoryRead": true } });
+    let mut extensions = Map::new();
+    if registry.has_skills() {
+        extensions.insert(SKILLS_EXTENSION_ID.to_owned(), json!({ "directoryRead": true }));
+    }
+    let has_tasks = registry.tools.iter().any(|served| served.tool.tasking.task != Task::Never);
+    if has_tasks && revision.is_stateless() {
+        extensions.insert(TASKS_EXTENSION_ID.to_owned(), json!({}));
+    }
+    if !extensions.is_empty() {
+        capabilities["extensions"] = Json::Object(extensions);
     }
     capabilities
 }
 
 /// Name, version and looks.
-pub(crate) fn implementation(host: &Host, revision: Revision) -> Json {
-    let settings = &host.settings;
+pub(crate) fn implementation(settings: &Settings, registry: &Registry, revision: Revision) -> Json {
     let mut info = Map::new();
     info.insert("name".to_owned(), json!(settings.name));
     if revision.has_structured() {
-        let registry = host.service.registry();
         let only = match registry.packs.as_slice() {
             [pack] => Some(pack.definition.title.value.clone()),
             _ => None,
@@ -71,7 +77,9 @@ pub(crate) fn implementation(host: &Host, revision: Revision) -> Json {
 fn instructions(registry: &Registry) -> Option<String> {
     let mut parts: Vec<String> = Vec::new();
     for pack in &registry.packs {
-        if let Some(text) = pack.instructions.as_deref().map(str::trim).filter(|text| !text.is_empty()) {
+        let computed = registry.instructions.get(&pack.name).map(String::as_str);
+        let text = computed.or(pack.instructions.as_deref()).map(str::trim);
+        if let Some(text) = text.filter(|text| !text.is_empty()) {
             parts.push(format!("# {}\n\n{text}", pack.definition.title.value));
         }
     }

@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 /// So long a call waits for its answers.
-const PATIENCE: Duration = Duration::from_secs(3_600);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(3_600);
 
 /// How a request may be asked back.
 pub(crate) enum Manner {
@@ -36,8 +36,10 @@ pub(crate) enum Manner {
 
 /// Questions of a script thread, for the handler of its request.
 pub(crate) struct Put {
-    questions: Vec<(String, Wish)>,
-    reply: threads::Sender<crate::diagnostic::Result<Vec<Json>>>,
+    /// By key.
+    pub(crate) questions: Vec<(String, Wish)>,
+    /// Takes the answers, in the order of the questions; the script waits at the other end.
+    pub(crate) reply: threads::Sender<crate::diagnostic::Result<Vec<Json>>>,
 }
 
 /// The script's end: it waits there.
@@ -81,8 +83,7 @@ impl Connection {
         };
         let mut requests = InputRequests::new();
         for (key, wish) in &asks.questions {
-            let asked: InputRequest = serde_json::from_value(request_of(wish, revision))
-                .map_err(|error| ErrorData::internal_error(format!("`{key}` cannot be asked: {error}"), None))?;
+            let asked = asked(key, wish).map_err(|fault| ErrorData::internal_error(fault.message, None))?;
             requests.insert(key.clone(), asked);
         }
         let state = self.host.sealing.seal(&asks.record, request)?;
@@ -123,10 +124,7 @@ impl Connection {
                 biased;
                 () = context.ct.cancelled() => Err(Diagnostic::new(Code::CANCELLED, "the call was cancelled")),
                 () = self.ends.all.cancelled() => Err(Diagnostic::new(Code::CANCELLED, "the connection ends")),
-                () = tokio::time::sleep_until(deadline) => {
-                    let message = format!("nobody answered `{key}` within {} minutes", PATIENCE.as_secs() / 60);
-                    Err(Diagnostic::new(Code::ASK, message).help("call again when somebody is there"))
-                }
+                () = tokio::time::sleep_until(deadline) => Err(unheard(key)),
                 answer = &mut handle.rx => match answer {
                     Ok(Ok(result)) => Ok(serde_json::to_value(result).unwrap_or_default()),
                     Ok(Err(ServiceError::McpError(error))) => Err(fault(key, &error.message)),
@@ -150,6 +148,18 @@ impl Connection {
         }
         ended.map(|()| answers)
     }
+}
+
+/// A question that a result carries.
+pub(crate) fn asked(key: &str, wish: &Wish) -> crate::diagnostic::Result<InputRequest> {
+    serde_json::from_value(request_of(wish, Revision::Stateless))
+        .map_err(|error| Diagnostic::new(Code::INTERNAL, format!("`{key}` cannot be asked: {error}")))
+}
+
+/// The fault of a question that nobody answered in time.
+pub(crate) fn unheard(key: &str) -> Box<Diagnostic> {
+    let message = format!("nobody answered `{key}` within {} minutes", PATIENCE.as_secs() / 60);
+    Diagnostic::new(Code::ASK, message).help("call again when somebody is there")
 }
 
 //= docs/spec.md#questions

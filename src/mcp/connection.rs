@@ -1,11 +1,12 @@
 //! A connection and what it remembers: the level of its log, its subscriptions, what its client can do.
 
-use super::{Bus, Ends, Lists, Revision, Sealing, Settings, Shelf, about};
-use crate::call::{Answering, Peer};
+use super::{Bus, Ends, Lists, Manner, Revision, Sealing, Settings, Shelf, Tasks};
+use crate::call::{Answer, Answering, Peer, Request};
 use crate::primitive::LogLevel;
+use crate::registry::Skills;
 use crate::value::Json;
 use rmcp::RoleServer;
-use rmcp::model::{CacheScope, MetaObject};
+use rmcp::model::{CacheScope, ErrorData, MetaObject};
 use rmcp::service::RequestContext;
 use serde_json::json;
 use std::collections::HashSet;
@@ -20,6 +21,7 @@ pub(crate) struct Host {
     pub(crate) bus: Arc<Bus>,
     pub(crate) shelf: Shelf,
     pub(crate) sealing: Sealing,
+    pub(crate) tasks: Arc<Tasks>,
     /// One permit for each request that may be worked on.
     turns: Semaphore,
 }
@@ -29,7 +31,7 @@ impl Host {
         let bus = Bus::start(&service);
         let turns = Semaphore::new(settings.bounds.in_flight);
         let sealing = Sealing::new(settings.state_key.as_ref());
-        Self { service, settings, bus, shelf: Shelf::default(), sealing, turns }
+        Self { service, settings, bus, shelf: Shelf::default(), sealing, tasks: Arc::default(), turns }
     }
 
     /// Waits for a turn, which lasts as long as the permit is kept. Each connection over standard streams waits
@@ -116,14 +118,30 @@ impl Connection {
     }
 
     pub(crate) fn lists(&self, revision: Revision) -> Arc<Lists> {
-        self.host.shelf.lists(self.host.service.as_ref(), revision)
+        self.host.shelf.lists(&self.host.settings, self.host.service.as_ref(), revision)
+    }
+
+    /// The skills at present. Where a function finds them, it is a script thread that asks it.
+    pub(crate) async fn skills(
+        &self,
+        context: &RequestContext<RoleServer>,
+        revision: Revision,
+    ) -> Result<Arc<Skills>, ErrorData> {
+        let registry = self.host.service.registry();
+        if !registry.finds_skills() {
+            return Ok(Arc::clone(&registry.skills));
+        }
+        match self.answer(Request::ListSkills, Manner::Never, context, revision).await? {
+            Answer::Skills(skills) => Ok(skills),
+            _ => Err(ErrorData::internal_error("the skills cannot be listed", None)),
+        }
     }
 
     /// Who answers, in every result of the stateless era.
     pub(crate) fn stamp(&self, meta: &mut Option<MetaObject>, revision: Revision) {
         if revision.is_stateless() {
-            let info = about::implementation(&self.host, revision);
-            meta.get_or_insert_default().insert("io.modelcontextprotocol/serverInfo".to_owned(), info);
+            let itself = self.lists(revision).itself.clone();
+            meta.get_or_insert_default().insert("io.modelcontextprotocol/serverInfo".to_owned(), itself);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Faults as errors of the protocol.
 
 use super::Revision;
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::value::Json;
 use rmcp::model::{ErrorCode, ErrorData};
 use serde_json::json;
@@ -43,6 +43,20 @@ pub(crate) fn error(fault: Diagnostic, uri: Option<&str>, revision: Revision) ->
             ErrorData::internal_error(message, data)
         }
     }
+}
+
+/// The error for a name that nothing has, with the nearest that something has.
+pub(crate) fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str> + Clone) -> ErrorData {
+    let message = match did_you_mean(name, known) {
+        Some(help) => format!("unknown {what} `{name}` ({help})"),
+        None => format!("unknown {what} `{name}`"),
+    };
+    ErrorData::invalid_params(message, None)
+}
+
+/// The error for a host that does not do what it was asked.
+pub(crate) fn surprise() -> ErrorData {
+    ErrorData::internal_error("the host answered something else than it was asked", None)
 }
 
 fn allowed(code: Option<i64>) -> ErrorCode {

@@ -6,7 +6,7 @@ use super::{
     skills, typed,
 };
 use crate::call::{Answer, Completed, Request};
-use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::diagnostic::Diagnostic;
 use crate::value::Json;
 use rmcp::model::*;
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
@@ -26,18 +26,6 @@ fn cursor_of(request: Option<&PaginatedRequestParams>) -> Option<&str> {
     request.and_then(|request| request.cursor.as_deref())
 }
 
-fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str> + Clone) -> ErrorData {
-    let message = match did_you_mean(name, known) {
-        Some(help) => format!("unknown {what} `{name}` ({help})"),
-        None => format!("unknown {what} `{name}`"),
-    };
-    ErrorData::invalid_params(message, None)
-}
-
-fn surprise() -> ErrorData {
-    ErrorData::internal_error("the host answered something else than it was asked", None)
-}
-
 macro_rules! finish_list {
     ($self:ident, $result:ident, $revision:ident, $next:ident) => {{
         $result.next_cursor = $next;
@@ -49,7 +37,7 @@ macro_rules! finish_list {
 
 impl ServerHandler for Connection {
     fn get_info(&self) -> ServerConfig {
-        about::config(&self.host, Revision::Stateless)
+        self.lists(Revision::Stateless).about.clone()
     }
 
     async fn initialize(
@@ -60,7 +48,7 @@ impl ServerHandler for Connection {
         context.peer.set_peer_info(request.clone());
         let negotiated = self.negotiate_initialize(&request)?;
         let revision = Revision::of(Some(&negotiated.protocol_version));
-        let mut result = about::config(&self.host, revision);
+        let mut result = self.lists(revision).about.clone();
         result.protocol_version = negotiated.protocol_version;
         Ok(result)
     }
@@ -89,7 +77,9 @@ impl ServerHandler for Connection {
     //# A header that disagrees with the body, or that the tool's schema asks for and is not there, MUST be refused with code -32020.
     // rmcp compares; for headers that a schema asks for with `x-mcp-header`, it takes the schema from here.
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.lists(Revision::Stateless).tools.iter().find(|tool| tool.name == name).cloned()
+        let lists = self.lists(Revision::Stateless);
+        lists.calls(name).filter(|calls| calls.asks_headers)?;
+        lists.tools.iter().find(|tool| tool.name == name).cloned()
     }
 
     async fn call_tool(
@@ -97,30 +87,33 @@ impl ServerHandler for Connection {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let revision = revision_of(&context);
-        let lists = self.lists(revision);
-        let Some(wrapped) = lists.wraps(&request.name) else {
-            return Err(unknown("tool", &request.name, lists.registry.tools.iter().map(|tool| tool.name.as_str())));
-        };
-        let arguments = Json::Object(request.arguments.unwrap_or_default());
-        let (answers, state) = (request.input_responses, request.request_state);
-        let request = Request::Call { tool: request.name.into_owned(), arguments };
-        let manner = self.manner(&request, answers, state.as_deref(), revision)?;
-        let kept = revision.is_stateless().then(|| request.clone());
-        match self.answer(request, manner, &context, revision).await? {
-            Answer::Asks(asks) => Ok(self.input_required(&asks, kept.as_ref(), revision)?.into()),
-            Answer::Fault(fault) if fault.code == Code::CAPABILITY && !revision.is_stateless() => {
-                let message = faults::error(*fault, None, revision).message;
-                Ok(CallToolResult::error(vec![ContentBlock::text(message)]).into())
-            }
-            Answer::Tool(outcome) => {
-                let mut result = render::outcome(outcome, wrapped, revision);
-                self.stamp(&mut result.meta, revision);
-                Ok(result.into())
-            }
-            Answer::Fault(fault) => Err(faults::error(*fault, None, revision)),
-            _ => Err(surprise()),
-        }
+        self.call(request, &context, revision_of(&context)).await
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        let mut result = GetTaskResult::new(self.task(&request.task_id, &context)?);
+        self.stamp(&mut result.meta, revision_of(&context));
+        Ok(result)
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.answer_task(&request.task_id, request.input_responses, &context)
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.cancel(&request.task_id, &context)
     }
 
     async fn list_resources(
@@ -132,7 +125,7 @@ impl ServerHandler for Connection {
         let mut all = match self.answer(Request::ListResources, Manner::Never, &context, revision).await? {
             Answer::Resources(all) => Arc::unwrap_or_clone(all),
             Answer::Fault(fault) => return Err(faults::error(*fault, None, revision)),
-            _ => return Err(surprise()),
+            _ => return Err(faults::surprise()),
         };
         if !all.iter().any(|listed| listed["uri"] == STATUS) {
             all.push(about::status());
@@ -179,7 +172,7 @@ impl ServerHandler for Connection {
                 Ok(result.into())
             }
             Answer::Fault(fault) => Err(faults::error(*fault, Some(&uri), revision)),
-            _ => Err(surprise()),
+            _ => Err(faults::surprise()),
         }
     }
 
@@ -189,7 +182,7 @@ impl ServerHandler for Connection {
         context: RequestContext<RoleServer>,
     ) -> Result<ListSkillsResult, ErrorData> {
         let revision = revision_of(&context);
-        let all = skills::entries(&self.host.service.registry());
+        let all = skills::entries(&*self.skills(&context, revision).await?);
         let size = self.host.settings.page_size;
         let (items, next) = page("skills", &all, |skill| &skill.uri, cursor_of(request.as_ref()), size)?;
         let mut result = ListSkillsResult::with_all_items(items);
@@ -201,8 +194,9 @@ impl ServerHandler for Connection {
         request: GetSkillRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetSkillResult, ErrorData> {
-        let mut result = GetSkillResult::new(skills::one(&self.host.service.registry(), &request.uri)?);
-        self.stamp(&mut result.meta, revision_of(&context));
+        let revision = revision_of(&context);
+        let mut result = GetSkillResult::new(skills::one(&*self.skills(&context, revision).await?, &request.uri)?);
+        self.stamp(&mut result.meta, revision);
         Ok(result)
     }
 
@@ -212,7 +206,7 @@ impl ServerHandler for Connection {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let revision = revision_of(&context);
-        let all = skills::children(&self.host.service.registry(), &request.uri)?;
+        let all = skills::children(&*self.skills(&context, revision).await?, &request.uri)?;
         let size = self.host.settings.page_size;
         let (items, next) = page("folder", &all, |item| &item.uri, request.cursor.as_deref(), size)?;
         let mut result = ListResourcesResult::with_all_items(items);
@@ -240,7 +234,11 @@ impl ServerHandler for Connection {
         let revision = revision_of(&context);
         let registry = self.host.service.registry();
         if !registry.prompts.iter().any(|prompt| prompt.name == request.name) {
-            return Err(unknown("prompt", &request.name, registry.prompts.iter().map(|prompt| prompt.name.as_str())));
+            return Err(faults::unknown(
+                "prompt",
+                &request.name,
+                registry.prompts.iter().map(|prompt| prompt.name.as_str()),
+            ));
         }
         let arguments = request.arguments.unwrap_or_default();
         if let Some((name, _)) = arguments.iter().find(|(_, value)| !value.is_string()) {
@@ -259,7 +257,7 @@ impl ServerHandler for Connection {
                 Ok(result.into())
             }
             Answer::Fault(fault) => Err(faults::error(*fault, None, revision)),
-            _ => Err(surprise()),
+            _ => Err(faults::surprise()),
         }
     }
 
@@ -290,7 +288,7 @@ impl ServerHandler for Connection {
                 Ok(result)
             }
             Answer::Fault(fault) => Err(faults::error(*fault, None, revision)),
-            _ => Err(surprise()),
+            _ => Err(faults::surprise()),
         }
     }
 

@@ -1,13 +1,14 @@
 //! The lists of a generation, ready for each revision, and the pages that clients ask for.
 
-use super::{Revision, published};
+use super::{Revision, Settings, about, published};
 use crate::call::Answering;
+use crate::definition::Tasking;
 use crate::registry::Registry;
 use crate::value::Json;
 use arc_swap::ArcSwapOption;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use rmcp::model::{ErrorData, Prompt, ResourceTemplate, Tool};
+use rmcp::model::{ErrorData, Prompt, ResourceTemplate, ServerConfig, Tool};
 use serde::de::DeserializeOwned;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,27 +20,44 @@ pub(crate) struct Lists {
     pub(crate) tools: Vec<Tool>,
     pub(crate) templates: Vec<ResourceTemplate>,
     pub(crate) prompts: Vec<Prompt>,
-    /// Each tool, and whether its results are wrapped.
-    wrapped: HashMap<String, bool>,
+    /// What the server says of itself.
+    pub(crate) about: ServerConfig,
+    /// Who it says that it is.
+    pub(crate) itself: Json,
+    calls: HashMap<String, Calls>,
+}
+
+/// How a tool is called.
+#[derive(Clone, Copy)]
+pub(crate) struct Calls {
+    /// Whether its results are wrapped where objects are wanted.
+    pub(crate) wrapped: bool,
+    /// Whether its calls run as tasks.
+    pub(crate) tasking: Tasking,
+    /// Whether its schema asks for headers.
+    pub(crate) asks_headers: bool,
 }
 
 impl Lists {
-    fn new(registry: Arc<Registry>, revision: Revision) -> Self {
+    fn new(settings: &Settings, registry: Arc<Registry>, revision: Revision) -> Self {
         let tools = registry.tools.iter().filter_map(|tool| typed(published::tool(tool, revision))).collect();
         let templates = registry.resources.iter().filter(|served| served.resource.is_template);
         let templates = templates.filter_map(|served| typed(published::template(served, revision))).collect();
         let prompts = registry.prompts.iter().filter_map(|prompt| typed(published::prompt(prompt, revision))).collect();
-        let wrapped = registry
-            .tools
-            .iter()
-            .map(|tool| (tool.name.clone(), tool.output.as_ref().is_some_and(published::is_wrapped)))
-            .collect();
-        Self { registry, tools, templates, prompts, wrapped }
+        let calls = registry.tools.iter().map(|tool| {
+            let wrapped = tool.output.as_ref().is_some_and(published::is_wrapped);
+            let asks_headers = tool.input.to_string().contains("\"x-mcp-header\"");
+            (tool.name.clone(), Calls { wrapped, tasking: tool.tool.tasking, asks_headers })
+        });
+        let calls = calls.collect();
+        let about = about::config(settings, &registry, revision);
+        let itself = about::implementation(settings, &registry, revision);
+        Self { registry, tools, templates, prompts, about, itself, calls }
     }
 
-    /// Whether the results of a tool are wrapped where objects are wanted; nothing if there is no such tool.
-    pub(crate) fn wraps(&self, tool: &str) -> Option<bool> {
-        self.wrapped.get(tool).copied()
+    /// How a tool is called; nothing if there is no such tool.
+    pub(crate) fn calls(&self, tool: &str) -> Option<Calls> {
+        self.calls.get(tool).copied()
     }
 }
 
@@ -49,7 +67,7 @@ pub(crate) struct Shelf([ArcSwapOption<Lists>; Revision::ALL.len()]);
 
 impl Shelf {
     /// The lists of the generation in use.
-    pub(crate) fn lists(&self, service: &dyn Answering, revision: Revision) -> Arc<Lists> {
+    pub(crate) fn lists(&self, settings: &Settings, service: &dyn Answering, revision: Revision) -> Arc<Lists> {
         let registry = service.registry();
         let slot = &self.0[revision.index()];
         if let Some(lists) = slot.load_full()
@@ -57,7 +75,7 @@ impl Shelf {
         {
             return lists;
         }
-        let lists = Arc::new(Lists::new(registry, revision));
+        let lists = Arc::new(Lists::new(settings, registry, revision));
         slot.store(Some(Arc::clone(&lists)));
         lists
     }

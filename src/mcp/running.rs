@@ -1,7 +1,7 @@
 //! One request on its way through the host: progress and log lines go to the client while it runs.
 #![allow(deprecated, reason = "logging is deprecated in the newest revision and alive in all of them")]
 
-use super::{Connection, Line, Manner, Revision};
+use super::{Connection, Line, Manner, Put, Revision};
 use crate::call::{Answer, Asking, Caller, Request};
 use crate::guard::Cancel;
 use crate::primitive::{LogLevel, Notice};
@@ -9,6 +9,7 @@ use crate::value::Json;
 use rmcp::RoleServer;
 use rmcp::model::{ErrorData, LoggingLevel, LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken};
 use rmcp::service::RequestContext;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use tokio::sync::{mpsc, oneshot};
@@ -20,7 +21,8 @@ const BURST: f64 = 20.0;
 
 /// What a script says while it runs, on its way to the handler.
 struct Voice {
-    sender: mpsc::Sender<Notice>,
+    /// Nothing where the client wants to hear of nothing.
+    sender: Option<mpsc::Sender<Notice>>,
     /// Whether the client wants progress.
     progress: bool,
     /// Which log lines it wants.
@@ -37,7 +39,7 @@ struct Pace {
 }
 
 impl Voice {
-    fn new(sender: mpsc::Sender<Notice>, progress: bool, level: Option<LogLevel>) -> Self {
+    fn new(sender: Option<mpsc::Sender<Notice>>, progress: bool, level: Option<LogLevel>) -> Self {
         let pace = Pace { last: f64::NEG_INFINITY, budget: BURST, at: Instant::now(), held: None };
         Self { sender, progress, level, pace: Mutex::new(pace) }
     }
@@ -47,10 +49,12 @@ impl Voice {
         let told = match &notice {
             Notice::Log { level, .. } => self.level.is_some_and(|wanted| *level >= wanted),
             Notice::Progress { done, .. } => self.progress && self.keep_pace(*done, &notice),
-            // The bus tells everybody.
-            Notice::Changed(_) | Notice::Updated { .. } => false,
+            // The bus tells everybody; a status is that of a task.
+            Notice::Changed(_) | Notice::Updated { .. } | Notice::Status(_) => false,
         };
-        if told && self.sender.try_send(notice).is_err() {
+        if let (true, Some(sender)) = (told, &self.sender)
+            && sender.try_send(notice).is_err()
+        {
             tracing::debug!("dropped a notice: the client does not keep up");
         }
     }
@@ -79,7 +83,7 @@ impl Voice {
 }
 
 /// Ends the call when the request is forgotten.
-struct EndOnDrop(Cancel);
+pub(crate) struct EndOnDrop(pub(crate) Cancel);
 
 impl Drop for EndOnDrop {
     fn drop(&mut self) {
@@ -92,7 +96,18 @@ impl Connection {
     ///
     /// # Errors
     /// The request was taken back, or the connection ends: nobody reads that answer.
-    pub(crate) async fn answer(
+    pub(crate) fn answer<'a>(
+        &'a self,
+        request: Request,
+        manner: Manner,
+        context: &'a RequestContext<RoleServer>,
+        revision: Revision,
+    ) -> Pin<Box<impl Future<Output = Result<Answer, ErrorData>> + Send + 'a>> {
+        // On the heap: what handles a request is moved several times before it first runs.
+        Box::pin(self.ask_host(request, manner, context, revision))
+    }
+
+    async fn ask_host(
         &self,
         request: Request,
         manner: Manner,
@@ -101,20 +116,24 @@ impl Connection {
     ) -> Result<Answer, ErrorData> {
         let token = context.meta.get_progress_token();
         let level = if revision.is_stateless() { context.meta.log_level().map(level_of) } else { Some(self.level()) };
-        let (notices, mut heard) = mpsc::channel(if token.is_some() || level.is_some() { WAITING } else { 1 });
+        // What nobody will hear or answer needs no line: most calls of the stateless era have none.
+        let is_heard = token.is_some() || level.is_some();
+        let (notices, mut heard) = is_heard.then(|| mpsc::channel(WAITING)).unzip();
         let voice = Arc::new(Voice::new(notices, token.is_some(), level));
         let cancel = Cancel::default();
         let (done, answered) = oneshot::channel();
         let speaker = Arc::clone(&voice);
-        let (line, mut questions) = mpsc::unbounded_channel();
+        let (line, mut questions) = matches!(manner, Manner::Waits).then(mpsc::unbounded_channel).unzip();
+        // Kept to the end: a line that closes wakes this task, which has nothing to do before the answer comes.
+        let line = line.map(|line| Arc::new(Line(line)));
         let caller = Caller {
             cancel: cancel.clone(),
             notices: Box::new(move |notice| speaker.say(notice)),
             capabilities: self.usable(context, revision),
-            asking: match manner {
-                Manner::Never => Asking::Nobody,
-                Manner::Waits => Asking::Waits(Arc::new(Line(line))),
-                Manner::Suspends { record, answers } => Asking::Suspends { record, answers },
+            asking: match (manner, &line) {
+                (Manner::Suspends { record, answers }, _) => Asking::Suspends { record, answers },
+                (_, Some(line)) => Asking::Waits { asker: Arc::<Line>::clone(line), record: Box::default() },
+                (_, None) => Asking::Nobody,
             },
             peer: self.peer(context, revision),
         };
@@ -133,25 +152,24 @@ impl Connection {
                 () = context.ct.cancelled() => return Err(gone()),
                 () = self.ends.all.cancelled() => return Err(gone()),
                 // What was said before a question is told before it.
-                Some(notice) = heard.recv() => self.tell(notice, token.as_ref(), context, revision).await,
-                Some(put) = questions.recv() => self.put(put, context, revision).await,
+                Some(notice) = hear(heard.as_mut()) => self.tell(notice, token.as_ref(), context, revision).await,
+                Some(put) = be_asked(questions.as_mut()) => self.put(put, context, revision).await,
                 answer = &mut answered => break answer,
             }
         };
         // What was said before the end is told before the answer.
-        while let Ok(notice) = heard.try_recv() {
+        while let Some(Ok(notice)) = heard.as_mut().map(mpsc::Receiver::try_recv) {
             self.tell(notice, token.as_ref(), context, revision).await;
         }
         if let Some(notice) = voice.held() {
             self.tell(notice, token.as_ref(), context, revision).await;
         }
-        drop(ended);
-        drop(turn);
+        drop((line, ended, turn));
         answer.map_err(|_| ErrorData::internal_error("the call ended without an answer", None))
     }
 
     /// The capabilities of the client that the revision knows.
-    fn usable(&self, context: &RequestContext<RoleServer>, revision: Revision) -> Json {
+    pub(crate) fn usable(&self, context: &RequestContext<RoleServer>, revision: Revision) -> Json {
         let mut capabilities = self.capabilities(context);
         if !revision.has_structured()
             && let Some(map) = capabilities.as_object_mut()
@@ -181,7 +199,7 @@ impl Connection {
                     let line = LoggingMessageNotificationParam::new(logging_level(level), data);
                     context.peer.notify_logging_message(line).await
                 }
-                Notice::Changed(_) | Notice::Updated { .. } => Ok(()),
+                Notice::Changed(_) | Notice::Updated { .. } | Notice::Status(_) => Ok(()),
             }
         };
         tokio::select! {
@@ -191,6 +209,22 @@ impl Connection {
                 tracing::debug!(%error, "a notice did not reach the client");
             },
         }
+    }
+}
+
+/// What was said next; never anything where nobody hears.
+async fn hear(heard: Option<&mut mpsc::Receiver<Notice>>) -> Option<Notice> {
+    match heard {
+        Some(heard) => heard.recv().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// What is asked next; never anything where nobody is asked.
+async fn be_asked(questions: Option<&mut mpsc::UnboundedReceiver<Put>>) -> Option<Put> {
+    match questions {
+        Some(questions) => questions.recv().await,
+        None => std::future::pending().await,
     }
 }
 
@@ -224,7 +258,7 @@ mod tests {
     #[test]
     fn progress_rises_and_its_last_value_is_kept() {
         let (sender, mut heard) = mpsc::channel(WAITING);
-        let voice = Voice::new(sender, true, None);
+        let voice = Voice::new(Some(sender), true, None);
         let progress = |done: f64| Notice::Progress { done, total: None, message: None };
         voice.say(progress(2.0));
         voice.say(progress(1.0));

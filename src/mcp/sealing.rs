@@ -22,6 +22,8 @@ pub(crate) struct Sealing {
 }
 
 impl Sealing {
+    //= docs/spec.md#questions
+    //# Processes with one key MUST be able to go on with what another of them began.
     /// With a secret that replicas share, else with one of this process alone.
     pub(crate) fn new(secret: Option<&Secret>) -> Self {
         let key = match secret {
@@ -64,10 +66,12 @@ impl Sealing {
 /// What a state is bound to: method, name and arguments, in whatever order their keys come.
 fn bound(request: &Request) -> [u8; 32] {
     let (method, name, arguments) = match request {
-        Request::Call { tool, arguments } => ("tools/call", tool.as_str(), Some(arguments)),
+        Request::Call { tool, arguments } | Request::Prepare { tool, arguments } => {
+            ("tools/call", tool.as_str(), Some(arguments))
+        }
         Request::Read { uri } => ("resources/read", uri.as_str(), None),
         Request::Prompt { name, arguments } => ("prompts/get", name.as_str(), Some(arguments)),
-        Request::Complete { .. } | Request::ListResources => ("", "", None),
+        Request::Complete { .. } | Request::ListResources | Request::ListSkills => ("", "", None),
     };
     let mut hash = blake3::Hasher::new();
     for part in [method, name] {

@@ -1,9 +1,12 @@
 //! How git is run: which subcommands and options, and what it is kept from.
 
+mod ground;
+
 use super::{Args, Context, Param, option, required};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::value::{Kind, Value};
+use crate::world::granted::GRANT_ROOT;
 use crate::world::run::{Command, Needs, Ran};
 use crate::world::{World, path};
 use serde_json::json;
@@ -34,7 +37,7 @@ pub const CHECK: Param =
 const MOST: usize = 32 << 20;
 
 /// Before every subcommand: no hook, no watcher, no pager, no network, no program that the repository names.
-const ALWAYS: [&str; 15] = [
+const ALWAYS: [&str; 19] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "core.pager=cat",
@@ -43,8 +46,13 @@ const ALWAYS: [&str; 15] = [
     "color.ui=false",
     "commit.gpgSign=false",
     "credential.helper=",
+    // The work trees of submodules have a configuration of their own, which nobody has looked at.
+    "diff.ignoreSubmodules=dirty",
+    "submodule.recurse=false",
     "gc.auto=0",
+    "gpg.openpgp.program=false",
     "gpg.program=false",
+    "gpg.ssh.defaultKeyCommand=false",
     "gpg.ssh.program=false",
     "gpg.x509.program=false",
     "log.showSignature=false",
@@ -105,7 +113,8 @@ const CHANGING: &str = "add am apply branch checkout cherry-pick clean commit co
 
 /// Options that start programs or write elsewhere. Git takes abbreviations: so does this list.
 const NEVER: &str = "--exec --ext-diff --git-dir --gpg-sign --output --receive-pack --recurse-submodules \
-    --separate-git-dir --template --textconv --upload-pack --work-tree --file --strategy --edit-description";
+    --separate-git-dir --template --textconv --upload-pack --work-tree --file --strategy --edit-description --no-index \
+    --unsafe-paths --pathspec-from-file";
 
 /// Runs git for a primitive whose parameters are `args`, `folder`, `refs`, `paths`, `check` and, if it changes
 /// something, `index` and `input`.
@@ -125,7 +134,16 @@ pub fn run(context: &Context<'_>, args: &Args, needs: Needs) -> Result<Value> {
     if matches!(subcommand.as_str(), "diff" | "log" | "show" | "diff-tree") {
         arguments.extend(["--no-ext-diff".to_owned(), "--no-textconv".to_owned()]);
     }
-    arguments.extend(words[1..].iter().cloned().chain(refs));
+    arguments.extend(words[1..].iter().cloned());
+    if matches!(subcommand.as_str(), "status" | "diff") {
+        arguments.push("--ignore-submodules=dirty".to_owned());
+    }
+    arguments.extend(refs);
+    let outside = reaches_out(&**world, &folder, &words, paths.as_deref().unwrap_or_default());
+    if let Some(outside) = outside {
+        let message = format!("`git {}` may not reach `{outside}`", words.join(" "));
+        return Err(Diagnostic::new(Code::WORLD, message).help(GRANT_ROOT));
+    }
     if let Some(paths) = paths {
         arguments.push("--".to_owned());
         arguments.extend(paths);
@@ -144,6 +162,7 @@ pub fn run(context: &Context<'_>, args: &Args, needs: Needs) -> Result<Value> {
         needs,
         stop: guard::check,
     };
+    command.env.extend(ground::stand(&**world, &command)?);
     if args.has_option("index")
         && let Some(index) = args.text_or("index")
     {
@@ -160,9 +179,13 @@ pub fn ended(command: &Command, ran: Ran, code: Code, checks: bool) -> Result<Va
     if checks && ran.code != 0 {
         let first = errors.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
         let message = format!("`{}` ended with {}: {first}", command.line(), ran.code);
+        let help = match errors.split('\'').find(|part| part.ends_with(".lock")).filter(|_| errors.contains("exists")) {
+            Some(lock) => format!("another git is at work here, or one was ended: if none runs, remove `{lock}`"),
+            None => "`check: false` gives the code instead".to_owned(),
+        };
         return Err(Diagnostic::new(code, message.trim_end_matches(": "))
             .data(json!({ "code": ran.code, "errors": errors }))
-            .help("`check: false` gives the code instead"));
+            .help(help));
     }
     let Ok(text) = String::from_utf8(ran.output) else {
         return Err(Diagnostic::new(Code::UTF8, format!("`{}` prints what is no UTF-8", command.line())));
@@ -207,11 +230,11 @@ fn accept(words: &[String], refs: &[String], verb: &str, needs: Needs) -> Result
     let reading = READING.iter().find(|(name, _)| name == subcommand);
     let options: Vec<&str> = words[1..].iter().take_while(|word| *word != "--").map(String::as_str).collect();
     let options = options.into_iter().filter(|word| word.starts_with('-') && *word != "-");
-    if needs == Needs::WriteGit && (reading.is_some() || listed(CHANGING, subcommand)) {
+    if needs == Needs::WriteGit && listed(CHANGING, subcommand) {
         for option in options {
             let name = option.split('=').next().unwrap_or(option);
             let hit = |never: &&str| name.len() > 2 && (never.starts_with(name) || name == *never);
-            let runs = subcommand == "rebase" && option.starts_with("-x");
+            let runs = subcommand == "rebase" && option.starts_with("-x") || reads_file(words, option);
             if name.starts_with("--") && NEVER.split_whitespace().any(|never| hit(&never)) || runs {
                 return Err(refused(format!("`{verb}` does not take `{option}`")));
             }
@@ -232,6 +255,13 @@ fn accept(words: &[String], refs: &[String], verb: &str, needs: Needs) -> Result
     only_looks(subcommand, words, refs).then_some(()).ok_or_else(|| {
         refused(format!("`git {}` could change something", words.join(" "))).help("`git` runs what changes something")
     })
+}
+
+/// `-F FILE` reads a message from anywhere; `-F -` from what the script gives.
+fn reads_file(words: &[String], option: &str) -> bool {
+    let takes = matches!(words[0].as_str(), "commit" | "tag" | "merge" | "notes" | "commit-tree");
+    let next = || words.iter().skip_while(|word| *word != option).nth(1).is_some_and(|next| next == "-");
+    takes && option.starts_with("-F") && option != "-F-" && !(option == "-F" && next())
 }
 
 fn listed(list: &str, word: &str) -> bool {
@@ -259,6 +289,23 @@ fn only_looks(subcommand: &str, words: &[String], refs: &[String]) -> bool {
         "worktree" => words.get(1).is_some_and(|word| word == "list"),
         _ => true,
     }
+}
+
+//= docs/spec.md#writes
+//# Git MUST NOT read a file outside of the granted roots.
+/// The first path outside of the roots among the arguments: git itself would read it.
+fn reaches_out<'a>(world: &dyn World, folder: &str, words: &'a [String], paths: &'a [String]) -> Option<&'a str> {
+    let looks_so = |word: &&String| {
+        path::is_absolute(word)
+            || word.starts_with("../")
+            || word.starts_with("~/")
+            || word.contains("/../")
+            || *word == ".."
+    };
+    // The others refuse what lies outside of the work tree, or have words that are patterns and messages.
+    let opens = matches!(words[0].as_str(), "diff" | "hash-object" | "apply" | "am");
+    let words = words[1..].iter().filter(|word| opens && !word.starts_with('-')).filter(looks_so);
+    words.chain(paths).map(String::as_str).find(|given| !ground::is_inside(world, &path::join(folder, given)))
 }
 
 /// Other working trees and new repositories lie where the pack may write.

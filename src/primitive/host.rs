@@ -2,7 +2,7 @@
 
 use super::{Asked, Memory};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::graph::{Functions, Graph};
+use crate::graph::{Entry, Functions, Graph};
 use crate::value::{Json, Value};
 use crate::world::World;
 use std::sync::Arc;
@@ -22,6 +22,41 @@ pub trait Host: Send + Sync {
 
     /// The graph of the pack, as fresh as its `refresh` promises.
     fn graph(&self) -> Result<Arc<Graph>>;
+
+    /// The graph as the files say it, without pending changes.
+    fn graph_of_files(&self) -> Result<Arc<Graph>> {
+        self.graph()
+    }
+
+    /// The changes of the graph that are pending, the oldest first.
+    fn changes(&self) -> Vec<Arc<Entry>> {
+        Vec::new()
+    }
+
+    /// The files that are no longer as they were when the first of the pending changes was made.
+    fn stale_files(&self) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+
+    /// One transaction: `act` gets it and gives the data of its entry.
+    ///
+    /// # Errors
+    /// What `act` fails with; the call's effect does not let it; there is no graph.
+    fn change(&self, _name: &str, _act: &dyn Fn(Value) -> Result<Value>) -> Result<Arc<Entry>> {
+        Err(no_graph())
+    }
+
+    /// Takes back the last change, or all from the last to the one with this id; the last one first. Nothing if there
+    /// is none.
+    fn undo(&self, _to: Option<&str>) -> Result<Option<Vec<Arc<Entry>>>> {
+        Err(no_graph())
+    }
+
+    /// The graph as the files are now. Pending changes are dropped by `discard`, and otherwise a fault; with `full`
+    /// every file is read again.
+    fn refresh(&self, _discard: bool, _full: bool) -> Result<Arc<Graph>> {
+        Err(no_graph())
+    }
 
     /// The configuration of the pack: `[packs.NAME]` of the workspace, defaults filled in.
     fn config(&self) -> Value;
@@ -83,6 +118,11 @@ pub trait Host: Send + Sync {
         serde_json::Map::new()
     }
 
+    /// Waits in `job` while another thread works in place of this one.
+    fn aside(&self, job: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+        job()
+    }
+
     /// Who calls, and which calls of the pack are at work: what `session()` gives.
     fn session(&self) -> serde_json::Map<String, Json> {
         serde_json::Map::new()
@@ -92,6 +132,11 @@ pub trait Host: Send + Sync {
     fn sleep(&self, _ms: u64) -> Result<()> {
         Ok(())
     }
+}
+
+fn no_graph() -> Box<Diagnostic> {
+    Diagnostic::new(Code::SCRIPT, "there is no graph to change here")
+        .help("change it in a tool of a pack with `[graph]`")
 }
 
 /// The memory of the pack that a call works for.
@@ -135,6 +180,8 @@ pub enum Notice {
         /// What is being done.
         message: Option<String>,
     },
+    /// What the call is doing, for whoever looks after its task.
+    Status(String),
     /// A line for the log.
     Log {
         /// How much it matters.

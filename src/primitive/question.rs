@@ -172,7 +172,9 @@ pub fn lacking(what: &str, names: &[&str]) -> Box<Diagnostic> {
     let mut required = json!({});
     for name in names {
         let mut within = &mut required;
-        for part in name.split('.') {
+        // The name of an extension has dots of its own.
+        let parts: Vec<&str> = if name.contains('/') { vec!["extensions", name] } else { name.split('.').collect() };
+        for part in parts {
             within = &mut within[part];
             if within.is_null() {
                 *within = json!({});
@@ -206,6 +208,8 @@ mod tests {
         let fault = lacking("`x`", &["elicitation.url", "sampling"]);
         let required = json!({ "requiredCapabilities": { "elicitation": { "url": {} }, "sampling": {} } });
         assert_eq!(fault.data.as_deref(), Some(&required));
+        let required = json!({ "requiredCapabilities": { "extensions": { "example.org/a.b": {} } } });
+        assert_eq!(lacking("`x`", &["example.org/a.b"]).data.as_deref(), Some(&required));
     }
 
     //= docs/spec.md#questions

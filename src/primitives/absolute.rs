@@ -9,7 +9,7 @@ use crate::world::path;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "absolute",
     family: Family::Path,
-    summary: "The absolute path of `path`, which begins at the root of the workspace; nothing needs to be there.",
+    summary: "The absolute path of `path`, which begins at the root of the workspace, or at the home folder if it begins with `~/`; nothing needs to be there.",
     params: &[required("path", &[Kind::Text], "A path; one that is absolute already is only cleaned.")],
     returns: Kind::Text,
     effect: Effect::Reads,
@@ -21,5 +21,6 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
-    Ok(path::join(context.host.world().root(), args.text("path")).into())
+    let world = context.host.world();
+    Ok(path::join(world.root(), &world.spelled(args.text("path"))).into())
 }

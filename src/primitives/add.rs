@@ -1,7 +1,7 @@
 //! `add`: a node.
 
 use crate::diagnostic::Result;
-use crate::graph::record_in;
+use crate::graph::{Transaction, record_in};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, optional, required};
 use crate::value::{Kind, Value};
 
@@ -9,9 +9,13 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "add",
     family: Family::Graph,
-    summary: "Adds a node and gives its id; an id that is taken becomes one of `faults`, and the first node stays.",
+    summary: "Adds a node and gives its id; an id that is taken becomes one of `faults`, and the first node stays; in a transaction it is a fault.",
     params: &[
-        required("f", &[Kind::Fragment, Kind::Builder], "The fragment of a file, or the builder."),
+        required(
+            "f",
+            &[Kind::Fragment, Kind::Builder, Kind::Transaction],
+            "The fragment of a file, the builder or the transaction.",
+        ),
         required("kind", &[Kind::Text], "The kind of the node."),
         required("id", &[Kind::Text, Kind::Integer], "Its id, unique in its kind."),
         required("fields", &[Kind::Map, Kind::Null], "Its fields."),
@@ -35,5 +39,8 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let (kind, id) = (args.text("kind"), args.value("id"));
+    if let Some(transaction) = args.value("f").as_object::<Transaction>() {
+        return transaction.add(kind, id, args.value("fields"), args.value("parent"));
+    }
     record_in(args.value("f"), |recording| recording.add(kind, id, args.value("fields"), args.value("parent")))
 }

@@ -10,7 +10,11 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "broken",
     family: Family::Graph,
     summary: "The edges of which an end, or something they need, is missing.",
-    params: &[required("g", &[Kind::Graph, Kind::Builder], "The graph, or the builder.")],
+    params: &[required(
+        "g",
+        &[Kind::Graph, Kind::Builder, Kind::Transaction],
+        "The graph, the builder or the transaction.",
+    )],
     returns: Kind::Edges,
     effect: Effect::Pure,
     examples: &[Example::gives(

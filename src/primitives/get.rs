@@ -11,7 +11,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     family: Family::Graph,
     summary: "The node of a kind with this id, or ().",
     params: &[
-        required("g", &[Kind::Graph, Kind::Builder], "The graph, or the builder."),
+        required("g", &[Kind::Graph, Kind::Builder, Kind::Transaction], "The graph, the builder or the transaction."),
         required("kind", &[Kind::Text], "Its kind."),
         required("id", &[Kind::Text, Kind::Integer], "Its id."),
     ],

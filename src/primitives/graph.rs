@@ -1,21 +1,23 @@
 //! `graph`: the graph of the pack.
 
 use crate::diagnostic::Result;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option};
 use crate::value::{Kind, Value};
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
     name: "graph",
     family: Family::Graph,
-    summary: "The graph of the pack, as fresh as its `refresh` promises.",
-    params: &[],
+    summary: "The graph of the pack, as fresh as its `refresh` promises, with the changes that are pending; inside of `change` with what that did so far.",
+    params: &[option("pending", &[Kind::Bool], "`false` gives what the files say, without pending changes.")],
     returns: Kind::Graph,
     effect: Effect::Reads,
     examples: &[Example::fails(r##"graph()"##, r##"graph"##)],
     run,
 };
 
-fn run(context: &Context<'_>, _args: Args) -> Result<Value> {
-    Ok(Value::Handle(context.host.graph()?))
+fn run(context: &Context<'_>, args: Args) -> Result<Value> {
+    let graph =
+        if args.value("pending") != &Value::Bool(false) { context.host.graph() } else { context.host.graph_of_files() };
+    Ok(Value::Handle(graph?))
 }

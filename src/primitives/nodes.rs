@@ -11,7 +11,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     family: Family::Graph,
     summary: "The nodes of these kinds, or all, in the order of insertion; a kind without nodes gives none.",
     params: &[
-        required("g", &[Kind::Graph, Kind::Builder], "The graph, or the builder."),
+        required("g", &[Kind::Graph, Kind::Builder, Kind::Transaction], "The graph, the builder or the transaction."),
         optional("kinds", &[Kind::Text, Kind::List], "A kind, or a list of kinds."),
     ],
     returns: Kind::Nodes,

@@ -8,7 +8,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "once",
     family: Family::Client,
-    summary: "Calls `make` the first time and gives its value; when the call runs again for an answer, gives that value without calling it. The value is plain data, and is kept, signed but readable, by the client.",
+    summary: "Calls `make` the first time and gives its value; when the call runs again for an answer, gives that value without calling it. What it wrote reaches the disk at once. The value is plain data, and is kept, signed but readable, by the client.",
     params: &[
         required("key", &[Kind::Text], "Its name in the call."),
         required("make", &[Kind::Function], "Makes the value; it takes nothing."),
@@ -25,7 +25,13 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
         return Ok(Value::from_json(&value));
     }
     let Some(make) = args.function("make") else { return Ok(Value::Null) };
-    let value = make.call(Vec::new())?;
+    //= docs/spec.md#questions
+    //# What the function of `once` wrote MUST reach the disk when it ends well.
+    let make_it = || make.call(Vec::new());
+    let value = match context.host.world().staged() {
+        Some(staged) => staged.recorded(make_it)?,
+        None => make_it()?,
+    };
     if matches!(value, Value::Function(_)) {
         let fault = Diagnostic::new(Code::SCRIPT, format!("`once(\"{key}\", …)` gives a function"));
         return Err(fault.help("give plain data: it is kept between the runs of a call"));

@@ -1,7 +1,7 @@
 //! `refer`: a reference between nodes.
 
 use crate::diagnostic::Result;
-use crate::graph::record_in;
+use crate::graph::{Transaction, record_in};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
 use crate::value::{Kind, Value};
 
@@ -11,7 +11,11 @@ pub const PRIMITIVE: Primitive = Primitive {
     family: Family::Graph,
     summary: "Makes an edge from one id to another, resolved when the graph is read; while an end, or one of `needs`, is missing, it is broken.",
     params: &[
-        required("f", &[Kind::Fragment, Kind::Builder], "The fragment of a file, or the builder."),
+        required(
+            "f",
+            &[Kind::Fragment, Kind::Builder, Kind::Transaction],
+            "The fragment of a file, the builder or the transaction.",
+        ),
         required("from", &[Kind::Text, Kind::Integer, Kind::Map, Kind::Node], "The id it comes from."),
         required(
             "to",
@@ -40,6 +44,9 @@ pub const PRIMITIVE: Primitive = Primitive {
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let (needs, labels) = (args.list("needs"), args.list("labels"));
     let (from, to) = (args.value("from"), args.value("to"));
+    if let Some(transaction) = args.value("f").as_object::<Transaction>() {
+        return transaction.link(from, to, args.text("kind"), &needs, &labels).map(|()| Value::Null);
+    }
     record_in(args.value("f"), |recording| recording.refer(from, to, args.text("kind"), &needs, &labels))?;
     Ok(Value::Null)
 }

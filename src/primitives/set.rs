@@ -6,23 +6,28 @@ use crate::primitive::*;
 use crate::sequence;
 use crate::value::{Kind, Value};
 
-const KINDS: &[Kind] = &[Kind::List, Kind::Set, Kind::Lines, Kind::Nodes, Kind::Edges, Kind::Rows, Kind::Builder];
+const KINDS: &[Kind] =
+    &[Kind::List, Kind::Set, Kind::Lines, Kind::Nodes, Kind::Edges, Kind::Rows, Kind::Builder, Kind::Transaction];
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
     name: "set",
     family: Family::List,
-    summary: "The items of `list` as a set: sorted, each once, found fast by `contains` and `in`. Of a builder: gives the graph a value, read as `graph().name`.",
+    summary: "The items of `list` as a set: sorted, each once, found fast by `contains` and `in`. Of a builder: gives the graph a value, read as `graph().name`. Of a transaction: gives a node other values of fields; `()` takes one away.",
     params: &[
-        required("list", KINDS, "The items; or the builder."),
-        optional("name", &[Kind::Text], "Of a builder: the name of the value."),
-        optional("value", &[Kind::Any], "Of a builder: the value."),
+        required("list", KINDS, "The items; or the builder, or the transaction."),
+        optional("name", &[Kind::Any], "Of a builder: the name of the value; of a transaction: the node, or its id."),
+        optional("value", &[Kind::Any], "Of a builder: the value; of a transaction: the fields."),
     ],
     returns: Kind::Any,
     effect: Effect::Pure,
     examples: &[
         Example::gives(r#"set(["b", "a", "b"])"#, r#"["a", "b"]"#),
         Example::gives(r#""a" in set(["b", "a"])"#, r#"true"#),
+        Example::gives(
+            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); changed(g, |tx| tx.set("oolong", #{ price: 8 })).get("tea", "oolong").price"##,
+            "8",
+        ),
         Example::gives(r#"let g = new_graph(); g.set("title", "teas"); g.finish().title"#, r#""teas""#),
     ],
     run,

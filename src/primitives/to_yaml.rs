@@ -21,7 +21,7 @@ pub const PRIMITIVE: Primitive = Primitive {
         option(
             "style",
             &[Kind::Text],
-            "`indented` unless told: list items two blanks to the right of their key, double quotes, blocks of lines. `flush`: items below their key, single quotes, nothing for `()`, every text on lines of its own in quotes, as the dumpers of Python write it.",
+            "`indented` unless told: list items two blanks to the right of their key, double quotes, blocks of lines. `flush`: items below their key, single quotes, nothing for `()`, line breaks as escapes, as the dumpers of Python write it.",
         ),
     ],
     returns: Kind::Text,

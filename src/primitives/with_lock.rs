@@ -2,12 +2,13 @@
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
+use crate::primitive::lock_note::{self, Left};
 use crate::primitive::time;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, optional, required};
+use crate::primitive::{Args, Context, Effect, Example, Family, LogLevel, Notice, Primitive, optional, required};
 use crate::value::{Function, Json, Kind, Value};
 use crate::world::staged::settle;
 use crate::world::{Attempt, Lock, World};
-use serde_json::json;
+use serde_json::{Map, json};
 use std::time::{Duration, Instant};
 
 /// The declaration.
@@ -20,12 +21,12 @@ pub const PRIMITIVE: Primitive = Primitive {
         required(
             "options",
             &[Kind::Map, Kind::Function],
-            "`timeout_s`: how long to wait, 10 if it is left out; `note`: what those who wait are told. May be left out: then the function is the second argument.",
+            "`timeout_s`: how long to wait, 10 if it is left out; `note`: what those who wait are told, a map's fields beside `pid` and `since`. May be left out: then the function is the second argument.",
         ),
         optional(
             "body",
             &[Kind::Function],
-            "Gets a map: `path`, `waited_ms`, and `stale`, the note of a holder that died, else `()`.",
+            "Gets a map: `path`, `waited_ms`, `pid` of this process, and `stale`: the note of a holder that died, with its `pid`, else `()`.",
         ),
     ],
     returns: Kind::Any,
@@ -63,16 +64,51 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
         None | Some(Value::Null) => TIMEOUT_S,
         Some(given) => seconds(given)?,
     };
-    let note = options.get("note").map_or(Json::Null, Value::to_json);
+    let said = options.get("note").map_or(Json::Null, Value::to_json);
     let path = args.text("path");
     let world = context.host.world();
-    let (mut lock, waited) = taken(&**world, path, Duration::from_secs_f64(timeout))?;
-    let stale = serde_json::from_str::<Json>(lock.left()).ok().map_or(Value::Null, |left| Value::from_json(&left));
-    let since = time::format(world.now_ms(), None)?;
-    lock.note(&json!({ "pid": lock.pid(), "since": since, "note": note }).to_string())?;
+    let (mut lock, waited) = taken(context, path, Duration::from_secs_f64(timeout))?;
+    let stale = stale(&**world, path, lock.left())?;
+    if let Some(note) = &stale {
+        warn(context, path, note);
+    }
+    lock.note(&lock_note::write(lock.pid(), &time::format(world.now_ms(), None)?, &said))?;
     let waited_ms = i64::try_from(waited.as_millis()).unwrap_or(i64::MAX);
-    let told = Value::map([("path", Value::from(path)), ("waited_ms", Value::Integer(waited_ms)), ("stale", stale)]);
+    let stale = stale.map_or(Value::Null, |note| Value::from_json(&note.into()));
+    let told = Value::map([
+        ("path", Value::from(path)),
+        ("waited_ms", Value::Integer(waited_ms)),
+        ("pid", Value::Integer(lock.pid().into())),
+        ("stale", stale),
+    ]);
     run_locked(&**world, body, told)
+}
+
+/// The note of a holder that died: one of another system that lives has let go, whatever it left. A file that holds anything else but
+/// a note is not for locking: that would be lost.
+//= docs/spec.md#writes
+//# A lock whose holder died MUST be taken over, and the process that died MUST be told.
+fn stale(world: &dyn World, path: &str, text: &str) -> Result<Option<Map<String, Json>>> {
+    match lock_note::left(text) {
+        Left::Nothing => Ok(None),
+        Left::Note(note) => {
+            // Our own are wiped whenever a lock is let go; and who is just dying still counts as alive.
+            let is_ours = note.contains_key("since");
+            let pid = note["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok());
+            Ok(pid.is_some_and(|pid| is_ours || !world.is_alive(pid)).then_some(note))
+        }
+        //= docs/spec.md#writes
+        //# A file that holds something else than the note of a lock MUST NOT be locked.
+        Left::Other => {
+            let message = format!("`{path}` cannot be locked: it holds something else than the note of a lock");
+            Err(Diagnostic::new(Code::WORLD, message).help("lock a file of its own beside it, such as `.lock-NAME`"))
+        }
+    }
+}
+
+fn warn(context: &Context<'_>, path: &str, note: &Map<String, Json>) {
+    let message = format!("the lock `{path}` was taken over from process {}, which died", note["pid"]);
+    context.host.notify(Notice::Log { level: LogLevel::Warning, data: json!({ "message": message, "stale": note }) });
 }
 
 //= docs/spec.md#writes
@@ -98,27 +134,41 @@ fn seconds(given: &Value) -> Result<f64> {
     })
 }
 
-/// Waits for the lock. The pauses are not the time of the call; a call that is cancelled waits no longer.
-fn taken(world: &dyn World, path: &str, timeout: Duration) -> Result<(Box<dyn Lock>, Duration)> {
+/// Waits for the lock, while other calls run. The pauses are not the time of the call; a call that is stopped waits
+/// no longer.
+fn taken(context: &Context<'_>, path: &str, timeout: Duration) -> Result<(Box<dyn Lock>, Duration)> {
+    let world = context.host.world();
     let (began, mut pause) = (Instant::now(), Duration::from_millis(1));
-    loop {
-        guard::check()?;
-        match world.lock(path)? {
-            Attempt::Held(lock) => return Ok((lock, began.elapsed())),
-            Attempt::Busy(note) if began.elapsed() >= timeout => return Err(locked(path, &note, timeout)),
-            Attempt::Busy(_) => {}
-        }
-        let guard = guard::current();
-        let _not_the_scripts = guard.as_ref().map(|guard| guard.pause());
-        std::thread::sleep(pause);
-        pause = (pause * 2).min(PAUSE);
+    guard::room(0)?;
+    if let Attempt::Held(lock) = world.lock(path)? {
+        return Ok((lock, Duration::ZERO));
     }
+    let mut had = None;
+    context.host.aside(&mut || {
+        loop {
+            guard::room(0)?;
+            match world.lock(path)? {
+                Attempt::Held(lock) => {
+                    had = Some(lock);
+                    return Ok(());
+                }
+                Attempt::Busy(note) if began.elapsed() >= timeout => return Err(locked(path, &note, timeout)),
+                Attempt::Busy(_) => {}
+            }
+            let guard = guard::current();
+            let _not_the_scripts = guard.as_ref().map(|guard| guard.pause());
+            std::thread::sleep(pause.min(timeout.saturating_sub(began.elapsed())));
+            pause = (pause * 2).min(PAUSE);
+        }
+    })?;
+    let lock = had.ok_or_else(|| Diagnostic::new(Code::INTERNAL, "the lock was not taken"))?;
+    Ok((lock, began.elapsed()))
 }
 
 //= docs/spec.md#writes
 //# A lock that is not had in time MUST be a fault of kind `locked` that names the holder.
 fn locked(path: &str, note: &str, timeout: Duration) -> Box<Diagnostic> {
-    let holder: Json = serde_json::from_str(note).unwrap_or(Json::Null);
+    let holder = if let Left::Note(note) = lock_note::left(note) { note.into() } else { Json::Null };
     let told = match (holder.get("pid"), holder.get("since").and_then(Json::as_str)) {
         (Some(pid), Some(since)) => format!(" by process {pid} since {since}"),
         _ => String::new(),

@@ -2,7 +2,7 @@
 
 use super::pack::Published;
 use super::{Pack, PackParts, Registry, ServedPrompt, ServedResource, ServedTool, Settings, UriTemplate};
-use crate::definition::Located;
+use crate::definition::{Located, Setting};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::Place;
 use crate::value::Json;
@@ -34,14 +34,25 @@ pub fn assemble(assembly: Assembly<'_>) -> Registry {
         if let Some(pack) = previous.packs.iter().find(|pack| pack.name == name) {
             served.push(Served {
                 pack: Arc::clone(pack),
-                tools: previous.tools.iter().filter(|one| Arc::ptr_eq(&one.pack, pack)).cloned().collect(),
+                tools: [&previous.tools, &previous.switched_off]
+                    .into_iter()
+                    .flatten()
+                    .filter(|one| Arc::ptr_eq(&one.pack, pack))
+                    .cloned()
+                    .collect(),
                 resources: previous.resources.iter().filter(|one| Arc::ptr_eq(&one.pack, pack)).cloned().collect(),
-                prompts: previous.prompts.iter().filter(|one| Arc::ptr_eq(&one.pack, pack)).cloned().collect(),
+                prompts: [&previous.patterns, &previous.prompts]
+                    .into_iter()
+                    .flatten()
+                    .filter(|one| Arc::ptr_eq(&one.pack, pack))
+                    .cloned()
+                    .collect(),
             });
         }
     }
     served.sort_by(|one, other| one.pack.name.cmp(&other.pack.name));
-    let mut registry = Registry { generation: previous.generation + 1, settings, ..Registry::default() };
+    let instructions = previous.instructions.clone();
+    let mut registry = Registry { generation: previous.generation + 1, settings, instructions, ..Registry::default() };
     for one in served {
         registry.add(one);
     }
@@ -71,7 +82,8 @@ fn publish(parts: PackParts, root: Arc<dyn World>, settings: &Settings) -> Serve
     });
     let prompts = prompts.into_iter().map(|(mut prompt, checks)| {
         inline_icons(&mut prompt.icons, &pack);
-        Arc::new(ServedPrompt { pack: Arc::clone(&pack), name: named(&prompt.name), prompt, checks })
+        let (name, pattern) = (named(&prompt.name), None);
+        Arc::new(ServedPrompt { pack: Arc::clone(&pack), name, pattern, prompt, checks })
     });
     Served { tools: tools.collect(), resources: resources.collect(), prompts: prompts.collect(), pack }
 }
@@ -100,12 +112,22 @@ impl Registry {
     fn add(&mut self, served: Served) {
         let mut taken = self.names();
         let mut faults = Vec::new();
+        let config = served.pack.made.config.to_json();
+        let is_on = |enabled: &Setting<bool>| enabled.value(&config, Json::as_bool) == Some(true);
         for tool in served.tools {
+            if !is_on(&tool.tool.enabled) {
+                self.switched_off.push(tool);
+                continue;
+            }
             if free("tool", &tool.name, &tool.pack, &tool.tool.name.at, &mut taken, &mut faults) {
                 self.tools.push(tool);
             }
         }
         for prompt in served.prompts {
+            if prompt.prompt.list.is_some() || !is_on(&prompt.prompt.enabled) {
+                self.patterns.push(prompt);
+                continue;
+            }
             if free("prompt", &prompt.name, &prompt.pack, &prompt.prompt.name.at, &mut taken, &mut faults) {
                 self.prompts.push(prompt);
             }
@@ -117,17 +139,16 @@ impl Registry {
                 self.resources.push(resource);
             }
         }
+        let skills = Arc::make_mut(&mut self.skills);
         for skill in &served.pack.skills {
-            if let Some((first, _)) = self.skills.get(&skill.uri) {
+            if let Some(first) = skills.add(&served.pack, skill) {
                 let message =
                     format!("the packs `{}` and `{}` both have a skill `{}`", first.name, served.pack.name, skill.uri);
                 faults.push(
                     *Diagnostic::new(Code("name-clash"), message)
                         .help("rename one of them: a skill is known by its URI"),
                 );
-                continue;
             }
-            self.skills.insert(skill.uri.clone(), (Arc::clone(&served.pack), Arc::clone(skill)));
         }
         self.faults.extend(faults);
         self.packs.push(served.pack);

@@ -4,6 +4,7 @@ use super::{SETTINGS, Settings};
 use crate::definition::{Checker, Located, PackDefinition, Schema, published};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::value::Json;
+use crate::world::path;
 use serde_json::json;
 
 /// The configuration, its checker, and what is wrong with it. Of an untrusted file nothing that is a path (`format = "path"`) is used.
@@ -53,13 +54,31 @@ pub fn configure(
     (config, Some(checker))
 }
 
+/// The paths that the configuration of a pack names (`format = "path"`): a person who writes one grants it. Of an
+/// untrusted file only the defaults count. Relative ones begin at `workspace`.
+pub fn granted_paths(name: &str, pack: &PackDefinition, settings: &Settings, workspace: &str) -> Vec<String> {
+    let written = if settings.trusted { settings.config(name) } else { json!({}) };
+    let properties = pack.config.as_ref().and_then(|schema| schema.json.get("properties")).and_then(Json::as_object);
+    let mut paths = Vec::new();
+    for (key, schema) in properties.into_iter().flatten().filter(|(_, schema)| holds_path(schema)) {
+        let Some(value) = written.get(key).or_else(|| schema.get("default")) else { continue };
+        let texts = value.as_str().into_iter().chain(value.as_array().into_iter().flatten().filter_map(Json::as_str));
+        paths.extend(texts.map(|text| match text.starts_with("..") {
+            true => path::clean(&path::join(workspace, text)),
+            false => path::clean(text),
+        }));
+    }
+    paths
+}
+
+fn holds_path(schema: &Json) -> bool {
+    let is_path = |schema: &Json| schema.get("format").is_some_and(|format| format == "path");
+    is_path(schema) || schema.get("items").is_some_and(is_path)
+}
+
 fn without_paths(pack: &str, config: &mut Json, schema: &Schema, faults: &mut Vec<Diagnostic>) {
     let Some(map) = config.as_object_mut() else { return };
     let properties = schema.json.get("properties").and_then(Json::as_object);
-    let holds_path = |schema: &Json| {
-        let is_path = |schema: &Json| schema.get("format").is_some_and(|format| format == "path");
-        is_path(schema) || schema.get("items").is_some_and(is_path)
-    };
     let paths = properties.into_iter().flatten().filter(|(_, schema)| holds_path(schema));
     for (name, _) in paths {
         if map.shift_remove(name).is_some() {

@@ -8,7 +8,7 @@ static FOLDERS: [(&str, Dir<'static>); 3] = [
     ("templates", include_dir!("$CARGO_MANIFEST_DIR/templates")),
 ];
 
-/// Path from the root and bytes of each file. Names that begin with a dot are left out.
+/// Path from the root and bytes of each file, but for hidden ones.
 pub fn embedded_files() -> Vec<(String, &'static [u8])> {
     let mut files = Vec::new();
     for (name, folder) in &FOLDERS {
@@ -23,7 +23,7 @@ fn collect(root: &str, folder: &'static Dir<'static>, files: &mut Vec<(String, &
             DirEntry::Dir(inner) => collect(root, inner, files),
             DirEntry::File(file) => {
                 let path = file.path().to_string_lossy().replace('\\', "/");
-                if !path.split('/').any(|name| name.starts_with('.')) {
+                if !super::is_hidden(&path) {
                     files.push((format!("{root}/{path}"), file.contents()));
                 }
             }

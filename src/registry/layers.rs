@@ -166,15 +166,20 @@ pub fn ejected(layer: &dyn World) -> BTreeMap<String, String> {
     layer.read(EJECTED).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
 }
 
-/// The files of one layer: path and bytes. Names that begin with a dot are left out.
+/// Whether a file is none of a pack: editors leave such beside it. Folders of samples may have names like that.
+pub fn is_hidden(path: &str) -> bool {
+    crate::world::path::name(path).starts_with('.')
+}
+
+/// The files of one layer: path and bytes. Files whose names begin with a dot are left out.
 pub fn list_layer(world: &dyn World) -> Result<Vec<(String, Vec<u8>)>> {
     let mut files = Vec::new();
     for folder in FOLDERS {
         if world.stat(folder)?.is_none() {
             continue;
         }
-        let walk = Walk { from: folder.to_owned(), hidden: false, ignore: false, follow: false, depth: None };
-        for path in world.walk(&walk)?.files {
+        let walk = Walk { from: folder.to_owned(), hidden: true, ignore: false, follow: false, depth: None };
+        for path in world.walk(&walk)?.files.into_iter().filter(|path| !is_hidden(path)) {
             let bytes = world.read(&path)?;
             files.push((path, bytes));
         }

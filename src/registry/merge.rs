@@ -71,6 +71,7 @@ fn unnamed(name: &str, files: &Files) -> PackDefinition {
         when: None,
         root: Vec::new(),
         instructions: None,
+        context: None,
         grants: Grants::default(),
         config: None,
         limits: LimitsOverride::default(),

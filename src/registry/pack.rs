@@ -1,11 +1,9 @@
 //! A pack: its definitions merged, its scripts, templates and schemas compiled.
 
+use super::compiling::Compiling;
 use super::skills::skills;
-use super::{Checks, Files, Settings, Skill, configure, merge};
-use crate::definition::{
-    Body, Case, Checker, Definitions, GraphDefinition, Located, MessagePart, PackDefinition, Prompt, Resource, Role,
-    Schema, Tool, lint, missing_references, published, resolved,
-};
+use super::{Checks, Files, Settings, Skill, Texts, configure, merge, texts};
+use crate::definition::{Case, Checker, Definitions, GraphDefinition, Located, PackDefinition, Prompt, Resource, Tool};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::Limits;
 use crate::primitive::Effect;
@@ -30,6 +28,8 @@ pub struct Pack {
     pub cases: Vec<Case>,
     /// The skills that come with it.
     pub skills: Vec<Arc<Skill>>,
+    /// The functions that find skills, each with its script.
+    pub skill_lists: Vec<(String, Located<String>)>,
     /// What it was made into.
     pub made: Made,
 }
@@ -43,7 +43,7 @@ pub struct Made {
     /// Its scripts.
     pub program: Program,
     /// Its templates.
-    pub templates: Templates,
+    pub templates: Texts,
     /// `[graph]`.
     pub graph: Option<GraphDefinition>,
     /// `[data]`: frozen tables.
@@ -108,7 +108,7 @@ impl Default for Made {
             hash: [0; 32],
             files: Files::default(),
             program: Program::default(),
-            templates: Templates::default(),
+            templates: texts::ready(Templates::default()),
             graph: None,
             data: BTreeMap::new(),
             config: Value::Null,
@@ -122,9 +122,6 @@ impl Default for Made {
 
 /// The schemas of a tool: of its arguments as published, of its result, and what a call is held to.
 pub type Schemas = (Json, Option<Json>, Checks);
-
-/// A schema in its final form, or why it has none.
-type Form = fn(&Schema, &[(Located<String>, Schema)]) -> Result<Json>;
 
 /// A pack with all that is wrong with it: what `check` looks at.
 pub struct PackParts {
@@ -141,7 +138,7 @@ pub struct PackParts {
     /// Its scripts.
     pub program: Program,
     /// Its templates.
-    pub templates: Templates,
+    pub templates: Texts,
     /// Its configuration, defaults filled in.
     pub config: Json,
     /// Checks another configuration.
@@ -171,8 +168,12 @@ pub fn compile(
     let scripts: Vec<_> = files.texts("tools.d/", ".rhai").cloned().collect();
     let others = || Others::of(name, &files, &definitions, &pack, settings);
     //= docs/spec.md#scripts
-    //# A script MUST be compiled when its pack is loaded, and not again for a call.
-    let ((program, broken), others) = rayon::join(|| Program::compile_sources(&scripts), others);
+    //# A script MUST be compiled once for each time its pack is loaded, and not again for a call.
+    let ((program, broken), others) = match files.are_embedded() {
+        // A test holds that the packs of the binary are sound: what a start does not need waits for the first call.
+        true => ((Program::later(&scripts), Vec::new()), others()),
+        false => rayon::join(|| Program::compile_sources(&scripts), others),
+    };
     faults.extend(broken);
     faults.extend(others.faults);
     let Others { templates, config, config_checker, tools, resources, prompts, .. } = others;
@@ -198,7 +199,7 @@ pub fn compile(
 
 /// What of a pack is compiled beside its scripts.
 struct Others {
-    templates: Templates,
+    templates: Texts,
     config: Json,
     config_checker: Option<Checker>,
     tools: Vec<Schemas>,
@@ -209,11 +210,13 @@ struct Others {
 
 impl Others {
     fn of(name: &str, files: &Files, definitions: &Definitions, pack: &PackDefinition, settings: &Settings) -> Self {
-        let texts: Vec<_> = files.texts("prompts/", "").chain(files.texts("templates/", ".hbs")).cloned().collect();
-        let (mut templates, mut faults) = Templates::compile(&texts);
-        add_inline(&mut templates, definitions, &mut faults);
+        let (templates, mut faults) = match files.are_embedded() {
+            true => (texts::later(files, definitions), Vec::new()),
+            false => texts::compiled(files, definitions),
+        };
         let (config, config_checker) = configure(name, pack, &definitions.defs, settings, &mut faults);
-        let mut compiling = Compiling { definitions, pack, settings, faults: &mut faults };
+        let checker = if files.are_embedded() { |json: &Json| Ok(Checker::later(json.clone())) } else { Checker::new };
+        let mut compiling = Compiling { definitions, pack, settings, checker, faults: &mut faults };
         let tools = compiling.tools();
         let resources = compiling.resources();
         let prompts = definitions.prompts.iter().map(|prompt| compiling.prompt(prompt)).collect();
@@ -221,121 +224,32 @@ impl Others {
     }
 }
 
-/// Compiles the templates that are written in definitions.
-fn add_inline(templates: &mut Templates, definitions: &Definitions, faults: &mut Vec<Diagnostic>) {
-    let tools = definitions.tools.iter().map(|tool| &tool.body);
-    let resources = definitions.resources.iter().map(|resource| &resource.body);
-    for body in tools.chain(resources) {
-        if let Body::Inline { text, .. } = &body.value {
-            faults.extend(templates.add_inline(text, &body.at));
-        }
-    }
-    for message in definitions.prompts.iter().flat_map(|prompt| &prompt.messages) {
-        if let MessagePart::Text(text) | MessagePart::Resource(text) = &message.part.value {
-            faults.extend(templates.add_inline(text, &message.part.at));
-        }
-    }
-}
-
-struct Compiling<'a> {
-    definitions: &'a Definitions,
-    pack: &'a PackDefinition,
-    settings: &'a Settings,
-    faults: &'a mut Vec<Diagnostic>,
-}
-
-impl Compiling<'_> {
-    fn tools(&mut self) -> Vec<Schemas> {
-        let mut tools = Vec::new();
-        for tool in &self.definitions.tools {
-            let (input, arguments) = self.checker(&tool.input, published);
-            let (output, result) = match &tool.output {
-                Some(schema) => {
-                    let (output, result) = self.checker(schema, resolved);
-                    (Some(output), result)
-                }
-                None => (None, None),
-            };
-            let limits = self.settings.limits(&[tool.limits, self.pack.limits], Limits::default());
-            let operations = self.operations(tool, result.as_ref());
-            tools.push((input.clone(), output, Checks { schema: input, arguments, result, limits, operations }));
-        }
-        tools
-    }
-
-    /// What each operation of a tool is held to.
-    fn operations(&mut self, tool: &Tool, result: Option<&Arc<Checker>>) -> Vec<Checks> {
-        let operations = tool.dispatch.iter().flat_map(|dispatch| &dispatch.operations);
-        let operations = operations.map(|operation| {
-            let (schema, arguments) = self.checker(&operation.input, published);
-            let limits = [operation.limits, tool.limits, self.pack.limits];
-            let limits = self.settings.limits(&limits, Limits::default());
-            Checks { schema, arguments, result: result.cloned(), limits, operations: Vec::new() }
-        });
-        operations.collect()
-    }
-
-    fn resources(&mut self) -> Vec<Checks> {
-        let mut all = Vec::new();
-        for resource in &self.definitions.resources {
-            let (schema, arguments) = match &resource.variables {
-                Some(variables) => self.checker(&variables.as_properties(), resolved),
-                None => (json!({}), None),
-            };
-            all.push(Checks { schema, arguments, limits: self.limits(), ..Checks::default() });
-        }
-        all
-    }
-
-    fn prompt(&mut self, prompt: &Prompt) -> Checks {
-        let places = prompt.name.at.clone();
-        let mut properties = serde_json::Map::new();
-        for argument in &prompt.arguments {
-            let schema =
-                argument.schema.as_ref().map_or_else(|| json!({ "type": "string" }), |schema| schema.json.clone());
-            properties.insert(argument.name.value.clone(), schema);
-        }
-        let required: Vec<&str> = prompt
-            .arguments
-            .iter()
-            .filter(|argument| argument.required)
-            .map(|argument| argument.name.value.as_str())
-            .collect();
-        let json = json!({ "type": "object", "properties": properties, "required": required });
-        let schema = Schema { json, places: [(String::new(), places)].into_iter().collect() };
-        let (schema, arguments) = self.checker(&schema, published);
-        Checks { schema, arguments, limits: self.limits(), ..Checks::default() }
-    }
-
-    fn limits(&self) -> Limits {
-        self.settings.limits(&[self.pack.limits], Limits::default())
-    }
-
-    /// The schema in its final form, compiled; what is wrong with it is told.
-    fn checker(&mut self, schema: &Schema, form: Form) -> (Json, Option<Arc<Checker>>) {
-        let made = form(schema, &self.definitions.defs).and_then(|json| Ok((Checker::new(&json)?, json)));
-        match made {
-            Ok((checker, json)) => (json, Some(Arc::new(checker))),
-            Err(fault) => {
-                let fault = match schema.place("") {
-                    Some(place) => fault.at(place.clone()),
-                    None => fault,
-                };
-                let missing = missing_references(schema, &self.definitions.defs);
-                if missing.is_empty() && lint(schema, Role::Shared).is_empty() {
-                    self.faults.push(*fault);
-                }
-                (schema.json.clone(), None)
-            }
-        }
-    }
-}
-
 impl PackParts {
-    /// Reads and compiles a pack.
+    /// Reads and compiles a pack, all of it.
     pub fn read(name: &str, hash: [u8; 32], files: Files, settings: &Settings) -> Self {
         let (definitions, pack, faults) = merge(name, &files);
-        compile(name, hash, files, definitions, pack, faults, settings)
+        let mut parts = compile(name, hash, files, definitions, pack, faults, settings);
+        if parts.files.are_embedded() {
+            parts.faults.extend(parts.program.ready().iter().cloned());
+            let (templates, broken) = texts::compiled(&parts.files, &parts.definitions);
+            parts.templates = templates;
+            parts.faults.extend(broken);
+            let tools = parts.tools.iter().map(|(.., checks)| checks);
+            let checks = tools.chain(&parts.resources).chain(&parts.prompts);
+            let checkers = checks.flat_map(|checks| checks.arguments.iter().chain(&checks.result));
+            parts.faults.extend(checkers.filter_map(|checker| checker.ready().err()).map(|fault| *fault));
+        }
+        parts
+    }
+
+    /// The instructions at a path, filled in; a text without braces needs no template.
+    fn instructions(&self, path: &str) -> Option<String> {
+        let written = self.files.by_path.get(path).and_then(|file| file.source.as_ref());
+        if let Some(plain) = written.filter(|source| !source.text.contains("{{")) {
+            return Some(plain.text.clone());
+        }
+        let rendered = self.templates.render(path, &json!({ "config": self.config }));
+        rendered.map_err(|fault| tracing::warn!("the instructions of `{}`: {fault}", self.name)).ok()
     }
 
     /// Whether it can be served.
@@ -345,14 +259,14 @@ impl PackParts {
 
     /// The pack, to be served in `root`, and what assembly needs besides.
     pub(super) fn into_pack(self, root: Option<Arc<dyn World>>, settings: &Settings) -> (Arc<Pack>, Published) {
-        let instructions = self.pack.instructions.as_ref();
-        let instructions = instructions.and_then(|path| {
-            let rendered = self.templates.render(&path.value, &json!({ "config": self.config }));
-            rendered.map_err(|fault| tracing::warn!("the instructions of `{}`: {fault}", self.name)).ok()
-        });
+        // Those that a function fills are computed when somebody is there to read them.
+        let instructions = self.pack.instructions.as_ref().filter(|_| self.pack.context.is_none());
+        let instructions = instructions.and_then(|path| self.instructions(&path.value));
         let build_limits = self.definitions.graph.as_ref().map(|graph| graph.limits).unwrap_or_default();
         let usual = Limits { time: std::time::Duration::from_secs(60), ..Limits::default() };
         let definitions = self.definitions;
+        let lists = definitions.skills.into_iter().filter_map(|one| Some((one.script, one.list?)));
+        let skill_lists = lists.collect();
         let data = definitions.data.into_iter().map(|(name, table)| (name.value, Frozen::value(Arc::new(table))));
         let made = Made {
             hash: self.hash,
@@ -373,6 +287,7 @@ impl PackParts {
             instructions,
             cases: definitions.cases,
             skills: self.skills,
+            skill_lists,
             made,
         };
         let published = Published {

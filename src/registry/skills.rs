@@ -1,24 +1,21 @@
-//! Skills: folders of a pack's files with a `SKILL.md`, as the Skills extension serves them (SEP-2640).
+//! Skills: folders with a `SKILL.md`, as the Skills extension serves them (SEP-2640); those among a pack's files here.
 
-use super::Files;
+mod found;
+mod reading;
+
+pub use found::{Digests, found_skill};
+pub use reading::Rejected;
+
+use super::{Files, Pack};
 use crate::definition::{Located, SkillsDefinition};
-use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::parse::{self, Input};
-use crate::source::Place;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::value::Json;
-use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-
-/// A skill that cannot be served as it is.
-pub const SKILL: Code = Code("skill");
+use reading::{Origin, advice, digest, encoded, read};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 /// The file that makes a folder a skill.
 pub const SKILL_FILE: &str = "SKILL.md";
-
-/// What one skill should hold at most (SEP-2640).
-const MOST_FILES: usize = 512;
-const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
 /// A skill that is served.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +26,8 @@ pub struct Skill {
     pub frontmatter: Json,
     /// All its files, `SKILL.md` among them, in the order of their URIs.
     pub files: Vec<SkillFile>,
+    /// Whether its files are the workspace's, found by a script; else they are the pack's.
+    pub is_found: bool,
 }
 
 /// A file of a skill.
@@ -36,7 +35,7 @@ pub struct Skill {
 pub struct SkillFile {
     /// Its URI.
     pub uri: String,
-    /// Its path among the files of the pack.
+    /// Its path: among the files of the pack, or in the workspace.
     pub path: String,
     /// `sha256:` and the hash of its bytes in hex.
     pub digest: String,
@@ -48,6 +47,63 @@ impl Skill {
     /// A text of its front matter.
     pub fn text(&self, key: &str) -> &str {
         self.frontmatter.get(key).and_then(Json::as_str).unwrap_or_default()
+    }
+}
+
+/// The skills that are served, found by their URIs and by those of their files.
+#[derive(Clone, Default)]
+pub struct Skills {
+    skills: BTreeMap<String, (Arc<Pack>, Arc<Skill>)>,
+    /// Of each file: the URI of its skill, and its place there.
+    files: HashMap<String, (String, usize)>,
+}
+
+impl Skills {
+    /// Adds one. If its URI is taken, nothing happens, and the pack that has it comes back.
+    pub fn add(&mut self, pack: &Arc<Pack>, skill: &Arc<Skill>) -> Option<&Arc<Pack>> {
+        if self.skills.contains_key(&skill.uri) {
+            return self.skills.get(&skill.uri).map(|(first, _)| first);
+        }
+        for (at, file) in skill.files.iter().enumerate() {
+            // A file of a skill within a skill is a file of both, and the same.
+            self.files.entry(file.uri.clone()).or_insert_with(|| (skill.uri.clone(), at));
+        }
+        self.skills.insert(skill.uri.clone(), (Arc::clone(pack), Arc::clone(skill)));
+        None
+    }
+
+    /// The skill with this URI, and its pack.
+    pub fn get(&self, uri: &str) -> Option<&(Arc<Pack>, Arc<Skill>)> {
+        self.skills.get(uri)
+    }
+
+    /// The file of a skill with this URI, its skill, and the pack.
+    pub fn file(&self, uri: &str) -> Option<(&Arc<Pack>, &Arc<Skill>, &SkillFile)> {
+        let (skill, at) = self.files.get(uri)?;
+        let (pack, skill) = self.skills.get(skill)?;
+        Some((pack, skill, skill.files.get(*at)?))
+    }
+
+    /// All of them, in the order of their URIs.
+    pub fn iter(&self) -> impl Iterator<Item = &(Arc<Pack>, Arc<Skill>)> {
+        self.skills.values()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.skills.is_empty()
+    }
+}
+
+impl PartialEq for Skills {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().map(|(_, skill)| skill).eq(other.iter().map(|(_, skill)| skill))
+    }
+}
+
+impl std::fmt::Debug for Skills {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_list().entries(self.skills.keys()).finish()
     }
 }
 
@@ -64,7 +120,7 @@ pub(super) fn skills(definitions: &[SkillsDefinition], files: &Files, faults: &m
                     faults.extend(more);
                     if let Some(first) = found.insert(skill.uri.clone(), skill) {
                         let message = format!("two skills are `{}`", first.uri);
-                        faults.push(*warning(message, &dir.at, "skills of one folder have names of their own"));
+                        faults.push(*advice(message, &dir.at, "skills of one folder have names of their own"));
                     }
                 }
                 //= docs/spec.md#skills
@@ -74,14 +130,10 @@ pub(super) fn skills(definitions: &[SkillsDefinition], files: &Files, faults: &m
         }
         if !any {
             let message = format!("there is no skill below `{}`", dir.value);
-            faults.push(*warning(message, &dir.at, "a skill is a folder with a SKILL.md among the pack's files"));
+            faults.push(*advice(message, &dir.at, "a skill is a folder with a SKILL.md among the pack's files"));
         }
     }
     found.into_values().collect()
-}
-
-fn warning(message: String, at: &Place, help: &str) -> Box<Diagnostic> {
-    Diagnostic::new(SKILL, message).warning().at(at.clone()).help(help)
 }
 
 /// The folders below this one that hold a `SKILL.md`.
@@ -96,47 +148,13 @@ fn skill(dir: &Located<String>, folder: &str, files: &Files) -> Result<(Skill, V
     let path = format!("{folder}/{SKILL_FILE}");
     let source = files.by_path.get(&path).and_then(|file| file.source.as_ref());
     let Some(source) = source else {
-        return Err(warning(format!("`{path}` is no UTF-8"), &dir.at, "a SKILL.md is a text"));
+        return Err(advice(format!("`{path}` is no UTF-8"), &dir.at, "a SKILL.md is a text"));
     };
-    let at = source.place(0..0);
-    let refused = |message: String| warning(format!("`{path}` is left out: {message}"), &at, RULES);
-    let read = parse::front_matter(&Input::of(&source.text.as_str().into()))
-        .map_err(|fault| refused(fault.message.clone()))?;
-    let read = read.to_json();
-    if let Some(error) = read["error"].as_str() {
-        return Err(refused(error.to_owned()));
-    }
-    let frontmatter = read["data"].clone();
-    let name = frontmatter["name"].as_str().unwrap_or_default();
-    if !is_name(name) {
-        return Err(refused(format!("`{name}` is no name of a skill")));
-    }
-    if frontmatter["description"].as_str().is_none_or(|text| text.trim().is_empty()) {
-        return Err(refused("it has no `description`".to_owned()));
-    }
     let outer = folder.strip_prefix(dir.value.trim_end_matches('/')).unwrap_or_default();
     let outer = outer.rsplit_once('/').map_or("", |(outer, _)| outer).trim_start_matches('/');
-    let base = if outer.is_empty() { format!("skill://{name}") } else { format!("skill://{outer}/{name}") };
-    let files = manifest(folder, &base, files);
-    let size: u64 = files.iter().map(|file| file.size).sum();
-    let mut faults = Vec::new();
-    if files.len() > MOST_FILES || size > MOST_BYTES {
-        let message = format!("the skill `{name}` has {} files of {size} bytes", files.len());
-        faults.push(*warning(message, &at, "clients may refuse more than 512 files or 16 MiB"));
-    }
-    Ok((Skill { uri: format!("{base}/{SKILL_FILE}"), frontmatter, files }, faults))
-}
-
-const RULES: &str = "it needs `name`, of at most 64 lower-case letters, digits and single hyphens, and `description`";
-
-/// Agent Skills: at most 64 of `a-z0-9-`, no hyphen at an end, no two in a row.
-fn is_name(name: &str) -> bool {
-    let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    (1..=64).contains(&name.len())
-        && name.bytes().all(allowed)
-        && !name.starts_with('-')
-        && !name.ends_with('-')
-        && !name.contains("--")
+    let origin = Origin { path: &path, text: &source.text, at: &source.place(0..0), is_found: false };
+    let base = |name: &str| if outer.is_empty() { name.to_owned() } else { format!("{outer}/{name}") };
+    read(&origin, base, |base| Ok(manifest(folder, base, files)))
 }
 
 fn manifest(folder: &str, base: &str, files: &Files) -> Vec<SkillFile> {
@@ -148,24 +166,7 @@ fn manifest(folder: &str, base: &str, files: &Files) -> Vec<SkillFile> {
         digest: digest(&file.bytes),
         size: file.bytes.len() as u64,
     };
-    let mut all: Vec<SkillFile> = inside.map(one).collect();
-    all.sort_by(|one, other| one.uri.cmp(&other.uri));
-    all
-}
-
-/// The segments of a path as a URI writes them (RFC 3986 §3.3).
-fn encoded(path: &str) -> String {
-    use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-    const SEGMENTS: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'~');
-    utf8_percent_encode(path, SEGMENTS).to_string()
-}
-
-fn digest(bytes: &[u8]) -> String {
-    let mut text = String::from("sha256:");
-    for byte in Sha256::digest(bytes) {
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    inside.map(one).collect()
 }
 
 #[cfg(test)]
@@ -179,7 +180,8 @@ mod tests {
         let dir = Located { value: "templates/tea/skills".to_owned(), at: source.place(0..1) };
         let mut faults = Vec::new();
         let files = Files::of_texts(texts.iter().copied());
-        let found = skills(&[SkillsDefinition { dirs: vec![dir] }], &files, &mut faults);
+        let definition = SkillsDefinition { dirs: vec![dir], list: None, script: String::new() };
+        let found = skills(&[definition], &files, &mut faults);
         (found, faults.into_iter().map(|fault| fault.message).collect())
     }
 

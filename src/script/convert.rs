@@ -18,6 +18,9 @@ const DEPTH: usize = 128;
 /// Bytes of a text from which on the guard is asked before it is copied.
 const LONG: usize = 64 << 10;
 
+/// So many items of a list are converted before the guard is asked again.
+const BETWEEN_CHECKS: usize = 32;
+
 /// Where functions in the values come from: without it they cannot be converted.
 pub(super) type Origin<'a, 'b> = Option<(&'a NativeCallContext<'b>, &'a Arc<Running>)>;
 
@@ -27,19 +30,26 @@ pub(super) fn to_value(from: &Dynamic, origin: Origin<'_, '_>) -> Result<Value> 
 }
 
 fn convert(from: &Dynamic, origin: Origin<'_, '_>, depth: usize) -> Result<Value> {
-    if let Ok(text) = from.as_immutable_string_ref() {
-        if text.len() >= LONG {
-            guard::room(text.len())?;
-        }
-        return Ok(Value::Text(Arc::from(text.as_str())));
-    }
-    if let Ok(number) = from.as_int() {
+    // Questions that only look at the kind come first: lists of many numbers pass here.
+    if from.is_int()
+        && let Ok(number) = from.as_int()
+    {
         return Ok(Value::Integer(number));
     }
     if from.is_unit() {
         return Ok(Value::Null);
     }
-    if let Ok(flag) = from.as_bool() {
+    if from.is_string()
+        && let Ok(text) = from.as_immutable_string_ref()
+    {
+        if text.len() >= LONG {
+            guard::room(text.len())?;
+        }
+        return Ok(Value::Text(Arc::from(text.as_str())));
+    }
+    if from.is_bool()
+        && let Ok(flag) = from.as_bool()
+    {
         return Ok(Value::Bool(flag));
     }
     if let Some(handle) = from.read_lock::<HandleBox>() {
@@ -48,11 +58,21 @@ fn convert(from: &Dynamic, origin: Origin<'_, '_>, depth: usize) -> Result<Value
     if depth == 0 {
         return Err(Diagnostic::new(Code::LIMIT, format!("a value is nested more than {DEPTH} levels deep")));
     }
-    if let Ok(list) = from.as_array_ref() {
-        let converted = list.iter().map(|item| guard::check().and_then(|()| convert(item, origin, depth - 1)));
-        return converted.collect::<Result<_>>().map(Value::List);
+    if from.is_array()
+        && let Ok(list) = from.as_array_ref()
+    {
+        let mut items = Vec::with_capacity(list.len());
+        for some in list.chunks(BETWEEN_CHECKS) {
+            guard::check()?;
+            for item in some {
+                items.push(convert(item, origin, depth - 1)?);
+            }
+        }
+        return Ok(Value::List(items));
     }
-    if let Ok(map) = from.as_map_ref() {
+    if from.is_map()
+        && let Ok(map) = from.as_map_ref()
+    {
         return map
             .iter()
             .map(|(key, value)| Ok((Arc::from(key.as_str()), convert(value, origin, depth - 1)?)))

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 /// Bytes of a thread's stack. 64 levels of script calls need far less; but a value that a script nests without end
 /// is copied and dropped by recursion, and what ten seconds can nest fits into this. Only what is used is taken
 /// from the machine.
-pub(super) const STACK: usize = 64 << 20;
+pub const STACK: usize = 64 << 20;
 
 static POOL: OnceLock<Option<ThreadPool>> = OnceLock::new();
 

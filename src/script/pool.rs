@@ -3,10 +3,11 @@
 use super::STACK;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -16,18 +17,29 @@ const WAITING: usize = 256;
 
 /// One thread per core, at least two. The queue has no end: back-pressure is the caller's.
 pub struct Pool {
-    queue: Sender<Job>,
+    crew: Arc<Crew>,
     threads: usize,
 }
 
 /// What the threads of a pool share.
 struct Crew {
-    jobs: Mutex<Receiver<Job>>,
+    queue: Mutex<Queue>,
+    /// A job has come, or no more will come.
+    filled: Condvar,
     /// How many threads are to work at a time.
     wanted: usize,
     /// How many do not wait.
     working: AtomicUsize,
     waiting: AtomicUsize,
+}
+
+/// What is to be done.
+#[derive(Default)]
+struct Queue {
+    jobs: VecDeque<Job>,
+    /// How many threads have nothing to do: while there are none nobody need be woken.
+    idle: usize,
+    closed: bool,
 }
 
 thread_local! {
@@ -38,11 +50,11 @@ impl Pool {
     /// Starts the threads. They end when the pool is dropped and the queue is empty.
     pub fn new() -> Self {
         let wanted = thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
-        let (queue, jobs) = channel();
-        let working = AtomicUsize::new(0);
-        let crew = Arc::new(Crew { jobs: Mutex::new(jobs), wanted, working, waiting: AtomicUsize::new(0) });
+        let (queue, filled) = (Mutex::default(), Condvar::new());
+        let (working, waiting) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let crew = Arc::new(Crew { queue, filled, wanted, working, waiting });
         let threads = (0..wanted).filter(|_| start(&crew)).count();
-        Self { queue, threads }
+        Self { crew, threads }
     }
 
     /// How many threads there are.
@@ -58,11 +70,11 @@ impl Pool {
         //= docs/spec.md#calls
         //# A panic MUST be contained in the call that caused it.
         let work = move || done(catch_unwind(AssertUnwindSafe(job)).map_err(|panic| fault_of_panic(&*panic)));
-        // It fails only if no thread could be started: then the job runs here.
+        // Where no thread could be started the job runs here.
         if self.threads == 0 {
             work();
-        } else if let Err(job) = self.queue.send(Box::new(work)) {
-            (job.0)();
+        } else {
+            self.crew.put(Box::new(work));
         }
     }
 
@@ -74,6 +86,45 @@ impl Pool {
             let _ = sender.send(result);
         });
         receiver.recv().unwrap_or_else(|_| Err(Diagnostic::new(Code::INTERNAL, "a script thread ended early")))
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.crew.queue().closed = true;
+        self.crew.filled.notify_all();
+    }
+}
+
+impl Crew {
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn put(&self, job: Job) {
+        let mut queue = self.queue();
+        queue.jobs.push_back(job);
+        let waits = queue.idle > 0;
+        drop(queue);
+        if waits {
+            self.filled.notify_one();
+        }
+    }
+
+    /// The next job; waits for it. Nothing once the pool is gone and all is done.
+    fn take(&self) -> Option<Job> {
+        let mut queue = self.queue();
+        loop {
+            if let Some(job) = queue.jobs.pop_front() {
+                return Some(job);
+            }
+            if queue.closed {
+                return None;
+            }
+            queue.idle += 1;
+            queue = self.filled.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            queue.idle -= 1;
+        }
     }
 }
 
@@ -133,9 +184,7 @@ fn start(crew: &Arc<Crew>) -> bool {
 
 fn work(crew: &Arc<Crew>) {
     CREW.with(|own| own.replace(Some(Arc::clone(crew))));
-    loop {
-        let job = crew.jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(job) = job else { return };
+    while let Some(job) = crew.take() {
         // A panic of `done` is its owner's; the thread goes on.
         let _ = catch_unwind(AssertUnwindSafe(job));
         // A thread that was replaced while it waited is one too many now.

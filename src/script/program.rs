@@ -1,7 +1,7 @@
 //! The scripts of one pack, compiled: functions by script and name, run for a host under a guard.
 
 use super::{
-    Cells, MOST_LEVELS, Running, Survey, at_level, captures_at_the_top, compile, current, empty_engine, enter,
+    Cells, MOST_LEVELS, Program, Running, Survey, at_level, captures_at_the_top, compile, current, empty_engine, enter,
     from_value, level, number, parallel, to_value, watch, within,
 };
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
@@ -14,10 +14,6 @@ use rhai::{AST, Caches, Dynamic, Engine, EvalContext, Module, Position, Scope, S
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-
-/// The compiled scripts of one pack. Cloning it copies a pointer.
-#[derive(Clone)]
-pub struct Program(pub(super) Arc<Inner>);
 
 /// A function of a script.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,17 +54,9 @@ pub(super) struct Script {
     names: OnceLock<Vec<FunctionName>>,
 }
 
-impl Program {
-    /// Compiles the scripts of a pack: path and text of each. The faults of all files are reported; a file that
-    /// has one is left out.
-    pub fn compile<P: AsRef<str>, T: AsRef<str>>(files: &[(P, T)]) -> (Self, Vec<Diagnostic>) {
-        let sources: Vec<Arc<Source>> =
-            files.iter().map(|(path, text)| Source::new(path.as_ref(), text.as_ref())).collect();
-        Self::compile_sources(&sources)
-    }
-
-    /// The same, of texts that are shared already.
-    pub fn compile_sources(sources: &[Arc<Source>]) -> (Self, Vec<Diagnostic>) {
+impl Inner {
+    /// Compiles scripts; what is wrong with them, and a file with a fault is left out.
+    pub(super) fn compile(sources: &[Arc<Source>]) -> (Arc<Self>, Vec<Diagnostic>) {
         let mut engine = empty_engine();
         let mut faults = Vec::new();
         let mut scripts: Vec<Script> = sources
@@ -97,9 +85,11 @@ impl Program {
             scripts,
             surveys: OnceLock::new(),
         };
-        (Self(Arc::new(inner)), faults)
+        (Arc::new(inner), faults)
     }
+}
 
+impl Program {
     /// Runs a native job as if `script` had called it: primitives in it, and functions it calls, reach `host`
     /// and pay to `guard`. The build of a graph is such a job. What the guard raised is the outcome.
     pub fn within<T>(
@@ -113,7 +103,7 @@ impl Program {
         let depth = guard.limits().depth.min(MOST_LEVELS);
         let held = Held(Arc::default());
         let functions = self.functions_of(script);
-        let running = Running { program: Arc::clone(&self.0), host, functions, cells: Arc::clone(&held.0) };
+        let running = Running { program: Arc::clone(self.inner()), host, functions, cells: Arc::clone(&held.0) };
         let _entered = enter(Arc::new(running));
         let result = at_level(MOST_LEVELS - depth, job);
         match (guard::room(0), result) {
@@ -125,12 +115,12 @@ impl Program {
 
     /// The paths of its scripts, sorted.
     pub fn scripts(&self) -> impl Iterator<Item = &str> {
-        self.0.scripts.iter().map(|script| script.source.path.as_str())
+        self.inner().scripts.iter().map(|script| script.source.path.as_str())
     }
 
     /// The functions of a script, in the order they are written.
     pub fn functions(&self, script: &str) -> &[FunctionName] {
-        let Some(script) = self.0.script(script) else { return &[] };
+        let Some(script) = self.inner().script(script) else { return &[] };
         script.names.get_or_init(|| {
             let function = |(name, arity, at): (&str, _, _)| FunctionName { name: name.to_owned(), arity, at };
             let mut functions: Vec<FunctionName> = script.definitions().map(function).collect();
@@ -141,7 +131,7 @@ impl Program {
 
     /// The functions as `script` sees them: its own, then those of the library.
     pub fn functions_of(&self, script: &str) -> Arc<dyn Functions> {
-        Arc::new(Bound { program: Arc::clone(&self.0), script: script.to_owned() })
+        Arc::new(Bound { program: Arc::clone(self.inner()), script: script.to_owned() })
     }
 
     /// Runs a function of a script for a host. What the guard raised is the outcome, whatever the script
@@ -154,7 +144,7 @@ impl Program {
         host: Arc<dyn Host>,
         guard: Arc<Guard>,
     ) -> Result<Value> {
-        self.within(script, host, guard, || self.0.call(script, function, arguments))
+        self.within(script, host, guard, || self.inner().call(script, function, arguments))
     }
 }
 
@@ -167,21 +157,14 @@ impl Drop for Held {
     }
 }
 
-/// Without scripts.
-impl Default for Program {
-    fn default() -> Self {
-        Self::compile_sources(&[]).0
-    }
-}
-
 /// As seen by no script in particular: the library first, then whatever script has the function.
 impl Functions for Program {
     fn call(&self, name: &str, arguments: Vec<Value>) -> Result<Value> {
-        Bound { program: Arc::clone(&self.0), script: String::new() }.call(name, arguments)
+        Bound { program: Arc::clone(self.inner()), script: String::new() }.call(name, arguments)
     }
 
     fn fingerprint(&self) -> [u8; 32] {
-        self.0.fingerprint
+        self.inner().fingerprint
     }
 
     fn parallel(&self, jobs: usize, job: &(dyn Fn(usize) + Sync)) {

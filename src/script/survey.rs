@@ -132,7 +132,7 @@ impl Survey {
 impl Program {
     /// The surveys of its scripts, sorted by path.
     pub fn surveys(&self) -> &[Survey] {
-        self.0.surveys.get_or_init(|| self.0.scripts.iter().map(walk::survey).collect())
+        self.inner().surveys.get_or_init(|| self.inner().scripts.iter().map(walk::survey).collect())
     }
 
     /// The survey of one script.
@@ -207,7 +207,7 @@ impl Program {
         };
         let all = || self.surveys().iter().enumerate();
         let own: Vec<Node> = all().filter(|(_, survey)| survey.source.path == script).flat_map(nodes_of).collect();
-        let shared = all().filter(|(at, _)| self.0.scripts[*at].shared).flat_map(nodes_of);
+        let shared = all().filter(|(at, _)| self.inner().scripts[*at].shared).flat_map(nodes_of);
         let shared: Vec<Node> = if own.is_empty() { shared.collect() } else { Vec::new() };
         own.into_iter().chain(shared)
     }

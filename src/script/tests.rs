@@ -57,7 +57,7 @@ fn a_function_runs() {
 
 //= docs/spec.md#scripts
 //= type=test
-//# A script MUST be compiled when its pack is loaded, and not again for a call.
+//# A script MUST be compiled once for each time its pack is loaded, and not again for a call.
 #[test]
 fn scripts_are_compiled_at_load_only() {
     let compiled = || super::program::COMPILED.with(std::cell::Cell::get);

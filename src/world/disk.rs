@@ -3,6 +3,7 @@
 
 mod lock;
 mod many;
+mod pending;
 mod place;
 mod process;
 mod roots;
@@ -11,6 +12,7 @@ mod scratch;
 mod tests;
 mod write;
 
+pub use pending::sweep;
 pub use place::{config_folder, current_folder, home_folder, state_folder};
 pub use scratch::Scratch;
 
@@ -19,7 +21,7 @@ use super::walk::{self, Folders, Found};
 use super::{Attempt, Change, Entry, EntryKind, Stat, Walk, Walked, World};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use cap_std::fs::{Dir, Metadata, MetadataExt, OpenOptions, OpenOptionsExt};
-use roots::{Roots, fault};
+use roots::{Roots, fault, leads_out};
 use std::io::{self, Read};
 
 /// A larger file is not read whole.
@@ -55,11 +57,22 @@ impl Disk {
             (Some(dir), within) => (dir, within),
             (None, _) => return Ok(None),
         };
-        let found = if within == "." { dir.dir_metadata() } else { dir.metadata(&within) };
-        match found {
+        match self.looked_at(dir, &within, path) {
             Ok(metadata) => Ok(Some(metadata)),
             Err(error) if is_absent(&error) => Ok(None),
             Err(error) => Err(fault(path, "looked at", &error)),
+        }
+    }
+
+    /// What is at `path`, which is `within` in a folder; also where a symlink leads into another root.
+    fn looked_at(&self, dir: &Dir, within: &str, path: &str) -> io::Result<Metadata> {
+        let found = if within == "." { dir.dir_metadata() } else { dir.metadata(within) };
+        match found {
+            Err(error) if leads_out(&error) => match self.roots.linked(path) {
+                Some((dir, within)) => dir.metadata(within),
+                None => Err(error),
+            },
+            found => found,
         }
     }
 
@@ -126,9 +139,16 @@ impl World for Disk {
     /// Looked at before it is opened, so that no device wakes up, and again once it is open, without waiting
     /// for a pipe that was put in its place meanwhile.
     fn read(&self, path: &str) -> Result<Vec<u8>> {
-        let (dir, within) = self.existing(path)?;
+        let (mut dir, mut within) = self.existing(path)?;
         let failed = |error: io::Error| fault(path, "read", &error);
-        check_file(path, &dir.metadata(&within).map_err(failed)?)?;
+        let mut found = dir.metadata(&within);
+        if found.as_ref().is_err_and(leads_out)
+            && let Some(elsewhere) = self.roots.linked(path)
+        {
+            (dir, within) = elsewhere;
+            found = dir.metadata(&within);
+        }
+        check_file(path, &found.map_err(failed)?)?;
         let options = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).clone();
         let file = dir.open_with(&within, &options).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
@@ -178,8 +198,20 @@ impl World for Disk {
         self.roots.spelled(path)
     }
 
+    fn leads_to(&self, path: &str) -> Option<String> {
+        if !self.roots.has_others() {
+            return None;
+        }
+        let Ok((Some(dir), within)) = self.roots.find(path) else { return None };
+        dir.metadata(within).is_err_and(|error| leads_out(&error)).then(|| self.roots.real(path))?
+    }
+
     fn granted_roots(&self) -> Vec<String> {
         self.roots.granted().map(str::to_owned).collect()
+    }
+
+    fn is_alive(&self, pid: u32) -> bool {
+        process::is_alive(pid)
     }
 
     fn root_of(&self, path: &str) -> String {
@@ -215,6 +247,13 @@ impl Folders for Disk {
     fn entries(&self, folder: &str) -> Result<Option<Vec<Found>>> {
         let (Some(dir), within) = self.roots.find(folder)? else { return Ok(None) };
         let opened = if within == "." { dir.entries() } else { dir.read_dir(&within) };
+        let (opened, dir, within) = match opened {
+            Err(error) if leads_out(&error) => match self.roots.linked(folder) {
+                Some((other, from)) => (other.read_dir(&from), other, from),
+                None => (Err(error), dir, within),
+            },
+            opened => (opened, dir, within),
+        };
         let entries = match opened {
             Ok(entries) => entries,
             // One that may not be looked into, or became a link that leads outside, counts as empty.
@@ -234,7 +273,7 @@ impl Folders for Disk {
                 kind if kind.is_file() => (EntryKind::File, false),
                 kind if kind.is_dir() => (EntryKind::Folder, false),
                 kind if kind.is_symlink() => {
-                    let leads_to = dir.metadata(walk::child(&within, &name));
+                    let leads_to = self.looked_at(dir, &walk::child(&within, &name), &walk::child(folder, &name));
                     (leads_to.map_or(EntryKind::Other, |metadata| kind_of(&metadata)), true)
                 }
                 _ => (EntryKind::Other, false),

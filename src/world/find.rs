@@ -3,7 +3,6 @@
 use super::glob::Globs;
 use super::{Walk, World};
 use crate::diagnostic::Result;
-use std::collections::BTreeSet;
 
 /// What to look for.
 #[derive(Clone, Debug)]
@@ -43,8 +42,11 @@ impl Find {
                 && path != "."
                 && (self.skip.is_empty() || !skip.matches(path))
         };
-        let mut found = BTreeSet::new();
-        for (from, depth) in globs.starts() {
+        let mut found = Vec::new();
+        let starts = globs.starts();
+        // What one walk finds is sorted.
+        let several = starts.len() > 1;
+        for (from, depth) in starts {
             let depth = match (depth, self.depth) {
                 (Some(needed), Some(most)) => Some(needed.min(most)),
                 (needed, most) => needed.or(most),
@@ -56,7 +58,11 @@ impl Find {
             let paths = if folders { walked.folders } else { walked.files };
             found.extend(paths.into_iter().filter(|path| fits(path)));
         }
-        Ok(found.into_iter().collect())
+        if several {
+            found.sort_unstable();
+            found.dedup();
+        }
+        Ok(found)
     }
 }
 

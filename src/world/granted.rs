@@ -17,7 +17,7 @@ use std::sync::Arc;
 const SECRET: [&str; 2] = ["TOOLSD_HTTP_TOKEN", "TOOLSD_STATE_KEY"];
 
 /// How a user grants a folder.
-pub(super) const GRANT_ROOT: &str =
+pub const GRANT_ROOT: &str =
     "start with `--root DIR` of its folder, or name that in `roots` of `toolsd.toml` and run `toolsd trust`";
 
 /// Names that no grant to write covers, at any depth: history, what is trusted, and the settings of the host.
@@ -243,6 +243,11 @@ impl World for Granted {
 
     fn read(&self, path: &str) -> Result<Vec<u8>> {
         self.check_read(path)?;
+        //= docs/spec.md#roots
+        //# What a symlink leads to in another root MUST be covered by a grant itself.
+        if let Some(elsewhere) = self.world.leads_to(path) {
+            self.check_read(&elsewhere)?;
+        }
         self.world.read(path)
     }
 
@@ -296,6 +301,10 @@ impl World for Granted {
 
     fn granted_roots(&self) -> Vec<String> {
         self.world.granted_roots()
+    }
+
+    fn is_alive(&self, pid: u32) -> bool {
+        self.world.is_alive(pid)
     }
 
     fn root_of(&self, path: &str) -> String {

@@ -117,12 +117,12 @@ impl Memory {
 struct HeldLock {
     held: Arc<RwLock<Held>>,
     path: String,
+    left: String,
 }
 
 impl Lock for HeldLock {
-    /// Nobody who holds a lock in memory goes away without letting go.
     fn left(&self) -> &str {
-        ""
+        &self.left
     }
 
     fn pid(&self) -> u32 {
@@ -295,8 +295,11 @@ impl World for Memory {
             return Ok(Attempt::Busy(note.clone()));
         }
         held.locks.insert(clean.clone(), String::new());
+        // Nobody dies in memory; a file of a case may stand for somebody who did.
+        let left = held.files.get(&clean).map(|file| String::from_utf8_lossy(&file.bytes).into_owned());
         drop(held);
-        Ok(Attempt::Held(Box::new(HeldLock { held: Arc::clone(&self.held), path: clean })))
+        let left = left.unwrap_or_default();
+        Ok(Attempt::Held(Box::new(HeldLock { held: Arc::clone(&self.held), path: clean, left })))
     }
 
     fn now_ms(&self) -> i64 {

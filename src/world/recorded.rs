@@ -4,10 +4,10 @@ mod reads;
 #[cfg(test)]
 mod tests;
 
-pub use reads::{FileRead, Reads, Seen};
+pub use reads::{Check, FileRead, Reads, Seen, YOUNG_MS};
 
 use super::run::{Command, Ran};
-use super::{Entry, Stat, Walk, Walked, World, path};
+use super::{Entry, EntryKind, Stat, Walk, Walked, World, path};
 use crate::diagnostic::Result;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -17,19 +17,27 @@ pub type ContentHash = [u8; 32];
 /// A world that passes everything on and remembers it. Many threads may read at once.
 ///
 /// How the graph uses it: build through a `Recorded`, [`take`](Self::take) the [`Reads`] and keep them with
-/// the snapshot; before a call ask [`Reads::first_change`]. If something changed, build again through a new
-/// `Recorded`, and ask [`known`](Self::known) for the hash of each file before reading it: a file that is as
-/// it was costs one `stat`. A view that limits reading belongs on top of a `Recorded`, not beneath it: what it
-/// leaves out of a walk may still decide what the walk finds.
+/// the snapshot; before a call ask [`Reads::check`]. If something changed, build again through a `Recorded` that
+/// [resumes](Self::resuming), and ask [`known`](Self::known) for the hash of each file before reading it: a file
+/// that is as it was costs nothing more. A view that limits reading belongs on top of a `Recorded`, not beneath
+/// it: what it leaves out of a walk may still decide what the walk finds.
 pub struct Recorded {
     world: Arc<dyn World>,
     reads: Mutex<Reads>,
+    /// What was read earlier, and what of it was still as it was before this view began. It then counts as read here,
+    /// as it was seen then: whatever changed since is seen as a change by the next check.
+    before: Option<(Arc<Reads>, Check)>,
 }
 
 impl Recorded {
     /// Begins to remember.
     pub fn new(world: Arc<dyn World>) -> Self {
-        Self { world, reads: Mutex::new(Reads::default()) }
+        Self { world, reads: Mutex::new(Reads::default()), before: None }
+    }
+
+    /// Begins to remember, and takes over what `check` has just found to be as `earlier` saw it.
+    pub fn resuming(world: Arc<dyn World>, earlier: Arc<Reads>, check: Check) -> Self {
+        Self { world, reads: Mutex::new(Reads::default()), before: Some((earlier, check)) }
     }
 
     /// What was remembered so far, and begins anew.
@@ -37,16 +45,19 @@ impl Recorded {
         std::mem::take(&mut self.lock())
     }
 
-    /// The hash of a file that `earlier` has read, if the file is still the same: it then counts as read here.
-    pub fn known(&self, earlier: &Reads, path: &str) -> Option<ContentHash> {
-        let path = path::clean(path);
-        let file = earlier.files().get(&path)?;
-        let hash = file.hash()?;
-        if file.is_changed(&path, self.world.as_ref()) {
-            return None;
+    /// The hash of a file that was read earlier, if it is still the same: it then counts as read here.
+    pub fn known(&self, path: &str) -> Option<ContentHash> {
+        match path::is_clean_below(path) {
+            true => self.same_file(path)?.hash(),
+            false => self.same_file(&path::clean(path))?.hash(),
         }
-        self.lock().add_file(path, file.clone());
-        Some(hash)
+    }
+
+    fn same_file(&self, path: &str) -> Option<&FileRead> {
+        let (earlier, check) = self.before.as_ref()?;
+        let (path, file) = earlier.same_file(check, path)?;
+        self.lock().add_file(Arc::clone(path), file.clone());
+        Some(file)
     }
 
     /// The bytes of a file and their hash.
@@ -56,11 +67,11 @@ impl Recorded {
         match self.world.read(path) {
             Ok(bytes) => {
                 let hash = *blake3::hash(&bytes).as_bytes();
-                self.lock().add_file(clean, file.with_hash(hash));
+                self.lock().add_file(clean.into(), file.with_hash(hash));
                 Ok((bytes, hash))
             }
             Err(fault) => {
-                self.lock().add_file(clean, file);
+                self.lock().add_file(clean.into(), file);
                 Err(fault)
             }
         }
@@ -78,13 +89,19 @@ impl World for Recorded {
 
     fn stat(&self, path: &str) -> Result<Option<Stat>> {
         let clean = path::clean(path);
+        // Of a folder only that it was there counts: its times may have changed.
+        match self.same_file(&clean).map(FileRead::seen) {
+            Some(Seen::Absent) => return Ok(None),
+            Some(Seen::There(stat)) if stat.entry == EntryKind::File => return Ok(Some(stat)),
+            _ => {}
+        }
         let file = FileRead::look(self.world.as_ref(), &clean);
         let stat = match file.seen() {
             Seen::Absent => Ok(None),
             Seen::There(stat) => Ok(Some(stat)),
             Seen::Refused => self.world.stat(path),
         };
-        self.lock().add_file(clean, file);
+        self.lock().add_file(clean.into(), file);
         stat
     }
 
@@ -99,7 +116,9 @@ impl World for Recorded {
     }
 
     fn walk(&self, walk: &Walk) -> Result<Walked> {
-        let (walked, read) = reads::take_walk(self.world.as_ref(), walk)?;
+        let before = self.before.as_ref().and_then(|(earlier, check)| earlier.same_walk(check, walk));
+        let read = before.map_or_else(|| reads::take_walk(self.world.as_ref(), walk), Ok)?;
+        let walked = read.walked();
         self.lock().add_walk(read);
         Ok(walked)
     }
@@ -120,8 +139,16 @@ impl World for Recorded {
         self.world.spelled(path)
     }
 
+    fn leads_to(&self, path: &str) -> Option<String> {
+        self.world.leads_to(path)
+    }
+
     fn granted_roots(&self) -> Vec<String> {
         self.world.granted_roots()
+    }
+
+    fn is_alive(&self, pid: u32) -> bool {
+        self.world.is_alive(pid)
     }
 
     fn root_of(&self, path: &str) -> String {

@@ -43,6 +43,8 @@ struct Held {
     /// What the call last saw of a file on the disk: its bytes, or that it was not there.
     seen: BTreeMap<String, Option<ContentHash>>,
     flushes: u64,
+    /// Writes that reached the disk, and programs that ran, for which the call must not run again.
+    deeds: u64,
     /// What has reached the disk.
     written: Vec<StagedFile>,
 }
@@ -113,9 +115,26 @@ impl Staged {
         held.files.is_empty() && held.gone.is_empty()
     }
 
-    /// Whether writes of the call have reached the disk.
+    /// Whether the call did what it must not do again: wrote to the disk, or ran a program, outside of
+    /// [`recorded`](Self::recorded).
     pub fn has_flushed(&self) -> bool {
-        self.lock_held().flushes > 0
+        self.lock_held().deeds > 0
+    }
+
+    /// Runs `work`, whose value is kept for other runs of the call: what it wrote reaches the disk, and need not keep the
+    /// call from running again.
+    pub fn recorded<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        let before = self.lock_held().deeds;
+        let ended = settle(self, work);
+        if ended.is_ok() {
+            self.lock_held().deeds = before;
+        }
+        ended
+    }
+
+    /// A program ran that may have changed something.
+    pub(in crate::world) fn ran(&self) {
+        self.lock_held().deeds += 1;
     }
 
     /// The locks that the call holds, sorted: the names or paths by which it took them, as the world spells them.
@@ -204,6 +223,7 @@ impl Staged {
             held.seen.insert(change.path, change.bytes.map(|bytes| *blake3::hash(&bytes).as_bytes()));
         }
         held.flushes += u64::from(!told.is_empty());
+        held.deeds += u64::from(!told.is_empty());
         held.written.extend(told.iter().cloned());
         held.files.clear();
         held.folders.clear();

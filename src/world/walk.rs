@@ -3,7 +3,7 @@
 use super::{Entry, EntryKind, Walk, Walked, path};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The files that say what a walk leaves out, the stronger one first. Only those between the root of the
 /// world and the entry count: a user's own excludes and those above the root would make results differ
@@ -54,10 +54,14 @@ struct Open {
     rules: Option<Arc<Rules>>,
     /// The folders above it that were entered, kept only where links are followed.
     above: Option<Arc<Above>>,
+    /// Whether it is a link: only one of these can close a loop.
+    link: bool,
 }
 
 struct Above {
-    identity: Option<(u64, u64)>,
+    path: String,
+    /// Looked up when a link below may lead here.
+    identity: OnceLock<Option<(u64, u64)>>,
     next: Option<Arc<Above>>,
 }
 
@@ -79,7 +83,7 @@ pub(super) fn walk(folders: &dyn Folders, walk: &Walk) -> Result<Walked> {
         },
         false => None,
     };
-    let mut open = vec![Open { path: from, depth: 0, rules, above: None }];
+    let mut open = vec![Open { path: from, depth: 0, rules, above: None, link: false }];
     while let Some(folder) = open.pop() {
         enter(folders, walk, folder, &mut open, &mut walked)?;
         if walked.folders.len() > MOST_FOLDERS {
@@ -93,17 +97,18 @@ pub(super) fn walk(folders: &dyn Folders, walk: &Walk) -> Result<Walked> {
 }
 
 fn enter(folders: &dyn Folders, walk: &Walk, folder: Open, open: &mut Vec<Open>, walked: &mut Walked) -> Result<()> {
-    let identity = if walk.follow { folders.identity(&folder.path) } else { None };
-    if identity.is_some() && is_above(folder.above.as_deref(), identity) {
+    if folder.link && is_above(folders, folder.above.as_deref(), folders.identity(&folder.path)) {
         return Ok(());
     }
     let Some(entries) = folders.entries(&folder.path)? else { return Ok(()) };
     let rules = if walk.ignore { rules_of(folders, &folder, &entries) } else { None };
-    let above = walk.follow.then(|| Arc::new(Above { identity, next: folder.above.clone() }));
+    let (path, identity) = (folder.path.clone(), OnceLock::new());
+    let above = walk.follow.then(|| Arc::new(Above { path, identity, next: folder.above.clone() }));
     for found in entries {
         if (found.link && !walk.follow) || (!walk.hidden && found.name.starts_with('.')) {
             continue;
         }
+        walked.linked |= found.link;
         let path = child(&folder.path, &found.name);
         let is_folder = found.entry == EntryKind::Folder;
         if is_ignored(rules.as_deref(), &path, is_folder) || (walk.ignore && found.name == ".git") {
@@ -112,7 +117,8 @@ fn enter(folders: &dyn Folders, walk: &Walk, folder: Open, open: &mut Vec<Open>,
         match found.entry {
             EntryKind::File => walked.files.push(path),
             EntryKind::Folder if walk.depth.is_none_or(|depth| folder.depth + 1 < depth) => {
-                open.push(Open { path, depth: folder.depth + 1, rules: rules.clone(), above: above.clone() });
+                let (rules, above, link) = (rules.clone(), above.clone(), found.link);
+                open.push(Open { path, depth: folder.depth + 1, rules, above, link });
             }
             _ => {}
         }
@@ -130,9 +136,9 @@ pub(super) fn child(folder: &str, name: &str) -> String {
     }
 }
 
-fn is_above(mut above: Option<&Above>, identity: Option<(u64, u64)>) -> bool {
+fn is_above(folders: &dyn Folders, mut above: Option<&Above>, identity: Option<(u64, u64)>) -> bool {
     while let Some(one) = above {
-        if one.identity == identity {
+        if identity.is_some() && *one.identity.get_or_init(|| folders.identity(&one.path)) == identity {
             return true;
         }
         above = one.next.as_deref();

@@ -25,12 +25,12 @@ fn answer(server: &mut Server, question: &Value, result: &Value) {
     server.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": result }));
 }
 
-fn name(name: &str) -> Value {
+pub fn name(name: &str) -> Value {
     json!({ "action": "accept", "content": { "name": name } })
 }
 
 /// Asks in the stateless era.
-fn ask(server: &mut Server, method: &str, params: &Value, capabilities: &Value) -> Value {
+pub fn ask(server: &mut Server, method: &str, params: &Value, capabilities: &Value) -> Value {
     let mut params = params.clone();
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -87,6 +87,30 @@ fn a_client_that_lacks_something_hears_so_in_both_eras() {
     let new = ask(&mut server, "tools/call", &params, &json!({}));
     assert_eq!(new["error"]["code"], -32021);
     assert_eq!(new["error"]["data"], json!({ "requiredCapabilities": { "sampling": {} } }));
+}
+
+#[test]
+fn a_user_is_sent_to_an_address_in_both_eras() {
+    let visits = json!({ "elicitation": { "url": {} } });
+    let (_home, mut server) = serve(&visits);
+    call(&mut server, "visit", "test_elicitation_url");
+    let question = server.wait(|message| message["method"] == "elicitation/create");
+    assert_eq!(question["params"]["mode"], "url", "{question}");
+    assert_eq!(question["params"]["url"], "https://example.org/page");
+    assert!(question["params"]["elicitationId"].as_str().is_some_and(|id| !id.is_empty()));
+    answer(&mut server, &question, &json!({ "action": "accept" }));
+    assert_eq!(server.wait(|message| message["id"] == "visit")["result"]["content"][0]["text"], "accept");
+    let mut params = json!({ "name": "test_elicitation_url", "arguments": {} });
+    let asked = ask(&mut server, "tools/call", &params, &visits);
+    assert_eq!(asked["result"]["inputRequests"]["visit"]["params"]["mode"], "url", "{asked}");
+    params["requestState"] = asked["result"]["requestState"].clone();
+    params["inputResponses"] = json!({ "visit": { "action": "decline" } });
+    let ended = ask(&mut server, "tools/call", &params, &visits);
+    assert_eq!(ended["result"]["content"][0]["text"], "decline");
+    // It is optional: a client that shows forms alone is not asked.
+    let forms =
+        ask(&mut server, "tools/call", &json!({ "name": "test_elicitation_url" }), &json!({ "elicitation": {} }));
+    assert_eq!(forms["result"]["content"][0]["text"], "nobody can be sent there");
 }
 
 //= docs/spec.md#questions

@@ -12,6 +12,8 @@ pub const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/sa
 /// Folders that are gone when the test ends.
 pub struct Home {
     folder: tempfile::TempDir,
+    /// What is logged.
+    pub level: &'static str,
 }
 
 /// What a command said.
@@ -27,7 +29,7 @@ pub struct Said {
 impl Home {
     /// A workspace with these files: path and text.
     pub fn with(files: &[(&str, &str)]) -> Self {
-        let home = Self { folder: tempfile::tempdir().unwrap() };
+        let home = Self { folder: tempfile::tempdir().unwrap(), level: "warn" };
         fs::create_dir_all(home.workspace()).unwrap();
         files.iter().for_each(|(path, text)| home.write(path, text));
         home
@@ -35,6 +37,11 @@ impl Home {
 
     pub fn workspace(&self) -> PathBuf {
         self.folder.path().join("workspace")
+    }
+
+    /// The home folder of the user: that of this process unless a test makes this one.
+    pub fn user(&self) -> PathBuf {
+        self.folder.path().join("home")
     }
 
     /// Writes a file of the workspace.
@@ -67,9 +74,12 @@ impl Home {
         command
             .env("XDG_CONFIG_HOME", self.folder.path().join("config"))
             .env("XDG_STATE_HOME", self.folder.path().join("state"))
-            .env("TOOLSD_LOG", "warn")
+            .env("TOOLSD_LOG", self.level)
             .env_remove("NO_COLOR")
             .current_dir(self.workspace());
+        if self.user().is_dir() {
+            command.env("HOME", self.user());
+        }
         command
     }
 

@@ -110,3 +110,37 @@ fn a_resource_that_does_not_allow_it_is_not_subscribed_to() {
     assert_eq!(honoured["params"]["notifications"]["resourceSubscriptions"], json!(["sample:///plants/rose"]));
     server.end();
 }
+
+//= docs/spec.md#reload
+//= type=test
+//# A computed description MUST be computed again when the graph of its pack changed.
+/// The folder lies outside of the workspace, where nothing is watched: it is a call that finds the graph changed.
+#[test]
+fn a_description_follows_its_graph() {
+    let home = Home::with(&[]);
+    std::fs::create_dir_all(home.user().join("teas")).unwrap();
+    std::fs::write(home.user().join("teas/assam"), "").unwrap();
+    let described = tool("count").replace("description = \"Says it.\"", "describe = \"how_many\"");
+    let graph = "grants = { read = [\"~/teas\"] }\n[graph]\n";
+    home.write(".toolsd/tools.d/a.toml", &format!("{HEAD}{graph}{described}"));
+    home.write(
+        ".toolsd/tools.d/a.rhai",
+        "fn build(g, config) { for path in find_files(\"~/teas/*\") { g.add(\"tea\", path, #{}); } }\n\
+         fn how_many() { `There are ${graph().nodes(\"tea\").len()} teas to choose from.` }\n\
+         fn count(args) { graph().nodes(\"tea\").len() }\n",
+    );
+    home.run(&["trust", "--edits"]).ended(0);
+    let mut server = Server::start(&home, &[]);
+    let described =
+        |server: &mut Server| server.ask("tools/list", &json!({}))["result"]["tools"][0]["description"].clone();
+    assert_eq!(described(&mut server), "There are 1 teas to choose from.");
+    assert_eq!(server.said("count", &json!({})), "1");
+    std::fs::write(home.user().join("teas/sencha"), "").unwrap();
+    assert_eq!(server.said("count", &json!({})), "2");
+    server.wait(|message| message["method"] == "notifications/tools/list_changed");
+    assert_eq!(described(&mut server), "There are 2 teas to choose from.");
+    assert_eq!(server.said("count", &json!({})), "2");
+    server.ask("ping", &json!({}));
+    assert_eq!(server.lists_changed(), [1, 0, 0]);
+    server.end();
+}

@@ -116,6 +116,16 @@ impl Server {
         panic!("it still says {:?}", self.said(tool, arguments));
     }
 
+    /// The number of its process.
+    pub fn process(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits for its end, and gives its exit code.
+    pub fn exit_code(mut self) -> Option<i32> {
+        self.child.wait().unwrap().code()
+    }
+
     /// Ends the input, and with it the server.
     pub fn end(mut self) {
         drop(self.input.take());

@@ -98,7 +98,7 @@ impl Server {
     /// A request of the stateless era, with the headers that it must have and some more, or others.
     pub fn ask_with(&self, method: &str, params: Value, more: &[(&str, &str)]) -> Reply {
         let body = stateless(method, params.clone());
-        let named = params.get("name").or_else(|| params.get("uri")).and_then(Value::as_str);
+        let named = ["name", "uri", "taskId"].iter().find_map(|key| params.get(key)).and_then(Value::as_str);
         let mut headers = vec![("MCP-Protocol-Version", STATELESS), ("Mcp-Method", method)];
         headers.extend(named.map(|name| ("Mcp-Name", name)));
         headers.retain(|(name, _)| !more.iter().any(|(other, _)| other == name));
@@ -192,7 +192,8 @@ pub fn request(method: &str, params: Value) -> Value {
 pub fn stateless(method: &str, mut params: Value) -> Value {
     let meta = params.as_object_mut().unwrap().entry("_meta").or_insert_with(|| json!({}));
     meta["io.modelcontextprotocol/protocolVersion"] = json!(STATELESS);
-    meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
+    let own = meta.as_object_mut().unwrap();
+    own.entry("io.modelcontextprotocol/clientCapabilities").or_insert_with(|| json!({}));
     request(method, params)
 }
 

@@ -42,14 +42,20 @@ pub fn toolsd(home: &Path) -> Command {
 impl Server {
     /// Serves one pack in a workspace, in the initialize era.
     pub fn start(workspace: &Path, pack: &str) -> Self {
+        Self::start_with(workspace, pack, &[])
+    }
+
+    /// The same, with further words on the command line.
+    pub fn start_with(workspace: &Path, pack: &str, words: &[&str]) -> Self {
         let home = tempfile::tempdir().unwrap();
-        let mut child = toolsd(home.path())
-            .args(["serve", "--pack", pack, "--workspace"])
-            .arg(workspace)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut command = toolsd(home.path());
+        command.args(["serve", "--pack", pack, "--workspace"]).arg(workspace).args(words);
+        Self::of(command, home)
+    }
+
+    /// What `command` serves; `home` is kept as long.
+    pub fn of(mut command: Command, home: tempfile::TempDir) -> Self {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let input = child.stdin.take();
         let output = BufReader::new(child.stdout.take().unwrap());
         let mut server = Self { child, input, output, next: 0, _home: home };
@@ -80,6 +86,28 @@ impl Server {
         }
     }
 
+    /// Sends a request and does not wait for its answer.
+    pub fn tell(&mut self, method: &str, params: Value) -> u64 {
+        self.next += 1;
+        self.send(&json!({ "jsonrpc": "2.0", "id": self.next, "method": method, "params": params }));
+        self.next
+    }
+
+    /// The answers to requests that are sent all at once, in their order.
+    pub fn at_once(&mut self, requests: &[(&str, Value)]) -> Vec<Value> {
+        let ids: Vec<u64> = requests.iter().map(|(method, params)| self.tell(method, params.clone())).collect();
+        let mut answers: Vec<Option<Value>> = vec![None; ids.len()];
+        while answers.iter().any(Option::is_none) {
+            let mut line = String::new();
+            assert!(self.output.read_line(&mut line).unwrap() > 0, "the server ended");
+            let answer: Value = serde_json::from_str(&line).unwrap();
+            if let Some(at) = ids.iter().position(|id| answer["id"] == *id) {
+                answers[at] = Some(answer);
+            }
+        }
+        answers.into_iter().flatten().collect()
+    }
+
     /// The result of a tool as bare JSON, and whether it failed.
     pub fn call(&mut self, tool: &str, arguments: Value) -> (Value, bool) {
         let answer = self.request("tools/call", json!({ "name": tool, "arguments": arguments }));
@@ -94,6 +122,22 @@ impl Server {
         let (data, failed) = self.call(tool, arguments);
         assert!(!failed, "{tool} failed: {data}");
         data
+    }
+
+    /// Ends the server as a crash would, and waits until it is gone.
+    pub fn kill(mut self) {
+        self.child.kill().unwrap();
+        let _ = self.child.wait();
+    }
+
+    /// The id of the process.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits until the process has ended, and gives its exit code.
+    pub fn ended(mut self) -> Option<i32> {
+        self.child.wait().unwrap().code()
     }
 
     /// The JSON of a resource that must be there.

@@ -42,6 +42,7 @@ fn pack() -> Arc<Pack> {
             when: None,
             root: Vec::new(),
             instructions: None,
+            context: None,
             grants: Grants::default(),
             config: None,
             limits: LimitsOverride::default(),
@@ -52,6 +53,7 @@ fn pack() -> Arc<Pack> {
         instructions: Some("Call `echo` first.".to_owned()),
         cases: Vec::new(),
         skills: Vec::new(),
+        skill_lists: Vec::new(),
         made: toolsd::registry::Made::default(),
     })
 }
@@ -71,6 +73,7 @@ fn tool(pack: &Arc<Pack>, name: &str, effect: Effect, output: Option<Json>) -> A
             title: Some(format!("Tool {name}")),
             description: at(format!("The tool {name}")),
             describe: None,
+            enabled: Setting::Is(true),
             effect: at(effect),
             input: schema(input.clone()),
             output: output.clone().map(schema),
@@ -80,6 +83,7 @@ fn tool(pack: &Arc<Pack>, name: &str, effect: Effect, output: Option<Json>) -> A
             on_error: None,
             questions: Arc::from([]),
             requires_client: Vec::new(),
+            tasking: Tasking::default(),
             hints: Hints::default(),
             icons: icon(),
             meta: Some(json!({ "example.org/kind": "fixture" })),
@@ -134,10 +138,13 @@ fn prompt(pack: &Arc<Pack>) -> Arc<ServedPrompt> {
     Arc::new(ServedPrompt {
         pack: Arc::clone(pack),
         name: "greet".to_owned(),
+        pattern: None,
         prompt: Prompt {
             name: at("greet".to_owned()),
             title: Some("Greet somebody".to_owned()),
             description: Some("Greets".to_owned()),
+            enabled: Setting::Is(true),
+            list: None,
             arguments: vec![argument],
             messages: Vec::new(),
             context: None,
@@ -200,6 +207,7 @@ impl Fixture {
     fn answer(&self, request: &Request, caller: &Caller) -> Answer {
         match request {
             Request::Call { tool, arguments } => call(tool, arguments, caller),
+            Request::Prepare { .. } => Answer::Ready(Box::default()),
             Request::Read { uri } => self.read(uri),
             Request::Prompt { arguments, .. } => Answer::Messages {
                 description: Some("A greeting".to_owned()),
@@ -212,6 +220,7 @@ impl Fixture {
                 let all = (0..250).map(|number| format!("{value}{number}")).collect::<Vec<_>>();
                 Answer::Completion { total: all.len(), values: all[..100].to_vec() }
             }
+            Request::ListSkills => Answer::Skills(Arc::clone(&self.registry.skills)),
             Request::ListResources => {
                 let item =
                     |number: usize| json!({ "uri": format!("fix://many/{number:03}"), "name": format!("{number}") });

@@ -1,9 +1,11 @@
-//! A typed server on rmcp with the two tools of the bench: `typed-server --transport stdio|pipes`.
+//! A typed server on rmcp with the two tools of the bench: `typed-server --transport stdio|pipes|http`.
 
 mod items;
 
 use items::{Item, State, items};
 use rmcp::handler::server::wrapper::{Json, Parameters};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::transport::{stdio, stdio_pipes};
 use rmcp::{ServiceExt, schemars, tool, tool_router};
 use std::cmp::Reverse;
@@ -54,7 +56,19 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     match asked.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] | ["--transport", "stdio"] => tools.serve(stdio()).await?.waiting().await?,
         ["--transport", "pipes"] => tools.serve(stdio_pipes()).await?.waiting().await?,
-        _ => return Err("usage: typed-server [--transport stdio|pipes]".into()),
+        ["--transport", "http"] => return serve_http(tools).await,
+        _ => return Err("usage: typed-server [--transport stdio|pipes|http]".into()),
     };
     Ok(())
+}
+
+/// Serves HTTP at a free port and says on stderr which it is.
+async fn serve_http(tools: Tools) -> Result<(), Box<dyn std::error::Error>> {
+    let config = StreamableHttpServerConfig::default().with_json_response(true);
+    let service = StreamableHttpService::new(move || Ok(tools.clone()), Arc::<LocalSessionManager>::default(), config);
+    let socket = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+    eprintln!("http://{}/mcp", socket.local_addr()?);
+    use axum::serve::ListenerExt;
+    let socket = socket.tap_io(|stream| drop(stream.set_nodelay(true)));
+    Ok(axum::serve(socket, axum::Router::new().nest_service("/mcp", service)).await?)
 }

@@ -137,7 +137,7 @@ fn edits(setting: &Setting, report: &mut Report, server: &mut Server, made: &Mad
     if uncited.len() != count {
         return Err(format!("{} uncited requirements, not {count}", uncited.len()).into());
     }
-    let mut times = Vec::new();
+    let (mut times, mut used) = (Vec::new(), Vec::new());
     let rust = made.files.iter().filter(|file| file.starts_with("src/"));
     for (requirement, file) in uncited.iter().zip(rust.step_by(7)) {
         let path = requirement["full_path"].as_str().unwrap_or_default();
@@ -148,7 +148,9 @@ fn edits(setting: &Setting, report: &mut Report, server: &mut Server, made: &Mad
         let text = requirement["text"].as_str().unwrap_or_default();
         let lines = format!("//= https://www.rfc-editor.org/rfc/{specification}#{section}\n//# {text}\n");
         OpenOptions::new().append(true).open(setting.project().join(file))?.write_all(lines.as_bytes())?;
+        let before = server.processor_time();
         let (time, answer) = value(server, "get_requirement_status", &json!({ "req_identifier": path }))?;
+        used.extend(server.processor_time().zip(before).map(|(after, before)| after - before));
         if answer["status"] != json!("needs tests") {
             return Err(format!("after {file} was edited, {path} is said to be {answer}").into());
         }
@@ -156,5 +158,9 @@ fn edits(setting: &Setting, report: &mut Report, server: &mut Server, made: &Mad
     }
     let middle = median(&times).ok_or("nothing was measured")?;
     report.at_most("index: first call after an edit, median", EDIT, middle, "ms");
+    // On a machine that others use, too, this tells more than the time that passed.
+    if let Some(used) = median(&used) {
+        report.note(format!("index: first call after an edit: processor time {used:.1} ms, median"));
+    }
     Ok(())
 }

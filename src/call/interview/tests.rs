@@ -104,8 +104,11 @@ impl Asker for Says {
 fn a_call_that_waits_asks_again_as_often() {
     for (answer, times) in [(accept("Ada"), 1), (json!({}), TRIES)] {
         let says = Arc::new(Says(answer.clone(), AtomicU32::new(0)));
-        let interview =
-            Interview::new(Asking::Waits(Arc::clone(&says) as Arc<dyn Asker>), capabilities(), Peer::default());
+        let interview = Interview::new(
+            Asking::Waits { asker: Arc::clone(&says) as Arc<dyn Asker>, record: Box::default() },
+            capabilities(),
+            Peer::default(),
+        );
         let answered = (ask(&interview, "who"), ask(&interview, "who"));
         if times == 1 {
             assert_eq!(answered, (Ok(answer.clone()), Ok(answer)), "a key is asked once");
@@ -114,6 +117,20 @@ fn a_call_that_waits_asks_again_as_often() {
             assert!(answered.0.is_err_and(|fault| fault.code == Code::ASK));
         }
     }
+}
+
+#[test]
+fn a_call_that_waits_goes_on_where_one_that_was_suspended_stood() {
+    let before = suspending(Record::default(), &[("who", accept("Ada")), ("stray", json!(1))]);
+    let id = before.id(|| "drawn before".to_owned());
+    let says = Arc::new(Says(accept("nobody"), AtomicU32::new(0)));
+    let asker = Arc::clone(&says) as Arc<dyn Asker>;
+    let asking = Asking::Waits { asker, record: Box::new(before.record()) };
+    let after = Interview::new(asking, capabilities(), Peer::default());
+    assert_eq!(ask(&after, "who"), Ok(accept("Ada")), "answered before it was asked");
+    assert_eq!(says.1.load(Ordering::Relaxed), 0);
+    assert_eq!(after.id(|| "drawn again".to_owned()), id);
+    assert_eq!(after.id(|| "drawn anew".to_owned()), "drawn anew");
 }
 
 #[test]
@@ -154,6 +171,7 @@ fn waiting_is_not_the_scripts_time() {
     let limits = crate::guard::Limits { time: std::time::Duration::from_millis(100), ..Default::default() };
     let guard = crate::guard::Guard::new(limits, crate::guard::Cancel::default());
     let _entered = guard.enter();
-    let interview = Interview::new(Asking::Waits(Arc::new(Slow)), capabilities(), Peer::default());
+    let asking = Asking::Waits { asker: Arc::new(Slow), record: Box::default() };
+    let interview = Interview::new(asking, capabilities(), Peer::default());
     assert_eq!(ask(&interview, "who"), Ok(accept("Ada")));
 }

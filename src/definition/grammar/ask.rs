@@ -29,6 +29,10 @@ static QUESTION: Grammar = Grammar {
             Shape::Flag,
             "Whether `ask` gives `()` where the client cannot show forms; else that is a fault.",
         ),
+        optional(
+            "before_task",
+            Shape::Flag,
+            "Whether it is asked before the call becomes a task, and not within it; only in a tool with `task`.",
+        ),
     ],
-    later: &[],
 };

@@ -37,8 +37,12 @@ const ASKS: Key = optional(
 );
 const ARGUMENTS: Key = optional("arguments", Shape::Object, "The arguments.");
 
-const CASE_LATER: &[(&str, &str)] =
-    &[("workspace", "lay the files at the root"), ("home", "lay the files at the root")];
+const WORKSPACE: Key = optional(
+    "workspace",
+    Shape::Text,
+    "The folder among the files that is the workspace; without it they lie in the workspace themselves.",
+);
+const HOME: Key = optional("home", Shape::Text, "The folder among the files that is the home folder, `~`.");
 
 /// `[[tool.example]]`.
 pub static TOOL_EXAMPLE: Grammar = Grammar {
@@ -51,6 +55,8 @@ pub static TOOL_EXAMPLE: Grammar = Grammar {
         LOCKED,
         FILES,
         FILES_FROM,
+        WORKSPACE,
+        HOME,
         ENV,
         CONFIG,
         NOW,
@@ -65,7 +71,6 @@ pub static TOOL_EXAMPLE: Grammar = Grammar {
         NOTIFIED,
         ASKS,
     ],
-    later: CASE_LATER,
 };
 
 /// `[[resource.example]]`.
@@ -80,6 +85,8 @@ pub static RESOURCE_EXAMPLE: Grammar = Grammar {
         LOCKED,
         FILES,
         FILES_FROM,
+        WORKSPACE,
+        HOME,
         ENV,
         CONFIG,
         NOW,
@@ -93,7 +100,6 @@ pub static RESOURCE_EXAMPLE: Grammar = Grammar {
         NOTIFIED,
         ASKS,
     ],
-    later: CASE_LATER,
 };
 
 /// `[[prompt.example]]`.
@@ -107,6 +113,8 @@ pub static PROMPT_EXAMPLE: Grammar = Grammar {
         LOCKED,
         FILES,
         FILES_FROM,
+        WORKSPACE,
+        HOME,
         ENV,
         CONFIG,
         NOW,
@@ -121,7 +129,6 @@ pub static PROMPT_EXAMPLE: Grammar = Grammar {
         NOTIFIED,
         ASKS,
     ],
-    later: CASE_LATER,
 };
 
 /// `[[case]]`.
@@ -135,6 +142,8 @@ pub static CASE: Grammar = Grammar {
         LOCKED,
         FILES,
         FILES_FROM,
+        WORKSPACE,
+        HOME,
         ENV,
         CONFIG,
         NOW,
@@ -157,7 +166,6 @@ pub static CASE: Grammar = Grammar {
         ASKS,
         KEEP,
     ],
-    later: CASE_LATER,
 };
 
 const CALL: Key = optional("call", Shape::Text, "The tool that is called.");
@@ -181,5 +189,4 @@ static STEP: Grammar = Grammar {
         CALL, READ, PROMPT, ARGUMENTS, WRITE, ADVANCE, RESTART, GIVES, MATCHES, FAILS, CONTAINS, LEAVES, NOTIFIED,
         ASKS, KEEP,
     ],
-    later: CASE_LATER,
 };

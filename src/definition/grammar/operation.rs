@@ -25,5 +25,4 @@ pub static OPERATION: Grammar = Grammar {
             "Examples: the argument that chooses the operation is filled in.",
         ),
     ],
-    later: &[],
 };

@@ -20,6 +20,12 @@ pub static PACK: Grammar = Grammar {
             "The root is the nearest ancestor holding the first entry, else the second …; `.` is the workspace itself.",
         ),
         optional("instructions", Shape::Text, "The path of the template that tells a model about the pack."),
+        optional(
+            "context",
+            Shape::Text,
+            "A function of `script` that gives what the instructions are filled with, again when the graph changed.",
+        ),
+        SCRIPT,
         optional("grants", Shape::Table(&GRANTS), "What it may touch; nothing if it is left out."),
         optional("config", Shape::Schema, "JSON Schema of `[packs.NAME]` in the workspace's `toolsd.toml`."),
         optional("limits", Shape::Table(&LIMITS), "The limits of its calls."),
@@ -35,7 +41,6 @@ pub static PACK: Grammar = Grammar {
         ),
         optional("icons", Shape::Tables(&ICON), "Icons for people."),
     ],
-    later: &[],
 };
 
 /// `[pack.grants]`.
@@ -49,7 +54,6 @@ static GRANTS: Grammar = Grammar {
         optional("run", Shape::Texts, "Programs it may run."),
         optional("git", Shape::OneOf(&["none", "read", "write"]), "How far git goes; `none` if it is left out."),
     ],
-    later: &[],
 };
 
 /// `[pack.prompt_tool]`.
@@ -57,7 +61,6 @@ static PROMPT_TOOL: Grammar = Grammar {
     name: "[pack.prompt_tool]",
     doc: "One tool that lists the prompts of the pack and gives the messages of each; it is made from them.",
     keys: &[optional("name", Shape::Text, "Its name; `get_prompt` if it is left out."), META],
-    later: &[],
 };
 
 /// `limits` of a pack, a tool, a graph or a workspace.
@@ -71,7 +74,6 @@ pub static LIMITS: Grammar = Grammar {
         optional("output_kb", Shape::Integer(1), "Size of the result in kB."),
         optional("depth", Shape::Integer(1), "Calls of functions within functions."),
     ],
-    later: &[],
 };
 
 /// `[graph]`.
@@ -84,10 +86,27 @@ pub static GRAPH: Grammar = Grammar {
             Shape::Text,
             "The script that has `fn build(g, config)`; the sibling `<stem>.rhai` if it is left out.",
         ),
-        optional("refresh", Shape::OneOf(&["call"]), "When it is looked at again; `call` = before each call."),
+        optional(
+            "refresh",
+            Shape::WordOrTable(&["call"], &REFRESH),
+            "When it is looked at again; `call`, as if it is left out: before each call.",
+        ),
         optional("limits", Shape::Table(&LIMITS), "The limits of a build."),
     ],
-    later: &[],
+};
+
+/// `[graph.refresh]`.
+static REFRESH: Grammar = Grammar {
+    name: "[graph.refresh]",
+    doc: "A graph that is looked at again beside the calls: they see the last one that was built, and never wait.",
+    keys: &[
+        optional(
+            "every_ms",
+            Shape::IntegerOrKey(0),
+            "So many milliseconds lie between two looks; 0, as if it is left out: no look by the clock.",
+        ),
+        optional("watch", Shape::FlagOrKey, "Whether it is also looked at when a file that it was made of changes."),
+    ],
 };
 
 /// The keys that a tool, a resource, a prompt and a pack share for their icons.
@@ -101,7 +120,6 @@ pub static ICON: Grammar = Grammar {
         optional("sizes", Shape::Texts, "Its sizes, such as `48x48` or `any`."),
         optional("theme", Shape::OneOf(&["light", "dark"]), "The background it is made for."),
     ],
-    later: &[],
 };
 
 /// A constant that several kinds of definitions share.
@@ -110,6 +128,9 @@ pub const META: Key = optional("meta", Shape::Object, "`_meta`, passed through."
 /// The constants of a definition.
 pub const WITH: Key =
     optional("with", Shape::Object, "Constants merged into the arguments, so several definitions share one function.");
+
+/// Whether a definition is served.
+pub const ENABLED: Key = optional("enabled", Shape::FlagOrKey, "Whether it is served; `true` if it is left out.");
 
 /// The icons of a definition.
 pub const ICONS: Key = optional("icons", Shape::Tables(&ICON), "Icons for people.");

@@ -1,6 +1,8 @@
 //! The keys of `[[prompt]]`.
 
-use super::{ASK, Grammar, ICONS, META, PROMPT_EXAMPLE, REQUIRES_CLIENT, SCRIPT, Shape, WITH, optional, required};
+use super::{
+    ASK, ENABLED, Grammar, ICONS, META, PROMPT_EXAMPLE, REQUIRES_CLIENT, SCRIPT, Shape, WITH, optional, required,
+};
 
 /// `[[prompt]]`.
 pub static PROMPT: Grammar = Grammar {
@@ -10,6 +12,12 @@ pub static PROMPT: Grammar = Grammar {
         required("name", Shape::Text, "Its name."),
         optional("title", Shape::Text, "A title for people."),
         optional("description", Shape::Text, "When to use it."),
+        ENABLED,
+        optional(
+            "list",
+            Shape::Text,
+            "A function `fn()` that lists prompts, `#{ name, title, description, \"with\": #{ … } }` of each: they are like this one, which is not served itself.",
+        ),
         optional("arguments", Shape::Tables(&ARGUMENT), "Its arguments."),
         optional("template", Shape::Text, "A template, from the root: one message of the user."),
         optional("text", Shape::Text, "A template written here: one message of the user."),
@@ -28,7 +36,6 @@ pub static PROMPT: Grammar = Grammar {
         META,
         optional("example", Shape::Tables(&PROMPT_EXAMPLE), "Examples: documentation and test at once."),
     ],
-    later: &[],
 };
 
 /// An argument of a prompt.
@@ -47,7 +54,6 @@ static ARGUMENT: Grammar = Grammar {
         ),
         optional("complete", Shape::Completion, "How it is completed: a function's name or a list of texts."),
     ],
-    later: &[],
 };
 
 /// A message of a prompt.
@@ -71,5 +77,4 @@ static MESSAGE: Grammar = Grammar {
             "The MIME type of the picture; it follows from the file's ending if it is left out.",
         ),
     ],
-    later: &[],
 };

@@ -46,5 +46,4 @@ pub static RESOURCE: Grammar = Grammar {
         META,
         optional("example", Shape::Tables(&RESOURCE_EXAMPLE), "Examples: documentation and test at once."),
     ],
-    later: &[],
 };

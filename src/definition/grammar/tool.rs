@@ -1,8 +1,8 @@
 //! The keys of `[[tool]]`.
 
 use super::{
-    ASK, Grammar, ICONS, LIMITS, META, OPERATION, REQUIRES_CLIENT, SCRIPT, Shape, TOOL_EXAMPLE, WITH, optional,
-    required,
+    ASK, ENABLED, Grammar, ICONS, LIMITS, META, OPERATION, REQUIRES_CLIENT, SCRIPT, Shape, TOOL_EXAMPLE, WITH,
+    optional, required,
 };
 
 /// `[[tool]]`.
@@ -17,7 +17,8 @@ pub static TOOL: Grammar = Grammar {
             Shape::Text,
             "When to use it, when not, and what comes back; needed unless `describe` gives it.",
         ),
-        optional("describe", Shape::Text, "A function that computes the description."),
+        optional("describe", Shape::Text, "A function that computes the description, again when the graph changed."),
+        ENABLED,
         optional(
             "effect",
             Shape::OneOf(&["pure", "reads", "changes", "writes", "runs"]),
@@ -49,10 +50,24 @@ pub static TOOL: Grammar = Grammar {
         optional("open_world", Shape::Flag, "Whether it reaches beyond a closed domain; `false` if it is left out."),
         ASK,
         REQUIRES_CLIENT,
+        optional(
+            "task",
+            Shape::OneOf(&["never", "optional", "required"]),
+            "Whether a call runs as a task, whose result is fetched later: `optional` does for clients that know tasks and lets others wait, `required` refuses others; `never` if it is left out. Its `limits` are those of any call: `time_ms` above all.",
+        ),
+        optional(
+            "task_ttl_ms",
+            Shape::Integer(1),
+            "For how long a task is kept from its beginning, in milliseconds; then it is ended. Five minutes if it is left out.",
+        ),
+        optional(
+            "task_poll_ms",
+            Shape::Integer(1),
+            "How often a client should look after a task, in milliseconds; a second if it is left out.",
+        ),
         ICONS,
         META,
         optional("limits", Shape::Table(&LIMITS), "The limits of a call, where they differ from the pack's."),
         optional("example", Shape::Tables(&TOOL_EXAMPLE), "Examples: documentation and test at once; at least one."),
     ],
-    later: &[("task", "report progress instead"), ("task_ttl_ms", "report progress instead")],
 };

@@ -18,7 +18,6 @@ pub static WORKSPACE: Grammar = Grammar {
         optional("limits", Shape::Table(&LIMITS), "The limits of every call."),
         optional("server", Shape::Table(&SERVER), "What the server says of itself."),
     ],
-    later: &[],
 };
 
 /// `[server]`.
@@ -33,5 +32,4 @@ static SERVER: Grammar = Grammar {
         optional("page_size", Shape::Integer(1), "How many entries a page of a list has; left out = all."),
         optional("lists_ttl_ms", Shape::Integer(0), "For how long a client may keep the lists, in milliseconds."),
     ],
-    later: &[],
 };

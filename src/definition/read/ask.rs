@@ -7,8 +7,8 @@ use crate::primitive::{CAPABILITIES, Question, Wish, form};
 use crate::source::Place;
 use std::sync::Arc;
 
-/// The questions that a definition declares.
-pub fn questions(fields: &Fields<'_>, reading: &mut Reading) -> Arc<[Declared]> {
+/// The questions that a definition declares. `tasks` says whether its calls may run as tasks.
+pub fn questions(fields: &Fields<'_>, reading: &mut Reading, tasks: bool) -> Arc<[Declared]> {
     let mut declared = Vec::new();
     for (key, question) in fields.named_tables("ask", &mut reading.faults) {
         let schema = question.schema("schema").unwrap_or_else(|| Schema::none(&question.header));
@@ -22,7 +22,12 @@ pub fn questions(fields: &Fields<'_>, reading: &mut Reading) -> Arc<[Declared]> 
         check(&form, &place, reading);
         let wish = Wish::Form { message: question.needed("message").value, schema: form };
         let optional = question.flag("optional").unwrap_or(false);
-        declared.push(Declared { key, question: Question { wish, optional } });
+        let before_task = question.flag("before_task").unwrap_or(false);
+        if let (true, false, Some(at)) = (before_task, tasks, question.key_at("before_task")) {
+            let fault = Diagnostic::new(code::WRONG_VALUE, "there is no task that it could come before");
+            reading.fault(fault.at(at.clone()).help("give the tool `task = \"optional\"` or `\"required\"`"));
+        }
+        declared.push(Declared { key, question: Question { wish, optional }, before_task });
     }
     declared.into()
 }

@@ -95,6 +95,8 @@ fn setting(fields: &Fields<'_>, title: Located<String>) -> Case {
         world: fields.text("world").unwrap_or_else(|| "memory".to_owned()),
         git: fields.text("git").is_some(),
         locked: fields.texts("locked"),
+        workspace: fields.text("workspace"),
+        home: fields.text("home"),
         files: fields.text_map("files"),
         files_from: fields.texts("files_from"),
         env: fields.text_map("env"),

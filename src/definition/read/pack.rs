@@ -2,7 +2,7 @@
 
 use super::{Reading, icons};
 use crate::definition::{
-    Fields, Git, Grants, GraphDefinition, LimitsOverride, Located, PackDefinition, PromptTool, Refresh, Role,
+    Fields, Git, Grants, GraphDefinition, LimitsOverride, Located, PackDefinition, PromptTool, Refresh, Role, Setting,
 };
 use crate::diagnostic::Diagnostic;
 
@@ -25,6 +25,7 @@ pub fn pack(fields: &Fields<'_>, reading: &mut Reading) -> PackDefinition {
         when: fields.has("when").then(|| fields.texts("when")),
         root: fields.texts("root"),
         instructions: fields.located("instructions"),
+        context: fields.located("context").map(|function| (function, reading.script_of(fields))),
         grants: grants.unwrap_or_default(),
         config: reading.schema(fields, "config", Role::Config),
         limits: limits(fields, &mut reading.faults),
@@ -44,7 +45,16 @@ pub fn graph(fields: &Fields<'_>, reading: &mut Reading) -> GraphDefinition {
     let script = fields
         .located("script")
         .unwrap_or_else(|| Located { value: reading.script.clone(), at: fields.header.clone() });
-    GraphDefinition { script, refresh: Refresh::Call, limits: limits(fields, &mut reading.faults) }
+    let refresh = fields.table("refresh", &mut reading.faults).map_or(Refresh::Call, |table| Refresh::Beside {
+        every_ms: setting(&table, "every_ms", table.integer("every_ms").unwrap_or(0)),
+        watch: setting(&table, "watch", table.flag("watch").unwrap_or(false)),
+    });
+    GraphDefinition { script, refresh, limits: limits(fields, &mut reading.faults) }
+}
+
+/// What is written, or `config.KEY`.
+pub fn setting<T>(fields: &Fields<'_>, name: &str, written: T) -> Setting<T> {
+    fields.config_key(name).map_or(Setting::Is(written), Setting::Of)
 }
 
 /// `limits` of any table.

@@ -1,6 +1,6 @@
 //! Lowers `[[prompt]]`.
 
-use super::{Reading, ask, completion, icons};
+use super::{Reading, ask, completion, icons, setting};
 use crate::definition::{Fields, Located, Message, MessagePart, Prompt, PromptArgument, Role, code};
 use crate::diagnostic::Diagnostic;
 
@@ -11,11 +11,13 @@ pub fn prompt(fields: &Fields<'_>, reading: &mut Reading) -> Prompt {
         name: fields.needed("name"),
         title: fields.text("title"),
         description: fields.text("description"),
+        enabled: setting(fields, "enabled", fields.flag("enabled").unwrap_or(true)),
+        list: fields.located("list"),
         arguments: arguments(fields, reading),
         messages: messages(fields, reading),
         context: fields.text("context").map(|context| (context, script.clone())),
         script,
-        questions: ask::questions(fields, reading),
+        questions: ask::questions(fields, reading, false),
         requires_client: ask::requires_client(fields, reading),
         with: fields.object("with"),
         icons: icons(fields, &mut reading.faults),

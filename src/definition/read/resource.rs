@@ -31,7 +31,7 @@ pub fn resource(fields: &Fields<'_>, reading: &mut Reading) -> Resource {
         list: fields.located("list"),
         complete,
         script: reading.script_of(fields),
-        questions: ask::questions(fields, reading),
+        questions: ask::questions(fields, reading, false),
         requires_client: ask::requires_client(fields, reading),
         mime_type: fields.text("mime_type"),
         subscribe: fields.flag("subscribe").unwrap_or(false),

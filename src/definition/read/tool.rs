@@ -1,8 +1,12 @@
 //! Lowers `[[tool]]`.
 
-use super::{Reading, ask, icons, limits, operation};
-use crate::definition::{Body, Case, Dispatch, Fields, Hints, Located, Role, Schema, Tool};
+use super::{Reading, ask, icons, limits, operation, setting};
+use crate::definition::{Body, Case, Dispatch, Fields, Hints, Located, Role, Schema, Task, Tasking, Tool, code};
+use crate::diagnostic::Diagnostic;
 use crate::primitive::Effect;
+
+/// No task is kept for longer than a week, in milliseconds.
+const LONGEST_MS: u64 = 7 * 24 * 3_600_000;
 
 /// `[[tool]]`, and the examples of its operations.
 pub fn tool(fields: &Fields<'_>, reading: &mut Reading) -> (Tool, Vec<Case>) {
@@ -11,6 +15,7 @@ pub fn tool(fields: &Fields<'_>, reading: &mut Reading) -> (Tool, Vec<Case>) {
         let help = "when to use it, when not, and what comes back";
         reading.missing(&fields.header, "[[tool]] has no `description`", help);
     }
+    let tasking = tasking(fields, reading);
     let common = reading.schema(fields, "input", Role::Input).unwrap_or_else(|| Schema::none(&fields.header));
     let (dispatch, input, shown) = match operation::dispatch(fields, &common, reading) {
         Some((dispatch, input, shown)) => (Some(dispatch), input, shown),
@@ -28,6 +33,7 @@ pub fn tool(fields: &Fields<'_>, reading: &mut Reading) -> (Tool, Vec<Case>) {
         title: fields.text("title"),
         description: fields.needed("description"),
         describe: fields.located("describe"),
+        enabled: setting(fields, "enabled", fields.flag("enabled").unwrap_or(true)),
         effect,
         input,
         output: reading.schema(fields, "output", Role::Output),
@@ -35,8 +41,9 @@ pub fn tool(fields: &Fields<'_>, reading: &mut Reading) -> (Tool, Vec<Case>) {
         dispatch,
         with: fields.object("with"),
         on_error: fields.located("on_error"),
-        questions: ask::questions(fields, reading),
+        questions: ask::questions(fields, reading, tasking.task != Task::Never),
         requires_client: ask::requires_client(fields, reading),
+        tasking,
         hints: Hints {
             destructive: fields.flag("destructive"),
             idempotent: fields.flag("idempotent"),
@@ -72,4 +79,24 @@ fn effect(fields: &Fields<'_>, body: &Body, reading: &mut Reading) -> Located<Ef
         reading.missing(&fields.header, "[[tool]] has no `effect`", words);
     }
     Located { value: value.unwrap_or(Effect::Runs), at: fields.needed("name").at }
+}
+
+/// Whether calls run as tasks, and how those are kept.
+fn tasking(fields: &Fields<'_>, reading: &mut Reading) -> Tasking {
+    let usual = Tasking::default();
+    let word = fields.text("task");
+    let task = Task::ALL.into_iter().find(|task| word.as_deref() == Some(task.name())).unwrap_or(usual.task);
+    let mut given = |key: &'static str, usual: u64| {
+        let (Some(given), Some(at)) = (fields.integer(key), fields.key_at(key)) else { return usual };
+        if task == Task::Never {
+            let fault = Diagnostic::new(code::WRONG_VALUE, format!("`{key}` says nothing: there are no tasks"));
+            reading.fault(fault.at(at.clone()).help("give the tool `task = \"optional\"` or `\"required\"`"));
+        } else if given > LONGEST_MS {
+            let fault = Diagnostic::new(code::WRONG_VALUE, format!("no task is kept for {given} milliseconds"));
+            reading.fault(fault.at(at.clone()).help(format!("at most a week: {LONGEST_MS}")));
+        }
+        given
+    };
+    let (ttl_ms, poll_ms) = (given("task_ttl_ms", usual.ttl_ms), given("task_poll_ms", usual.poll_ms));
+    Tasking { task, ttl_ms, poll_ms }
 }

@@ -5,6 +5,7 @@ use super::{PATH, code, problems_of};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::value::Json;
 use jsonschema::{PatternOptions, Validator};
+use std::sync::OnceLock;
 
 /// One violation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +21,8 @@ pub struct Problem {
 /// A compiled schema.
 pub struct Checker {
     root: Json,
-    validator: Validator,
+    /// Compiled when it is first needed.
+    validator: OnceLock<Result<Validator>>,
     plan: Plan,
 }
 
@@ -30,29 +32,34 @@ const PROBLEMS: usize = 50;
 impl Checker {
     /// Compiles a schema whose references are resolved (`published` or `resolved`).
     pub fn new(schema: &Json) -> Result<Self> {
-        let built = jsonschema::draft202012::options()
-            .offline()
-            .should_validate_formats(true)
-            .should_ignore_unknown_formats(false)
-            .with_format(PATH, |_: &str| true)
-            .with_pattern_options(PatternOptions::regex())
-            .build(schema);
-        let validator = built.map_err(|error| {
-            let message = super::shorten(&error.masked().to_string(), 300);
-            let place = error.instance_path().to_string();
-            Diagnostic::new(code::SCHEMA_VALUE, format!("the schema cannot be used: {message}"))
-                .help(if place.is_empty() { "JSON Schema 2020-12".to_owned() } else { format!("at `{place}`") })
-        })?;
-        Ok(Self { root: schema.clone(), validator, plan: Plan::of(schema) })
+        let checker = Self::later(schema.clone());
+        checker.ready()?;
+        Ok(checker)
+    }
+
+    /// A schema that is known to be sound: it is compiled when a value is first checked.
+    pub fn later(schema: Json) -> Self {
+        Self { plan: Plan::of(&schema), root: schema, validator: OnceLock::new() }
+    }
+
+    /// Compiles what waits for it; a schema that cannot be used is a fault.
+    pub fn ready(&self) -> Result<()> {
+        self.validator().map(|_| ())
+    }
+
+    fn validator(&self) -> Result<&Validator> {
+        self.validator.get_or_init(|| compile(&self.root)).as_ref().map_err(Clone::clone)
     }
 
     /// Every violation, in the order of the schema, each once.
     pub fn check(&self, value: &Json) -> Vec<Problem> {
-        if self.validator.is_valid(value) {
-            return Vec::new();
-        }
+        let validator = match self.validator() {
+            Ok(validator) if validator.is_valid(value) => return Vec::new(),
+            Ok(validator) => validator,
+            Err(fault) => return vec![Problem { pointer: String::new(), message: fault.message, help: fault.help }],
+        };
         let mut problems: Vec<Problem> = Vec::new();
-        for error in self.validator.iter_errors(value) {
+        for error in validator.iter_errors(value) {
             for problem in problems_of(&error, &self.root) {
                 if !problems.contains(&problem) {
                     problems.push(problem);
@@ -70,6 +77,25 @@ impl Checker {
     pub fn fill_defaults(&self, value: &mut Json) {
         self.plan.fill(value);
     }
+}
+
+fn compile(schema: &Json) -> Result<Validator> {
+    let built = jsonschema::draft202012::options()
+        .offline()
+        .should_validate_formats(true)
+        .should_ignore_unknown_formats(false)
+        .with_format(PATH, |_: &str| true)
+        .with_pattern_options(PatternOptions::regex())
+        .build(schema);
+    built.map_err(|error| {
+        let message = super::shorten(&error.masked().to_string(), 300);
+        let place = error.instance_path().to_string();
+        Diagnostic::new(code::SCHEMA_VALUE, format!("the schema cannot be used: {message}")).help(if place.is_empty() {
+            "JSON Schema 2020-12".to_owned()
+        } else {
+            format!("at `{place}`")
+        })
+    })
 }
 
 #[cfg(test)]

@@ -87,6 +87,39 @@ proptest! {
     }
 
     #[test]
+    fn a_graph_read_between_scans_is_the_graph_scanned_at_once(
+        texts in prop::collection::vec(prop::collection::vec(line(), 0..8), 1..6),
+        barriers in prop::collection::vec(any::<bool>(), 5),
+    ) {
+        let files = Files::of(&[]);
+        texts.iter().enumerate().for_each(|(at, lines)| files.put(&format!("f{at}"), &lines.join("\n")));
+        let build = |barriers: Vec<bool>| {
+            let listed = files.paths();
+            let functions = Fake::default().with("read", read_lines).with("twice", |_| Ok(Value::Null));
+            let functions = functions.with("build", move |arguments| {
+                let g = arguments[0].as_object::<Builder>().unwrap();
+                g.derive("m", &names(&["twice"]), "twice", None)?;
+                for (path, barrier) in listed.iter().zip(&barriers) {
+                    g.scan(&names(&[path]), "read", &Value::Null)?;
+                    if *barrier {
+                        g.read(&[])?;
+                    }
+                }
+                g.derive("n", &names(&["twice"]), "twice", None).map(|()| Value::Null)
+            });
+            let world: Arc<dyn World> = Arc::clone(&files) as _;
+            let (functions, within) = (functions.shared(), |_: Arc<dyn World>, run: &mut dyn FnMut() -> _| run());
+            let (entry, config) = ("build", &Value::Null);
+            let graph = Store::default()
+                .fresh(&Build { world: &world, functions: &functions, entry, config, within: &within })
+                .unwrap();
+            let derived = graph.nodes(&[]).iter().map(|node| node.field("twice").is_ok()).collect::<Vec<_>>();
+            (dump(&graph), graph.to_json(), derived)
+        };
+        prop_assert_eq!(build(barriers), build(vec![false; 5]));
+    }
+
+    #[test]
     fn every_order_is_total_and_every_walk_ends(lines in prop::collection::vec(line(), 0..40), seed in any::<u64>()) {
         let text: Vec<String> = lines.into_iter().filter(|line| !line.starts_with("fail")).collect();
         let files = Files::of(&[("f0", &text.join("\n"))]);

@@ -141,6 +141,44 @@ fn one_builds_and_the_others_wait() {
     assert_eq!(builds.load(Ordering::Relaxed), 1);
 }
 
+//= docs/spec.md#freshness
+//= type=test
+//# A call MUST NOT wait for a graph that is refreshed beside the calls.
+#[test]
+fn what_stands_is_given_while_another_is_built() {
+    let (gate, waits) = std::sync::mpsc::channel::<()>();
+    let waits = Mutex::new(waits);
+    let builds = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&builds);
+    let functions = Fake::default()
+        .with("build", move |_| {
+            if counted.fetch_add(1, Ordering::Relaxed) > 0 {
+                waits.lock().unwrap().recv().unwrap();
+            }
+            Ok(Value::Null)
+        })
+        .shared();
+    let files = Files::of(&[("a", "1")]);
+    let world: Arc<dyn World> = Arc::clone(&files) as _;
+    let read = |world: Arc<dyn World>, run: &mut dyn FnMut() -> Result<()>| world.read("a").and_then(|_| run());
+    let config = Value::Null;
+    let build = || Build { world: &world, functions: &functions, entry: "build", config: &config, within: &read };
+    let store = Store::default();
+    let first = store.standing(&build()).unwrap();
+    files.put("a", "2");
+    std::thread::scope(|scope| {
+        let refreshing = scope.spawn(|| store.fresh(&build()).unwrap());
+        while builds.load(Ordering::Relaxed) < 2 {
+            std::thread::yield_now();
+        }
+        assert!(Arc::ptr_eq(&first, &store.standing(&build()).unwrap()));
+        gate.send(()).unwrap();
+        let second = refreshing.join().unwrap();
+        assert!(!Arc::ptr_eq(&first, &second));
+        assert!(Arc::ptr_eq(&second, &store.standing(&build()).unwrap()));
+    });
+}
+
 #[test]
 fn a_scan_function_reads_nothing_else() {
     let files = Files::of(&[("a", "x")]);

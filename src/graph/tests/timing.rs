@@ -51,7 +51,7 @@ fn fragments() -> Vec<Arc<crate::graph::Fragment>> {
 fn how_fast() {
     let fragments = fragments();
     let functions = Fake::default().shared();
-    let make = || assemble(&fragments, Vec::new(), Map::new(), Arc::clone(&functions), None).unwrap();
+    let make = || assemble(None, &fragments, Vec::new(), Map::new(), Arc::clone(&functions), None).unwrap();
     println!("assembly {:?}", best(20, || drop(make())));
     let graph = make();
     println!("{} nodes, {} references, {} broken", graph.len(), graph.edges().len(), graph.broken().len());
@@ -75,6 +75,62 @@ fn how_fast() {
     let by_title = By::read(&"title".into()).unwrap();
     println!("sort 40000 by text {:?}", best(3, || drop(graph.nodes(&kind).sort(&by_title))));
     println!("scan 160000 by kind {:?}", best(3, || drop(graph.nodes(&[]).where_(&map(r#"{ "kind": "assertion" }"#)))));
+}
+
+/// 20,000 requirements with six assertions each: one change of each sort, and taking it back.
+#[test]
+#[ignore = "a measurement"]
+#[allow(clippy::print_stdout)]
+fn how_fast_changes_are() {
+    use crate::graph::{Label, Store, Transaction};
+    let files = Files::of(&[]);
+    for file in 0..100 {
+        let mut lines = Vec::new();
+        for at in 0..200 {
+            let number = file * 200 + at;
+            lines.push(format!("node requirement r{number}"));
+            lines.extend((0..6).map(|label| format!("node assertion r{number}-{label} r{number}")));
+            lines.push(format!("refer r{number} r{} implements r{}-1", number / 3, number / 3));
+        }
+        files.put(&format!("f{file:03}"), &lines.join("\n"));
+    }
+    let listed = Arc::clone(&files);
+    let functions = Fake::default()
+        .with("read", read_lines)
+        .with("build", move |arguments| {
+            let g = arguments[0].as_object::<Builder>().unwrap();
+            g.scan(&listed.paths(), "read", &Value::Null).map(|()| Value::Null)
+        })
+        .shared();
+    let world: Arc<dyn World> = Arc::clone(&files) as _;
+    let store = Arc::new(Store::default());
+    let within = &|_: Arc<dyn World>, run: &mut dyn FnMut() -> Result<()>| run();
+    let build =
+        crate::graph::Build { world: &world, functions: &functions, entry: "build", config: &Value::Null, within };
+    let start = Instant::now();
+    let graph = Arc::clone(store.origin(&build).unwrap().graph());
+    println!("{} nodes, {} edges, built in {:?}", graph.len(), graph.edges().len(), start.elapsed());
+    let turn = crate::graph::Changing::begin(&store).unwrap();
+    let one = |name: &str, act: &dyn Fn(&Transaction) -> Result<()>| {
+        let start = Instant::now();
+        let label = Label { id: name.into(), name: name.into(), at: "now".into() };
+        let act = |tx: Value| act(tx.as_object::<Transaction>().unwrap()).map(|()| Value::Null);
+        turn.change(label, || store.origin(&build), act).unwrap();
+        println!("{name} {:?}", start.elapsed());
+    };
+    let id = |text: &str| Value::from(text);
+    let null = Value::Null;
+    one("set", &|tx| tx.set(&id("r500"), &Value::map([("level", Value::from("MUST"))])));
+    one("add", &|tx| tx.add("assertion", &id("r500-7"), &null, &id("r500")).map(|_| ()));
+    one("place", &|tx| tx.place(&id("r500-7"), &null, &id("r500-5"), None));
+    one("link", &|tx| tx.link(&id("r500"), &id("r7"), "implements", &[], &[]));
+    one("rename", &|tx| tx.rename(&id("r100"), &id("x100")));
+    one("remove", &|tx| tx.remove(&id("r200")));
+    for _ in 0..6 {
+        let start = Instant::now();
+        let name = turn.undo().unwrap().unwrap().name.clone();
+        println!("undo {name} {:?}", start.elapsed());
+    }
 }
 
 /// 2,000 requirements in 200 sections, 4,000 annotations in 1,300 files, as a pack for traceability has them.

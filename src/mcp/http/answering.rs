@@ -54,6 +54,8 @@ impl Door {
 
     async fn post(&self, request: Request<Incoming>) -> Answer {
         let (parts, body) = request.into_parts();
+        //= docs/spec.md#http
+        //# When too many sessions are open another MUST be refused with status 503, until one ends.
         if !parts.headers.contains_key("mcp-session-id")
             && !is_stateless(&parts.headers)
             && !sessions::has_room(&self.sessions).await
@@ -62,6 +64,9 @@ impl Door {
             full.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("60"));
             return full;
         }
+        //= docs/spec.md#http
+        //# A request whose head or body is too large MUST be refused, and the server MUST go on.
+        // Of the head it is hyper that says so.
         let body = match tokio::time::timeout(ARRIVAL, Limited::new(body, BODY).collect()).await {
             Ok(Ok(body)) => body.to_bytes(),
             Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {

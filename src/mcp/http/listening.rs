@@ -61,6 +61,8 @@ impl Listener {
 
     async fn take(&self, door: &Arc<Door>) {
         loop {
+            //= docs/spec.md#http
+            //# When too many connections are open another MUST wait until one ends, and then be served.
             let Ok(permit) = Arc::clone(&self.connections).acquire_owned().await else { return };
             let stream = match self.socket.accept().await {
                 Ok((stream, _)) => stream,

@@ -6,16 +6,18 @@ use crate::pattern::Pattern;
 use crate::value::Json;
 
 /// A tree in block style. A text is plain unless it would be read as something else, by YAML 1.1 or 1.2, else in
-/// single quotes, and in double ones where it holds what only an escape can write; `null` in a map is nothing at all.
+/// single quotes, and in double ones where it holds a single one, a line break, or what only an escape can write;
+/// `null` is nothing at all.
 ///
-/// The rules are those of PyYAML's emitter (`analyze_scalar`, `choose_scalar_style`), which ruamel.yaml shares.
+/// The rules are those of ruamel.yaml's emitter (`analyze_scalar`, `choose_scalar_style`), but for the words that
+/// YAML 1.1 reads as flags: those are quoted here.
 pub fn yaml_flush(tree: &Json) -> Result<String> {
     let mut text = BoundedText::default();
     match tree {
         Json::Object(map) if !map.is_empty() => block_map(map, 0, false, &mut text)?,
         Json::Array(items) if !items.is_empty() => block_list(items, 0, false, &mut text)?,
         Json::Null => text.push("null\n")?,
-        scalar => line(scalar, 0, &mut text)?,
+        scalar => line(scalar, &mut text)?,
     }
     Ok(text.into_text())
 }
@@ -31,7 +33,7 @@ fn block_map(
         if !std::mem::take(&mut begun) {
             text.push(&" ".repeat(indent))?;
         }
-        text.push(&scalar(key, indent))?;
+        text.push(&scalar(key))?;
         text.push(":")?;
         match value {
             Json::Object(inner) if !inner.is_empty() => {
@@ -45,7 +47,7 @@ fn block_map(
             Json::Null => text.push("\n")?,
             value => {
                 text.push(" ")?;
-                line(value, indent, text)?;
+                line(value, text)?;
             }
         }
     }
@@ -68,16 +70,16 @@ fn block_list(items: &[Json], indent: usize, mut begun: bool, text: &mut Bounded
         match item {
             Json::Object(map) if !map.is_empty() => block_map(map, indent + 2, true, text)?,
             Json::Array(items) if !items.is_empty() => block_list(items, indent + 2, true, text)?,
-            item => line(item, indent, text)?,
+            item => line(item, text)?,
         }
     }
     Ok(())
 }
 
 /// A scalar, or an empty collection, and the end of its line.
-fn line(value: &Json, indent: usize, text: &mut BoundedText) -> Result<()> {
+fn line(value: &Json, text: &mut BoundedText) -> Result<()> {
     match value {
-        Json::String(value) => text.push(&scalar(value, indent))?,
+        Json::String(value) => text.push(&scalar(value))?,
         Json::Array(_) => text.push("[]")?,
         Json::Object(_) => text.push("{}")?,
         other => text.push(&other.to_string())?,
@@ -100,20 +102,17 @@ const OTHER: &str = r"(?x)^(?:
 )$";
 
 /// A text as a scalar of a block.
-fn scalar(text: &str, indent: usize) -> String {
+fn scalar(text: &str) -> String {
     let printable = |c: char| {
-        matches!(c, '\n' | ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..)
+        matches!(c, ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..)
             && !matches!(c, '\u{feff}' | '\u{2028}' | '\u{2029}')
     };
-    // A blank beside a line break cannot be kept by folding.
-    if !text.chars().all(printable) || text.contains(" \n") || text.contains("\n ") {
-        return double(text);
-    }
     let is_other = || Pattern::of(OTHER).and_then(|pattern| pattern.is_match(text)).unwrap_or(true);
-    if text.is_empty() || text.contains('\n') || has_indicator(text) || is_other() {
-        return single(text, indent);
+    match text.is_empty() || !text.chars().all(printable) || has_indicator(text) || is_other() {
+        false => text.to_owned(),
+        true if text.contains('\'') || !text.chars().all(printable) => double(text),
+        true => format!("'{text}'"),
     }
-    text.to_owned()
 }
 
 /// Whether a text of one line, written plainly, would be read as something of a block.
@@ -123,27 +122,6 @@ fn has_indicator(text: &str) -> bool {
     let starts = "#,[]{}&*!|>'\"%@` ".contains(first) || ("?:-".contains(first) && blank_after(0));
     let inside = text.match_indices(':').any(|(at, _)| blank_after(at)) || text.contains(" #");
     starts || inside || text.ends_with(' ') || text.starts_with("---") || text.starts_with("...")
-}
-
-/// In single quotes; a line break is two of them, which folding makes one of again.
-fn single(text: &str, indent: usize) -> String {
-    let mut quoted = String::from("'");
-    let mut letters = text.chars().peekable();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '\'' => quoted.push_str("''"),
-            '\n' => {
-                quoted.push_str("\n\n");
-                while letters.next_if_eq(&'\n').is_some() {
-                    quoted.push('\n');
-                }
-                quoted.push_str(&" ".repeat(indent + 2));
-            }
-            letter => quoted.push(letter),
-        }
-    }
-    quoted.push('\'');
-    quoted
 }
 
 fn double(text: &str) -> String {
@@ -198,7 +176,7 @@ mod tests {
         let text = "id: WP01\ntitle: 'Row model: reader'\ndependencies: []\nat: '2026-11-21T07:55:19.220150+00:00'\n\
             subtasks:\n- T001\n- T002\nassignee: ''\npid: '4428'\nphase: Phase 1 - Foundation\nnone:\nhistory:\n\
             - time: '2026-01-29'\n  by: it's\n  deep:\n  - 1\n  - - 2\n    - '3'\n  - {}\n-\n\
-            text: 'one\n\n  two\n\n\n  three\n\n  '\ntab: \"a\\tb\"\n'key: odd': true\nmap:\n  list:\n  - a: 1.5\n";
+            text: \"one\\ntwo\\n\\nthree\\n\"\ntab: \"a\\tb\"\n'key: odd': true\nmap:\n  list:\n  - a: 1.5\n";
         assert_eq!(yaml_flush(&tree).unwrap(), text);
         assert_eq!(read(text), tree);
     }

@@ -19,6 +19,8 @@ struct Flock {
     file: File,
     left: String,
     path: String,
+    /// Whether what the file holds is ours to wipe.
+    noted: bool,
 }
 
 /// Tries once. A bare name lies in the state folder of the host, one for each root.
@@ -28,7 +30,7 @@ pub(super) fn lock(roots: &Roots, path: &str) -> Result<Attempt> {
     match file.try_lock() {
         Ok(()) => {
             let left = read(&mut file).map_err(|error| failed(&error))?;
-            Ok(Attempt::Held(Box::new(Flock { file, left, path: path.to_owned() })))
+            Ok(Attempt::Held(Box::new(Flock { file, left, path: path.to_owned(), noted: false })))
         }
         Err(TryLockError::WouldBlock) => Ok(Attempt::Busy(read(&mut file).unwrap_or_default())),
         Err(TryLockError::Error(error)) => Err(failed(&error)),
@@ -86,6 +88,7 @@ impl Lock for Flock {
     }
 
     fn note(&mut self, text: &str) -> Result<()> {
+        self.noted = true;
         let text = format!("{text}\n");
         let written = self
             .file
@@ -99,7 +102,7 @@ impl Lock for Flock {
 impl Drop for Flock {
     fn drop(&mut self) {
         // A note that stays tells the next holder that this one died: a warning too many, no harm.
-        let _stays = self.file.set_len(0);
+        let _stays = if self.noted { self.file.set_len(0) } else { Ok(()) };
         let _closing_lets_go_too = self.file.unlock();
     }
 }

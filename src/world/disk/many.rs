@@ -2,12 +2,13 @@
 
 use super::Roots;
 use crate::world::{EntryKind, Stat, path};
+use cap_std::fs::Dir;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
 
 /// What is at a path; nothing if it must be looked at alone: because a symlink is on the way or at its end, because
-/// it does not lie below the main root, or because of a fault.
+/// it lies below no root, or because of a fault.
 type Known = Option<Option<Stat>>;
 
 /// Fewer are looked at on one thread: waking another one costs more.
@@ -15,7 +16,37 @@ const MANY: usize = 512;
 
 /// Looks at each of the paths; folders are shared by neighbours, so sorted paths cost least.
 pub(super) fn look(roots: &Roots, paths: &[&str]) -> Vec<Known> {
-    let Ok(root) = roots.main_folder() else { return vec![None; paths.len()] };
+    let mut known: Vec<Known> = vec![None; paths.len()];
+    let (main, outer): (Vec<usize>, Vec<usize>) = (0..paths.len()).partition(|at| path::is_clean_below(paths[*at]));
+    if let Ok(root) = roots.main_folder() {
+        if outer.is_empty() {
+            return look_below(root, paths);
+        }
+        let below: Vec<&str> = main.iter().map(|at| paths[*at]).collect();
+        for (at, found) in main.iter().zip(look_below(root, &below)) {
+            known[*at] = found;
+        }
+    }
+    // Those below one extra root stand together in what is sorted.
+    let found: Vec<Option<(&Dir, String)>> = outer.iter().map(|at| roots.outer(paths[*at])).collect();
+    let same = |one: &Option<(&Dir, String)>, other: &Option<(&Dir, String)>| match (one, other) {
+        (Some((one, _)), Some((other, _))) => std::ptr::eq(*one, *other),
+        _ => false,
+    };
+    let mut done = 0;
+    for run in found.chunk_by(same) {
+        if let Some((root, _)) = run.first().and_then(Option::as_ref) {
+            let below: Vec<&str> = run.iter().flatten().map(|(_, within)| within.as_str()).collect();
+            for (at, found) in outer[done..].iter().zip(look_below(root, &below)) {
+                known[*at] = found;
+            }
+        }
+        done += run.len();
+    }
+    known
+}
+
+fn look_below(root: &Dir, paths: &[&str]) -> Vec<Known> {
     let look = |paths: &[&str]| {
         let mut open = Open { root: root.as_fd(), folders: Vec::new() };
         paths.iter().map(|path| open.look(path)).collect::<Vec<Known>>()

@@ -5,11 +5,12 @@ use super::roots::{Roots, reason};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::path;
 use crate::world::run::{Command, Ran};
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process};
 use std::io::{self, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Stdio};
-use std::thread::JoinHandle;
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The variables of this process that a program gets: where programs are, who asks, in which language.
@@ -17,6 +18,12 @@ const PASSED: [&str; 8] = ["PATH", "HOME", "USER", "LOGNAME", "LANG", "TMPDIR", 
 
 /// The longest pause between two looks at a program.
 const LOOK: Duration = Duration::from_millis(8);
+
+/// So long a program that is ended has to tidy up.
+const GRACE: Duration = Duration::from_millis(300);
+
+/// So long what a program printed is waited for when it has ended: what it started elsewhere may hold the streams.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Runs a program to its end, or ends it.
 pub(super) fn run(roots: &Roots, command: &Command) -> Result<Ran> {
@@ -37,6 +44,20 @@ pub(super) fn run(roots: &Roots, command: &Command) -> Result<Ran> {
     Running::new(child, command).wait()
 }
 
+/// Whether there is a process of that number: also one of somebody else.
+pub(super) fn is_alive(pid: u32) -> bool {
+    let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return false };
+    !matches!(test_kill_process(pid), Err(rustix::io::Errno::SRCH)) && !is_zombie(pid)
+}
+
+/// Whether a process ended and its parent has not heard of it yet: it holds nothing any more. Where there is no
+/// `/proc` nobody can tell.
+fn is_zombie(pid: Pid) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
+    // The name of the program stands in parentheses, and may hold some.
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('Z'))
+}
+
 /// The folder a program runs in: below a root, and no symlink leads outside.
 fn folder(roots: &Roots, given: &str) -> Result<String> {
     let no_folder = || Diagnostic::new(Code::WORLD, format!("there is no folder `{given}`"));
@@ -51,8 +72,8 @@ fn folder(roots: &Roots, given: &str) -> Result<String> {
 struct Running<'a> {
     child: Child,
     command: &'a Command,
-    output: Option<JoinHandle<Vec<u8>>>,
-    errors: Option<JoinHandle<Vec<u8>>>,
+    output: Option<Collected>,
+    errors: Option<Collected>,
 }
 
 impl<'a> Running<'a> {
@@ -106,32 +127,68 @@ impl<'a> Running<'a> {
     }
 
     fn end_group(&self) {
+        self.tell_group(Signal::KILL);
+    }
+
+    fn tell_group(&self, signal: Signal) {
         let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
         if let Some(pid) = pid {
-            let _already_ended = kill_process_group(pid, Signal::KILL);
+            let _already_ended = kill_process_group(pid, signal);
         }
     }
 }
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        if !matches!(self.child.try_wait(), Ok(Some(_))) {
-            self.end_group();
-            let _ended = self.child.wait();
+        if matches!(self.child.try_wait(), Ok(Some(_))) {
+            return;
         }
+        //= docs/spec.md#writes
+        //# A git that is ended MUST leave no lock of its own behind.
+        // It is asked first: git takes its lock files away then.
+        self.tell_group(Signal::TERM);
+        let asked = Instant::now();
+        while asked.elapsed() < GRACE && !matches!(self.child.try_wait(), Ok(Some(_))) {
+            std::thread::sleep(LOOK);
+        }
+        self.end_group();
+        let _ended = self.child.wait();
     }
 }
 
-/// Reads one byte more than is allowed, and lets the rest pass by.
-fn collect(mut stream: impl Read + Send + 'static, most: usize) -> JoinHandle<Vec<u8>> {
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let _closed = stream.by_ref().take(most as u64 + 1).read_to_end(&mut bytes);
-        let _closed = io::copy(&mut stream, &mut io::sink());
-        bytes
-    })
+/// What a stream gave so far, and word of its end.
+struct Collected {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    ended: Receiver<()>,
 }
 
-fn taken(thread: Option<JoinHandle<Vec<u8>>>) -> Vec<u8> {
-    thread.and_then(|thread| thread.join().ok()).unwrap_or_default()
+/// Reads one byte more than is allowed, and lets the rest pass by.
+fn collect(mut stream: impl Read + Send + 'static, most: usize) -> Collected {
+    let bytes: Arc<Mutex<Vec<u8>>> = Arc::default();
+    let (tell, ended) = channel();
+    let own = Arc::clone(&bytes);
+    std::thread::spawn(move || {
+        let mut part = [0; 16 * 1024];
+        loop {
+            let count = match stream.read(&mut part) {
+                Ok(count) => count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(_) => break,
+            };
+            let mut bytes = own.lock().unwrap_or_else(PoisonError::into_inner);
+            let room = (most + 1).saturating_sub(bytes.len());
+            bytes.extend_from_slice(&part[..count.min(room)]);
+            if count == 0 {
+                break;
+            }
+        }
+        let _nobody_waits = tell.send(());
+    });
+    Collected { bytes, ended }
+}
+
+fn taken(collected: Option<Collected>) -> Vec<u8> {
+    let Some(Collected { bytes, ended }) = collected else { return Vec::new() };
+    let _what_is_there_counts = ended.recv_timeout(LAST_WORDS);
+    std::mem::take(&mut *bytes.lock().unwrap_or_else(PoisonError::into_inner))
 }

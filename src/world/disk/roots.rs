@@ -25,6 +25,8 @@ struct Root {
     /// Whether the user granted it: the grants of a pack hold beneath it too.
     granted: bool,
     dir: OnceLock<Dir>,
+    /// The folder that it lies in, open: needed if the root is a single file.
+    above: OnceLock<Dir>,
 }
 
 impl Root {
@@ -34,7 +36,7 @@ impl Root {
         let mut spellings = vec![path::clean(&absolute)];
         let real = std::fs::canonicalize(&absolute).ok().and_then(|real| real.into_os_string().into_string().ok());
         spellings.extend(real.filter(|real| *real != spellings[0]));
-        Ok(Self { spellings, granted, dir: OnceLock::new() })
+        Ok(Self { spellings, granted, dir: OnceLock::new(), above: OnceLock::new() })
     }
 
     /// The open folder, once it is there.
@@ -49,6 +51,25 @@ impl Root {
     /// The spelling of this root that the absolute `path` begins with.
     fn holding(&self, path: &str) -> Option<&str> {
         self.spellings.iter().map(String::as_str).find(|folder| path::is_below(path, folder))
+    }
+
+    /// The open folder and the path from there, if `within` is seen from this root; nothing if it is not there yet.
+    /// A root that is a file is opened beneath its folder.
+    fn reach(&self, within: String) -> (Option<&Dir>, String) {
+        if let Ok(dir) = self.open() {
+            return (Some(dir), within);
+        }
+        let file = &self.spellings[0];
+        if within != "." || self.above.get().is_none() && !std::fs::metadata(file).is_ok_and(|found| found.is_file()) {
+            return (None, within);
+        }
+        if self.above.get().is_none()
+            && let Ok(above) = Dir::open_ambient_dir(path::folder(file), ambient_authority())
+        {
+            // Another thread may have been first.
+            let _ = self.above.set(above);
+        }
+        (self.above.get(), path::name(file).to_owned())
     }
 
     /// The absolute `path`, seen from here.
@@ -86,6 +107,13 @@ impl Roots {
         Ok(Self { roots, home })
     }
 
+    /// Makes another folder the home folder, and one of the roots.
+    pub(super) fn live_at(&mut self, home: &str) -> Result<()> {
+        self.roots.push(Root::new(home, false, None)?);
+        self.home = Some(home.to_owned());
+        Ok(())
+    }
+
     /// The absolute path of the main root.
     pub(super) fn main(&self) -> &str {
         self.roots[0].spelling()
@@ -108,6 +136,42 @@ impl Roots {
     /// The main root, open.
     pub(super) fn main_folder(&self) -> io::Result<&Dir> {
         self.roots[0].open()
+    }
+
+    /// The folder outside of the main root that an absolute path, or one in the home folder, lies beneath, and the
+    /// clean path from there; nothing if there is none, or it is not there yet.
+    pub(super) fn outer(&self, path: &str) -> Option<(&Dir, String)> {
+        match self.find(path) {
+            Ok((Some(dir), within)) => Some((dir, within)),
+            _ => None,
+        }
+    }
+
+    /// The absolute path that a path leads to as things stand, links and all; nothing where there is one root only.
+    pub(super) fn real(&self, path: &str) -> Option<String> {
+        if self.roots.len() == 1 {
+            return None;
+        }
+        let clean = path::clean(&expand(path, self.home.as_deref()));
+        let absolute = path::join(&self.roots[0].spellings[0], &clean);
+        std::fs::canonicalize(absolute).ok()?.into_os_string().into_string().ok()
+    }
+
+    /// Whether there are other roots than the main one.
+    pub(super) fn has_others(&self) -> bool {
+        self.roots.len() > 1
+    }
+
+    /// Where a path leads that a symlink takes out of its root, if that lies beneath another root: the folder to open
+    /// it beneath, and the path from there, free of links as things stand.
+    ///
+    //= docs/spec.md#robustness
+    //# A symlink MUST NOT be followed out of its root but into another root that was granted.
+    pub(super) fn linked(&self, path: &str) -> Option<(&Dir, String)> {
+        let real = self.real(path)?;
+        let found = self.roots.iter().filter_map(|root| Some((root, root.within(&real)?)));
+        let (root, within) = found.min_by_key(|(_, within)| within.len())?;
+        Some((root.open().ok()?, within))
     }
 
     /// The one spelling of a path: relative to the main root if it lies below, else absolute as the disk knows its
@@ -146,7 +210,7 @@ impl Roots {
             let found = self.roots.iter().filter_map(|root| Some((root, root.within(&clean)?)));
             // The innermost root is nearest: its symlinks are those that stay inside.
             if let Some((root, within)) = found.min_by_key(|(_, within)| within.len()) {
-                return Ok((root.open().ok(), within));
+                return Ok(root.reach(within));
             }
         }
         let message = format!("`{path}` leads outside of `{}`", self.main());
@@ -163,10 +227,15 @@ fn expand(path: &str, home: Option<&str>) -> String {
     }
 }
 
+/// Whether a path was refused since a symlink leads out: the openers of folders beneath folders refuse with an error
+/// that the system did not raise.
+pub(super) fn leads_out(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none()
+}
+
 /// The fault of an operation on `path`.
 pub(super) fn fault(path: &str, act: &str, error: &io::Error) -> Box<Diagnostic> {
-    // The openers of folders beneath folders refuse with an error that the system did not raise.
-    if error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none() {
+    if leads_out(error) {
         return Diagnostic::new(Code::WORLD, format!("`{path}` leads outside of its root through a symlink"))
             .help("make the link relative and keep its target inside, or grant the target's folder with `--root DIR`");
     }

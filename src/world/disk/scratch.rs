@@ -22,17 +22,27 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// An empty folder, a clock, the variables of its environment: those of this process are not seen.
-    pub fn new(now_ms: Option<i64>, env: &[(String, String)]) -> Result<Self> {
+    /// An empty folder, a clock, the variables of its environment: those of this process are not seen. With a home
+    /// folder beside it, `~/…` and the variable `HOME` name that one.
+    pub fn new(now_ms: Option<i64>, env: &[(String, String)], has_home: bool) -> Result<Self> {
         let failed = |error: std::io::Error| {
             Diagnostic::new(Code::WORLD, format!("no temporary folder can be made: {}", roots::reason(&error)))
         };
         let folder = tempfile::tempdir().map_err(failed)?;
         let path = folder.path().join("workspace");
         std::fs::create_dir(&path).map_err(failed)?;
-        let disk = Disk::new(&path.to_string_lossy(), [])?;
+        let mut env: BTreeMap<String, String> = env.iter().cloned().collect();
+        let mut roots = roots::Roots::new(&path.to_string_lossy(), [], [])?;
+        if has_home {
+            let home = folder.path().join("home");
+            std::fs::create_dir(&home).map_err(failed)?;
+            let home = home.to_string_lossy().into_owned();
+            roots.live_at(&home)?;
+            env.entry("HOME".to_owned()).or_insert(home);
+        }
+        let disk = Disk { roots };
         let now_ms = AtomicI64::new(now_ms.unwrap_or(START_MS));
-        Ok(Self { disk, _folder: folder, now_ms, ids: AtomicU64::new(0), env: env.iter().cloned().collect() })
+        Ok(Self { disk, _folder: folder, now_ms, ids: AtomicU64::new(0), env })
     }
 
     /// Moves the clock on.
@@ -123,6 +133,10 @@ impl World for Scratch {
 
     fn spelled(&self, path: &str) -> String {
         self.disk.spelled(path)
+    }
+
+    fn is_alive(&self, pid: u32) -> bool {
+        self.disk.is_alive(pid)
     }
 
     fn root_of(&self, path: &str) -> String {

@@ -193,6 +193,50 @@ fn a_write_replaces_the_file_and_keeps_its_permissions() {
     assert_eq!(disk.list("real").unwrap().len(), 2, "no temporary file is left");
 }
 
+//= docs/spec.md#robustness
+//= type=test
+//# A file that is replaced MUST keep its permissions, and MUST NOT be readable by others meanwhile.
+#[test]
+fn a_private_file_is_private_while_it_is_written() {
+    let (house, disk) = house();
+    let folder = house.path().join("inside/real");
+    let mode = |path: &Path| fs::symlink_metadata(path).map(|found| found.permissions().mode() & 0o777);
+    fs::set_permissions(folder.join("file"), fs::Permissions::from_mode(0o600)).unwrap();
+    let (done, bytes) = (AtomicBool::new(false), vec![b'x'; 4 << 20]);
+    let seen = std::thread::scope(|scope| {
+        let watching = scope.spawn(|| {
+            let mut seen = Vec::new();
+            while !done.load(Ordering::Relaxed) {
+                let names = fs::read_dir(&folder).unwrap().flatten().map(|entry| entry.path());
+                let making = names.filter(|path| path.extension().is_some_and(|ending| ending == "toolsd"));
+                seen.extend(making.filter_map(|path| mode(&path).ok()));
+            }
+            seen
+        });
+        for _ in 0..40 {
+            disk.write("real/file", &bytes).unwrap();
+        }
+        done.store(true, Ordering::Relaxed);
+        watching.join().unwrap()
+    });
+    assert!(!seen.is_empty() && seen.iter().all(|mode| *mode == 0o600), "{seen:?}");
+    assert_eq!(mode(&folder.join("file")).unwrap(), 0o600);
+}
+
+//= docs/spec.md#robustness
+//= type=test
+//# A file that its owner may not write MUST NOT be replaced.
+#[test]
+fn a_read_only_file_stays_as_it_is() {
+    let (house, disk) = house();
+    let file = house.path().join("inside/real/file");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o444)).unwrap();
+    for refused in [disk.write("real/file", b"new"), disk.remove("real/file"), disk.may_write("real/file")] {
+        assert!(refused.unwrap_err().message.contains("read-only"));
+    }
+    assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+}
+
 #[test]
 fn a_large_file_is_refused() {
     let (house, disk) = house();
@@ -310,4 +354,46 @@ fn many_paths_are_seen_as_each_alone() {
     }
     let alone: Vec<_> = paths.iter().map(|path| disk.stat(path)).collect();
     assert_eq!(disk.stat_all(&paths), alone);
+}
+
+//= docs/spec.md#robustness
+//= type=test
+//# A symlink MUST NOT be followed out of its root but into another root that was granted.
+#[test]
+fn a_link_leads_into_another_root_only() {
+    let (house, _) = house();
+    let at = |path: &str| house.path().join(path).to_str().unwrap().to_owned();
+    fs::create_dir_all(at("granted/deep")).unwrap();
+    fs::write(at("granted/deep/file"), "theirs").unwrap();
+    symlink("../granted", at("inside/in")).unwrap();
+    symlink(at("granted/deep/file"), at("inside/absolute")).unwrap();
+    symlink("../outside", at("inside/out")).unwrap();
+    symlink(at("outside"), at("granted/further")).unwrap();
+    let granted = at("granted");
+    let disk = Disk::new(&at("inside"), [granted.as_str()]).unwrap();
+    assert_eq!(disk.read("in/deep/file").unwrap(), b"theirs");
+    assert_eq!(disk.read("absolute").unwrap(), b"theirs");
+    assert!(disk.stat("in/deep").unwrap().is_some());
+    for path in ["out/secret", "in/further/secret"] {
+        assert!(disk.read(path).unwrap_err().message.contains("outside"), "{path}");
+    }
+    let walked = disk.walk(&walk_all(true)).unwrap();
+    assert_eq!(walked.files, ["absolute", "in/deep/file", "real/file"]);
+    assert!(walked.linked);
+    assert_eq!(disk.walk(&walk_all(false)).unwrap().files, ["real/file"]);
+    for path in ["in/deep/file", "absolute"] {
+        assert!(disk.write(path, b"x").is_err(), "{path} was written through a link");
+    }
+}
+
+#[test]
+fn a_root_may_be_a_single_file() {
+    let (house, _) = house();
+    let at = |path: &str| house.path().join(path).to_str().unwrap().to_owned();
+    let secret = at("outside/secret");
+    let disk = Disk::new(&at("inside"), [secret.as_str()]).unwrap();
+    assert_eq!(disk.read(&secret).unwrap(), b"secret");
+    assert_eq!(disk.stat_all(&[&secret])[0].as_ref().unwrap().unwrap().size, 6);
+    fs::write(at("outside/other"), "x").unwrap();
+    assert!(disk.read(&at("outside/other")).unwrap_err().message.contains("outside"));
 }

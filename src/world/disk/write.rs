@@ -1,5 +1,6 @@
 //! Writing and removing files: never through a symlink, and never half.
 
+use super::pending::{self, Pending};
 use super::roots::{Roots, fault};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::{Change, path};
@@ -9,13 +10,14 @@ use std::io::{self, Write};
 /// Writes `bytes` into a new file beside the old one and puts it in its place. Folders are made; the permissions
 /// of the old file are kept. What a power failure does to it is the file system's business: nothing is synced.
 pub(super) fn write(roots: &Roots, path: &str, bytes: &[u8]) -> Result<()> {
-    let prepared = prepare(roots, path, Some(bytes), None, &mut Vec::new())?;
+    let mut making = Making::begin();
+    let prepared = prepare(roots, path, Some(bytes), None, &mut making)?;
     prepared.settle().inspect_err(|_| prepared.forget())
 }
 
 /// Removes a file.
 pub(super) fn remove(roots: &Roots, path: &str) -> Result<()> {
-    prepare(roots, path, None, None, &mut Vec::new())?.settle()
+    prepare(roots, path, None, None, &mut Making::begin())?.settle()
 }
 
 /// Removes a folder and those in it. A file or a symlink anywhere below is a fault; folders that are empty may be gone
@@ -48,13 +50,13 @@ pub(super) fn remove_folder(roots: &Roots, path: &str) -> Result<()> {
 /// take a file system with transactions; the fault then names the file that is not as it should be.
 pub(super) fn apply(roots: &Roots, changes: &[Change]) -> Result<()> {
     changes.iter().try_for_each(|change| may_write(roots, &change.path))?;
-    let (mut prepared, mut made) = (Vec::new(), Vec::new());
+    let (mut prepared, mut making) = (Vec::new(), Making::begin());
     for change in changes {
-        match prepare(roots, &change.path, change.bytes.as_deref(), change.like.as_deref(), &mut made) {
+        match prepare(roots, &change.path, change.bytes.as_deref(), change.like.as_deref(), &mut making) {
             Ok(one) => prepared.push(one),
             Err(fault) => {
                 prepared.iter().for_each(Prepared::forget);
-                for (folder, name) in made.iter().rev() {
+                for (folder, name) in making.folders.iter().rev() {
                     let _somebody_uses_it = folder.remove_dir(name);
                 }
                 return Err(fault);
@@ -108,10 +110,28 @@ impl Prepared {
     }
 }
 
-/// Does all of a change but its last step. `made` gets the folders that were not there before.
-fn prepare(roots: &Roots, path: &str, bytes: Option<&[u8]>, like: Option<&str>, made: &mut Made) -> Result<Prepared> {
-    let (act, make) = if bytes.is_some() { ("written", Some(made)) } else { ("removed", None) };
-    let (parent, name) = parent(roots, path, make).map_err(|stopped| match stopped {
+/// What comes into being before the last steps: folders that were not there before, and new files.
+struct Making {
+    folders: Made,
+    files: Pending,
+}
+
+impl Making {
+    fn begin() -> Self {
+        Self { folders: Vec::new(), files: pending::begin() }
+    }
+}
+
+/// Does all of a change but its last step.
+fn prepare(
+    roots: &Roots,
+    path: &str,
+    bytes: Option<&[u8]>,
+    like: Option<&str>,
+    making: &mut Making,
+) -> Result<Prepared> {
+    let (act, folders) = if bytes.is_some() { ("written", Some(&mut making.folders)) } else { ("removed", None) };
+    let (parent, name) = parent(roots, path, folders).map_err(|stopped| match stopped {
         Stopped::Absent => fault(path, act, &io::ErrorKind::NotFound.into()),
         Stopped::Fault(fault) => fault,
     })?;
@@ -128,7 +148,9 @@ fn prepare(roots: &Roots, path: &str, bytes: Option<&[u8]>, like: Option<&str>, 
     });
     //= docs/spec.md#robustness
     //# A file MUST be written as a whole or not at all.
-    let temporary = format!(".{}.toolsd", uuid::Uuid::new_v4().simple());
+    let temporary = pending::temporary_name();
+    let folder = path::folder(&path::join(roots.main(), &roots.spelled(path))).to_owned();
+    making.files.note(&path::join(&folder, &temporary)).map_err(|error| fault(path, act, &error))?;
     let prepared = Prepared { parent, name, path: path.to_owned(), temporary: Some(temporary.clone()) };
     fill(&prepared.parent, &temporary, bytes, permissions).map_err(|error| {
         prepared.forget();
@@ -149,7 +171,13 @@ pub(super) enum Stopped {
 }
 
 fn fill(parent: &Dir, name: &str, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
-    let mut file = parent.open_with(name, OpenOptions::new().write(true).create_new(true))?;
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    if permissions.is_some() {
+        // Until it has the permissions of the old file, nobody else reads it.
+        options.mode(0o600);
+    }
+    let mut file = parent.open_with(name, &options)?;
     file.write_all(bytes)?;
     permissions.map_or(Ok(()), |permissions| file.set_permissions(permissions))
 }
@@ -157,6 +185,12 @@ fn fill(parent: &Dir, name: &str, bytes: &[u8], permissions: Option<Permissions>
 /// The permissions of the file that is there, if one is; anything but a file is refused.
 fn replaced(parent: &Dir, path: &str, name: &str) -> Result<Option<Permissions>> {
     match parent.symlink_metadata(name) {
+        //= docs/spec.md#robustness
+        //# A file that its owner may not write MUST NOT be replaced.
+        Ok(metadata) if metadata.is_file() && metadata.permissions().readonly() => {
+            Err(Diagnostic::new(Code::WORLD, format!("`{path}` cannot be written: it is read-only"))
+                .help("allow it with `chmod u+w`"))
+        }
         Ok(metadata) if metadata.is_file() => Ok(Some(metadata.permissions())),
         Ok(metadata) if metadata.is_symlink() => Err(through_link(path)),
         Ok(metadata) if metadata.is_dir() => {

@@ -9,6 +9,7 @@ use super::ContentHash;
 use crate::diagnostic::Result;
 use crate::world::walk::{self, IGNORE_FILES};
 use crate::world::{Entry, EntryKind, Stat, Walk, Walked, World};
+use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -87,12 +88,6 @@ impl FileRead {
         self.hash
     }
 
-    /// Whether the file is no longer as it was.
-    pub(super) fn is_changed(&self, path: &str, world: &dyn World) -> bool {
-        let at_ms = world.now_ms();
-        self.differs(path, Seen::look(world, path), at_ms, world)
-    }
-
     /// Whether the file is no longer as it was, now that `seen` is there: looked at not before `at_ms`.
     ///
     /// Of a folder only that it is there counts: what lies in it is a matter of walks and lists.
@@ -121,12 +116,15 @@ impl FileRead {
     }
 }
 
+/// Paths, and what was there: as long as it is so, a walk finds the same.
+type Vouchers = Arc<[(String, Seen)]>;
+
 /// A walk that was taken.
 #[derive(Debug)]
 pub(super) struct WalkRead {
     walk: Walk,
-    /// Of the files and folders it found.
-    hash: ContentHash,
+    /// What it found.
+    walked: Arc<Walked>,
     /// Checks move it on when a folder was touched but the walk found the same.
     state: Mutex<WalkState>,
 }
@@ -134,26 +132,32 @@ pub(super) struct WalkRead {
 #[derive(Clone, Debug)]
 struct WalkState {
     /// The folders looked into, the ignore files in them and above, and where the walk begins.
-    seen: Arc<[(String, Seen)]>,
+    seen: Vouchers,
     young: bool,
+    /// Whether a symlink lies on the way: what is behind it comes and goes without a trace in the folders looked into.
+    linked: bool,
 }
 
 impl WalkRead {
+    /// What it found.
+    pub(super) fn walked(&self) -> Walked {
+        (*self.walked).clone()
+    }
+
     fn state(&self) -> MutexGuard<'_, WalkState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What vouches for it, if that is still as it was; nothing if only another walk can tell.
-    fn vouched_by(&self) -> Option<Arc<[(String, Seen)]>> {
+    fn vouched_by(&self) -> Option<Vouchers> {
         let state = self.state();
-        // What lies behind a symlink can come and go without a trace in the folders that were looked into.
-        (!self.walk.follow && !state.young).then(|| Arc::clone(&state.seen))
+        (!state.linked && !state.young).then(|| Arc::clone(&state.seen))
     }
 
     /// Whether another walk finds something else.
     fn is_changed(&self, world: &dyn World) -> bool {
         match take_walk(world, &self.walk) {
-            Ok((_, again)) if again.hash == self.hash => {
+            Ok(again) if again.walked == self.walked => {
                 *self.state() = again.state.into_inner().unwrap_or_else(PoisonError::into_inner);
                 false
             }
@@ -163,7 +167,7 @@ impl WalkRead {
 }
 
 /// Walks, and notes what shows whether it would find the same again.
-pub(super) fn take_walk(world: &dyn World, walk: &Walk) -> Result<(Walked, WalkRead)> {
+pub(super) fn take_walk(world: &dyn World, walk: &Walk) -> Result<WalkRead> {
     let at_ms = world.now_ms();
     let walked = world.walk(walk)?;
     let from = crate::world::path::clean(&walk.from);
@@ -179,24 +183,13 @@ pub(super) fn take_walk(world: &dyn World, walk: &Walk) -> Result<(Walked, WalkR
     let mut seen = look_at(world, paths.into_iter().collect());
     seen.extend(look_at(world, ignore_files).into_iter().filter(|(_, seen)| *seen != Seen::Absent));
     let young = seen.iter().any(|(_, seen)| seen.is_young(at_ms));
-    let state = Mutex::new(WalkState { seen: seen.into(), young });
-    let read = WalkRead { walk: walk.clone(), hash: hash_of_walk(&walked), state };
-    Ok((walked, read))
+    let state = Mutex::new(WalkState { seen: seen.into(), young, linked: walked.linked });
+    Ok(WalkRead { walk: walk.clone(), walked: Arc::new(walked), state })
 }
 
 fn look_at(world: &dyn World, paths: Vec<String>) -> Vec<(String, Seen)> {
     let seen = Seen::look_all(world, &paths.iter().map(String::as_str).collect::<Vec<_>>());
     paths.into_iter().zip(seen).collect()
-}
-
-fn hash_of_walk(walked: &Walked) -> ContentHash {
-    let mut hasher = blake3::Hasher::new();
-    for (mark, paths) in [(b"f", &walked.files), (b"d", &walked.folders)] {
-        for path in paths {
-            hasher.update(mark).update(path.as_bytes()).update(b"\0");
-        }
-    }
-    *hasher.finalize().as_bytes()
 }
 
 /// The hash of a folder's entries; a fault has a hash, too.
@@ -215,8 +208,8 @@ pub(super) fn hash_of_list(entries: &Result<Vec<Entry>>) -> ContentHash {
     *hasher.finalize().as_bytes()
 }
 
-fn names(seen: &[(String, Seen)]) -> impl Iterator<Item = &String> {
-    seen.iter().map(|(path, _)| path)
+fn names(seen: &[(String, Seen)]) -> impl Iterator<Item = &str> {
+    seen.iter().map(|(path, _)| path.as_str())
 }
 
 /// What is at many paths, looked at in one go before anything that it vouches for is read.
@@ -229,8 +222,8 @@ struct Now<'a> {
 }
 
 impl<'a> Now<'a> {
-    fn look(world: &dyn World, paths: impl Iterator<Item = &'a String>) -> Self {
-        let mut paths: Vec<&str> = paths.map(String::as_str).collect();
+    fn look(world: &dyn World, paths: impl Iterator<Item = &'a str>) -> Self {
+        let mut paths: Vec<&str> = paths.collect();
         // Made of a few sorted parts, which this sort finds.
         paths.sort();
         paths.dedup();
@@ -254,10 +247,28 @@ impl<'a> Now<'a> {
     }
 }
 
+/// What of earlier reads is still as it was, all of it looked at in one go.
+#[derive(Debug, Default)]
+pub struct Check {
+    /// Something that is not.
+    first: Option<String>,
+    /// The files that are not.
+    changed: FxHashSet<Arc<str>>,
+    /// Of each walk, whether it finds the same.
+    walks: Vec<bool>,
+}
+
+impl Check {
+    /// Whether all is as it was.
+    pub fn holds(&self) -> bool {
+        self.first.is_none()
+    }
+}
+
 /// Everything that was read of a world between two moments.
 #[derive(Debug, Default)]
 pub struct Reads {
-    files: BTreeMap<String, FileRead>,
+    files: BTreeMap<Arc<str>, FileRead>,
     lists: BTreeMap<String, ContentHash>,
     walks: Vec<WalkRead>,
     /// What was seen in two states.
@@ -266,51 +277,68 @@ pub struct Reads {
 
 impl Reads {
     /// The files read and asked for, by clean path.
-    pub fn files(&self) -> &BTreeMap<String, FileRead> {
+    pub fn files(&self) -> &BTreeMap<Arc<str>, FileRead> {
         &self.files
     }
 
     /// Where a change would matter: files read and asked for, folders listed, folders where walks began.
     pub fn paths(&self) -> BTreeSet<String> {
         let walks = self.walks.iter().map(|read| crate::world::path::clean(&read.walk.from));
-        self.files.keys().chain(self.lists.keys()).cloned().chain(walks).collect()
+        let files = self.files.keys().map(|path| path.to_string());
+        files.chain(self.lists.keys().cloned()).chain(walks).collect()
     }
 
     /// Whether a change of this path could matter: it was read or asked for, or lies where a walk or list looked.
     pub fn concerns(&self, path: &str) -> bool {
         let path = crate::world::path::clean(path);
         let below = |folder: &str| crate::world::path::is_below(&path, &crate::world::path::clean(folder));
-        self.files.contains_key(&path)
+        self.files.contains_key(path.as_str())
             || self.lists.keys().any(|folder| below(folder))
             || self.walks.iter().any(|read| read.walk.follow || below(&read.walk.from))
             || IGNORE_FILES.contains(&crate::world::path::name(&path))
     }
 
-    /// Something that is no longer as it was: the path of a file, or of the folder where a walk began.
+    /// What is still as it was, and what is not.
     ///
     /// Costs one `stat` for each file and folder; the young are read again. `world` must be the one that was
     /// recorded, or one that shows the same files.
-    pub fn first_change(&self, world: &dyn World) -> Option<String> {
-        if self.torn.is_some() {
-            return self.torn.clone();
-        }
+    pub fn check(&self, world: &dyn World) -> Check {
         let vouchers: Vec<_> = self.walks.iter().map(WalkRead::vouched_by).collect();
-        let now = Now::look(world, self.files.keys().chain(vouchers.iter().flatten().flat_map(|seen| names(seen))));
+        let files = self.files.keys().map(|path| &**path);
+        let now = Now::look(world, files.chain(vouchers.iter().flatten().flat_map(|seen| names(seen))));
         let mut from = 0;
-        let file = self.files.iter().find(|(path, file)| match now.next(&mut from, path) {
+        let changed = self.files.iter().filter(|(path, file)| match now.next(&mut from, path) {
             Some(seen) => file.differs(path, seen, now.at_ms, world),
             None => true,
         });
-        let list = || self.lists.iter().find(|(path, hash)| hash_of_list(&world.list(path)) != **hash);
-        let walk = || {
-            let mut walks = self.walks.iter().zip(&vouchers);
-            walks.find(|(read, vouchers)| {
-                !vouchers.as_deref().is_some_and(|seen| now.is_as_in(seen)) && read.is_changed(world)
-            })
+        let changed: Vec<Arc<str>> = changed.map(|(path, _)| Arc::clone(path)).collect();
+        let list = self.lists.iter().find(|(path, hash)| hash_of_list(&world.list(path)) != **hash);
+        let holds = |(read, vouchers): (&WalkRead, &Option<Vouchers>)| {
+            vouchers.as_deref().is_some_and(|seen| now.is_as_in(seen)) || !read.is_changed(world)
         };
-        file.map(|(path, _)| path.clone())
-            .or_else(|| list().map(|(path, _)| path.clone()))
-            .or_else(|| walk().map(|(read, _)| read.walk.from.clone()))
+        let walks: Vec<bool> = self.walks.iter().zip(&vouchers).map(holds).collect();
+        let walk = self.walks.iter().zip(&walks).find(|(_, holds)| !**holds);
+        let first = self.torn.clone().or_else(|| changed.first().map(|path| path.to_string()));
+        let first = first.or_else(|| list.map(|(path, _)| path.clone()));
+        let first = first.or_else(|| walk.map(|(read, _)| read.walk.from.clone()));
+        Check { first, changed: changed.into_iter().collect(), walks }
+    }
+
+    /// A file that a check found to be as it was.
+    pub(super) fn same_file(&self, check: &Check, path: &str) -> Option<(&Arc<str>, &FileRead)> {
+        self.files.get_key_value(path).filter(|_| !check.changed.contains(path))
+    }
+
+    /// A walk that a check found to find the same.
+    pub(super) fn same_walk(&self, check: &Check, walk: &Walk) -> Option<WalkRead> {
+        let (read, _) = self.walks.iter().zip(&check.walks).find(|(read, holds)| **holds && read.walk == *walk)?;
+        let state = Mutex::new(read.state().clone());
+        Some(WalkRead { walk: walk.clone(), walked: Arc::clone(&read.walked), state })
+    }
+
+    /// Something that is no longer as it was: the path of a file, or of the folder where a walk began.
+    pub fn first_change(&self, world: &dyn World) -> Option<String> {
+        self.check(world).first
     }
 
     /// Whether everything is as it was.
@@ -326,12 +354,12 @@ impl Reads {
         other.walks.into_iter().for_each(|read| self.add_walk(read));
     }
 
-    pub(super) fn add_file(&mut self, path: String, file: FileRead) {
+    pub(super) fn add_file(&mut self, path: Arc<str>, file: FileRead) {
         match self.files.get_mut(&path) {
             None => {
                 self.files.insert(path, file);
             }
-            Some(known) if !known.agrees(&file) => self.torn = Some(path),
+            Some(known) if !known.agrees(&file) => self.torn = Some(path.to_string()),
             Some(known) if known.hash.is_none() && file.hash.is_some() => *known = file,
             Some(_) => {}
         }
@@ -346,7 +374,7 @@ impl Reads {
 
     pub(super) fn add_walk(&mut self, read: WalkRead) {
         match self.walks.iter().find(|known| known.walk == read.walk) {
-            Some(known) if known.hash != read.hash => self.torn = Some(read.walk.from),
+            Some(known) if known.walked != read.walked => self.torn = Some(read.walk.from),
             Some(_) => {}
             None => self.walks.push(read),
         }

@@ -111,14 +111,17 @@ proptest! {
             if now != seen {
                 prop_assert!(!reads.unchanged(memory.as_ref()), "an edit was not seen");
             }
-            if !reads.unchanged(memory.as_ref()) {
-                let files: Vec<String> = reads.files().keys().cloned().collect();
+            let check = reads.check(memory.as_ref());
+            if !check.holds() {
+                let files: Vec<Arc<str>> = reads.files().keys().cloned().collect();
+                let recorded = Recorded::resuming(memory.clone(), Arc::new(reads), check);
                 for path in files {
-                    let known = recorded.known(&reads, &path);
+                    let known = recorded.known(&path);
                     let bytes = memory.read(&path).ok().map(|bytes| *blake3::hash(&bytes).as_bytes());
                     prop_assert!(known.is_none() || known == bytes, "an old hash was given for {}", path);
                 }
                 seen = observe(&recorded);
+                prop_assert_eq!(&seen, &now, "what was taken over is not what is there");
                 reads = recorded.take();
             }
         }
@@ -134,11 +137,32 @@ fn what_is_read_again_costs_no_second_read() {
     let reads = recorded.take();
     memory.advance_ms(5_000);
     assert!(reads.unchanged(memory.as_ref()));
-    assert_eq!(recorded.known(&reads, "a.md"), Some(hash));
     memory.write("b.md", b"three").unwrap();
-    assert_eq!(recorded.known(&reads, "b.md"), None);
+    let check = reads.check(memory.as_ref());
     assert_eq!(reads.first_change(memory.as_ref()).as_deref(), Some("b.md"));
+    let recorded = Recorded::resuming(memory.clone(), Arc::new(reads), check);
+    assert_eq!(recorded.known("./a.md"), Some(hash));
+    assert_eq!(recorded.known("b.md"), None);
     assert!(recorded.take().unchanged(memory.as_ref()));
+}
+
+#[test]
+fn what_changes_after_the_check_is_seen_by_the_next_one() {
+    let memory = Arc::new(Memory::with([("docs/a.md", "one")]).unwrap());
+    let recorded = Recorded::new(memory.clone());
+    let read = |recorded: &Recorded| (recorded.walk(&walks()[1]).unwrap().files, recorded.known("docs/a.md"));
+    recorded.read("docs/a.md").unwrap();
+    read(&recorded);
+    memory.advance_ms(5_000);
+    let reads = recorded.take();
+    let check = reads.check(memory.as_ref());
+    assert!(check.holds());
+    memory.write("docs/b.md", b"two").unwrap();
+    memory.write("docs/a.md", b"three").unwrap();
+    let recorded = Recorded::resuming(memory.clone(), Arc::new(reads), check);
+    let (files, hash) = read(&recorded);
+    assert_eq!((files.len(), hash), (1, Some(*blake3::hash(b"one").as_bytes())), "as it was at the check");
+    assert!(!recorded.take().unchanged(memory.as_ref()));
 }
 
 #[test]

@@ -103,8 +103,16 @@ impl World for Staged {
         self.under.spelled(path)
     }
 
+    fn leads_to(&self, path: &str) -> Option<String> {
+        self.under.leads_to(path)
+    }
+
     fn granted_roots(&self) -> Vec<String> {
         self.under.granted_roots()
+    }
+
+    fn is_alive(&self, pid: u32) -> bool {
+        self.under.is_alive(pid)
     }
 
     fn root_of(&self, path: &str) -> String {
@@ -141,6 +149,7 @@ impl World for Staged {
             return Err(Diagnostic::new(Code::WORLD, message).help("what a program does cannot be taken back"));
         }
         self.flush()?;
+        self.ran();
         let ran = self.under.run(command);
         self.touch();
         ran

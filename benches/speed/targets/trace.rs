@@ -1,0 +1,177 @@
+//! A requirements graph of 20,000 requirements with six assertions each: read, asked, edited and changed; and ten times
+//! smaller, to see what does not grow.
+
+use crate::Outcome;
+use crate::client::{Call, Right, Server, answer};
+use crate::report::Report;
+use crate::setting::Setting;
+use crate::statistics::{median, milliseconds, percentile};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Files; each has as many requirements as [`Size::each`] says.
+const FILES: usize = 100;
+const WHOLE: f64 = 800.0;
+const WARM: f64 = 2.0;
+const EDIT: f64 = 100.0;
+/// So much slower may one requirement be in a graph that is ten times as large.
+const GROWTH: f64 = 1.5;
+
+/// Measures it.
+pub fn measure(setting: &Setting, report: &mut Report) -> Outcome<()> {
+    let each = setting.count(200, 10);
+    let large = make(&setting.scratch().join("trace"), each)?;
+    let small = make(&setting.scratch().join("trace-small"), each / 10)?;
+    report.note(format!("trace: {} requirements in {FILES} files, six assertions each", FILES * each));
+    whole_process(setting, report, &large)?;
+    let mut server = start(setting, &large)?;
+    let mut other = start(setting, &small)?;
+    let flat = (one(setting, &mut server)?, one(setting, &mut other)?);
+    report.at_most("trace: get_requirement against a graph a tenth as large", GROWTH, flat.0 / flat.1.max(0.05), "×");
+    warm(setting, report, &mut server)?;
+    edits(setting, report, &mut server, &large, each)?;
+    changes(setting, report, &mut server)?;
+    if let Some(memory) = server.memory() {
+        report.note(format!("trace: {:.0} MB resident after all that, {:.0} MB at most", memory.now, memory.peak));
+    }
+    Ok(())
+}
+
+/// Requirement `at` implements the one at a third of its number: a tree.
+fn make(folder: &Path, each: usize) -> Outcome<PathBuf> {
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
+    }
+    fs::create_dir_all(folder.join("spec"))?;
+    fs::write(folder.join(".elspais.toml"), "")?;
+    for file in 0..FILES {
+        let mut text = String::new();
+        for at in file * each..(file + 1) * each {
+            let parent = if at == 0 { "-".to_owned() } else { format!("REQ-d{:05}", at / 3) };
+            write!(
+                text,
+                "## REQ-d{at:05}: Part {at} of the machine\n\n**Level**: DEV | **Status**: Active | **Implements**: {parent}\n\n## Assertions\n\n"
+            )?;
+            for label in ["A", "B", "C", "D", "E", "F"] {
+                writeln!(text, "{label}. Part {at} SHALL do what {label} asks of it within {} seconds.", at % 97)?;
+            }
+            write!(text, "\n*End* *Part {at} of the machine* | **Hash**: 00000000\n\n---\n\n")?;
+        }
+        fs::write(folder.join(format!("spec/f{file:03}.md")), text)?;
+    }
+    Ok(folder.to_owned())
+}
+
+fn start(setting: &Setting, folder: &Path) -> Outcome<Server> {
+    setting.start(setting.toolsd(&["serve", "--pack", "elspais", "--workspace"]).arg(folder))
+}
+
+fn whole_process(setting: &Setting, report: &mut Report, folder: &Path) -> Outcome<()> {
+    let mut times = Vec::new();
+    for _ in 0..=setting.count(5, 1) {
+        let mut command = setting.toolsd(&["call", "get_requirement", r#"{"req_id":"REQ-d00007"}"#]);
+        command.args(["--pack", "elspais", "--format", "json", "--workspace"]).arg(folder);
+        let began = Instant::now();
+        let output = command.output()?;
+        times.push(milliseconds(began.elapsed()));
+        let found: Value = serde_json::from_slice(&output.stdout)?;
+        if found["id"] != "REQ-d00007" {
+            return Err(format!("not the requirement that was asked for: {found:.300}").into());
+        }
+    }
+    let middle = median(&times[1..]).ok_or("nothing was measured")?;
+    report.at_most("trace: whole process, one call, median", WHOLE, middle, "ms");
+    Ok(())
+}
+
+fn asked(server: &mut Server, tool: &str, arguments: &Value) -> Outcome<(f64, Value)> {
+    let (time, result) = server.call(&Call::new(tool, arguments, Right::Any))?;
+    Ok((milliseconds(time), answer(&result).ok_or_else(|| format!("no value from {tool}: {result:.300}"))?))
+}
+
+fn one(setting: &Setting, server: &mut Server) -> Outcome<f64> {
+    let call = Call::new("get_requirement", &json!({ "req_id": "REQ-d00007" }), Right::Any);
+    server.call(&call)?;
+    let times: Outcome<Vec<f64>> =
+        (0..setting.count(300, 5)).map(|_| Ok(milliseconds(server.call(&call)?.0))).collect();
+    median(&times?).ok_or_else(|| "nothing was measured".into())
+}
+
+fn warm(setting: &Setting, report: &mut Report, server: &mut Server) -> Outcome<()> {
+    let calls = [
+        ("get_graph_status", json!({})),
+        ("search", json!({ "query": "part 1234" })),
+        ("get_requirement", json!({ "req_id": "REQ-d00123" })),
+        ("get_hierarchy", json!({ "req_id": "REQ-d00999" })),
+        ("get_project_summary", json!({})),
+        ("get_test_coverage", json!({ "req_id": "REQ-d00123" })),
+        ("get_uncovered_assertions", json!({})),
+        ("find_assertions_by_keywords", json!({ "keywords": ["asks", "seconds"] })),
+        ("find_by_keywords", json!({ "keywords": ["machine"] })),
+        ("get_orphaned_nodes", json!({})),
+        ("get_broken_references", json!({})),
+    ];
+    for (tool, arguments) in calls {
+        let call = Call::new(tool, &arguments, Right::Any);
+        let first = milliseconds(server.call(&call)?.0);
+        let mut times = Vec::new();
+        for _ in 0..setting.count(50, 3) {
+            times.push(milliseconds(server.call(&call)?.0));
+        }
+        let p50 = median(&times).ok_or("nothing was measured")?;
+        report.at_most(&format!("trace, warm: {tool}, p50"), WARM, p50, "ms");
+        let p99 = percentile(&times, 0.99).unwrap_or(p50);
+        report.note(format!("trace: {tool}: first {first:.1} ms, p99 {p99:.2} ms"));
+    }
+    Ok(())
+}
+
+/// One file of a hundred gets another title for its first requirement, which the next call must know.
+fn edits(setting: &Setting, report: &mut Report, server: &mut Server, folder: &Path, each: usize) -> Outcome<()> {
+    let mut times = Vec::new();
+    for round in 0..setting.count(15, 2) {
+        let (file, id) = (folder.join(format!("spec/f{:03}.md", round * 3)), format!("REQ-d{:05}", round * 3 * each));
+        let text = fs::read_to_string(&file)?;
+        fs::write(&file, text.replacen("of the machine", &format!("number {round}"), 1))?;
+        let (time, found) = asked(server, "get_requirement", &json!({ "req_id": id }))?;
+        if !found["title"].as_str().is_some_and(|title| title.ends_with(&format!("number {round}"))) {
+            return Err(format!("the edit of {id} was not seen: {found:.300}").into());
+        }
+        times.push(time);
+    }
+    report.at_most(
+        "trace: first call after an edit, median",
+        EDIT,
+        median(&times).ok_or("nothing was measured")?,
+        "ms",
+    );
+    Ok(())
+}
+
+/// Changes in memory, and taking them back.
+fn changes(setting: &Setting, report: &mut Report, server: &mut Server) -> Outcome<()> {
+    let calls = [
+        ("mutate_update_title", json!({ "node_id": "REQ-d00050", "new_title": "Another" })),
+        ("mutate_update_assertion", json!({ "assertion_id": "REQ-d00050-C", "new_text": "It SHALL." })),
+        ("mutate_delete_assertion", json!({ "assertion_id": "REQ-d00050-B", "confirm": true })),
+        ("mutate_rename_node", json!({ "old_id": "REQ-d00050", "new_id": "REQ-d99999" })),
+    ];
+    for (tool, arguments) in calls {
+        let (mut done, mut undone) = (Vec::new(), Vec::new());
+        for _ in 0..setting.count(10, 1) {
+            let (time, changed) = asked(server, tool, &arguments)?;
+            let (back, undo) = asked(server, "undo_last_mutation", &json!({}))?;
+            if changed["success"] != true || undo["success"] != true {
+                return Err(format!("{tool}: {changed:.300} {undo:.300}").into());
+            }
+            done.push(time);
+            undone.push(back);
+        }
+        let (done, undone) = (median(&done).unwrap_or_default(), median(&undone).unwrap_or_default());
+        report.note(format!("trace: {tool} {done:.1} ms, undone in {undone:.1} ms"));
+    }
+    Ok(())
+}

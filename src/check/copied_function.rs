@@ -1,0 +1,82 @@
+//! Finds functions that stand in two packs.
+
+use super::{Rule, Subject, advice};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::script::Program;
+use crate::script::survey::{Definition, Survey};
+use crate::source::Place;
+use std::collections::HashMap;
+
+const CODE: Code = Code("copied-function");
+
+/// A shorter function may well be written twice.
+const LINES: usize = 5;
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    code: CODE,
+    summary: "A function of five lines or more stands in another pack, too, under whatever name.",
+    why: "What two packs need belongs to neither: each copy is mended alone.",
+    run,
+    fires: &[
+        (
+            "tools.d/a.rhai",
+            r##"fn brew(args) {
+    let pots = [];
+    for pot in args.pots {
+        pots.push(pot);
+    }
+    pots
+}"##,
+        ),
+        (
+            "other/tools.d/b.rhai",
+            r##"// The same, but for what it is called and how it is laid out.
+fn steep(args) {
+  let pots = [];
+  for pot in args.pots {
+    // Each of them.
+    pots.push(pot);
+  }
+
+  pots
+}"##,
+        ),
+    ],
+    mended: &[("tools.d/a.rhai", "pots.push(pot);", "pots.push(pot + 1);")],
+};
+
+fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let mut elsewhere: HashMap<String, (&str, &str, &Place)> = HashMap::new();
+    for (pack, program) in &subject.others {
+        for (survey, function) in functions(program) {
+            // Files that all packs share are theirs together.
+            if let Some(text) = text_of(function).filter(|_| !subject.has(&survey.source.path)) {
+                elsewhere.entry(text).or_insert((pack, &function.name, &function.body));
+            }
+        }
+    }
+    let mut faults = Vec::new();
+    for (_, function) in functions(subject.program) {
+        let known = text_of(function).and_then(|text| elsewhere.get(&text));
+        if let Some((pack, name, at)) = known {
+            let message = format!("`{}` stands in the pack `{pack}`, too: `{name}` at {at}", function.name);
+            let help = "make it a primitive, or something that a primitive takes as an option";
+            faults.push(advice(CODE, &function.body, message, help));
+        }
+    }
+    faults
+}
+
+fn functions(program: &Program) -> impl Iterator<Item = (&Survey, &Definition)> {
+    program.surveys().iter().flat_map(|survey| survey.functions.iter().map(move |function| (survey, function)))
+}
+
+/// Parameters and body as they are compared: without blanks at the ends of lines, empty lines and lines of comments.
+/// Nothing if it is short.
+fn text_of(function: &Definition) -> Option<String> {
+    let body = function.body.source.text.get(function.body.span.clone())?;
+    let lines = body.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"));
+    let lines: Vec<&str> = lines.collect();
+    (lines.len() >= LINES).then(|| format!("{}\n{}", function.parameters.join(" "), lines.join("\n")))
+}

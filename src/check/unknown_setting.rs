@@ -1,0 +1,60 @@
+//! Finds `config.KEY` that the configuration of the pack does not have.
+
+use super::{Rule, Subject, found};
+use crate::definition::{Refresh, Setting};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+
+const CODE: Code = Code("unknown-setting");
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    code: CODE,
+    summary: "A definition takes a value from `config.KEY`, but `[pack.config]` has no such property.",
+    why: "The value would be nothing: what it switches stays off.",
+    run,
+    fires: &[
+        (
+            "tools.d/a.toml",
+            r##"[pack]
+title = "A"
+[pack.config]
+type = "object"
+properties.steeping = { type = "boolean", default = true, description = "Whether there is time" }
+[[tool]]
+name = "brew"
+description = "Brews a pot of tea, and says how long it took."
+effect = "pure"
+enabled = "config.steping"
+"##,
+        ),
+        ("tools.d/a.rhai", r##"fn brew(args) { 1 }"##),
+    ],
+    mended: &[("tools.d/a.toml", r##"config.steping"##, r##"config.steeping"##)],
+};
+
+fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let definitions = subject.definitions;
+    let schema = definitions.pack.as_ref().and_then(|pack| pack.config.as_ref());
+    let properties = schema.and_then(|schema| schema.json.get("properties")).and_then(|all| all.as_object());
+    let known: Vec<&str> = properties.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+    let enabled = definitions.tools.iter().map(|tool| &tool.enabled);
+    let enabled = enabled.chain(definitions.prompts.iter().map(|prompt| &prompt.enabled));
+    let mut named: Vec<_> = enabled.filter_map(named_by).collect();
+    if let Some(Refresh::Beside { every_ms, watch }) = definitions.graph.as_ref().map(|graph| &graph.refresh) {
+        named.extend(named_by(every_ms).into_iter().chain(named_by(watch)));
+    }
+    let unknown = named.into_iter().filter(|key| !known.contains(&key.value.as_str()));
+    let told = |key: &crate::definition::Located<String>| {
+        let help = did_you_mean(&key.value, known.iter().copied())
+            .unwrap_or_else(|| format!("describe it in `[pack.config]`: `properties.{} = {{ … }}`", key.value));
+        found(CODE, &key.at, format!("the configuration has no `{}`", key.value), help)
+    };
+    unknown.map(told).collect()
+}
+
+fn named_by<T>(setting: &Setting<T>) -> Option<&crate::definition::Located<String>> {
+    match setting {
+        Setting::Is(_) => None,
+        Setting::Of(key) => Some(key),
+    }
+}

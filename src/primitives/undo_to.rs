@@ -1,0 +1,22 @@
+//! `undo_to`: takes back several changes.
+
+use crate::diagnostic::Result;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "undo_to",
+    family: Family::Graph,
+    summary: "Takes back all changes from the last one to the one with this id, that one included, and gives their entries, the last one first; `()` if the log has no such id.",
+    params: &[required("id", &[Kind::Text], "The id of an entry.")],
+    returns: Kind::List,
+    effect: Effect::Changes,
+    examples: &[Example::fails(r##"undo_to("x")"##, "there is no graph to change here")],
+    run,
+};
+
+fn run(context: &Context<'_>, args: Args) -> Result<Value> {
+    let undone = context.host.undo(Some(args.text("id")))?;
+    Ok(undone.map_or(Value::Null, |undone| Value::list(undone.iter().map(|entry| entry.to_value()))))
+}

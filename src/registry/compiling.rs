@@ -1,0 +1,115 @@
+//! The schemas of a pack, each in its final form and compiled; what is wrong with one is told.
+
+use super::{Checks, Schemas, Settings};
+use crate::definition::{
+    Checker, Definitions, Located, PackDefinition, Prompt, Role, Schema, Tool, lint, missing_references, published,
+    resolved,
+};
+use crate::diagnostic::{Diagnostic, Result};
+use crate::guard::Limits;
+use crate::value::Json;
+use serde_json::json;
+use std::sync::Arc;
+
+/// A schema in its final form, or why it has none.
+type Form = fn(&Schema, &[(Located<String>, Schema)]) -> Result<Json>;
+
+/// A pack whose schemas are compiled.
+pub(super) struct Compiling<'a> {
+    pub(super) definitions: &'a Definitions,
+    pub(super) pack: &'a PackDefinition,
+    pub(super) settings: &'a Settings,
+    /// Makes a checker, now or when it is needed.
+    pub(super) checker: fn(&Json) -> Result<Checker>,
+    pub(super) faults: &'a mut Vec<Diagnostic>,
+}
+
+impl Compiling<'_> {
+    /// The schemas of each tool.
+    pub(super) fn tools(&mut self) -> Vec<Schemas> {
+        let mut tools = Vec::new();
+        for tool in &self.definitions.tools {
+            let (input, arguments) = self.checker(&tool.input, published);
+            let (output, result) = match &tool.output {
+                Some(schema) => {
+                    let (output, result) = self.checker(schema, resolved);
+                    (Some(output), result)
+                }
+                None => (None, None),
+            };
+            let limits = self.settings.limits(&[tool.limits, self.pack.limits], Limits::default());
+            let operations = self.operations(tool, result.as_ref());
+            tools.push((input.clone(), output, Checks { schema: input, arguments, result, limits, operations }));
+        }
+        tools
+    }
+
+    /// What each operation of a tool is held to.
+    fn operations(&mut self, tool: &Tool, result: Option<&Arc<Checker>>) -> Vec<Checks> {
+        let operations = tool.dispatch.iter().flat_map(|dispatch| &dispatch.operations);
+        let operations = operations.map(|operation| {
+            let (schema, arguments) = self.checker(&operation.input, published);
+            let limits = [operation.limits, tool.limits, self.pack.limits];
+            let limits = self.settings.limits(&limits, Limits::default());
+            Checks { schema, arguments, result: result.cloned(), limits, operations: Vec::new() }
+        });
+        operations.collect()
+    }
+
+    /// What the reads of each resource are held to.
+    pub(super) fn resources(&mut self) -> Vec<Checks> {
+        let mut all = Vec::new();
+        for resource in &self.definitions.resources {
+            let (schema, arguments) = match &resource.variables {
+                Some(variables) => self.checker(&variables.as_properties(), resolved),
+                None => (json!({}), None),
+            };
+            all.push(Checks { schema, arguments, limits: self.limits(), ..Checks::default() });
+        }
+        all
+    }
+
+    /// What getting a prompt is held to.
+    pub(super) fn prompt(&mut self, prompt: &Prompt) -> Checks {
+        let places = prompt.name.at.clone();
+        let mut properties = serde_json::Map::new();
+        for argument in &prompt.arguments {
+            let schema =
+                argument.schema.as_ref().map_or_else(|| json!({ "type": "string" }), |schema| schema.json.clone());
+            properties.insert(argument.name.value.clone(), schema);
+        }
+        let required: Vec<&str> = prompt
+            .arguments
+            .iter()
+            .filter(|argument| argument.required)
+            .map(|argument| argument.name.value.as_str())
+            .collect();
+        let json = json!({ "type": "object", "properties": properties, "required": required });
+        let schema = Schema { json, places: [(String::new(), places)].into_iter().collect() };
+        let (schema, arguments) = self.checker(&schema, published);
+        Checks { schema, arguments, limits: self.limits(), ..Checks::default() }
+    }
+
+    fn limits(&self) -> Limits {
+        self.settings.limits(&[self.pack.limits], Limits::default())
+    }
+
+    /// The schema in its final form, compiled; what is wrong with it is told.
+    fn checker(&mut self, schema: &Schema, form: Form) -> (Json, Option<Arc<Checker>>) {
+        let made = form(schema, &self.definitions.defs).and_then(|json| Ok(((self.checker)(&json)?, json)));
+        match made {
+            Ok((checker, json)) => (json, Some(Arc::new(checker))),
+            Err(fault) => {
+                let fault = match schema.place("") {
+                    Some(place) => fault.at(place.clone()),
+                    None => fault,
+                };
+                let missing = missing_references(schema, &self.definitions.defs);
+                if missing.is_empty() && lint(schema, Role::Shared).is_empty() {
+                    self.faults.push(*fault);
+                }
+                (schema.json.clone(), None)
+            }
+        }
+    }
+}

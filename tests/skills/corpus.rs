@@ -1,0 +1,121 @@
+//! The corpus of skills in folders of a test's own, laid out in several ways.
+
+use crate::home::Home;
+use crate::server::Server;
+use crate::support::copy;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+/// The corpus: its `proj` is the workspace, its `home` the home folder.
+pub struct Corpus {
+    pub home: Home,
+}
+
+impl Corpus {
+    /// Lays it out; `with` says what is different.
+    pub fn laid_out(systems: &Path, with: &str) -> Self {
+        let mut corpus = Self { home: Home::with(&[]) };
+        corpus.home.level = "warn,toolsd=debug";
+        let from = systems.join("corpus");
+        copy(&from.join("proj"), &corpus.home.workspace());
+        for folder in ["home", "extra", "elsewhere"] {
+            copy(&from.join(folder), &corpus.folder().join(folder));
+        }
+        symlink("../../../elsewhere/linked", corpus.at("{HOME}/.claude/skills/linked")).unwrap();
+        corpus.plugins(&from.join("home/.claude/plugins/installed_plugins.json"));
+        match with {
+            "" => {}
+            "no plugins" => fs::remove_file(corpus.at(PLUGINS)).unwrap(),
+            "plugins of shape 2" => corpus.plugins(&from.join("plugins-v2.json")),
+            "plugins that are no JSON" => corpus.plugins(&from.join("plugins-bad.json")),
+            "plugins of shape 2, one switched off" => {
+                corpus.plugins(&from.join("plugins-v2.json"));
+                fs::copy(from.join("settings-off.json"), corpus.at("{HOME}/.claude/settings.json")).unwrap();
+            }
+            "extra" => corpus.configured("dirs = [\"{FX}/extra\"]"),
+            "options" => corpus.configured("catalogue = true\nfiles = true\nprompts = true"),
+            "elsewhere" => corpus.configured("also_read = [\"{FX}/elsewhere\"]"),
+            "quick" => corpus.configured("refresh_ms = 200\nwatch = false"),
+            "restless" => {
+                corpus.many();
+                corpus.configured("refresh_ms = 20\nwatch = false");
+            }
+            "still" => corpus.configured("refresh_ms = 0\nwatch = false"),
+            "empty" => {
+                fs::remove_dir_all(corpus.home.user()).unwrap();
+                fs::create_dir_all(corpus.home.user()).unwrap();
+                fs::remove_dir_all(corpus.home.workspace()).unwrap();
+                fs::create_dir_all(corpus.home.workspace()).unwrap();
+            }
+            other => panic!("the corpus is not laid out with `{other}`"),
+        }
+        corpus
+    }
+
+    /// The folder that all of it lies in.
+    pub fn folder(&self) -> PathBuf {
+        self.home.workspace().parent().unwrap().to_owned()
+    }
+
+    /// A text with the folders filled in.
+    pub fn filled(&self, text: &str) -> String {
+        let folders = [
+            ("{HOME}", self.home.user()),
+            ("{PROJ}", self.home.workspace()),
+            ("{FX}", self.folder()),
+            ("@CORPUS@", self.folder()),
+        ];
+        folders.iter().fold(text.to_owned(), |text, (name, folder)| text.replace(name, folder.to_str().unwrap()))
+    }
+
+    /// A path with the folders filled in.
+    pub fn at(&self, path: &str) -> PathBuf {
+        self.filled(path).into()
+    }
+
+    /// Writes a skill of the user.
+    pub fn skill(&self, name: &str, description: &str, body: &str) {
+        let folder = self.at(&format!("{{HOME}}/.claude/skills/{name}"));
+        fs::create_dir_all(&folder).unwrap();
+        let text = format!("---\nname: {name}\ndescription: {description}\n---\n{body}\n");
+        fs::write(folder.join("SKILL.md"), text).unwrap();
+    }
+
+    fn plugins(&self, from: &Path) {
+        fs::write(self.at(PLUGINS), self.filled(&fs::read_to_string(from).unwrap())).unwrap();
+    }
+
+    fn configured(&self, lines: &str) {
+        self.home.write("toolsd.toml", &self.filled(&format!("[packs.skills]\n{lines}\n")));
+        self.home.run(&["trust"]).ended(0);
+    }
+
+    /// So many more skills that a look takes its time.
+    fn many(&self) {
+        (0..200).for_each(|number| self.skill(&format!("many-{number}"), "One of many", "x"));
+    }
+
+    /// Serves it.
+    pub fn serve(&self) -> Server {
+        Server::start(&self.home, &["--pack", "skills"])
+    }
+
+    /// What the server has logged so far.
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.home.log()).unwrap()
+    }
+
+    /// Waits until the log has a line with this text, `count` times.
+    pub fn logged(&self, text: &str, count: usize) -> bool {
+        for _ in 0..200 {
+            if self.log().matches(text).count() >= count {
+                return true;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        false
+    }
+}
+
+const PLUGINS: &str = "{HOME}/.claude/plugins/installed_plugins.json";

@@ -1,0 +1,120 @@
+//! Side by side with the command line itself, where `TOOLSD_SPEC_KITTY` names it: the same steps, the same bytes.
+
+use crate::play::{self, git};
+use crate::support::Server;
+use crate::tables;
+use regex::Regex;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// A step of both: the words of the command line, tool and arguments here.
+type Step = (&'static [&'static str], &'static str, Value);
+
+const SLUG: &str = "001-export-todos";
+
+fn steps() -> Vec<Step> {
+    let forced = json!({ "agent": "claude", "assignee": "Ann", "shell_pid": "77", "force": true });
+    let moved = &[
+        "tasks",
+        "move-task",
+        "WP01",
+        "--to",
+        "doing",
+        "--agent",
+        "claude",
+        "--assignee",
+        "Ann",
+        "--shell-pid",
+        "77",
+        "--force",
+    ];
+    vec![
+        (
+            &["tasks", "add-history", "WP01", "--note", "Two  blanks"],
+            "task_operations",
+            json!({ "operation": "add_history", "task_id": "WP01", "note": "Two  blanks" }),
+        ),
+        (
+            moved,
+            "task_operations",
+            json!({ "operation": "move_task", "task_id": "WP01", "lane": "doing", "arguments": forced }),
+        ),
+        (
+            &["tasks", "move-task", "WP01", "--to", "done", "--note", "ok", "--force"],
+            "task_operations",
+            json!({ "operation": "move_task", "task_id": "WP01", "lane": "done", "note": "ok", "arguments": { "force": true } }),
+        ),
+    ]
+}
+
+/// The files of the features, times masked.
+fn files(root: &Path) -> BTreeMap<String, String> {
+    let time = Regex::new(r"\d{4}-\d\d-\d\dT[\d:.]+(?:Z|\+00:00)").unwrap();
+    let listed = git(root, &["ls-files", "kitty-specs"]);
+    let text = |path: &str| time.replace_all(&fs::read_to_string(root.join(path)).unwrap(), "TIME").into_owned();
+    listed.lines().map(|path| (path.to_owned(), text(path))).collect()
+}
+
+fn changed(root: &Path, variant: &toml::Table, data: &Path) {
+    let base = data.join("golden/files/before-finalize/WP01-row-model-and-reader.md");
+    let mut text = fs::read_to_string(base).unwrap();
+    for pair in variant.get("replace").and_then(toml::Value::as_array).into_iter().flatten() {
+        let regex = Regex::new(pair[0].as_str().unwrap()).unwrap();
+        text = regex.replace_all(&text, pair[1].as_str().unwrap()).into_owned();
+    }
+    fs::write(root.join("kitty-specs").join(SLUG).join("tasks/WP01-row-model-and-reader.md"), text).unwrap();
+    git(root, &["commit", "-q", "-am", "Another shape"]);
+}
+
+/// One after the other on two copies; what is left to compare is told.
+fn differences(program: &str, variant: &toml::Table, data: &Path, steps: &[Step]) -> Vec<String> {
+    let (_one, theirs) = play::project("s3-tasked", true).unwrap();
+    let (_other, ours) = play::project("s3-tasked", true).unwrap();
+    [&theirs, &ours].into_iter().for_each(|root| changed(root, variant, data));
+    let mut server = Server::start(ours.parent().unwrap(), "spec-kitty");
+    let mut found = Vec::new();
+    for (words, tool, arguments) in steps {
+        let feature: &[&str] = if words[0] == "tasks" { &["--feature", SLUG] } else { &[] };
+        let ran = Command::new(program)
+            .arg("agent")
+            .args(*words)
+            .args(feature)
+            .arg("--json")
+            .current_dir(&theirs)
+            .output()
+            .unwrap();
+        let mut arguments = arguments.clone();
+        arguments["project_path"] = json!(ours);
+        arguments["feature_slug"] = json!(SLUG);
+        let result = server.well(tool, arguments);
+        if ran.status.success() != (result["success"] == true) {
+            found.push(format!("{words:?}: {} here {result}", String::from_utf8_lossy(&ran.stdout)));
+        }
+        let (theirs, ours) = (files(&theirs), files(&ours));
+        for (path, text) in &theirs {
+            if ours.get(path) != Some(text) {
+                found.push(format!(
+                    "{words:?}: {path}: {text}\n--- here\n{}",
+                    ours.get(path).map_or("", String::as_str)
+                ));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn the_command_line_makes_the_same_of_other_files() {
+    let (Some(data), Ok(program)) = (play::data(), std::env::var("TOOLSD_SPEC_KITTY")) else { return };
+    let table: toml::Table = include_str!("parity.toml").parse().unwrap();
+    let finalize: Step = (&["feature", "finalize-tasks"], "feature_operations", json!({ "operation": "tasks" }));
+    for variant in tables(&table, "variant") {
+        let mut found = differences(&program, &variant, &data, &steps());
+        found.extend(differences(&program, &variant, &data, std::slice::from_ref(&finalize)));
+        let name = variant["name"].as_str().unwrap();
+        assert_eq!(found.is_empty(), !variant.contains_key("differs"), "{name}: {}", found.join("\n"));
+    }
+}
