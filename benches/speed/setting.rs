@@ -80,11 +80,6 @@ impl Setting {
         self.scratch.join("project")
     }
 
-    /// Where anything may be made.
-    pub fn scratch(&self) -> &Path {
-        &self.scratch
-    }
-
     /// Where the workspace of specifications is made.
     pub fn workspace(&self) -> PathBuf {
         self.scratch.join("workspace")
@@ -166,7 +161,7 @@ impl Setting {
     }
 
     /// An empty folder of this name, to make a project in.
-    pub fn scratch(&self, name: &str) -> Outcome<PathBuf> {
+    pub fn empty_folder(&self, name: &str) -> Outcome<PathBuf> {
         let folder = self.scratch.join(name);
         if folder.exists() {
             fs::remove_dir_all(&folder)?;

@@ -23,8 +23,8 @@ const GROWTH: f64 = 1.5;
 /// Measures it.
 pub fn measure(setting: &Setting, report: &mut Report) -> Outcome<()> {
     let each = setting.count(200, 10);
-    let large = make(&setting.scratch().join("trace"), each)?;
-    let small = make(&setting.scratch().join("trace-small"), each / 10)?;
+    let large = make(&setting.empty_folder("trace")?, each)?;
+    let small = make(&setting.empty_folder("trace-small")?, each / 10)?;
     report.note(format!("trace: {} requirements in {FILES} files, six assertions each", FILES * each));
     whole_process(setting, report, &large)?;
     let mut server = start(setting, &large)?;

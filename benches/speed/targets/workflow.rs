@@ -28,7 +28,7 @@ struct Pair {
 
 /// Measures it.
 pub fn measure(setting: &Setting, report: &mut Report) -> Outcome<()> {
-    let project = setting.scratch("workflow")?;
+    let project = setting.empty_folder("workflow")?;
     make(setting, &project)?;
     let mut server = setting.start(setting.toolsd(&["serve", "--pack", "spec-kitty", "--workspace"]).arg(&project))?;
     for pair in pairs() {
@@ -72,7 +72,7 @@ fn pairs() -> [Pair; 4] {
 
 /// A small project with a history.
 fn make(setting: &Setting, project: &Path) -> Outcome<()> {
-    copy(&setting.checkout().join("tests/spec_kitty/sample"), project)?;
+    copy(&setting.checkout().join("tools.d/spec-kitty/sample"), project)?;
     let steps: [&[&str]; 5] = [
         &["init", "-q", "-b", "main"],
         &["config", "user.name", "Bench"],
