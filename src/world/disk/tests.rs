@@ -397,19 +397,3 @@ fn a_root_may_be_a_single_file() {
     fs::write(at("outside/other"), "x").unwrap();
     assert!(disk.read(&at("outside/other")).unwrap_err().message.contains("outside"));
 }
-
-#[test]
-fn only_empty_folders_are_removed_and_never_through_a_link() {
-    let (place, disk) = house();
-    let root = place.path().join("inside");
-    fs::create_dir_all(root.join("empty/within")).unwrap();
-    fs::create_dir_all(root.join("full")).unwrap();
-    fs::write(root.join("full/.hidden"), "x").unwrap();
-    std::os::unix::fs::symlink("full", root.join("to-full")).unwrap();
-    disk.remove_folder("empty").unwrap();
-    assert!(!root.join("empty").exists());
-    for path in ["full", "to-full", "none", "full/.hidden", "."] {
-        assert!(disk.remove_folder(path).is_err(), "{path}");
-    }
-    assert!(root.join("full/.hidden").is_file());
-}

@@ -257,3 +257,28 @@ fn through_link(path: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::WORLD, format!("`{path}` leads through a symlink"))
         .help("files are written to real folders only")
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use crate::world::World;
+    use crate::world::disk::Disk;
+    use std::fs;
+
+    #[test]
+    fn only_empty_folders_are_removed_and_never_through_a_link() {
+        let place = tempfile::tempdir().unwrap();
+        let disk = Disk::new(place.path().to_str().unwrap(), []).unwrap();
+        fs::create_dir_all(place.path().join("empty/within")).unwrap();
+        fs::create_dir_all(place.path().join("full")).unwrap();
+        fs::write(place.path().join("full/.hidden"), "x").unwrap();
+        std::os::unix::fs::symlink("full", place.path().join("to-full")).unwrap();
+        disk.remove_folder("empty").unwrap();
+        assert!(!place.path().join("empty").exists());
+        for path in ["full", "to-full", "none", "full/.hidden", "."] {
+            assert!(disk.remove_folder(path).is_err(), "{path}");
+        }
+        assert!(place.path().join("full/.hidden").is_file());
+    }
+}
