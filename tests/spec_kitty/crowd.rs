@@ -1,7 +1,7 @@
 //! Many at once, and ends without warning: nothing is lost, no file is broken, no lock stays.
 
 use crate::play::{git, project};
-use crate::support::Server;
+use crate::support::{Server, toolsd};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -109,8 +109,15 @@ fn any_operation(root: &Path, number: u64) -> Value {
 fn what_a_killed_server_leaves_is_whole() {
     let (_folder, root) = project("sample", true).unwrap();
     let tasks = root.join("kitty-specs/001-pots/tasks");
+    // What a killed process was writing is known to the next one by the folder of their state.
+    let state = tempfile::tempdir().unwrap();
+    let start = || {
+        let mut command = toolsd(state.path());
+        command.args(["serve", "--pack", "spec-kitty", "--workspace"]).arg(root.parent().unwrap());
+        Server::of(command, tempfile::tempdir().unwrap())
+    };
     for round in 0..14_u64 {
-        let mut server = Server::start(root.parent().unwrap(), "spec-kitty");
+        let mut server = start();
         server.request("tools/list", json!({}));
         for number in 0..14 {
             server.tell("tools/call", any_operation(&root, round * 3 + number));
@@ -132,7 +139,7 @@ fn what_a_killed_server_leaves_is_whole() {
         }
     }
     // A program of git that outlived its server may still hold the index for a moment: the calls wait for it.
-    let mut server = Server::start(root.parent().unwrap(), "spec-kitty");
+    let mut server = start();
     for number in [0, 3, 1, 2] {
         let answer = server.request("tools/call", any_operation(&root, number));
         let result = &answer["result"]["structuredContent"];
