@@ -198,7 +198,10 @@ impl Staged {
     //# A write MUST be refused if the file changed on disk since the call read it.
     pub fn flush(&self) -> Result<Vec<StagedFile>> {
         let _one_at_a_time = FLUSHING.lock().unwrap_or_else(PoisonError::into_inner);
-        let (changes, told): (Vec<Change>, Vec<StagedFile>) = self.changes()?.into_iter().unzip();
+        let (mut changes, told): (Vec<Change>, Vec<StagedFile>) = self.changes()?.into_iter().unzip();
+        // In the order of the call: what puts a part elsewhere before it takes it away leaves it twice, if the process
+        // is killed in between, and never nowhere.
+        changes.sort_by_cached_key(|change| self.lock_held().files.get(&change.path).map(|file| file.stat.inode));
         for change in &changes {
             let seen = self.lock_held().seen.get(&change.path).copied();
             if let Some(seen) = seen
