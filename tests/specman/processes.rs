@@ -97,6 +97,13 @@ fn add_tag(number: usize) -> Value {
     json!({ "spec": { "locator": "spec://tea", "ops": [{ "op": "add_tag", "tag": format!("tag-{number:02}") }] } })
 }
 
+fn all_succeed(raw: &mut Raw, count: usize) {
+    for _ in 0..count {
+        let answer = raw.line();
+        assert!(answer["result"]["isError"] != true, "{answer}");
+    }
+}
+
 fn all_tags_are_there(root: &Path, before: &str) {
     let text = fs::read_to_string(root.join("spec/tea/spec.md")).unwrap();
     let missing: Vec<usize> = (0..40).filter(|number| !text.contains(&format!("  - tag-{number:02}\n"))).collect();
@@ -112,10 +119,7 @@ fn forty_changes_in_a_pipeline_are_all_on_disk() {
     let before = fs::read_to_string(root.join("spec/tea/spec.md")).unwrap();
     let mut raw = Raw::in_workspace(&root);
     (0..40).for_each(|number| raw.call(number as u64 + 1, "update_artifact", add_tag(number)));
-    for _ in 0..40 {
-        let answer = raw.line();
-        assert!(answer["result"]["isError"] != true, "{answer}");
-    }
+    all_succeed(&mut raw, 40);
     all_tags_are_there(&root, &before);
 }
 
@@ -127,12 +131,7 @@ fn forty_changes_from_four_processes_are_all_on_disk() {
     for number in 0..40 {
         all[number % 4].call(number as u64 + 1, "update_artifact", add_tag(number));
     }
-    for raw in &mut all {
-        for _ in 0..10 {
-            let answer = raw.line();
-            assert!(answer["result"]["isError"] != true, "{answer}");
-        }
-    }
+    all.iter_mut().for_each(|raw| all_succeed(raw, 10));
     all_tags_are_there(&root, &before);
 }
 
