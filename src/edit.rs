@@ -3,11 +3,13 @@
 mod fill;
 mod front_matter;
 mod lines;
+mod rewrite;
 mod section;
 
 pub use fill::{fill, tokens};
 pub use front_matter::{FrontMatter, Quote, edit_front_matter};
 pub use lines::{Edit, edit_lines, edit_spans, edits_of};
+pub use rewrite::rewrite_yaml;
 pub use section::{SectionEdit, edit_section};
 
 use crate::document::Document;

@@ -18,7 +18,7 @@ pub use git_status::git_status;
 pub use input::{Input, TEXTS};
 pub use json::json;
 pub use xml::Xml;
-pub use yaml::{yaml, yaml_flush, yaml_text};
+pub use yaml::{yaml, yaml_flush, yaml_scalar, yaml_text};
 
 use plain::Plain;
 use yaml::Refused;

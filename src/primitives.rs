@@ -178,6 +178,7 @@ primitives! {
     retarget,
     rethrow,
     reverse,
+    rewrite_yaml,
     roots,
     round,
     run,

@@ -2,7 +2,7 @@
 
 mod flush;
 
-pub use flush::yaml_flush;
+pub use flush::{yaml_flush, yaml_scalar};
 
 use super::{Input, Plain};
 use crate::diagnostic::{Code, Diagnostic, Result};

@@ -1,6 +1,6 @@
 //! `to_json`: a value as JSON text.
 
-use crate::bounded::{BoundedWriter, reserve_for};
+use crate::bounded::{BoundedText, BoundedWriter, reserve_for};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
 use crate::value::{Kind, Value, ordered};
@@ -19,6 +19,7 @@ pub const PRIMITIVE: Primitive = Primitive {
             &[Kind::List],
             "The keys that come first in each map, in this order; the others follow as they are.",
         ),
+        option("ascii", &[Kind::Bool], "Whether letters beyond ASCII are written as `\\u` escapes."),
     ],
     returns: Kind::Text,
     effect: Effect::Pure,
@@ -28,6 +29,7 @@ pub const PRIMITIVE: Primitive = Primitive {
             r#"#{ a: 1, title: "pot" }.to_json(#{ indent: 2, order: ["title"] })"#,
             r#""{\n  \"title\": \"pot\",\n  \"a\": 1\n}""#,
         ),
+        Example::gives(r#"to_json("tür 🫖", #{ ascii: true })"#, r#""\"t\\u00fcr \\ud83e\\uded6\"""#),
         Example::fails(r#"to_json(1, #{ indent: -1 })"#, "`indent` of `to_json` is a number from 0 to 8"),
     ],
     run,
@@ -50,5 +52,23 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     };
     let text = text.written()?;
     written.map_err(|fault| Diagnostic::new(Code::INTERNAL, format!("JSON cannot be written: {fault}")))?;
-    Ok(text)
+    match text.as_text().filter(|text| args.flag("ascii") && !text.is_ascii()) {
+        Some(text) => escaped(text),
+        None => Ok(text),
+    }
+}
+
+/// A JSON text with what is not ASCII, which stands in strings alone, as escapes.
+fn escaped(text: &str) -> Result<Value> {
+    let mut made = BoundedText::default();
+    for letter in text.chars() {
+        let mut units = [0; 2];
+        match letter.is_ascii() {
+            true => made.push(letter.encode_utf8(&mut [0; 4]))?,
+            false => {
+                letter.encode_utf16(&mut units).iter().try_for_each(|unit| made.push(&format!("\\u{unit:04x}")))?
+            }
+        }
+    }
+    Ok(Value::from(made.into_text()))
 }

@@ -87,13 +87,17 @@ fn line(value: &Json, text: &mut BoundedText) -> Result<()> {
     text.push("\n")
 }
 
-/// What reads as a number, a flag, a date, nothing, or a key of merging: by YAML 1.1 or by YAML 1.2.
+/// What reads as a flag, or as a number to the base of sixty, by YAML 1.1 alone.
+const OLD: &str = r"(?x)^(?:
+    y | Y | n | N | yes | Yes | YES | no | No | NO | on | On | ON | off | Off | OFF
+    | [-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?
+)$";
+
+/// What reads as a number, a flag, a date, nothing, or a key of merging by YAML 1.2, or by both.
 const OTHER: &str = r"(?x)^(?:
     ~ | null | Null | NULL | << | =
-    | y | Y | n | N | yes | Yes | YES | no | No | NO | on | On | ON | off | Off | OFF
     | true | True | TRUE | false | False | FALSE
     | [-+]?0b[01_]+ | [-+]?0o?[0-7_]+ | [-+]?[0-9][0-9_]* | [-+]?0x[0-9a-fA-F_]+
-    | [-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?
     | [-+]?[0-9][0-9_]*\.[0-9_]*(?:[eE][-+]?[0-9]+)? | [-+]?[0-9][0-9_]*[eE][-+]?[0-9]+
     | [-+]?\.[0-9][0-9_]*(?:[eE][-+]?[0-9]+)? | [-+]?\.(?:inf|Inf|INF) | \.(?:nan|NaN|NAN)
     | [0-9]{4}-[0-9]{2}-[0-9]{2}
@@ -101,14 +105,22 @@ const OTHER: &str = r"(?x)^(?:
       (?:[\ \t]*(?:Z|[-+][0-9]{1,2}(?::?[0-9]{2})?))?
 )$";
 
-/// A text as a scalar of a block.
+/// A text as a scalar of a block, which both versions of YAML read as a text.
 fn scalar(text: &str) -> String {
+    yaml_scalar(text, false, true)
+}
+
+/// A text as a scalar on one line: quoted only where it must be, within `[…]` and `{…}` if it `flows`; with `old`
+/// also where YAML 1.1 alone would read it as something else.
+pub fn yaml_scalar(text: &str, flows: bool, old: bool) -> String {
     let printable = |c: char| {
         matches!(c, ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..)
             && !matches!(c, '\u{feff}' | '\u{2028}' | '\u{2029}')
     };
-    let is_other = || Pattern::of(OTHER).and_then(|pattern| pattern.is_match(text)).unwrap_or(true);
-    match text.is_empty() || !text.chars().all(printable) || has_indicator(text) || is_other() {
+    let is_one_of = |words: &str| Pattern::of(words).and_then(|pattern| pattern.is_match(text)).unwrap_or(true);
+    let is_other = || is_one_of(OTHER) || (old && is_one_of(OLD));
+    let is_cut = flows && text.contains([',', '[', ']', '{', '}']);
+    match text.is_empty() || !text.chars().all(printable) || has_indicator(text) || is_cut || is_other() {
         false => text.to_owned(),
         true if text.contains('\'') || !text.chars().all(printable) => double(text),
         true => format!("'{text}'"),

@@ -1,0 +1,223 @@
+//! A YAML map written anew: its keys in an order, its values in the shape they had.
+
+mod layout;
+
+use crate::bounded::BoundedText;
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::parse::{self, Input, yaml_flush, yaml_scalar};
+use crate::value::{Json, Value, ordered};
+use granit_parser::ScalarStyle;
+use layout::{Node, Shape};
+
+/// The text of a YAML map with `changes` set in it, those that are `null` removed: the keys of `order` first, in that
+/// order, the others after them by name.
+///
+/// Values that do not change keep their shape: `[…]` and `{…}` stay on their line, blocks of lines stay blocks,
+/// numbers, dates and the order of inner keys stay as they are written. Block lists stand flush with their key, inner
+/// blocks are indented by two, texts lose the quotes that they do not need, flags and nothing get one spelling.
+/// Comments and blank lines within lists and maps stay, those beside and between the outermost keys go. The rules are
+/// those of ruamel.yaml when it loads and dumps by YAML 1.2 without keeping quotes.
+pub fn rewrite_yaml(input: &Input<'_>, changes: &Json, order: &[String]) -> Result<String> {
+    let data = match parse::yaml(input)? {
+        Value::Map(data) => Value::Map(data).to_json(),
+        Value::Null => Json::Object(serde_json::Map::new()),
+        _ => {
+            let fault = Diagnostic::new(Code::ARGUMENTS, "the text is no map of YAML");
+            return Err(fault.help("`rewrite_yaml` orders the keys of a map"));
+        }
+    };
+    let empty = serde_json::Map::new();
+    let (data, changes) = (data.as_object().unwrap_or(&empty), changes.as_object().unwrap_or(&empty));
+    let entries = layout::entries(input.text())?;
+    let mut keys: Vec<&String> = data.keys().chain(changes.keys().filter(|key| !data.contains_key(*key))).collect();
+    keys.retain(|key| changes.get(*key).is_none_or(|value| !value.is_null()));
+    let place = |key: &String| order.iter().position(|one| one == key).unwrap_or(order.len());
+    keys.sort_by(|a, b| place(a).cmp(&place(b)).then_with(|| a.cmp(b)));
+    let mut page = Page { source: input.text(), stops: &[], text: BoundedText::default(), column: 0 };
+    for key in keys {
+        let written = entries.as_ref().and_then(|entries| entries.iter().find(|one| one.key == *key));
+        match (changes.get(key), written) {
+            (None, Some(entry)) => {
+                page.stops = &entry.stops;
+                page.entry(key, &entry.value, 0)?;
+            }
+            (value, _) => {
+                let value = value.or_else(|| data.get(key)).cloned().unwrap_or_default();
+                let pair = Json::Object([(key.clone(), value)].into_iter().collect());
+                page.text.push(&yaml_flush(&ordered(pair, order))?)?;
+            }
+        }
+    }
+    Ok(page.text.into_text())
+}
+
+/// What is written, and the text it comes from.
+struct Page<'a> {
+    source: &'a str,
+    /// Where keys and values of the entry at work begin, and behind them where the entry ends.
+    stops: &'a [usize],
+    text: BoundedText,
+    /// How many letters the line has that is being written.
+    column: usize,
+}
+
+impl Page<'_> {
+    fn push(&mut self, text: &str) -> Result<()> {
+        self.column = text.rfind('\n').map_or(self.column + text.chars().count(), |at| text[at + 1..].chars().count());
+        self.text.push(text)
+    }
+
+    fn entry(&mut self, key: &str, value: &Node, indent: usize) -> Result<()> {
+        self.push(&yaml_scalar(key, false, false))?;
+        self.push(":")?;
+        match &value.shape {
+            Shape::List(items) if !value.flows => {
+                self.push("\n")?;
+                self.above(value.bytes.start)?;
+                self.list(items, indent, false)
+            }
+            Shape::Map(entries) if !value.flows => {
+                self.push("\n")?;
+                self.above(value.bytes.start)?;
+                self.map(entries, indent + 2, false)
+            }
+            shape => {
+                let text = scalar(shape, self.source, value, indent + 2);
+                if !text.is_empty() {
+                    self.push(" ")?;
+                }
+                self.push(&text)?;
+                self.end(value, indent == 0)
+            }
+        }
+    }
+
+    /// `begun`: the first one stands behind the `- ` of an item.
+    fn map(&mut self, entries: &[(String, Node)], indent: usize, mut begun: bool) -> Result<()> {
+        for (key, value) in entries {
+            if !std::mem::take(&mut begun) {
+                self.push(&" ".repeat(indent))?;
+            }
+            self.entry(key, value, indent)?;
+        }
+        Ok(())
+    }
+
+    fn list(&mut self, items: &[Node], indent: usize, mut begun: bool) -> Result<()> {
+        for item in items {
+            if !std::mem::take(&mut begun) {
+                self.push(&" ".repeat(indent))?;
+            }
+            self.push("- ")?;
+            match &item.shape {
+                Shape::List(items) if !item.flows => self.list(items, indent + 2, true)?,
+                Shape::Map(entries) if !item.flows => self.map(entries, indent + 2, true)?,
+                shape => {
+                    self.push(&scalar(shape, self.source, item, indent + 2))?;
+                    self.end(item, false)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The end of the line of a value, with the comments and blank lines behind it. Of an `outermost` one they go,
+    /// unless it flows and one stands beside it.
+    fn end(&mut self, value: &Node, outermost: bool) -> Result<()> {
+        let at = value.bytes.end;
+        let stop = self.stops.iter().copied().find(|stop| *stop >= at && *stop > value.bytes.start).unwrap_or(at);
+        let rest = self.source.get(at..stop).unwrap_or_default();
+        let (line, below) = rest.split_once('\n').unwrap_or((rest, ""));
+        if outermost && !(value.flows && line.trim_start().starts_with('#')) {
+            return self.push("\n");
+        }
+        if line.trim_start().starts_with('#') {
+            let line_start = self.source[..at].rfind('\n').map_or(0, |at| at + 1);
+            let column = self.source[line_start..at].chars().count() + line.len() - line.trim_start().len();
+            let blanks = column.saturating_sub(self.column).max(1);
+            self.push(&" ".repeat(blanks))?;
+            self.push(line.trim())?;
+        }
+        self.push("\n")?;
+        self.gap(below)
+    }
+
+    /// The comments and blank lines between a key and its block.
+    fn above(&mut self, start: usize) -> Result<()> {
+        let from = self.stops.iter().copied().rfind(|stop| *stop < start).unwrap_or(start);
+        let Some((_, below)) = self.source.get(from..start).unwrap_or_default().split_once('\n') else { return Ok(()) };
+        self.gap(below)
+    }
+
+    /// Those lines that hold nothing of the values.
+    fn gap(&mut self, lines: &str) -> Result<()> {
+        for line in lines.split_inclusive('\n').filter(|line| line.ends_with('\n')) {
+            let line = line.trim_end();
+            if line.is_empty() || line.trim_start().starts_with('#') {
+                self.push(line)?;
+                self.push("\n")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A value on its line, or a block of lines; what is below the first one is indented by `indent`.
+fn scalar(shape: &Shape, source: &str, node: &Node, indent: usize) -> String {
+    match shape {
+        Shape::Text(text, ScalarStyle::Literal | ScalarStyle::Folded) => block(source, node, text, indent),
+        Shape::Text(text, style) => one_line(text, *style, false),
+        shape => flow(shape),
+    }
+}
+
+fn flow(shape: &Shape) -> String {
+    match shape {
+        Shape::Text(text, style) => one_line(text, *style, true),
+        Shape::List(items) => {
+            // A map of one pair needs no braces there.
+            let item = |item: &Node| match (&item.shape, flow(&item.shape)) {
+                (Shape::Map(entries), text) if entries.len() == 1 => text[1..text.len() - 1].to_owned(),
+                (_, text) => text,
+            };
+            let items: Vec<String> = items.iter().map(item).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Shape::Map(entries) => {
+            let pair =
+                |(key, value): &(String, Node)| format!("{}: {}", yaml_scalar(key, true, false), flow(&value.shape));
+            format!("{{{}}}", entries.iter().map(pair).collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+fn one_line(text: &str, style: ScalarStyle, flows: bool) -> String {
+    match (text, style) {
+        ("" | "~" | "null" | "Null" | "NULL", ScalarStyle::Plain) => if flows { "null" } else { "" }.to_owned(),
+        ("true" | "True" | "TRUE", ScalarStyle::Plain) => "true".to_owned(),
+        ("false" | "False" | "FALSE", ScalarStyle::Plain) => "false".to_owned(),
+        (text, ScalarStyle::Plain) => text.to_owned(),
+        (text, _) => yaml_scalar(text, flows, false),
+    }
+}
+
+/// A block of lines as it is written, at another indentation. Its bytes begin with its first line.
+fn block(source: &str, node: &Node, text: &str, indent: usize) -> String {
+    let above = source.get(..node.bytes.start).unwrap_or_default().trim_end();
+    let head = above.rsplit('\n').next().unwrap_or_default();
+    let head = head.split(" #").next().unwrap_or_default().trim_end();
+    let head = &head[head.rfind(['|', '>']).unwrap_or(head.len())..];
+    let mut made: String = head.chars().filter(|c| !c.is_ascii_digit()).collect();
+    let lines = source.get(above.len()..node.bytes.end).unwrap_or_default().split('\n').skip(1);
+    let blanks = |line: &str| line.len() - line.trim_start_matches(' ').len();
+    let outdent = lines.clone().filter(|line| !line.trim().is_empty()).map(blanks).min().unwrap_or(0);
+    for line in lines {
+        made.push('\n');
+        if !line.trim().is_empty() {
+            made.push_str(&" ".repeat(indent));
+            made.push_str(&line[outdent..]);
+        }
+    }
+    let kept = if head.contains('+') { text.len() - text.trim_end_matches('\n').len() } else { 1 };
+    format!("{}{}", made.trim_end(), "\n".repeat(kept.saturating_sub(1)))
+}

@@ -1,0 +1,40 @@
+//! `rewrite_yaml`: a YAML map with its keys in an order, and its values in the shape they had.
+
+use crate::bounded::reserve_for;
+use crate::diagnostic::Result;
+use crate::edit;
+use crate::parse::{Input, TEXTS};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "rewrite_yaml",
+    family: Family::Edit,
+    summary: "The YAML map `text` written anew as the dumpers of Python do, with the keys of `changes` set and those whose value is `()` removed. Values that stay keep their shape (`[…]`, `{…}`, blocks of lines, numbers, inner order); texts lose quotes that they do not need; comments stay only within lists and maps. To touch nothing but what changes, use `edit_front_matter`.",
+    params: &[
+        required("text", TEXTS, "The text, or a document: then faults name its path."),
+        required("changes", &[Kind::Map], "The new value of each key; a list or a map is given as a whole."),
+        option("order", &[Kind::List], "The outermost keys that come first, in this order; the others follow by name."),
+    ],
+    returns: Kind::Text,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(
+            r##"rewrite_yaml("tags: [a, 'b']  # of old\nid: \"WP01\"\nsteps:\n  - 'no'\n  - x  # last\n", #{ lane: "planned" }, #{ order: ["id", "lane"] })"##,
+            r#""id: WP01\nlane: planned\nsteps:\n- no\n- x    # last\ntags: [a, b]    # of old\n""#,
+        ),
+        Example::gives(
+            r#"rewrite_yaml("a: ~\nb: |\n    one\n    two\nc: 1.50\n", #{ c: () })"#,
+            r#""a:\nb: |\n  one\n  two\n""#,
+        ),
+        Example::fails(r#"rewrite_yaml("- a\n", #{})"#, "the text is no map of YAML"),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, args: Args) -> Result<Value> {
+    reserve_for(args.value("text"), 3)?;
+    let input = Input::of(args.value("text"));
+    edit::rewrite_yaml(&input, &args.json("changes"), &args.texts("order")?).map(Value::from)
+}
