@@ -207,7 +207,11 @@ fn block(source: &str, node: &Node, text: &str, indent: usize) -> String {
     let head = above.rsplit('\n').next().unwrap_or_default();
     let head = head.split(" #").next().unwrap_or_default().trim_end();
     let head = &head[head.rfind(['|', '>']).unwrap_or(head.len())..];
-    let mut made: String = head.chars().filter(|c| !c.is_ascii_digit()).collect();
+    let mut made: String = head.chars().filter(|c| "|>+".contains(*c)).collect();
+    let is_last = source.get(node.bytes.end..).unwrap_or_default().trim().is_empty();
+    if !text.ends_with('\n') || is_last && !source.ends_with('\n') {
+        made.push('-');
+    }
     let lines = source.get(above.len()..node.bytes.end).unwrap_or_default().split('\n').skip(1);
     let blanks = |line: &str| line.len() - line.trim_start_matches(' ').len();
     let outdent = lines.clone().filter(|line| !line.trim().is_empty()).map(blanks).min().unwrap_or(0);
