@@ -72,6 +72,15 @@ fn files(root: &Path) -> BTreeMap<String, String> {
     listed.lines().map(|path| (path.to_owned(), text(path))).collect()
 }
 
+/// Feedback that comes with a move, in a file for the command line.
+fn feedback(text: &str) -> Step {
+    (
+        &["tasks", "move-task", "WP01", "--to", "planned", "--review-feedback-file", "../feedback.md"],
+        "task_operations",
+        json!({ "operation": "move_task", "task_id": "WP01", "lane": "planned", "arguments": { "review_feedback": text } }),
+    )
+}
+
 fn changed(root: &Path, variant: &toml::Table, data: &Path) {
     let base = data.join("golden/files/before-finalize/WP01-row-model-and-reader.md");
     let mut text = fs::read_to_string(base).unwrap();
@@ -88,6 +97,9 @@ fn differences(program: &str, variant: &toml::Table, data: &Path, steps: &[Step]
     let (_one, theirs) = play::project("s3-tasked", true).unwrap();
     let (_other, ours) = play::project("s3-tasked", true).unwrap();
     [&theirs, &ours].into_iter().for_each(|root| changed(root, variant, data));
+    if let Some(text) = variant.get("feedback") {
+        fs::write(theirs.parent().unwrap().join("feedback.md"), text.as_str().unwrap()).unwrap();
+    }
     let mut server = Server::start(ours.parent().unwrap(), "spec-kitty");
     let mut found = Vec::new();
     for (words, tool, arguments) in steps {
@@ -124,8 +136,13 @@ fn the_command_line_makes_the_same_of_other_files() {
     let finalize: Step = (&["feature", "finalize-tasks"], "feature_operations", json!({ "operation": "tasks" }));
     let mut wrong = Vec::new();
     for variant in tables(&table, "variant") {
-        let mut found = differences(&program, &variant, &data, &steps());
-        found.extend(differences(&program, &variant, &data, std::slice::from_ref(&finalize)));
+        let mut found = Vec::new();
+        if let Some(text) = variant.get("feedback") {
+            found.extend(differences(&program, &variant, &data, &[feedback(text.as_str().unwrap())]));
+        } else {
+            found.extend(differences(&program, &variant, &data, &steps()));
+            found.extend(differences(&program, &variant, &data, std::slice::from_ref(&finalize)));
+        }
         if found.is_empty() == variant.contains_key("differs") {
             wrong.push(format!("{}: {}", variant["name"].as_str().unwrap(), found.join("\n")));
         }
