@@ -101,9 +101,9 @@ pub struct ServedTool {
     /// Its definition.
     pub tool: Tool,
     /// The schema of its arguments, as published.
-    pub input: Json,
+    pub input: Arc<Json>,
     /// The schema of its result, as written; any root.
-    pub output: Option<Json>,
+    pub output: Option<Arc<Json>>,
     /// What a call is held to.
     pub checks: Checks,
 }
@@ -146,7 +146,7 @@ pub struct ServedPrompt {
 #[derive(Clone, Default)]
 pub struct Checks {
     /// The schema of its arguments, or variables: an object.
-    pub schema: Json,
+    pub schema: Arc<Json>,
     /// Checks its arguments, or variables.
     pub arguments: Option<Arc<Checker>>,
     /// Checks its result.

@@ -308,7 +308,7 @@ impl Host for CallHost {
     }
 
     fn validate(&self, value: &Json, schema: &Json) -> Result<Vec<Violation>> {
-        let problems = Checker::new(schema)?.check(value);
+        let problems = Checker::new(schema.clone())?.check(value);
         Ok(problems
             .into_iter()
             .map(|Problem { pointer, message, help }| Violation { pointer, message, help })

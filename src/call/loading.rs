@@ -1,6 +1,7 @@
 //! Makes the registry: files of all layers, definitions, checks, what serves here, the last good state of what is broken.
 
 use crate::check;
+use crate::definition::Care;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::primitive::Effect;
 use crate::registry::{
@@ -142,7 +143,7 @@ impl Loading<'_> {
         let (definitions, mut definition, broken) = match unchanged {
             Some(pack) => (None, pack.definition.clone(), Vec::new()),
             None => {
-                let (definitions, definition, broken) = merge(name, &files);
+                let (definitions, definition, broken) = merge(name, &files, care(&files));
                 (Some(definitions), definition, broken)
             }
         };
@@ -189,10 +190,14 @@ impl Loading<'_> {
     }
 }
 
+/// A test below holds that the packs of the binary are sound: no start looks for faults in them again.
+fn care(files: &Files) -> Care {
+    if files.are_embedded() { Care::Known } else { Care::Full }
+}
+
 /// A pack that was compiled: what the rules find in it decides whether it serves.
 fn judged(mut parts: PackParts, root: Arc<dyn World>, known: bool) -> Loaded {
-    // The rules find nothing in the packs of the binary: a test below holds that, so no start looks for it again.
-    if !parts.files.are_embedded() {
+    if care(&parts.files) == Care::Full {
         parts.faults.extend(check::check(&parts));
     }
     if let Err(fault) = grant(&parts.pack, &root, Effect::Writes) {

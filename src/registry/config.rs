@@ -24,7 +24,7 @@ pub fn configure(
         }
         return (json!({}), None);
     };
-    let checker = match published(schema, defs).and_then(|json| Checker::new(&json)) {
+    let checker = match published(schema, defs).and_then(Checker::new) {
         Ok(checker) => checker,
         Err(fault) => {
             let place = schema.place("").cloned();

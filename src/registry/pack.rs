@@ -3,7 +3,9 @@
 use super::compiling::Compiling;
 use super::skills::skills;
 use super::{Checks, Files, Settings, Skill, Texts, configure, merge, texts};
-use crate::definition::{Case, Checker, Definitions, GraphDefinition, Located, PackDefinition, Prompt, Resource, Tool};
+use crate::definition::{
+    Care, Case, Checker, Definitions, GraphDefinition, Located, PackDefinition, Prompt, Resource, Tool,
+};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::Limits;
 use crate::primitive::Effect;
@@ -121,7 +123,7 @@ impl Default for Made {
 }
 
 /// The schemas of a tool: of its arguments as published, of its result, and what a call is held to.
-pub type Schemas = (Json, Option<Json>, Checks);
+pub type Schemas = (Arc<Json>, Option<Arc<Json>>, Checks);
 
 /// A pack with all that is wrong with it: what `check` looks at.
 pub struct PackParts {
@@ -215,7 +217,8 @@ impl Others {
             false => texts::compiled(files, definitions),
         };
         let (config, config_checker) = configure(name, pack, &definitions.defs, settings, &mut faults);
-        let checker = if files.are_embedded() { |json: &Json| Ok(Checker::later(json.clone())) } else { Checker::new };
+        let checker: fn(Arc<Json>) -> Result<Checker> =
+            if files.are_embedded() { |json| Ok(Checker::later(json)) } else { Checker::new };
         let mut compiling = Compiling { definitions, pack, settings, checker, faults: &mut faults };
         let tools = compiling.tools();
         let resources = compiling.resources();
@@ -227,7 +230,7 @@ impl Others {
 impl PackParts {
     /// Reads and compiles a pack, all of it.
     pub fn read(name: &str, hash: [u8; 32], files: Files, settings: &Settings) -> Self {
-        let (definitions, pack, faults) = merge(name, &files);
+        let (definitions, pack, faults) = merge(name, &files, Care::Full);
         let mut parts = compile(name, hash, files, definitions, pack, faults, settings);
         if parts.files.are_embedded() {
             parts.faults.extend(parts.program.ready().iter().cloned());
