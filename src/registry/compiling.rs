@@ -2,8 +2,8 @@
 
 use super::{Checks, Schemas, Settings};
 use crate::definition::{
-    Checker, Definitions, Located, PackDefinition, Prompt, Role, Schema, Tool, lint, missing_references, published,
-    resolved,
+    Care, Checker, Definitions, Located, PackDefinition, Prompt, Role, Schema, Tool, lint, missing_references,
+    published, resolved,
 };
 use crate::diagnostic::{Diagnostic, Result};
 use crate::guard::Limits;
@@ -19,8 +19,8 @@ pub(super) struct Compiling<'a> {
     pub(super) definitions: &'a Definitions,
     pub(super) pack: &'a PackDefinition,
     pub(super) settings: &'a Settings,
-    /// Makes a checker, now or when it is needed.
-    pub(super) checker: fn(Arc<Json>) -> Result<Checker>,
+    /// Whether a checker is made now, or when it is needed.
+    pub(super) care: Care,
     pub(super) faults: &'a mut Vec<Diagnostic>,
 }
 
@@ -96,7 +96,11 @@ impl Compiling<'_> {
 
     /// The schema in its final form, compiled; what is wrong with it is told.
     fn checker(&mut self, schema: &Schema, form: Form) -> (Arc<Json>, Option<Arc<Checker>>) {
-        let made = form(schema, &self.definitions.defs).and_then(|json| Ok(((self.checker)(Arc::clone(&json))?, json)));
+        let compiled = |json: Arc<Json>| match self.care {
+            Care::Known => Ok(Checker::later(json)),
+            Care::Full => Checker::new(json),
+        };
+        let made = form(schema, &self.definitions.defs).and_then(|json| Ok((compiled(Arc::clone(&json))?, json)));
         match made {
             Ok((checker, json)) => (json, Some(Arc::new(checker))),
             Err(fault) => {

@@ -9,8 +9,20 @@ use rayon::prelude::*;
 /// A name, or a table, that stands twice.
 pub const TWICE: Code = Code("name-clash");
 
+/// The definitions of a pack, read.
+pub struct Merged {
+    /// Those of all files.
+    pub definitions: Definitions,
+    /// `[pack]`, or what stands for it.
+    pub pack: PackDefinition,
+    /// What is wrong with them.
+    pub faults: Vec<Diagnostic>,
+    /// How closely they were looked at, and are from here on.
+    pub care: Care,
+}
+
 /// Reads every definition file of a pack, in the order of their paths. What stands twice is told, and the first counts.
-pub fn merge(name: &str, files: &Files, care: Care) -> (Definitions, PackDefinition, Vec<Diagnostic>) {
+pub fn merge(name: &str, files: &Files, care: Care) -> Merged {
     let mut all = Definitions::default();
     let mut faults = Vec::new();
     let written: Vec<_> = files.by_path.iter().filter(|(path, _)| is_definition(path)).collect();
@@ -33,7 +45,7 @@ pub fn merge(name: &str, files: &Files, care: Care) -> (Definitions, PackDefinit
             all.tools.push(wanted.tool(&all.prompts));
         }
     }
-    (all, pack, faults)
+    Merged { definitions: all, pack, faults, care }
 }
 
 fn is_definition(path: &str) -> bool {
