@@ -7,7 +7,7 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::parse::{self, Input, yaml_flush, yaml_scalar};
 use crate::value::{Json, Value, ordered};
 use granit_parser::ScalarStyle;
-use layout::{Node, Shape};
+use layout::{Entry, Node, Shape};
 
 /// The text of a YAML map with `changes` set in it, those that are `null` removed: the keys of `order` first, in that
 /// order, the others after them by name.
@@ -33,22 +33,39 @@ pub fn rewrite_yaml(input: &Input<'_>, changes: &Json, order: &[String]) -> Resu
     keys.retain(|key| changes.get(*key).is_none_or(|value| !value.is_null()));
     let place = |key: &String| order.iter().position(|one| one == key).unwrap_or(order.len());
     keys.sort_by(|a, b| place(a).cmp(&place(b)).then_with(|| a.cmp(b)));
-    let mut page = Page { source: input.text(), stops: &[], text: BoundedText::default(), column: 0 };
+    let mut text = BoundedText::default();
     for key in keys {
         let written = entries.as_ref().and_then(|entries| entries.iter().find(|one| one.key == *key));
-        match (changes.get(key), written) {
-            (None, Some(entry)) => {
-                page.stops = &entry.stops;
-                page.entry(key, &entry.value, 0)?;
-            }
-            (value, _) => {
-                let value = value.or_else(|| data.get(key)).cloned().unwrap_or_default();
+        let kept = match (changes.get(key), written) {
+            (None, Some(entry)) => kept(input.text(), entry, data.get(key))?,
+            _ => None,
+        };
+        match kept {
+            Some(kept) => text.push(&kept)?,
+            None => {
+                let value = changes.get(key).or_else(|| data.get(key)).cloned().unwrap_or_default();
                 let pair = Json::Object([(key.clone(), value)].into_iter().collect());
-                page.text.push(&yaml_flush(&ordered(pair, order))?)?;
+                text.push(&yaml_flush(&ordered(pair, order))?)?;
             }
         }
     }
-    Ok(page.text.into_text())
+    Ok(text.into_text())
+}
+
+/// An entry in its shape; nothing if that would be read as something else.
+fn kept(source: &str, entry: &Entry, value: Option<&Json>) -> Result<Option<String>> {
+    let mut page = Page { source, stops: &entry.stops, text: BoundedText::default(), column: 0 };
+    page.entry(&entry.key, &entry.value, 0)?;
+    let text = page.text.into_text();
+    let read = parse::yaml(&Input::of(&text.as_str().into()));
+    let is_same = |read: Option<&Json>| match (read, value) {
+        // The end of the text ends a block of lines that has no line end there.
+        (Some(Json::String(read)), Some(Json::String(value))) => {
+            read == value || !source.ends_with('\n') && value.strip_suffix('\n') == Some(read)
+        }
+        (read, value) => read == value,
+    };
+    Ok(read.is_ok_and(|read| is_same(read.to_json().get(&entry.key))).then_some(text))
 }
 
 /// What is written, and the text it comes from.
@@ -224,4 +241,82 @@ fn block(source: &str, node: &Node, text: &str, indent: usize) -> String {
     }
     let kept = if head.contains('+') { text.len() - text.trim_end_matches('\n').len() } else { 1 };
     format!("{}{}", made.trim_end(), "\n".repeat(kept.saturating_sub(1)))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn rewritten(text: &str, changes: &Json, order: &[&str]) -> String {
+        let order: Vec<String> = order.iter().map(|key| (*key).to_owned()).collect();
+        rewrite_yaml(&Input::of(&text.into()), changes, &order).unwrap_or_else(|fault| panic!("{fault}\n{text}"))
+    }
+
+    /// What ruamel.yaml 0.18 makes of the same texts.
+    #[test]
+    fn it_writes_as_the_dumper_of_python_does() {
+        let table = [
+            ("b: 'x'\na: \"no\"\n", "a: no\nb: x\n"),
+            ("a: True\nb: NULL\nc: 1_000\nd: 007\ne: \"12\"\n", "a: true\nb:\nc: 1_000\nd: 007\ne: '12'\n"),
+            ("a: [null, {k: \"v, w\"}, {x: 1, y: 2}]\n", "a: [null, k: 'v, w', {x: 1, y: 2}]\n"),
+            (
+                "a:\n  - |\n    one\n\n    two\n  - >-\n      fo\n      ld\n",
+                "a:\n- |\n  one\n\n  two\n- >-\n  fo\n  ld\n",
+            ),
+            ("a: |+\n  keep\n\nb: |\n  last", "a: |+\n  keep\n\nb: |-\n  last\n"),
+            (
+                "a: x # gone\n# gone\nb:\n  # stays\n  - T1 # too\n\n  - ~\n# and this\nc: 1\n",
+                "a: x\nb:\n  # stays\n- T1   # too\n\n- \n# and this\nc: 1\n",
+            ),
+            ("a: plain\n  cont\nb: \"it's: so\"\n", "a: plain cont\nb: \"it's: so\"\n"),
+            ("a:\n    b:\n        - c\n        - d: 1\n          e: {}\n", "a:\n  b:\n  - c\n  - d: 1\n    e: {}\n"),
+        ];
+        for (text, wanted) in table {
+            assert_eq!(rewritten(text, &json!({}), &[]), wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn changes_and_their_order_are_as_told() {
+        let changes = json!({ "c": ["x"], "a": null, "d": "" });
+        assert_eq!(rewritten("a: 1\nb: [x]\n", &changes, &["d", "b"]), "d: ''\nb: [x]\nc:\n- x\n");
+        // Where the shape cannot be kept, the values are.
+        assert_eq!(rewritten("b: &n [1]\na: *n\n", &json!({}), &[]), "a:\n- 1\nb:\n- 1\n");
+    }
+
+    fn value(depth: u32) -> BoxedStrategy<Json> {
+        let scalar = prop_oneof![
+            Just(Json::Null),
+            any::<bool>().prop_map(Json::from),
+            any::<i32>().prop_map(Json::from),
+            "[ -~é\u{1f43e}]{0,12}".prop_map(Json::from),
+            "[a-z]{1,4}(\n{1,2}[a-z #:]{1,5}){0,3}\n?".prop_map(Json::from),
+        ];
+        scalar
+            .prop_recursive(depth, 24, 4, |inner| {
+                prop_oneof![
+                    proptest::collection::vec(inner.clone(), 0..4).prop_map(Json::from),
+                    proptest::collection::hash_map("[a-z ]{1,5}", inner, 0..4)
+                        .prop_map(|map| Json::Object(map.into_iter().collect())),
+                ]
+            })
+            .boxed()
+    }
+
+    proptest! {
+        /// Both ways of writing YAML, and JSON, which flows, say afterwards what they said before.
+        #[test]
+        fn nothing_is_lost(values in proptest::collection::vec(value(3), 1..5)) {
+            let tree = Json::Object(values.into_iter().enumerate().map(|(at, value)| (format!("k{at}"), value)).collect());
+            let flowing: String = tree.as_object().unwrap().iter().map(|(key, value)| format!("{key}: {value}\n")).collect();
+            for text in [yaml_flush(&tree).unwrap(), parse::yaml_text(&tree).unwrap(), flowing] {
+                let once = rewritten(&text, &json!({}), &[]);
+                let read = parse::yaml(&Input::of(&once.as_str().into())).unwrap_or_else(|fault| panic!("{fault}\n{text}\n{once}"));
+                prop_assert_eq!(read.to_json(), tree.clone(), "{}\n{}", text, once);
+            }
+        }
+    }
 }
