@@ -29,17 +29,6 @@ const NAP: Duration = Duration::from_millis(10);
 /// Takes the notices of a call.
 pub type Notices = Arc<dyn Fn(Notice) + Send + Sync>;
 
-/// Another stage than a pack's own: for cases.
-#[derive(Clone, Default)]
-pub struct Staging {
-    /// The world in place of the pack's root.
-    pub world: Option<Arc<dyn World>>,
-    /// The configuration in place of the workspace's.
-    pub config: Option<Value>,
-    /// Whether nothing reaches the disk and no program runs, so that one sees what would change.
-    pub is_dry: bool,
-}
-
 /// The host of one call.
 pub struct CallHost {
     /// The pack.
