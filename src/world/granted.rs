@@ -11,6 +11,7 @@ use super::run::{Command, Git, Needs, Ran};
 use super::staged::Staged;
 use super::{Attempt, Change, Entry, EntryKind, Stat, Walk, Walked, World, path, walk};
 use crate::diagnostic::{Code, Diagnostic, Result};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Variables that no grant covers: what clients bring to be let in, and what their states are sealed with.
@@ -117,16 +118,19 @@ impl Granted {
     }
 
     /// The path as grants see it: clean, `~` filled in, relative if it lies below the root.
-    fn normal(&self, path: &str) -> String {
+    fn normal<'a>(&self, path: &'a str) -> Cow<'a, str> {
+        if path::is_clean_below(path) || self.world.is_spelled(path) {
+            return Cow::Borrowed(path);
+        }
         let clean = path::clean(path);
         let clean = match (clean.strip_prefix("~/"), &self.rules.home) {
             (Some(rest), Some(home)) => path::join(home, rest),
             _ => clean,
         };
-        match path::is_absolute(&clean) {
+        Cow::Owned(match path::is_absolute(&clean) {
             true => below_root(self.world.root(), self.world.spelled(&clean)),
             false => clean,
-        }
+        })
     }
 
     fn check_effect(&self, path: &str) -> Result<()> {
@@ -144,10 +148,7 @@ impl Granted {
 
     /// Whether a grant to read covers the path.
     fn covers(&self, path: &str) -> bool {
-        match path::is_clean_below(path) {
-            true => self.rules.read.matches(path),
-            false => self.rules.read.matches(&self.normal(path)),
-        }
+        self.rules.read.matches(&self.normal(path))
     }
 
     fn check_read(&self, path: &str) -> Result<()> {
@@ -255,7 +256,8 @@ impl World for Granted {
         self.check_look(path)?;
         let mut entries = self.world.list(path)?;
         entries.retain(|entry| {
-            let below = self.normal(&format!("{path}/{}", entry.name));
+            let below = format!("{path}/{}", entry.name);
+            let below = self.normal(&below);
             self.rules.read.matches(&below)
                 || (entry.entry == EntryKind::Folder && self.rules.read.may_match_below(&below))
         });
@@ -297,6 +299,10 @@ impl World for Granted {
 
     fn spelled(&self, path: &str) -> String {
         self.world.spelled(path)
+    }
+
+    fn is_spelled(&self, path: &str) -> bool {
+        self.world.is_spelled(path)
     }
 
     fn granted_roots(&self) -> Vec<String> {

@@ -6,6 +6,7 @@ use crate::world::granted::GRANT_ROOT;
 use crate::world::path;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
+use std::borrow::Cow;
 use std::io;
 use std::sync::OnceLock;
 
@@ -140,11 +141,32 @@ impl Roots {
 
     /// The folder outside of the main root that an absolute path, or one in the home folder, lies beneath, and the
     /// clean path from there; nothing if there is none, or it is not there yet.
-    pub(super) fn outer(&self, path: &str) -> Option<(&Dir, String)> {
+    pub(super) fn outer<'a>(&self, path: &'a str) -> Option<(&Dir, Cow<'a, str>)> {
+        if path::is_clean_absolute(path)
+            && let Some((root, holding)) = self.innermost(path)
+            && path.len() > holding.len()
+            && let Ok(dir) = root.open()
+        {
+            return Some((dir, Cow::Borrowed(path[holding.len()..].trim_start_matches('/'))));
+        }
         match self.find(path) {
-            Ok((Some(dir), within)) => Some((dir, within)),
+            Ok((Some(dir), within)) => Some((dir, Cow::Owned(within))),
             _ => None,
         }
+    }
+
+    /// The root nearest to a clean absolute path that lies in it, and the spelling of it that the path begins with.
+    fn innermost(&self, path: &str) -> Option<(&Root, &str)> {
+        let found = self.roots.iter().filter_map(|root| Some((root, root.holding(path)?)));
+        found.max_by_key(|(_, holding)| holding.len())
+    }
+
+    /// Whether it is seen at once that a path is as [`spelled`](Self::spelled) spells it, and lies outside of the main
+    /// root.
+    pub(super) fn is_spelled(&self, path: &str) -> bool {
+        path::is_clean_absolute(path)
+            && self.roots[0].holding(path).is_none()
+            && self.innermost(path).is_some_and(|(root, holding)| root.spelling() == holding)
     }
 
     /// The absolute path that a path leads to as things stand, links and all; nothing where there is one root only.
