@@ -41,6 +41,8 @@ impl Corpus {
                 corpus.many();
                 corpus.configured("refresh_ms = 20\nwatch = false");
             }
+            "a clock" => corpus.configured("refresh_ms = 2000\nwatch = false"),
+            "plugins switched off" => corpus.configured("plugins = false"),
             "still" => corpus.configured("refresh_ms = 0\nwatch = false"),
             "empty" => {
                 fs::remove_dir_all(corpus.home.user()).unwrap();
@@ -106,6 +108,13 @@ impl Corpus {
         fs::read_to_string(self.home.log()).unwrap()
     }
 
+    /// Waits for one more look than there were, and notes how many there are: the next one is a whole interval away.
+    pub fn looked_again(&self, looks: &mut usize) {
+        let now = self.log().matches(LOOKED).count();
+        assert!(self.logged(LOOKED, now.max(*looks) + 1), "{}", self.log());
+        *looks = self.log().matches(LOOKED).count();
+    }
+
     /// Waits until the log has a line with this text, `count` times.
     pub fn logged(&self, text: &str, count: usize) -> bool {
         for _ in 0..200 {
@@ -117,5 +126,8 @@ impl Corpus {
         false
     }
 }
+
+/// What the log says of each look.
+const LOOKED: &str = "`skills` is refreshed";
 
 const PLUGINS: &str = "{HOME}/.claude/plugins/installed_plugins.json";
