@@ -58,6 +58,8 @@ struct Rules {
     read: Globs,
     write: Globs,
     home: Option<String>,
+    /// The folders in the home folder that grants to read name as a whole, as they are written there: `~/…`.
+    at_home: Vec<String>,
     /// The further roots that the user granted.
     roots: Vec<String>,
 }
@@ -69,7 +71,10 @@ impl Granted {
         let read = compile(world.as_ref(), &allowed.read, &roots)?;
         let write = compile(world.as_ref(), &allowed.write, &roots)?;
         let home = world.env("HOME");
-        Ok(Self { world, rules: Arc::new(Rules { allowed, read, write, home, roots }) })
+        let is_folder =
+            |grant: &&String| path::is_clean_at_home(grant) && !grant.contains(['*', '?', '[', '{', '\\', '$']);
+        let at_home = allowed.read.iter().filter(is_folder).filter(|_| home.is_some()).cloned().collect();
+        Ok(Self { world, rules: Arc::new(Rules { allowed, read, write, home, at_home, roots }) })
     }
 
     /// The same grants over another world of the same root.
@@ -148,6 +153,10 @@ impl Granted {
 
     /// Whether a grant to read covers the path.
     fn covers(&self, path: &str) -> bool {
+        let is_below = |folder: &String| path::is_below(path, folder);
+        if path.starts_with('~') && self.rules.at_home.iter().any(is_below) && path::is_clean_at_home(path) {
+            return true;
+        }
         self.rules.read.matches(&self.normal(path))
     }
 

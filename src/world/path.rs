@@ -37,6 +37,11 @@ pub fn is_clean_absolute(path: &str) -> bool {
     path.strip_prefix('/').is_some_and(|rest| rest.split('/').all(|part| !matches!(part, "" | "." | "..")))
 }
 
+/// Whether it is seen at once that it lies in the home folder and that [`clean`] would leave it as it is.
+pub fn is_clean_at_home(path: &str) -> bool {
+    path.strip_prefix("~/").is_some_and(|rest| rest != "." && is_clean_below(rest))
+}
+
 /// Whether it begins at `/`.
 pub fn is_absolute(path: &str) -> bool {
     path.starts_with('/')
@@ -135,12 +140,16 @@ mod tests {
             ("/a/../../b/", "/b"),
             ("/a/b", "/a/b"),
             ("/a/~", "/a/~"),
+            ("~/a", "~/a"),
+            ("~/.", "~"),
+            ("~/", "~"),
             ("~/..", "~/.."),
             ("~/a/../b", "~/b"),
         ] {
             assert_eq!(clean(path), expected, "{path}");
             assert_eq!(is_clean_below(path), path == expected && is_below(path, "."), "{path}");
             assert_eq!(is_clean_absolute(path), path == expected && path.len() > 1 && is_absolute(path), "{path}");
+            assert_eq!(is_clean_at_home(path), path == expected && path.starts_with("~/"), "{path}");
         }
     }
 

@@ -23,6 +23,8 @@ pub(super) struct Roots {
 struct Root {
     /// Its absolute paths: as it was given, and as the disk knows it.
     spellings: Vec<String>,
+    /// The same as they are written from the home folder, if they lie in it: `~/…`.
+    at_home: Vec<String>,
     /// Whether the user granted it: the grants of a pack hold beneath it too.
     granted: bool,
     dir: OnceLock<Dir>,
@@ -37,7 +39,17 @@ impl Root {
         let mut spellings = vec![path::clean(&absolute)];
         let real = std::fs::canonicalize(&absolute).ok().and_then(|real| real.into_os_string().into_string().ok());
         spellings.extend(real.filter(|real| *real != spellings[0]));
-        Ok(Self { spellings, granted, dir: OnceLock::new(), above: OnceLock::new() })
+        let mut root = Self { spellings, at_home: Vec::new(), granted, dir: OnceLock::new(), above: OnceLock::new() };
+        root.live_at(home);
+        Ok(root)
+    }
+
+    /// Notes where it lies in the home folder.
+    fn live_at(&mut self, home: Option<&str>) {
+        let home = home.map(path::clean);
+        let below = |folder: &&String| home.as_ref().is_some_and(|home| path::is_below(folder, home));
+        let from = home.as_ref().map_or(0, String::len);
+        self.at_home = self.spellings.iter().filter(below).map(|folder| format!("~{}", &folder[from..])).collect();
     }
 
     /// The open folder, once it is there.
@@ -52,6 +64,11 @@ impl Root {
     /// The spelling of this root that the absolute `path` begins with.
     fn holding(&self, path: &str) -> Option<&str> {
         self.spellings.iter().map(String::as_str).find(|folder| path::is_below(path, folder))
+    }
+
+    /// The same for a path that begins with `~/`.
+    fn holding_at_home(&self, path: &str) -> Option<&str> {
+        self.at_home.iter().map(String::as_str).find(|folder| path::is_below(path, folder))
     }
 
     /// The open folder and the path from there, if `within` is seen from this root; nothing if it is not there yet.
@@ -112,6 +129,7 @@ impl Roots {
     pub(super) fn live_at(&mut self, home: &str) -> Result<()> {
         self.roots.push(Root::new(home, false, None)?);
         self.home = Some(home.to_owned());
+        self.roots.iter_mut().for_each(|root| root.live_at(Some(home)));
         Ok(())
     }
 
@@ -142,8 +160,14 @@ impl Roots {
     /// The folder outside of the main root that an absolute path, or one in the home folder, lies beneath, and the
     /// clean path from there; nothing if there is none, or it is not there yet.
     pub(super) fn outer<'a>(&self, path: &'a str) -> Option<(&Dir, Cow<'a, str>)> {
-        if path::is_clean_absolute(path)
-            && let Some((root, holding)) = self.innermost(path)
+        let innermost = match path::is_clean_at_home(path) {
+            true => {
+                let found = self.roots.iter().filter_map(|root| Some((root, root.holding_at_home(path)?)));
+                found.max_by_key(|(_, holding)| holding.len())
+            }
+            false => self.innermost(path).filter(|_| path::is_clean_absolute(path)),
+        };
+        if let Some((root, holding)) = innermost
             && path.len() > holding.len()
             && let Ok(dir) = root.open()
         {
