@@ -165,8 +165,8 @@ pub struct Contents {
     /// `public` or `private`.
     pub cache_scope: Option<String>,
     /// What it was made from, so that a subscription knows when to read again: absolute paths of
-    /// files and folders.
-    pub touched: Vec<String>,
+    /// files and folders, in parts that several answers may share.
+    pub touched: Vec<Arc<[String]>>,
 }
 
 /// What comes with a request.

@@ -149,14 +149,13 @@ impl CallHost {
     }
 
     /// The files and folders that the call has read, those of the graph included: absolute paths.
-    pub fn touched(&self) -> Vec<String> {
+    pub fn touched(&self) -> Vec<Arc<[String]>> {
         let Some(recorded) = &self.recorded else { return Vec::new() };
-        let mut paths = recorded.take().paths();
-        if self.graphs.is_used() {
-            paths.extend(self.store.touched());
-        }
         let root = self.world.root();
-        paths.into_iter().map(|path| path::clean(&path::join(root, &path))).collect()
+        let own = recorded.take().paths();
+        let own = own.into_iter().map(|path| path::clean(&path::join(root, &path))).collect();
+        let of_graph = self.graphs.is_used().then(|| self.store.touched_below(root));
+        std::iter::once(own).chain(of_graph).collect()
     }
 
     /// A file of the pack as a resource holds it: text, or base64.
@@ -186,8 +185,7 @@ impl CallHost {
     pub fn turn_over(&self) {
         if self.turn.commit() {
             let root = self.world.root();
-            let paths = self.store.touched().iter().map(|path| path::clean(&path::join(root, path))).collect();
-            self.changes.announce(&Change::Files(paths));
+            self.changes.announce(&Change::Files(self.store.touched_below(root).to_vec()));
         }
     }
 
