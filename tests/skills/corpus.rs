@@ -43,6 +43,7 @@ impl Corpus {
             }
             "a clock" => corpus.configured("refresh_ms = 2000\nwatch = false"),
             "plugins switched off" => corpus.configured("plugins = false"),
+            "odd" => corpus.odd(),
             "still" => corpus.configured("refresh_ms = 0\nwatch = false"),
             "empty" => {
                 fs::remove_dir_all(corpus.home.user()).unwrap();
@@ -82,6 +83,30 @@ impl Corpus {
         fs::create_dir_all(&folder).unwrap();
         let text = format!("---\nname: {name}\ndescription: {description}\n---\n{body}\n");
         fs::write(folder.join("SKILL.md"), text).unwrap();
+    }
+
+    /// Skills that are legal and rare, and some that are none and must not be in the way.
+    fn odd(&self) {
+        let at = |path: &str| self.at(&format!("{{PROJ}}/.claude/skills/{path}"));
+        let write = |folder: &str, text: &str| {
+            fs::create_dir_all(at(folder)).unwrap();
+            fs::write(at(folder).join("SKILL.md"), text).unwrap();
+        };
+        write("a-dated", "---\nname: 2024-01-01\ndescription: d\n---\n");
+        write("a-day", "---\nname: a-day\ndescription: 2024-01-01\n---\n");
+        write("quoted", "---\nname: \"2024-02-02\"\ndescription: d\n---\nname: 2024-01-01\n");
+        write("lines", "---\nname: \"two\\n- lines\"\ndescription: d\n---\n");
+        write("once", "---\nname: once\ndescription: d\n---\n");
+        write(&(0..40).map(|depth| format!("{depth}/")).collect::<String>(), "---\nname: deep\ndescription: d\n---\n");
+        write("large", &format!("---\nname: large\ndescription: d\n---\n{}\n", "0123456789\n".repeat(300_000)));
+        write("too-large", "---\nname: too-large\ndescription: d\n---\n");
+        let sparse = fs::File::options().append(true).open(at("too-large/SKILL.md")).unwrap();
+        sparse.set_len(100 << 20).unwrap();
+        fs::create_dir_all(at("folder/SKILL.md")).unwrap();
+        // Links that lead around.
+        symlink("..", at("above")).unwrap();
+        symlink(".", at("itself")).unwrap();
+        symlink("once", at("again")).unwrap();
     }
 
     fn plugins(&self, from: &Path) {
