@@ -119,3 +119,23 @@ fn capabilities_tell_what_the_tools_publish() {
         }
     }
 }
+
+/// What lies beside code may be of any size.
+#[test]
+fn a_file_too_large_to_be_read_leaves_the_report_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| {
+        let path = folder.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    write(".specman/.gitkeep", "");
+    write("spec/tea/spec.md", "# Tea\n\n!tea.pot:\n- A pot MUST brew.\n");
+    write("impl/tea-rust/impl.md", "---\nspec: ../../spec/tea/spec.md\nlocation: ../../src\n---\n# Tea\n");
+    write("src/pot.rs", "// [ENSURES: tea.pot]\n");
+    write("src/film.bin", "");
+    std::fs::File::options().write(true).open(folder.path().join("src/film.bin")).unwrap().set_len(100 << 20).unwrap();
+    let mut server = support::Server::start(folder.path(), "specman");
+    let report = server.well("compliance_report", json!({ "implementation": "impl://tea-rust" }));
+    assert_eq!(report["totals"]["covered"], 1, "{report}");
+}
