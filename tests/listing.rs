@@ -31,7 +31,7 @@ impl Site for House {
     }
 
     fn layers(&self) -> Result<Vec<Layer>> {
-        Ok(vec![Layer { origin: "test".to_owned(), world: Arc::clone(&self.layer) as _, trust: None }])
+        Ok(vec![Layer { origin: "test".to_owned(), world: Some(Arc::clone(&self.layer) as _), trust: None }])
     }
 
     fn trust(&self) -> Result<Trust> {
