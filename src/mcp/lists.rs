@@ -8,6 +8,7 @@ use crate::value::Json;
 use arc_swap::ArcSwapOption;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use rayon::prelude::*;
 use rmcp::model::{ErrorData, Prompt, ResourceTemplate, ServerConfig, Tool};
 use serde::de::DeserializeOwned;
 use std::collections::HashMap;
@@ -40,7 +41,7 @@ pub(crate) struct Calls {
 
 impl Lists {
     fn new(settings: &Settings, registry: Arc<Registry>, revision: Revision) -> Self {
-        let tools = registry.tools.iter().filter_map(|tool| typed(published::tool(tool, revision))).collect();
+        let tools = registry.tools.par_iter().filter_map(|tool| typed(published::tool(tool, revision))).collect();
         let templates = registry.resources.iter().filter(|served| served.resource.is_template);
         let templates = templates.filter_map(|served| typed(published::template(served, revision))).collect();
         let prompts = registry.prompts.iter().filter_map(|prompt| typed(published::prompt(prompt, revision))).collect();
