@@ -149,7 +149,8 @@ mod tests {
             assert_eq!(clean(path), expected, "{path}");
             assert_eq!(is_clean_below(path), path == expected && is_below(path, "."), "{path}");
             assert_eq!(is_clean_absolute(path), path == expected && path.len() > 1 && is_absolute(path), "{path}");
-            assert_eq!(is_clean_at_home(path), path == expected && path.starts_with("~/"), "{path}");
+            let is_at_home = path.starts_with("~/") && !path.contains("..");
+            assert_eq!(is_clean_at_home(path), path == expected && is_at_home, "{path}");
         }
     }
 
