@@ -78,6 +78,12 @@ pub trait World: Send + Sync {
         path::clean(path)
     }
 
+    /// Whether it is seen at once that an absolute path lies outside of the root and is [spelled](Self::spelled) as it
+    /// should be; if not, that says nothing.
+    fn is_spelled(&self, _path: &str) -> bool {
+        false
+    }
+
     /// The absolute path that a path leads to which a symlink takes into another root.
     fn leads_to(&self, _path: &str) -> Option<String> {
         None

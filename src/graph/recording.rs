@@ -13,9 +13,11 @@ pub struct Recording {
     by_id: FxHashMap<Text, u32>,
 }
 
-/// What a scan function gets as `f`: the fragment of its file, with `.path`.
+/// What a scan function gets as `f`: the fragment of its file, with `.path`, and `.fault` where it has no document.
 pub struct Maker {
     path: Text,
+    /// Why there is no document.
+    fault: Option<Text>,
     recording: Mutex<Option<Recording>>,
 }
 
@@ -203,9 +205,9 @@ fn list_of(value: &Value, name: &str) -> Result<Vec<Value>> {
 }
 
 impl Maker {
-    /// The fragment of the file at `path`.
-    pub(super) fn new(path: Text) -> Self {
-        Self { recording: Mutex::new(Some(Recording::new(path.clone()))), path }
+    /// The fragment of the file at `path`, and why there is no document of it.
+    pub(super) fn new(path: Text, fault: Option<Text>) -> Self {
+        Self { recording: Mutex::new(Some(Recording::new(path.clone()))), path, fault }
     }
 
     /// Takes the fragment out. What is added afterwards is a fault.
@@ -222,7 +224,8 @@ impl Object for Maker {
     fn field(&self, name: &str) -> Result<Value> {
         match name {
             "path" => Ok(Value::Text(self.path.clone())),
-            _ => Err(no_field(Kind::Fragment, name, &["path"])),
+            "fault" => Ok(self.fault.clone().map_or(Value::Null, Value::Text)),
+            _ => Err(no_field(Kind::Fragment, name, &["path", "fault"])),
         }
     }
 

@@ -198,6 +198,10 @@ impl World for Disk {
         self.roots.spelled(path)
     }
 
+    fn is_spelled(&self, path: &str) -> bool {
+        self.roots.is_spelled(path)
+    }
+
     fn leads_to(&self, path: &str) -> Option<String> {
         if !self.roots.has_others() {
             return None;
