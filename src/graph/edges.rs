@@ -110,6 +110,21 @@ impl Edges {
         Self { graph: Arc::clone(graph), ids: ids.into() }
     }
 
+    /// A list that the snapshot keeps.
+    pub(super) fn kept(graph: &Arc<Graph>, ids: Arc<[u32]>) -> Self {
+        Self { graph: Arc::clone(graph), ids }
+    }
+
+    /// Their numbers.
+    pub(super) fn ids(&self) -> Arc<[u32]> {
+        Arc::clone(&self.ids)
+    }
+
+    /// Their snapshot.
+    pub fn graph(&self) -> &Arc<Graph> {
+        &self.graph
+    }
+
     /// How many.
     pub fn len(&self) -> usize {
         self.ids.len()

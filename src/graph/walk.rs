@@ -93,7 +93,18 @@ impl Nodes {
     /// Where one step from these nodes leads, each node once, in the order of the edges.
     pub fn step(&self, direction: Direction, kinds: Option<&[String]>) -> Self {
         let steps = Steps::new(self.graph(), direction, kinds);
+        if direction == Direction::Out && kinds.is_some_and(|kinds| kinds.len() == 1) && steps.containment {
+            return self.holders();
+        }
         self.with(once(self.ids().iter().flat_map(|node| steps.from(*node))))
+    }
+
+    /// What these nodes lie in, each once.
+    fn holders(&self) -> Self {
+        let parents = &self.graph().parts.parents;
+        let mut seen = vec![false; parents.len()];
+        let mut first = |node: &u32| *node != NONE && !std::mem::replace(&mut seen[*node as usize], true);
+        self.with(self.ids().iter().map(|node| parents[*node as usize]).filter(&mut first).collect())
     }
 
     /// Everything that steps from these nodes lead to, without these nodes themselves.

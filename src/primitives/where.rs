@@ -15,7 +15,7 @@ pub const PRIMITIVE: Primitive = Primitive {
         required(
             "tests",
             &[Kind::Map],
-            "Per field a value, or a map of tests: `equals one_of none_of starts_with ends_with contains words regex empty above below any not`, with `fold: true` without regard to case.",
+            "Per field a value, or a map of tests: `equals one_of none_of starts_with ends_with contains words tokens some_token regex empty above below any not`, with `fold: true` without regard to case.",
         ),
     ],
     returns: Kind::Nodes,
@@ -28,6 +28,10 @@ pub const PRIMITIVE: Primitive = Primitive {
         Example::gives(
             r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.nodes("tea").where(#{ price: #{ above: 7 }, key: #{ contains: "LONG", fold: true } }).column("key")"##,
             r##"["oolong"]"##,
+        ),
+        Example::gives(
+            r##"let g = new_graph(); g.add("tea", "oolong", #{ note: "Dark leaf." }); g.add("tea", "sencha", #{ note: "-green- leaf" }); [["LEAF", "green"], ["gree"]].map(|all| g.nodes("tea").where(#{ note: #{ tokens: all } }).column("key"))"##,
+            r##"[["sencha"], []]"##,
         ),
         Example::fails(
             r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.nodes("tea").where(#{ prise: 7 })"##,

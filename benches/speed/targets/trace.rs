@@ -34,10 +34,61 @@ pub fn measure(setting: &Setting, report: &mut Report) -> Outcome<()> {
     warm(setting, report, &mut server)?;
     edits(setting, report, &mut server, &large, each)?;
     changes(setting, report, &mut server)?;
+    beside(setting, report)?;
     if let Some(memory) = server.memory() {
         report.note(format!("trace: {:.0} MB resident after all that, {:.0} MB at most", memory.now, memory.peak));
     }
     Ok(())
+}
+
+/// The original on the same projects, small ones: a large one takes it too long.
+fn beside(setting: &Setting, report: &mut Report) -> Outcome<()> {
+    for (count, name) in [(1_000, "1,000"), (5_000, "5,000")] {
+        let project = make(&setting.empty_folder("trace-beside")?, setting.count(count, count / 10) / FILES)?;
+        let own = served(setting, &mut || start(setting, &project).map(Some))?;
+        let other = served(setting, &mut || setting.elspais(&project))?;
+        for (at, (what, value)) in own.iter().enumerate() {
+            let target = format!("trace, {name} requirements: {what}");
+            match other.get(at) {
+                Some((_, theirs)) => {
+                    let limit = format!("≤ elspais {theirs:.1} ms");
+                    report.measured(&target, &limit, &format!("{value:.1} ms"), value <= theirs);
+                }
+                None => report.no_opponent(&target, "≤ elspais", &format!("{value:.1} ms")),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A server from its start to its first answer, then its warm calls: medians. Nothing if there is no such server.
+fn served(setting: &Setting, start: &mut dyn FnMut() -> Outcome<Option<Server>>) -> Outcome<Vec<(String, f64)>> {
+    let calls = [
+        ("get_requirement", json!({ "req_id": "REQ-d00007" })),
+        ("search", json!({ "query": "part 99" })),
+        ("get_hierarchy", json!({ "req_id": "REQ-d00099" })),
+        ("get_uncovered_assertions", json!({ "req_id": "REQ-d00042" })),
+        ("find_by_keywords", json!({ "keywords": ["machine", "99"] })),
+    ];
+    let (mut begun, mut times) = (Vec::new(), vec![Vec::new(); calls.len()]);
+    for _ in 0..setting.count(3, 1) {
+        let began = Instant::now();
+        let Some(mut server) = start()? else { return Ok(Vec::new()) };
+        asked(&mut server, calls[0].0, &calls[0].1)?;
+        begun.push(milliseconds(began.elapsed()));
+        for ((tool, arguments), times) in calls.iter().zip(&mut times) {
+            asked(&mut server, tool, arguments)?;
+            for _ in 0..setting.count(15, 1) {
+                times.push(asked(&mut server, tool, arguments)?.0);
+            }
+        }
+    }
+    let none = || "nothing was measured".to_owned();
+    let mut found = vec![("start to first answer".to_owned(), median(&begun).ok_or_else(none)?)];
+    for ((tool, _), times) in calls.iter().zip(&times) {
+        found.push((format!("{tool}, p50"), median(times).ok_or_else(none)?));
+    }
+    Ok(found)
 }
 
 /// Requirement `at` implements the one at a third of its number: a tree.
