@@ -33,8 +33,8 @@ struct Sections {
     part: Part,
     /// What stands between the id of the block and the number of the section.
     mark: String,
-    /// Titles of sections that become no nodes.
-    without: Vec<Value>,
+    /// Titles of sections that become no nodes, in lower case.
+    without: Vec<String>,
 }
 
 const KEYS: [&str; 7] = ["kind", "id", "fields", "plus", "items", "sections", "references"];
@@ -53,7 +53,7 @@ impl Blocks {
             known(sections, &path, &["kind", "mark", "without", "fields", "plus"])?;
             let without = match sections.get("without") {
                 None | Some(Value::Null) => Vec::new(),
-                Some(Value::List(titles)) => titles.clone(),
+                Some(Value::List(titles)) => titles.iter().filter_map(Value::as_text).map(str::to_lowercase).collect(),
                 Some(other) => return Err(wrong(&path, "without", "a list", other)),
             };
             let (part, mark) = (Part::read(sections, &path)?, needed(sections, &path, "mark")?.to_string());
@@ -206,7 +206,8 @@ impl Recording {
             put(self, values)?;
         }
         for section in block.sections.iter().filter(|section| !section.text.is_empty()) {
-            if section.named("title").is_some_and(|title| without.contains(&title)) {
+            let title = section.named("title");
+            if title.as_ref().and_then(Value::as_text).is_some_and(|title| without.contains(&title.to_lowercase())) {
                 continue;
             }
             put(self, part.values(|name| section.named(name))?)?;

@@ -125,7 +125,9 @@ impl Graph {
                 _ => lists.fold(first.to_vec(), |rows, list| joined(&rows, list, all)).into_iter().for_each(&mut put),
             }
         }
-        found.sort_unstable();
+        if !found.is_sorted() {
+            found.sort_unstable();
+        }
         Some(found)
     }
 }
@@ -136,22 +138,21 @@ fn shape_column(columns: &[u16], at: u16) -> Option<u16> {
 
 /// What two ascending lists have in common, or all of both.
 fn joined(left: &[u32], right: &[u32], both: bool) -> Vec<u32> {
-    let mut found = Vec::with_capacity(left.len());
-    let (mut left, mut right) = (left.iter().peekable(), right.iter().peekable());
-    while let (Some(one), Some(other)) = (left.peek(), right.peek()) {
-        let order = one.cmp(other);
-        if order.is_eq() || !both {
-            found.push(**one.min(other));
+    if left == right {
+        return left.to_vec();
+    }
+    let mut found = Vec::with_capacity(if both { left.len().min(right.len()) } else { left.len() + right.len() });
+    let (mut one, mut other) = (0, 0);
+    while one < left.len() && other < right.len() {
+        let (a, b) = (left[one], right[other]);
+        if a == b || !both {
+            found.push(a.min(b));
         }
-        if order.is_le() {
-            left.next();
-        }
-        if order.is_ge() {
-            right.next();
-        }
+        one += usize::from(a <= b);
+        other += usize::from(b <= a);
     }
     if !both {
-        found.extend(left.chain(right));
+        found.extend(left[one..].iter().chain(&right[other..]));
     }
     found
 }

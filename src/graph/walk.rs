@@ -44,6 +44,8 @@ pub struct Walking<'a> {
     pub depth: Option<usize>,
     /// Depth first, instead of the near ones first.
     pub depth_first: bool,
+    /// Whether the nodes it began with are found too where a way leads back to them.
+    pub back: bool,
 }
 
 /// The edges that a walk follows.
@@ -117,12 +119,12 @@ impl Nodes {
         let mut expanded = FxHashSet::default();
         let start: FxHashSet<u32> = self.ids().iter().copied().collect();
         let mut found = Vec::new();
-        let mut seen = start.clone();
+        let mut seen = if walking.back { FxHashSet::default() } else { start };
         loop {
             let next = if walking.depth_first { queue.pop_back() } else { queue.pop_front() };
             let Some((node, depth)) = next else { break };
             guard::check()?;
-            if walking.depth_first && seen.insert(node) {
+            if walking.depth_first && depth > 0 && seen.insert(node) {
                 found.push(node);
             }
             if walking.depth.is_some_and(|most| depth >= most) || !expanded.insert(node) {
@@ -174,7 +176,8 @@ impl Nodes {
     /// What lies in these nodes, however deep, each before what lies in it.
     pub fn descendants(&self, kinds: Option<&[String]>) -> Result<Self> {
         let contained = [PARENT.to_owned()];
-        let walking = Walking { direction: Direction::In, kinds: Some(&contained), depth: None, depth_first: true };
+        let walking =
+            Walking { direction: Direction::In, kinds: Some(&contained), depth: None, depth_first: true, back: false };
         let all = self.walk(&walking)?;
         Ok(self.of_kinds(all.ids().to_vec(), kinds))
     }

@@ -19,7 +19,7 @@ pub const PRIMITIVE: Primitive = Primitive {
         required(
             "nodes",
             &[Kind::Map],
-            "What becomes of it: `kind`; `id`, the group or field that tells blocks apart (a block without one is passed over); `fields`, names of groups and fields, `text`, `line`, `end_line`, as `\"field\"` or `\"field as name\"`; `plus`, fields that all have. `items`: `kind`, `key` (the id is `block-key`; of two the last counts), `fields`, `plus`. `sections`: `kind`, `mark` (the id is block, mark and number; the preamble comes first), `without` (titles), `fields`, `plus`. `references`: by kind of edge a list of the rules, whose group `id`, or else whose text, is what is referred to, and `labels` the items of it, an edge each.",
+            "What becomes of it: `kind`; `id`, the group or field that tells blocks apart (a block without one is passed over); `fields`, names of groups and fields, `text`, `line`, `end_line`, as `\"field\"` or `\"field as name\"`; `plus`, fields that all have. `items`: `kind`, `key` (the id is `block-key`; of two the last counts), `fields`, `plus`. `sections`: `kind`, `mark` (the id is block, mark and number; the preamble comes first), `without` (titles, in any case), `fields`, `plus`. `references`: by kind of edge a list of the rules, whose group `id`, or else whose text, is what is referred to, and `labels` the items of it, an edge each.",
         ),
     ],
     returns: Kind::Integer,

@@ -16,7 +16,7 @@ pub const PRIMITIVE: Primitive = Primitive {
         required(
             "rules",
             &[Kind::Map],
-            "Regular expressions for single lines. `start`; `end` (without it a block ends before the next one), `end_takes` (the end line belongs to the block), `tail` (so does the line after it); `fields`: by name, the first line counts, its group `value` or else its first group, or `#{ find, words, otherwise }` with how words are written by their lower case, and what stands where no line says it; `items`: `item`, whose named groups become fields, `after` and `stop` around them, `continues` for lines that go on; `sections`: group `title`; `lists`: by field, `separator` (a comma if left out), `none` (words for nothing), `item`, `prefix` (what a part gets that `item` does not know without it); `fences`: `opaque`, as if left out, or `plain`.",
+            "Regular expressions for single lines. `start`; `end` (without it a block ends before the next one), `end_takes` (the end line belongs to the block), `tail` (so does the line after it); `fields`: by name, the first line counts, its group `value` or else its first group, or `#{ find, words, otherwise }` with how words are written by their lower case, and what stands where no line says it; `items`: `item`, whose named groups become fields, `after` and `stop` around them, `continues` for lines that go on; `sections`: group `title`; `beside`: lines that are no part of the preamble, instead of those that gave a field; `lists`: by field, `separator` (a comma if left out), `none` (words for nothing), `item`, `prefix` (what a part gets that `item` does not know without it); `fences`: `opaque`, as if left out, or `plain`.",
         ),
     ],
     returns: Kind::List,

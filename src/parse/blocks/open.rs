@@ -133,7 +133,7 @@ impl<'a> Open<'a> {
     pub(super) fn close(mut self, body_end: usize, end: usize) -> Result<Block> {
         let lists = self.lists()?;
         let text = self.text(self.start + 1..body_end);
-        let preamble = self.rules.sections.as_ref().map(|_| self.preamble(body_end));
+        let preamble = self.rules.sections.as_ref().map(|_| self.preamble(body_end)).transpose()?;
         let sections = self.sections(body_end);
         let given = std::mem::take(&mut self.fields).into_iter().zip(&self.rules.fields);
         let fields = given.map(|(value, field)| (Arc::clone(&field.name), field.meant(value))).collect();
@@ -158,7 +158,7 @@ impl<'a> Open<'a> {
     fn sections(&mut self, body_end: usize) -> Vec<Section> {
         let sections = std::mem::take(&mut self.sections);
         let ends: Vec<usize> = sections.iter().skip(1).map(|(at, _)| *at).chain([body_end]).collect();
-        let text = |at: usize, end: usize| self.text(at + 1..end);
+        let text = |at: usize, end: usize| self.text(at + 1..end).trim().to_owned();
         let section = |((at, groups), end)| Section { groups, line: at + 1, end_line: end, text: text(at, end) };
         let made = sections.into_iter().zip(ends).map(section).collect();
         made
@@ -191,16 +191,19 @@ impl<'a> Open<'a> {
         if text.contains('\r') { text.replace("\r\n", "\n") } else { text.to_owned() }
     }
 
-    /// What stands before the first section, without the lines that gave a field.
-    fn preamble(&self, body_end: usize) -> String {
+    /// What stands before the first section, without the lines that gave a field, or those that the rules name.
+    fn preamble(&self, body_end: usize) -> Result<String> {
         let end = self.sections.first().map_or(body_end, |(at, _)| *at);
-        let lines = self.start + 1..end;
-        let kept: Vec<usize> = lines.filter(|at| self.field_lines.binary_search(at).is_err()).collect();
-        let is_text = |at: &&usize| !self.line(**at).trim().is_empty();
-        let (Some(first), Some(last)) = (kept.iter().find(is_text), kept.iter().rev().find(is_text)) else {
-            return String::new();
-        };
-        let kept = kept.iter().filter(|at| (first..=last).contains(at));
-        kept.map(|at| self.line(*at)).collect::<Vec<_>>().join("\n")
+        let mut kept = Vec::new();
+        for at in self.start + 1..end {
+            let is_beside = match &self.rules.beside {
+                Some(rule) => rule.matches(self.line(at))?,
+                None => self.field_lines.binary_search(&at).is_ok(),
+            };
+            if !is_beside {
+                kept.push(self.line(at));
+            }
+        }
+        Ok(kept.join("\n").trim().to_owned())
     }
 }

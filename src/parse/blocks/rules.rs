@@ -14,6 +14,8 @@ pub struct Rules {
     pub(super) fields: Vec<Field>,
     pub(super) items: Option<Items>,
     pub(super) sections: Option<Rule>,
+    /// Lines that are no part of the preamble; without it, those that gave a field.
+    pub(super) beside: Option<Rule>,
     pub(super) lists: Vec<List>,
     pub(super) opaque: bool,
 }
@@ -163,7 +165,7 @@ fn wrong(path: &str, expected: &str, value: &Value) -> Box<Diagnostic> {
 impl Rules {
     /// The keys of the map.
     const KEYS: &'static [&'static str] =
-        &["start", "end", "end_takes", "tail", "fields", "items", "sections", "lists", "fences"];
+        &["start", "end", "end_takes", "tail", "fields", "items", "sections", "beside", "lists", "fences"];
 
     /// Reads them. What is unknown, missing or of the wrong kind is a fault `arguments`.
     pub fn read(value: &Value) -> Result<Self> {
@@ -191,6 +193,7 @@ impl Rules {
             fields,
             items: rules.get("items").map(Items::read).transpose()?,
             sections: rules.rule("sections")?,
+            beside: rules.rule("beside")?,
             lists: rules.get("lists").map(List::read_all).transpose()?.unwrap_or_default(),
             opaque,
         };
