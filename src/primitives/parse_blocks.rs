@@ -37,5 +37,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let rules = Rules::read(args.value("rules"))?;
     let found = blocks(&Input::of(args.value("text")).document(), &rules)?;
-    Ok(Value::list(found.into_iter().map(Block::to_value)))
+    Ok(Value::list(found.into_iter().map(Block::into_value)))
 }

@@ -71,7 +71,7 @@ impl Block {
     }
 
     /// The block as scripts see it.
-    pub fn to_value(self) -> Value {
+    pub fn into_value(self) -> Value {
         let lists = self
             .lists
             .into_iter()
@@ -81,8 +81,8 @@ impl Block {
             ("end_line", self.end_line.into()),
             ("groups", map(self.groups, [])),
             ("fields", map(self.fields, [])),
-            ("items", Value::list(self.items.into_iter().map(Item::to_value))),
-            ("sections", Value::list(self.sections.into_iter().map(Section::to_value))),
+            ("items", Value::list(self.items.into_iter().map(Item::into_value))),
+            ("sections", Value::list(self.sections.into_iter().map(Section::into_value))),
             ("lists", lists.collect::<Map>().into()),
             ("text", self.text.into()),
             ("preamble", self.preamble.map(Value::from).into()),
@@ -100,7 +100,7 @@ impl Item {
         }
     }
 
-    fn to_value(self) -> Value {
+    fn into_value(self) -> Value {
         map(self.groups, [("text", self.text.into()), ("line", self.line.into())])
     }
 }
@@ -116,7 +116,7 @@ impl Section {
         }
     }
 
-    fn to_value(self) -> Value {
+    fn into_value(self) -> Value {
         let places = [("line", self.line.into()), ("end_line", self.end_line.into()), ("text", self.text.into())];
         map(self.groups, places)
     }

@@ -160,8 +160,7 @@ impl<'a> Open<'a> {
         let ends: Vec<usize> = sections.iter().skip(1).map(|(at, _)| *at).chain([body_end]).collect();
         let text = |at: usize, end: usize| self.text(at + 1..end).trim().to_owned();
         let section = |((at, groups), end)| Section { groups, line: at + 1, end_line: end, text: text(at, end) };
-        let made = sections.into_iter().zip(ends).map(section).collect();
-        made
+        sections.into_iter().zip(ends).map(section).collect()
     }
 
     fn line(&self, at: usize) -> &'a str {

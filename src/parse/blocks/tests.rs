@@ -8,7 +8,7 @@ use serde_json::json;
 fn read(text: &str, rules: &serde_json::Value) -> Result<serde_json::Value> {
     let rules = Rules::read(&Value::from_json(rules))?;
     let found = blocks(&Document::new("a.md", text), &rules)?;
-    Ok(Value::list(found.into_iter().map(Block::to_value)).to_json())
+    Ok(Value::list(found.into_iter().map(Block::into_value)).to_json())
 }
 
 fn recipe() -> serde_json::Value {
