@@ -127,7 +127,9 @@ impl Nodes {
             if walking.depth_first && depth > 0 && seen.insert(node) {
                 found.push(node);
             }
-            if walking.depth.is_some_and(|most| depth >= most) || !expanded.insert(node) {
+            // One that is come back to is gone on from as any other.
+            let goes_on = (walking.back && depth == 0) || expanded.insert(node);
+            if walking.depth.is_some_and(|most| depth >= most) || !goes_on {
                 continue;
             }
             let mut reached = steps.from(node);

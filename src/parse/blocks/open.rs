@@ -106,10 +106,15 @@ impl<'a> Open<'a> {
             self.listing = false;
             return Ok(());
         }
-        if let Some(found) = items.item.find(line)? {
+        if let Some(found) = items.item.expect(line)? {
             let mut groups = items.item.groups(line, &found);
             let place = groups.iter().position(|(name, _)| &**name == "text");
-            let text = match place.map(|place| groups.remove(place).1) {
+            let text = place.map(|place| groups.remove(place).1);
+            let text = match text {
+                Some(_) if items.rest => {
+                    let start = items.item.start_of("text", &found).unwrap_or(line.len());
+                    line[start..].trim().to_owned()
+                }
                 Some(Value::Text(text)) => text.trim().to_owned(),
                 _ => line.trim().to_owned(),
             };
