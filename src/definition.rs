@@ -18,7 +18,7 @@ pub use catalogue::{PromptTool, listed as listed_prompt};
 pub use grammar::{Grammar, Key, Shape, reference};
 pub use operation::{Dispatch, Operation};
 pub use pack::{Git, Grants, GraphDefinition, LimitsOverride, PackDefinition, Refresh, Setting, SkillsDefinition};
-pub use read::read;
+pub use read::{Care, read};
 pub use schema::{Checker, Problem, Role, Schema, lint, missing_references, published, resolved};
 pub use tool::{Declared, Hints, Task, Tasking};
 pub use uri::variables as uri_variables;

@@ -20,7 +20,7 @@ pub use embedded::embedded_files;
 pub use layers::{
     EJECTED, EMBEDDED, FOLDERS, Files, Layer, LayerFile, WORKSPACE_FOLDER, ejected, is_hidden, list_layer,
 };
-pub use merge::merge;
+pub use merge::{Merged, merge};
 pub use pack::{Made, Pack, PackParts, Schemas, compile, grant};
 pub use serving::{Choice, Served, Worlds, outer_roots, root_of, serves};
 pub use settings::{SETTINGS, Settings};
@@ -30,6 +30,7 @@ pub use trust::{TRUST_RECORD, Trust};
 pub use uri::{UriTemplate, Variables};
 
 use config::configure;
+use embedded::embedded_layer;
 
 use crate::definition::{Checker, Operation, Prompt, Resource, Tool};
 use crate::diagnostic::{Diagnostic, Result};
@@ -101,9 +102,9 @@ pub struct ServedTool {
     /// Its definition.
     pub tool: Tool,
     /// The schema of its arguments, as published.
-    pub input: Json,
+    pub input: Arc<Json>,
     /// The schema of its result, as written; any root.
-    pub output: Option<Json>,
+    pub output: Option<Arc<Json>>,
     /// What a call is held to.
     pub checks: Checks,
 }
@@ -146,7 +147,7 @@ pub struct ServedPrompt {
 #[derive(Clone, Default)]
 pub struct Checks {
     /// The schema of its arguments, or variables: an object.
-    pub schema: Json,
+    pub schema: Arc<Json>,
     /// Checks its arguments, or variables.
     pub arguments: Option<Arc<Checker>>,
     /// Checks its result.

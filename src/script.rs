@@ -22,7 +22,7 @@ pub mod survey;
 mod tests;
 
 pub use deferred::Program;
-pub use engine::{known_arities, known_names};
+pub use engine::{known_arities, known_names, prepare};
 pub use parallel::STACK;
 pub use pool::{Pool, aside};
 pub use program::FunctionName;

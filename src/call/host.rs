@@ -175,7 +175,7 @@ impl CallHost {
         let file = self.pack.made.files.by_path.get(path).ok_or_else(|| self.no_file(path))?;
         Ok(match &file.source {
             Some(source) => ResourceBody::Text(source.text.clone()),
-            None => ResourceBody::Blob(base64::engine::general_purpose::STANDARD.encode(&file.bytes)),
+            None => ResourceBody::Blob(base64::engine::general_purpose::STANDARD.encode(file.bytes())),
         })
     }
 
@@ -308,7 +308,7 @@ impl Host for CallHost {
     }
 
     fn validate(&self, value: &Json, schema: &Json) -> Result<Vec<Violation>> {
-        let problems = Checker::new(schema)?.check(value);
+        let problems = Checker::new(schema.clone())?.check(value);
         Ok(problems
             .into_iter()
             .map(|Problem { pointer, message, help }| Violation { pointer, message, help })

@@ -1,6 +1,7 @@
 //! Makes the registry: files of all layers, definitions, checks, what serves here, the last good state of what is broken.
 
 use crate::check;
+use crate::definition::{Care, PackDefinition};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::primitive::Effect;
 use crate::registry::{
@@ -139,38 +140,40 @@ impl Loading<'_> {
         let clashed = self.previous.faults.iter().any(|fault| fault.code.0 == "name-clash");
         let known = self.previous.packs.iter().find(|pack| pack.name == name);
         let unchanged = known.filter(|pack| pack.made.hash == hash && !clashed);
-        let (definitions, mut definition, broken) = match unchanged {
-            Some(pack) => (None, pack.definition.clone(), Vec::new()),
-            None => {
-                let (definitions, definition, broken) = merge(name, &files);
-                (Some(definitions), definition, broken)
+        if let Some(pack) = unchanged {
+            let is_same = |root: &Arc<dyn World>| pack.made.root.as_ref().is_some_and(|old| old.root() == root.root());
+            match self.ground(name, &pack.definition, choice) {
+                Ok(root) if is_same(&root) => return Found::Same.into(),
+                Ok(_) => {}
+                Err(other) => return other,
             }
-        };
-        if unchanged.is_none() {
-            //= docs/spec.md#definitions
-            //# A path that a trusted `toolsd.toml` configures MUST be granted to be read.
-            let paths = granted_paths(name, &definition, &self.settings, self.workspace.root());
-            definition.grants.read.extend(paths);
         }
-        let folder = root_of(&definition, self.workspace.as_ref(), self.site);
+        let mut merged = merge(name, &files, files.care());
+        //= docs/spec.md#definitions
+        //# A path that a trusted `toolsd.toml` configures MUST be granted to be read.
+        let paths = granted_paths(name, &merged.pack, &self.settings, self.workspace.root());
+        merged.pack.grants.read.extend(paths);
+        match self.ground(name, &merged.pack, choice) {
+            Ok(root) => judged(compile(name, hash, files, merged, &self.settings), root, known.is_some()),
+            Err(other) => other,
+        }
+    }
+
+    /// The root of a pack that serves here; else what became of it.
+    fn ground(
+        &self,
+        name: &str,
+        pack: &PackDefinition,
+        choice: &Choice,
+    ) -> std::result::Result<Arc<dyn World>, Loaded> {
+        let folder = root_of(pack, self.workspace.as_ref(), self.site);
         let folder = folder.unwrap_or_else(|_| self.workspace.root().to_owned());
-        let root = match self.open(&folder, outer_roots(&definition)) {
-            Ok(root) => root,
-            Err(fault) => return Loaded { found: Found::Broken { last_good: false }, faults: vec![*fault] },
-        };
-        if let Served::No(markers) = serves(name, &definition, choice, self.workspace.as_ref(), root.as_ref()) {
-            return Found::Dormant(markers).into();
+        let root = self.open(&folder, outer_roots(pack));
+        let root = root.map_err(|fault| Loaded { found: Found::Broken { last_good: false }, faults: vec![*fault] })?;
+        match serves(name, pack, choice, self.workspace.as_ref(), root.as_ref()) {
+            Served::No(markers) => Err(Found::Dormant(markers).into()),
+            _ => Ok(root),
         }
-        let same_root = known.and_then(|pack| pack.made.root.as_ref()).is_some_and(|old| old.root() == root.root());
-        let Some(definitions) = definitions else {
-            if same_root {
-                return Found::Same.into();
-            }
-            let parts = PackParts::read(name, hash, files, &self.settings);
-            return judged(parts, root, known.is_some());
-        };
-        let parts = compile(name, hash, files, definitions, definition, broken, &self.settings);
-        judged(parts, root, known.is_some())
     }
 
     fn open(&self, folder: &str, outer: Vec<String>) -> Result<Arc<dyn World>> {
@@ -191,8 +194,7 @@ impl Loading<'_> {
 
 /// A pack that was compiled: what the rules find in it decides whether it serves.
 fn judged(mut parts: PackParts, root: Arc<dyn World>, known: bool) -> Loaded {
-    // The rules find nothing in the packs of the binary: a test below holds that, so no start looks for it again.
-    if !parts.files.are_embedded() {
+    if parts.files.care() == Care::Full {
         parts.faults.extend(check::check(&parts));
     }
     if let Err(fault) = grant(&parts.pack, &root, Effect::Writes) {

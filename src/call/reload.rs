@@ -7,7 +7,7 @@ use crate::definition::Body;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::guard::Cancel;
 use crate::primitive::{Effect, LogLevel};
-use crate::registry::{Checks, Registry, ServedTool};
+use crate::registry::{Checks, Registry, ServedPrompt, ServedResource, ServedTool};
 use crate::value::Json;
 use serde_json::json;
 use std::sync::atomic::Ordering;
@@ -107,8 +107,10 @@ impl Service {
     fn announce(&self, before: &Registry, after: &Registry) {
         //= docs/spec.md#reload
         //# A client MUST be told that a list changed when it changed, and only then.
-        let differs = |list: fn(&Registry) -> Vec<Json>| list(before) != list(after);
-        let (tools, prompts, resources) = (differs(tools), differs(prompts), differs(resources));
+        let tools = differs(&before.tools, &after.tools, tool);
+        let prompts = differs(&before.prompts, &after.prompts, prompt);
+        let resources = differs(&before.resources, &after.resources, resource)
+            || (!Arc::ptr_eq(&before.skills, &after.skills) && skills(before) != skills(after));
         if tools || prompts || resources {
             self.changes.announce(&Change::Lists { tools, prompts, resources });
         }
@@ -173,43 +175,34 @@ impl Registry {
     }
 }
 
-fn tools(registry: &Registry) -> Vec<Json> {
-    let published = |one: &Arc<ServedTool>| {
-        let tool = &one.tool;
-        let hints = (tool.effect.value.name(), tool.hints.destructive, tool.hints.idempotent, tool.hints.open_world);
-        json!([
-            one.name,
-            tool.title,
-            one.description,
-            one.input,
-            one.output,
-            tool.icons,
-            tool.meta,
-            format!("{hints:?}")
-        ])
-    };
-    registry.tools.iter().map(published).collect()
+/// Whether two lists look different to a client. What is the very same in both is not looked at.
+fn differs<T>(before: &[Arc<T>], after: &[Arc<T>], published: fn(&T) -> Json) -> bool {
+    let same = |(one, other): (&Arc<T>, &Arc<T>)| Arc::ptr_eq(one, other) || published(one) == published(other);
+    before.len() != after.len() || !before.iter().zip(after).all(same)
 }
 
-fn prompts(registry: &Registry) -> Vec<Json> {
-    let published = |one: &Arc<crate::registry::ServedPrompt>| {
-        let prompt = &one.prompt;
-        let arguments: Vec<Json> = prompt
-            .arguments
-            .iter()
-            .map(|argument| json!([argument.name.value, argument.title, argument.description, argument.required]))
-            .collect();
-        json!([one.name, prompt.title, prompt.description, arguments, prompt.icons, prompt.meta])
-    };
-    registry.prompts.iter().map(published).collect()
+fn tool(served: &ServedTool) -> Json {
+    let ServedTool { name, description, tool, input, output, .. } = served;
+    let hints = (tool.effect.value.name(), tool.hints.destructive, tool.hints.idempotent, tool.hints.open_world);
+    json!([name, tool.title, description, input, output, tool.icons, tool.meta, format!("{hints:?}")])
 }
 
-fn resources(registry: &Registry) -> Vec<Json> {
-    let published = |one: &Arc<crate::registry::ServedResource>| {
-        let mut json = super::resource::fixed(one);
-        json["is_template"] = Json::from(one.resource.is_template);
-        json
-    };
-    let skills = registry.skills.iter().map(|(_, skill)| super::resource::skill(skill));
-    registry.resources.iter().map(published).chain(skills).collect()
+fn prompt(served: &ServedPrompt) -> Json {
+    let prompt = &served.prompt;
+    let arguments: Vec<Json> = prompt
+        .arguments
+        .iter()
+        .map(|argument| json!([argument.name.value, argument.title, argument.description, argument.required]))
+        .collect();
+    json!([served.name, prompt.title, prompt.description, arguments, prompt.icons, prompt.meta])
+}
+
+fn resource(served: &ServedResource) -> Json {
+    let mut json = super::resource::fixed(served);
+    json["is_template"] = Json::from(served.resource.is_template);
+    json
+}
+
+fn skills(registry: &Registry) -> Vec<Json> {
+    registry.skills.iter().map(|(_, skill)| super::resource::skill(skill)).collect()
 }

@@ -128,7 +128,7 @@ pub fn of_skill(pack: &Pack, file: &SkillFile) -> Result<Contents> {
     let Some(found) = pack.made.files.by_path.get(&file.path) else {
         return Err(Diagnostic::new(Code::INTERNAL, format!("the file `{}` of a skill is gone", file.path)));
     };
-    Ok(of_skill_bytes(file, &found.bytes))
+    Ok(of_skill_bytes(file, found.bytes()))
 }
 
 /// A file of a skill, of which these are the bytes.

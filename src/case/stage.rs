@@ -139,7 +139,7 @@ fn lay_out(laid: &Laid<'_>, folder: &str, pack: &Pack, folders: &[Arc<dyn World>
     let mut found = false;
     for (path, file) in &pack.made.files.by_path {
         if let Some(within) = path.strip_prefix(&prefix) {
-            laid.write(within, &file.bytes)?;
+            laid.write(within, file.bytes())?;
             found = true;
         }
     }

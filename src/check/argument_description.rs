@@ -55,7 +55,8 @@ fn explained(schema: &Json, tool: &Tool, subject: &Subject<'_>) -> bool {
     }
     let Some(reference) = schema.get("$ref").and_then(Json::as_str) else { return false };
     let Some(name) = reference.strip_prefix("#/$defs/") else { return true };
-    let shared = subject.definitions.defs.iter().find(|(known, _)| known.value == name).map(|(_, schema)| &schema.json);
+    let shared =
+        subject.definitions.defs.iter().find(|(known, _)| known.value == name).map(|(_, schema)| schema.json.as_ref());
     let own = tool.input.json.get("$defs").and_then(|own| own.get(name));
     own.or(shared).is_none_or(|target| target.get("description").is_some())
 }

@@ -69,7 +69,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
 /// The checker of a tool's arguments; what is wrong with the schema itself is told by other rules.
 fn compile(input: &Schema, subject: &Subject<'_>) -> Option<Checker> {
     let json = published(input, &subject.definitions.defs).ok()?;
-    Checker::new(&json).ok()
+    Checker::new(json).ok()
 }
 
 /// Whether some argument is filled in only when the case runs.

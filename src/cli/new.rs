@@ -73,7 +73,7 @@ impl New {
             _ => return wrong("one pack is needed".to_owned(), "name it by `--pack NAME`, once"),
         }
         let (target, origin) = session.target_layer()?;
-        let layer = crate::registry::Layer { origin, world: target, trust: None };
+        let layer = crate::registry::Layer { origin, world: Some(target), trust: None };
         match crate::registry::Files::collect(&[layer]).0.packs().as_slice() {
             [one] => Ok(one.clone()),
             [] => wrong(

@@ -6,6 +6,7 @@ use super::{Ended, Exit, Session};
 use crate::call::{Service, Serving, log_fault};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::mcp;
+use crate::script;
 use clap::Args;
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,6 +38,8 @@ const STATE_KEY_BYTES: usize = 32;
 
 impl Serve {
     pub(super) fn run(self, session: Session) -> Ended {
+        // Beside the reading of definitions, which needs one core at first.
+        rayon::spawn(script::prepare);
         let gate = self.gate()?;
         let state_key = state_key()?;
         let service = session.service()?;

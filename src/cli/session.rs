@@ -216,17 +216,17 @@ impl Site for DiskSite {
     fn layers(&self) -> Result<Vec<Layer>> {
         let mut layers = Vec::new();
         for dir in &self.dirs {
-            layers.push(Layer { origin: dir.clone(), world: Arc::new(Disk::new(dir, [])?), trust: None });
+            layers.push(Layer { origin: dir.clone(), world: Some(Arc::new(Disk::new(dir, [])?)), trust: None });
         }
         if self.workspace.stat(WORKSPACE_FOLDER)?.is_some() {
             let folder = path::join(self.workspace.root(), WORKSPACE_FOLDER);
-            let world = Arc::new(Disk::new(&folder, [])?);
-            layers.push(Layer { origin: "workspace".to_owned(), world, trust: Some(self.trust()?) });
+            let world: Arc<dyn World> = Arc::new(Disk::new(&folder, [])?);
+            layers.push(Layer { origin: "workspace".to_owned(), world: Some(world), trust: Some(self.trust()?) });
         }
         if let Some(world) = config_folder().and_then(|folder| Disk::new(&folder, []).ok()) {
-            layers.push(Layer { origin: "user".to_owned(), world: Arc::new(world), trust: None });
+            layers.push(Layer { origin: "user".to_owned(), world: Some(Arc::new(world)), trust: None });
         }
-        layers.push(Layer { origin: EMBEDDED.to_owned(), world: embedded()?, trust: None });
+        layers.push(Layer { origin: EMBEDDED.to_owned(), world: None, trust: None });
         Ok(layers)
     }
 
@@ -243,8 +243,8 @@ impl Site for DiskSite {
     }
 }
 
-/// The packs inside the binary.
-fn embedded() -> Result<Arc<dyn World>> {
+/// The packs inside the binary, as a folder.
+pub(super) fn embedded() -> Result<Arc<dyn World>> {
     let world = Memory::new();
     for (path, bytes) in crate::registry::embedded_files() {
         world.write(&path, bytes)?;

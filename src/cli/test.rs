@@ -2,6 +2,7 @@
 
 use super::check::plural;
 use super::options::Format;
+use super::session::embedded;
 use super::terminal::Style;
 use super::{Ended, Exit, Session};
 use crate::call::Service;
@@ -48,7 +49,8 @@ impl Test {
         if let Some(name) = packs.iter().find(|name| !known.contains(name)) {
             return Err(no_pack(name, &known));
         }
-        let mut folders: Vec<Arc<dyn World>> = layers.iter().map(|layer| Arc::clone(&layer.world)).collect();
+        let mut folders: Vec<Arc<dyn World>> = layers.iter().filter_map(|layer| layer.world.clone()).collect();
+        folders.push(embedded()?);
         folders.push(Arc::clone(&session.workspace));
         let (mut ran, mut broken) = (Vec::new(), Vec::new());
         for name in packs {
@@ -95,9 +97,9 @@ fn write_blessings(session: &Session, layers: &[Layer], files: &Files, ran: &[Ra
     for (path, blessings) in by_path {
         let file = files.by_path.get(path);
         let layer = file.and_then(|file| layers.iter().find(|layer| layer.origin == file.origin));
-        let written = match layer {
-            Some(layer) if layer.origin != "embedded" => case::bless(&blessings[0].at.source.text, &blessings)
-                .and_then(|text| layer.world.write(path, text.as_bytes())),
+        let written = match layer.and_then(|layer| layer.world.as_ref()) {
+            Some(world) => case::bless(&blessings[0].at.source.text, &blessings)
+                .and_then(|text| world.write(path, text.as_bytes())),
             _ => Err(Diagnostic::new(case::UNMET, format!("`{path}` is inside the binary"))
                 .help("name the folder it came from by `--dir`, or `toolsd eject` it")),
         };

@@ -31,7 +31,7 @@ impl PromptTool {
             describe: None,
             enabled: Setting::Is(true),
             effect: Located { value: Effect::Reads, at: at.clone() },
-            input: Schema { json: input(prompts), places: [(String::new(), at.clone())].into_iter().collect() },
+            input: Schema { json: input(prompts).into(), places: [(String::new(), at.clone())].into_iter().collect() },
             output: None,
             body: Located { value: Body::Prompts, at: at.clone() },
             dispatch: None,

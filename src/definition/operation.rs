@@ -121,7 +121,7 @@ pub(super) fn whole(argument: &str, name: &str, common: &Schema, own: &Own, of_o
     }
     let mut places = common.places.clone();
     places.extend(of_own.into_iter().flat_map(|own| own.places.clone()).filter(|(pointer, _)| !pointer.is_empty()));
-    Schema { json: Json::Object(json), places }
+    Schema { json: Json::Object(json).into(), places }
 }
 
 /// The schema that clients see: flat, since many of them refuse alternatives at the root. What single operations
@@ -167,7 +167,7 @@ pub(super) fn flat(argument: &str, common: &Schema, operations: &[(&str, &Own, O
     if !is_open {
         json.insert("additionalProperties".to_owned(), Json::Bool(false));
     }
-    Schema { json: Json::Object(json), places }
+    Schema { json: Json::Object(json).into(), places }
 }
 
 /// `if` an operation is meant, `then` it needs something, `else` the next one.

@@ -20,13 +20,22 @@ use crate::value::Json;
 use pack::setting;
 use std::sync::Arc;
 
+/// How closely the schemas of a file are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Care {
+    /// Every fault is told, at its place.
+    Full,
+    /// They are known to be sound: nothing is looked for, and no places are kept.
+    Known,
+}
+
 /// Reads a definition file. What could be read is returned, whatever else is wrong with it; a required text that
 /// is missing is an empty one, and told.
-pub fn read(source: &Arc<Source>) -> (Definitions, Vec<Diagnostic>) {
+pub fn read(source: &Arc<Source>, care: Care) -> (Definitions, Vec<Diagnostic>) {
     let mut faults = Vec::new();
     let tree = parse(source, Dates::Refused, &mut faults);
     let script = sibling(&source.path);
-    let mut reading = Reading { script, faults };
+    let mut reading = Reading { script, faults, care };
     //= docs/spec.md#definitions
     //# Every definition file MUST be read to its end.
     let mut file = Fields::open(&tree, &FILE, &mut reading.faults);
@@ -44,6 +53,7 @@ struct Reading {
     /// The sibling script: `<stem>.rhai`.
     script: String,
     faults: Vec<Diagnostic>,
+    care: Care,
 }
 
 fn lower(file: &Fields<'_>, reading: &mut Reading) -> Definitions {
@@ -57,8 +67,7 @@ fn lower(file: &Fields<'_>, reading: &mut Reading) -> Definitions {
         definitions.data.push((name, entry.node.to_json()));
     }
     for entry in file.node("defs").map(Node::entries).unwrap_or_default() {
-        let schema = Schema::of(&entry.node);
-        reading.faults.extend(lint(&schema, Role::Shared));
+        let schema = reading.schema_of(&entry.node, Role::Shared);
         definitions.defs.push((Located { value: entry.key.clone(), at: entry.at.clone() }, schema));
     }
     for fields in file.tables("tool", &mut reading.faults) {
@@ -118,9 +127,17 @@ impl Reading {
 
     /// A schema, linted.
     fn schema(&mut self, fields: &Fields<'_>, name: &str, role: Role) -> Option<Schema> {
-        let schema = fields.schema(name)?;
+        fields.node(name).map(|node| self.schema_of(node, role))
+    }
+
+    /// The schema in a tree, linted.
+    fn schema_of(&mut self, node: &Node, role: Role) -> Schema {
+        if self.care == Care::Known {
+            return Schema::without_places(node);
+        }
+        let schema = Schema::of(node);
         self.faults.extend(lint(&schema, role));
-        Some(schema)
+        schema
     }
 
     /// The script that a definition names, or its sibling.

@@ -18,13 +18,14 @@ use super::{Node, code, escape};
 use crate::source::Place;
 use crate::value::Json;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// A schema and where its parts were written.
 #[derive(Clone, Debug)]
 pub struct Schema {
     /// The schema, keys in the order they were written.
-    pub json: Json,
-    /// The place of each part, by JSON pointer.
+    pub json: Arc<Json>,
+    /// The place of each part, by JSON pointer; of the root alone where nobody will ask for more.
     pub places: HashMap<String, Place>,
 }
 
@@ -35,13 +36,18 @@ impl Schema {
         node.places("", &mut |pointer, place| {
             places.insert(pointer, place.clone());
         });
-        Self { json: node.to_json(), places }
+        Self { json: node.to_json().into(), places }
+    }
+
+    /// The same without the places of its parts: of a schema in which no fault will be told.
+    pub(super) fn without_places(node: &Node) -> Self {
+        Self { json: node.to_json().into(), places: HashMap::from([(String::new(), node.at.clone())]) }
     }
 
     /// The schema of no arguments at all, placed at the definition that gives none.
     pub(super) fn none(at: &Place) -> Self {
         let json = serde_json::json!({ "type": "object", "additionalProperties": false });
-        Self { json, places: HashMap::from([(String::new(), at.clone())]) }
+        Self { json: json.into(), places: HashMap::from([(String::new(), at.clone())]) }
     }
 
     /// An object of name to schema (the `variables` of a resource) as the schema of an object.
@@ -49,7 +55,7 @@ impl Schema {
         let json = serde_json::json!({ "type": "object", "properties": self.json });
         let places = self.places.iter().map(|(pointer, place)| (format!("/properties{pointer}"), place.clone()));
         let root = self.places.get("").map(|place| (String::new(), place.clone()));
-        Self { json, places: places.chain(root).collect() }
+        Self { json: json.into(), places: places.chain(root).collect() }
     }
 
     /// The place of a part, or of the nearest part around it that has one.

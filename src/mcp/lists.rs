@@ -8,6 +8,7 @@ use crate::value::Json;
 use arc_swap::ArcSwapOption;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use rayon::prelude::*;
 use rmcp::model::{ErrorData, Prompt, ResourceTemplate, ServerConfig, Tool};
 use serde::de::DeserializeOwned;
 use std::collections::HashMap;
@@ -40,13 +41,13 @@ pub(crate) struct Calls {
 
 impl Lists {
     fn new(settings: &Settings, registry: Arc<Registry>, revision: Revision) -> Self {
-        let tools = registry.tools.iter().filter_map(|tool| typed(published::tool(tool, revision))).collect();
+        let tools = registry.tools.par_iter().filter_map(|tool| typed(published::tool(tool, revision))).collect();
         let templates = registry.resources.iter().filter(|served| served.resource.is_template);
         let templates = templates.filter_map(|served| typed(published::template(served, revision))).collect();
         let prompts = registry.prompts.iter().filter_map(|prompt| typed(published::prompt(prompt, revision))).collect();
         let calls = registry.tools.iter().map(|tool| {
-            let wrapped = tool.output.as_ref().is_some_and(published::is_wrapped);
-            let asks_headers = tool.input.to_string().contains("\"x-mcp-header\"");
+            let wrapped = tool.output.as_ref().is_some_and(|output| published::is_wrapped(output));
+            let asks_headers = asks_headers(&tool.input);
             (tool.name.clone(), Calls { wrapped, tasking: tool.tool.tasking, asks_headers })
         });
         let calls = calls.collect();
@@ -78,6 +79,15 @@ impl Shelf {
         let lists = Arc::new(Lists::new(settings, registry, revision));
         slot.store(Some(Arc::clone(&lists)));
         lists
+    }
+}
+
+/// Whether a part of a schema is to be told in a header.
+fn asks_headers(schema: &Json) -> bool {
+    match schema {
+        Json::Object(map) => map.contains_key("x-mcp-header") || map.values().any(asks_headers),
+        Json::Array(items) => items.iter().any(asks_headers),
+        _ => false,
     }
 }
 

@@ -13,7 +13,7 @@ pub(crate) fn tool(served: &ServedTool, revision: Revision) -> Json {
     item.insert("name".to_owned(), json!(served.name));
     put_title(&mut item, served.tool.title.as_deref(), revision);
     item.insert("description".to_owned(), json!(served.description));
-    item.insert("inputSchema".to_owned(), served.input.clone());
+    item.insert("inputSchema".to_owned(), (*served.input).clone());
     if let Some(output) = &served.output
         && revision.has_structured()
     {

@@ -99,7 +99,7 @@ fn inline_icons(icons: &mut [Json], pack: &Pack) {
             Some((_, "webp")) => "image/webp",
             _ => "image/png",
         };
-        let data = base64::engine::general_purpose::STANDARD.encode(&file.bytes);
+        let data = base64::engine::general_purpose::STANDARD.encode(file.bytes());
         if let Some(map) = icon.as_object_mut() {
             map.shift_remove("file");
             map.insert("src".to_owned(), Json::from(format!("data:{mime_type};base64,{data}")));

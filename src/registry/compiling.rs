@@ -2,8 +2,8 @@
 
 use super::{Checks, Schemas, Settings};
 use crate::definition::{
-    Checker, Definitions, Located, PackDefinition, Prompt, Role, Schema, Tool, lint, missing_references, published,
-    resolved,
+    Care, Checker, Definitions, Located, PackDefinition, Prompt, Role, Schema, Tool, lint, missing_references,
+    published, resolved,
 };
 use crate::diagnostic::{Diagnostic, Result};
 use crate::guard::Limits;
@@ -12,15 +12,15 @@ use serde_json::json;
 use std::sync::Arc;
 
 /// A schema in its final form, or why it has none.
-type Form = fn(&Schema, &[(Located<String>, Schema)]) -> Result<Json>;
+type Form = fn(&Schema, &[(Located<String>, Schema)]) -> Result<Arc<Json>>;
 
 /// A pack whose schemas are compiled.
 pub(super) struct Compiling<'a> {
     pub(super) definitions: &'a Definitions,
     pub(super) pack: &'a PackDefinition,
     pub(super) settings: &'a Settings,
-    /// Makes a checker, now or when it is needed.
-    pub(super) checker: fn(&Json) -> Result<Checker>,
+    /// Whether a checker is made now, or when it is needed.
+    pub(super) care: Care,
     pub(super) faults: &'a mut Vec<Diagnostic>,
 }
 
@@ -62,7 +62,7 @@ impl Compiling<'_> {
         for resource in &self.definitions.resources {
             let (schema, arguments) = match &resource.variables {
                 Some(variables) => self.checker(&variables.as_properties(), resolved),
-                None => (json!({}), None),
+                None => (Arc::default(), None),
             };
             all.push(Checks { schema, arguments, limits: self.limits(), ..Checks::default() });
         }
@@ -75,7 +75,7 @@ impl Compiling<'_> {
         let mut properties = serde_json::Map::new();
         for argument in &prompt.arguments {
             let schema =
-                argument.schema.as_ref().map_or_else(|| json!({ "type": "string" }), |schema| schema.json.clone());
+                argument.schema.as_ref().map_or_else(|| json!({ "type": "string" }), |schema| (*schema.json).clone());
             properties.insert(argument.name.value.clone(), schema);
         }
         let required: Vec<&str> = prompt
@@ -85,7 +85,7 @@ impl Compiling<'_> {
             .map(|argument| argument.name.value.as_str())
             .collect();
         let json = json!({ "type": "object", "properties": properties, "required": required });
-        let schema = Schema { json, places: [(String::new(), places)].into_iter().collect() };
+        let schema = Schema { json: json.into(), places: [(String::new(), places)].into_iter().collect() };
         let (schema, arguments) = self.checker(&schema, published);
         Checks { schema, arguments, limits: self.limits(), ..Checks::default() }
     }
@@ -95,8 +95,12 @@ impl Compiling<'_> {
     }
 
     /// The schema in its final form, compiled; what is wrong with it is told.
-    fn checker(&mut self, schema: &Schema, form: Form) -> (Json, Option<Arc<Checker>>) {
-        let made = form(schema, &self.definitions.defs).and_then(|json| Ok(((self.checker)(&json)?, json)));
+    fn checker(&mut self, schema: &Schema, form: Form) -> (Arc<Json>, Option<Arc<Checker>>) {
+        let compiled = |json: Arc<Json>| match self.care {
+            Care::Known => Ok(Checker::later(json)),
+            Care::Full => Checker::new(json),
+        };
+        let made = form(schema, &self.definitions.defs).and_then(|json| Ok((compiled(Arc::clone(&json))?, json)));
         match made {
             Ok((checker, json)) => (json, Some(Arc::new(checker))),
             Err(fault) => {
@@ -108,7 +112,7 @@ impl Compiling<'_> {
                 if missing.is_empty() && lint(schema, Role::Shared).is_empty() {
                     self.faults.push(*fault);
                 }
-                (schema.json.clone(), None)
+                (Arc::clone(&schema.json), None)
             }
         }
     }

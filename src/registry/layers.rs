@@ -1,6 +1,8 @@
 //! The layers that packs come from: the first one that has a file wins, an empty file removes it.
 
+use super::embedded_layer;
 use super::trust::Trust;
+use crate::definition::Care;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::source::Source;
 use crate::world::{Walk, World};
@@ -21,8 +23,8 @@ pub const WORKSPACE_FOLDER: &str = ".toolsd";
 pub struct Layer {
     /// `embedded`, `user`, `workspace`, or the folder named by `--dir`.
     pub origin: String,
-    /// Its files, rooted so that `tools.d` and the others lie at the top.
-    pub world: Arc<dyn World>,
+    /// Its files, rooted so that `tools.d` and the others lie at the top; nothing for those inside the binary.
+    pub world: Option<Arc<dyn World>>,
     /// What a person allowed, if the layer needs it.
     pub trust: Option<Trust>,
 }
@@ -34,10 +36,28 @@ pub struct LayerFile {
     pub origin: String,
     /// Its text; nothing if it is no UTF-8.
     pub source: Option<Arc<Source>>,
-    /// Its bytes.
-    pub bytes: Arc<[u8]>,
-    /// Their BLAKE3.
+    /// Its bytes, if they are no UTF-8.
+    binary: Arc<[u8]>,
+    /// The BLAKE3 of its bytes.
     pub hash: [u8; 32],
+}
+
+impl LayerFile {
+    /// A file of the layer `origin`.
+    pub(super) fn new(origin: &str, path: &str, bytes: &[u8]) -> Self {
+        let text = std::str::from_utf8(bytes).ok();
+        Self {
+            origin: origin.to_owned(),
+            source: text.map(|text| Source::new(path, text)),
+            binary: if text.is_some() { Arc::default() } else { bytes.into() },
+            hash: *blake3::hash(bytes).as_bytes(),
+        }
+    }
+
+    /// Its bytes.
+    pub fn bytes(&self) -> &[u8] {
+        self.source.as_ref().map_or(&self.binary, |source| source.text.as_bytes())
+    }
 }
 
 /// All files that are in use, by their path from the root.
@@ -52,14 +72,7 @@ pub struct Files {
 impl Files {
     /// Files in memory: path from the root, and text.
     pub fn of_texts<'a>(texts: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
-        let file = |(path, text): (&str, &str)| {
-            let bytes: Arc<[u8]> = text.as_bytes().into();
-            let hash = *blake3::hash(&bytes).as_bytes();
-            (
-                path.to_owned(),
-                LayerFile { origin: "memory".to_owned(), source: Some(Source::new(path, text)), bytes, hash },
-            )
-        };
+        let file = |(path, text): (&str, &str)| (path.to_owned(), LayerFile::new("memory", path, text.as_bytes()));
         Self { by_path: texts.into_iter().map(file).collect(), removed: Vec::new() }
     }
 
@@ -73,7 +86,7 @@ impl Files {
             for (path, file) in read {
                 //= docs/spec.md#definitions
                 //# An empty file of a higher layer MUST remove the file below it.
-                if file.bytes.trim_ascii().is_empty() {
+                if file.bytes().trim_ascii().is_empty() {
                     if files.by_path.remove(&path).is_some() {
                         files.removed.push((path, file.origin));
                     }
@@ -117,9 +130,11 @@ impl Files {
         Self { by_path, removed: self.removed.iter().filter(|(path, _)| belongs(path)).cloned().collect() }
     }
 
-    /// Whether all of them are as they are in the binary: none from another layer, none removed by one.
-    pub fn are_embedded(&self) -> bool {
-        self.removed.is_empty() && self.by_path.values().all(|file| file.origin == EMBEDDED)
+    /// How closely a start must look at them: a test holds that those of the binary are sound, as long as none comes
+    /// from another layer and none is removed by one.
+    pub fn care(&self) -> Care {
+        let embedded = self.removed.is_empty() && self.by_path.values().all(|file| file.origin == EMBEDDED);
+        if embedded { Care::Known } else { Care::Full }
     }
 
     /// One hash of all paths, layers and contents.
@@ -142,7 +157,8 @@ impl Files {
     }
 
     fn warn_of_moved_originals(&self, layer: &Layer, read: &BTreeMap<String, LayerFile>, faults: &mut Vec<Diagnostic>) {
-        for (path, recorded) in ejected(layer.world.as_ref()) {
+        let Some(world) = &layer.world else { return };
+        for (path, recorded) in ejected(world.as_ref()) {
             let Some(original) = self.by_path.get(&path) else { continue };
             let Some(ours) = read.get(&path) else { continue };
             if blake3::Hash::from(original.hash).to_string() != recorded {
@@ -188,18 +204,14 @@ pub fn list_layer(world: &dyn World) -> Result<Vec<(String, Vec<u8>)>> {
 }
 
 fn read_layer(layer: &Layer, faults: &mut Vec<Diagnostic>) -> BTreeMap<String, LayerFile> {
-    let files = list_layer(layer.world.as_ref()).unwrap_or_else(|fault| {
+    let Some(world) = &layer.world else { return embedded_layer().clone() };
+    let files = list_layer(world.as_ref()).unwrap_or_else(|fault| {
         faults.push(*fault);
         Vec::new()
     });
     let mut read = BTreeMap::new();
     for (path, bytes) in files {
-        let file = LayerFile {
-            origin: layer.origin.clone(),
-            hash: *blake3::hash(&bytes).as_bytes(),
-            source: std::str::from_utf8(&bytes).ok().map(|text| Source::new(path.clone(), text)),
-            bytes: bytes.into(),
-        };
+        let file = LayerFile::new(&layer.origin, &path, &bytes);
         let shown = format!("{WORKSPACE_FOLDER}/{path}");
         match &layer.trust {
             //= docs/spec.md#definitions

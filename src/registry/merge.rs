@@ -1,24 +1,38 @@
 //! The definitions of all files of a pack as one.
 
 use super::Files;
-use crate::definition::{Definitions, Grants, LimitsOverride, Located, PackDefinition, code, read};
+use crate::definition::{Care, Definitions, Grants, LimitsOverride, Located, PackDefinition, code, read};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{Place, Source};
+use rayon::prelude::*;
 
 /// A name, or a table, that stands twice.
 pub const TWICE: Code = Code("name-clash");
 
+/// The definitions of a pack, read.
+pub struct Merged {
+    /// Those of all files.
+    pub definitions: Definitions,
+    /// `[pack]`, or what stands for it.
+    pub pack: PackDefinition,
+    /// What is wrong with them.
+    pub faults: Vec<Diagnostic>,
+    /// How closely they were looked at, and are from here on.
+    pub care: Care,
+}
+
 /// Reads every definition file of a pack, in the order of their paths. What stands twice is told, and the first counts.
-pub fn merge(name: &str, files: &Files) -> (Definitions, PackDefinition, Vec<Diagnostic>) {
+pub fn merge(name: &str, files: &Files, care: Care) -> Merged {
     let mut all = Definitions::default();
     let mut faults = Vec::new();
-    for (path, file) in files.by_path.iter().filter(|(path, _)| path.starts_with("tools.d/") && path.ends_with(".toml"))
-    {
-        let Some(source) = &file.source else {
+    let written: Vec<_> = files.by_path.iter().filter(|(path, _)| is_definition(path)).collect();
+    // Files know nothing of each other: they are read side by side.
+    let found: Vec<_> = written.par_iter().map(|(_, file)| Some(read(file.source.as_ref()?, care))).collect();
+    for ((path, file), found) in written.into_iter().zip(found) {
+        let (Some(source), Some((definitions, broken))) = (&file.source, found) else {
             faults.push(*Diagnostic::new(Code::UTF8, format!("`{path}` is no UTF-8")));
             continue;
         };
-        let (definitions, broken) = read(source);
         faults.extend(broken);
         add(&mut all, definitions, source, &mut faults);
     }
@@ -31,7 +45,11 @@ pub fn merge(name: &str, files: &Files) -> (Definitions, PackDefinition, Vec<Dia
             all.tools.push(wanted.tool(&all.prompts));
         }
     }
-    (all, pack, faults)
+    Merged { definitions: all, pack, faults, care }
+}
+
+fn is_definition(path: &str) -> bool {
+    path.starts_with("tools.d/") && path.ends_with(".toml")
 }
 
 fn add(all: &mut Definitions, more: Definitions, source: &std::sync::Arc<Source>, faults: &mut Vec<Diagnostic>) {

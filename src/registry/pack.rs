@@ -2,8 +2,10 @@
 
 use super::compiling::Compiling;
 use super::skills::skills;
-use super::{Checks, Files, Settings, Skill, Texts, configure, merge, texts};
-use crate::definition::{Case, Checker, Definitions, GraphDefinition, Located, PackDefinition, Prompt, Resource, Tool};
+use super::{Checks, Files, Merged, Settings, Skill, Texts, configure, merge, texts};
+use crate::definition::{
+    Care, Case, Checker, Definitions, GraphDefinition, Located, PackDefinition, Prompt, Resource, Tool,
+};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::Limits;
 use crate::primitive::Effect;
@@ -121,7 +123,7 @@ impl Default for Made {
 }
 
 /// The schemas of a tool: of its arguments as published, of its result, and what a call is held to.
-pub type Schemas = (Json, Option<Json>, Checks);
+pub type Schemas = (Arc<Json>, Option<Arc<Json>>, Checks);
 
 /// A pack with all that is wrong with it: what `check` looks at.
 pub struct PackParts {
@@ -155,25 +157,18 @@ pub struct PackParts {
     pub faults: Vec<Diagnostic>,
 }
 
-/// Compiles a pack whose definitions are read.
-pub fn compile(
-    name: &str,
-    hash: [u8; 32],
-    files: Files,
-    definitions: Definitions,
-    pack: PackDefinition,
-    mut faults: Vec<Diagnostic>,
-    settings: &Settings,
-) -> PackParts {
+/// Compiles a pack whose definitions are read. Of one that is known to be sound, what a start does not need waits for the
+/// first call.
+pub fn compile(name: &str, hash: [u8; 32], files: Files, merged: Merged, settings: &Settings) -> PackParts {
     let scripts: Vec<_> = files.texts("tools.d/", ".rhai").cloned().collect();
-    let others = || Others::of(name, &files, &definitions, &pack, settings);
+    let others = || Others::of(name, &files, &merged, settings);
     //= docs/spec.md#scripts
     //# A script MUST be compiled once for each time its pack is loaded, and not again for a call.
-    let ((program, broken), others) = match files.are_embedded() {
-        // A test holds that the packs of the binary are sound: what a start does not need waits for the first call.
-        true => ((Program::later(&scripts), Vec::new()), others()),
-        false => rayon::join(|| Program::compile_sources(&scripts), others),
+    let ((program, broken), others) = match merged.care {
+        Care::Known => ((Program::later(&scripts), Vec::new()), others()),
+        Care::Full => rayon::join(|| Program::compile_sources(&scripts), others),
     };
+    let Merged { definitions, pack, mut faults, .. } = merged;
     faults.extend(broken);
     faults.extend(others.faults);
     let Others { templates, config, config_checker, tools, resources, prompts, .. } = others;
@@ -209,14 +204,14 @@ struct Others {
 }
 
 impl Others {
-    fn of(name: &str, files: &Files, definitions: &Definitions, pack: &PackDefinition, settings: &Settings) -> Self {
-        let (templates, mut faults) = match files.are_embedded() {
-            true => (texts::later(files, definitions), Vec::new()),
-            false => texts::compiled(files, definitions),
+    fn of(name: &str, files: &Files, merged: &Merged, settings: &Settings) -> Self {
+        let Merged { definitions, pack, care, .. } = merged;
+        let (templates, mut faults) = match care {
+            Care::Known => (texts::later(files, definitions), Vec::new()),
+            Care::Full => texts::compiled(files, definitions),
         };
-        let (config, config_checker) = configure(name, pack, &definitions.defs, settings, &mut faults);
-        let checker = if files.are_embedded() { |json: &Json| Ok(Checker::later(json.clone())) } else { Checker::new };
-        let mut compiling = Compiling { definitions, pack, settings, checker, faults: &mut faults };
+        let (config, config_checker) = configure(name, pack, &definitions.defs, settings, *care, &mut faults);
+        let mut compiling = Compiling { definitions, pack, settings, care: *care, faults: &mut faults };
         let tools = compiling.tools();
         let resources = compiling.resources();
         let prompts = definitions.prompts.iter().map(|prompt| compiling.prompt(prompt)).collect();
@@ -227,19 +222,8 @@ impl Others {
 impl PackParts {
     /// Reads and compiles a pack, all of it.
     pub fn read(name: &str, hash: [u8; 32], files: Files, settings: &Settings) -> Self {
-        let (definitions, pack, faults) = merge(name, &files);
-        let mut parts = compile(name, hash, files, definitions, pack, faults, settings);
-        if parts.files.are_embedded() {
-            parts.faults.extend(parts.program.ready().iter().cloned());
-            let (templates, broken) = texts::compiled(&parts.files, &parts.definitions);
-            parts.templates = templates;
-            parts.faults.extend(broken);
-            let tools = parts.tools.iter().map(|(.., checks)| checks);
-            let checks = tools.chain(&parts.resources).chain(&parts.prompts);
-            let checkers = checks.flat_map(|checks| checks.arguments.iter().chain(&checks.result));
-            parts.faults.extend(checkers.filter_map(|checker| checker.ready().err()).map(|fault| *fault));
-        }
-        parts
+        let merged = merge(name, &files, Care::Full);
+        compile(name, hash, files, merged, settings)
     }
 
     /// The instructions at a path, filled in; a text without braces needs no template.

@@ -62,7 +62,7 @@ impl Settings {
     pub fn config(&self, pack: &str) -> Json {
         let packs = &self.workspace.packs;
         let written = packs.iter().find(|(name, _)| name.value == pack);
-        written.map_or_else(|| serde_json::json!({}), |(_, written)| written.json.clone())
+        written.map_or_else(|| serde_json::json!({}), |(_, written)| (*written.json).clone())
     }
 
     /// The limits of a call: the first override that says something wins, then the usual ones;

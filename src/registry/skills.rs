@@ -163,8 +163,8 @@ fn manifest(folder: &str, base: &str, files: &Files) -> Vec<SkillFile> {
     let one = |(path, rest, file): (&String, &str, &super::LayerFile)| SkillFile {
         uri: format!("{base}/{}", encoded(rest)),
         path: path.clone(),
-        digest: digest(&file.bytes),
-        size: file.bytes.len() as u64,
+        digest: digest(file.bytes()),
+        size: file.bytes().len() as u64,
     };
     inside.map(one).collect()
 }

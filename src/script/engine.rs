@@ -78,6 +78,11 @@ fn standard() -> &'static Shared<Module> {
     })
 }
 
+/// Makes what all scripts share, if nobody has yet: a start does so beside other work.
+pub fn prepare() {
+    standard();
+}
+
 /// The names that a script may call, with the numbers of arguments they take: for rules and faults.
 static KNOWN: OnceLock<BTreeMap<String, BTreeSet<usize>>> = OnceLock::new();
 

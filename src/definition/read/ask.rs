@@ -1,7 +1,7 @@
 //! Lowers `[tool.ask.KEY]` and `requires_client`, with every flaw of a form at its place.
 
 use super::Reading;
-use crate::definition::{Checker, Declared, Fields, Located, Schema, code};
+use crate::definition::{Care, Checker, Declared, Fields, Located, Schema, code};
 use crate::diagnostic::{Diagnostic, did_you_mean};
 use crate::primitive::{CAPABILITIES, Question, Wish, form};
 use crate::source::Place;
@@ -19,7 +19,9 @@ pub fn questions(fields: &Fields<'_>, reading: &mut Reading, tasks: bool) -> Arc
             let within = if is_whole { pointer } else { pointer.strip_prefix("/properties").unwrap_or(pointer) };
             schema.place(within).unwrap_or(&question.header).clone()
         };
-        check(&form, &place, reading);
+        if reading.care == Care::Full {
+            check(&form, &place, reading);
+        }
         let wish = Wish::Form { message: question.needed("message").value, schema: form };
         let optional = question.flag("optional").unwrap_or(false);
         let before_task = question.flag("before_task").unwrap_or(false);
@@ -41,7 +43,7 @@ fn check(form: &crate::value::Json, place: &dyn Fn(&str) -> Place, reading: &mut
         if let Some(map) = free.as_object_mut() {
             map.shift_remove("required");
         }
-        match Checker::new(&free) {
+        match Checker::new(free) {
             Ok(checker) => {
                 for problem in checker.check(&form::defaults(form)) {
                     let name = problem.pointer.split('/').nth(1).unwrap_or_default();

@@ -67,11 +67,8 @@ pub fn dispatch(fields: &Fields<'_>, common: &Schema, reading: &mut Reading) -> 
 }
 
 fn one(name: Located<String>, fields: &Fields<'_>, common: &Schema, reading: &mut Reading) -> Read {
-    let schema = fields.schema("input");
-    if let Some(schema) = &schema {
-        // Its root is an object because the tool's is.
-        reading.faults.extend(crate::definition::lint(schema, Role::Shared));
-    }
+    // Its root is an object because the tool's is.
+    let schema = reading.schema(fields, "input", Role::Shared);
     let own = own(fields, schema.as_ref(), common, reading);
     let word = fields.needed("effect");
     let value = Effect::ALL.into_iter().find(|effect| effect.name() == word.value).unwrap_or(Effect::Pure);

@@ -1,7 +1,7 @@
 //! Lowers `[[resource]]`.
 
 use super::{Reading, ask, completion, icons};
-use crate::definition::{Completion, Fields, Located, Node, Resource, Role, Schema, code, lint, uri};
+use crate::definition::{Completion, Fields, Located, Node, Resource, Role, Schema, code, uri};
 use crate::diagnostic::{Diagnostic, did_you_mean};
 
 /// `[[resource]]`.
@@ -47,7 +47,7 @@ pub fn resource(fields: &Fields<'_>, reading: &mut Reading) -> Resource {
 fn variables(fields: &Fields<'_>, reading: &mut Reading) -> Option<Schema> {
     let node = fields.node("variables")?;
     for entry in node.entries() {
-        reading.faults.extend(lint(&Schema::of(&entry.node), Role::Shared));
+        reading.schema_of(&entry.node, Role::Shared);
     }
     Some(Schema::of(node))
 }

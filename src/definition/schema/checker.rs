@@ -5,7 +5,7 @@ use super::{PATH, code, problems_of};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::value::Json;
 use jsonschema::{PatternOptions, Validator};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// One violation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,10 +20,10 @@ pub struct Problem {
 
 /// A compiled schema.
 pub struct Checker {
-    root: Json,
-    /// Compiled when it is first needed.
+    root: Arc<Json>,
+    /// Compiled when it is first needed, and so is the next.
     validator: OnceLock<Result<Validator>>,
-    plan: Plan,
+    plan: OnceLock<Plan>,
 }
 
 /// More violations than this are not listed.
@@ -31,15 +31,15 @@ const PROBLEMS: usize = 50;
 
 impl Checker {
     /// Compiles a schema whose references are resolved (`published` or `resolved`).
-    pub fn new(schema: &Json) -> Result<Self> {
-        let checker = Self::later(schema.clone());
+    pub fn new(schema: impl Into<Arc<Json>>) -> Result<Self> {
+        let checker = Self::later(schema);
         checker.ready()?;
         Ok(checker)
     }
 
     /// A schema that is known to be sound: it is compiled when a value is first checked.
-    pub fn later(schema: Json) -> Self {
-        Self { plan: Plan::of(&schema), root: schema, validator: OnceLock::new() }
+    pub fn later(schema: impl Into<Arc<Json>>) -> Self {
+        Self { root: schema.into(), validator: OnceLock::new(), plan: OnceLock::new() }
     }
 
     /// Compiles what waits for it; a schema that cannot be used is a fault.
@@ -75,7 +75,7 @@ impl Checker {
 
     /// Fills in the defaults of the root and of nested objects that are there, behind what is there.
     pub fn fill_defaults(&self, value: &mut Json) {
-        self.plan.fill(value);
+        self.plan.get_or_init(|| Plan::of(&self.root)).fill(value);
     }
 }
 
@@ -105,7 +105,7 @@ mod tests {
     use serde_json::json;
 
     fn said(schema: &Json, value: &Json) -> Vec<String> {
-        let problems = Checker::new(schema).unwrap().check(value);
+        let problems = Checker::new(schema.clone()).unwrap().check(value);
         problems.into_iter().map(|p| format!("{} {} ({})", p.pointer, p.message, p.help.unwrap_or_default())).collect()
     }
 
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn defaults_fill_the_root_and_nested_objects_that_are_there() {
-        let checker = Checker::new(&json!({
+        let checker = Checker::new(json!({
             "type": "object",
             "properties": {
                 "limit": { "type": "integer", "default": 10 },
@@ -170,9 +170,9 @@ mod tests {
 
     #[test]
     fn nothing_is_fetched_and_patterns_are_linear() {
-        assert!(Checker::new(&json!({ "$ref": "https://example.com/s.json" })).is_err());
-        assert!(Checker::new(&json!({ "pattern": "(?=a)b" })).is_err());
-        assert!(Checker::new(&json!({ "format": "nosuch" })).is_err());
+        assert!(Checker::new(json!({ "$ref": "https://example.com/s.json" })).is_err());
+        assert!(Checker::new(json!({ "pattern": "(?=a)b" })).is_err());
+        assert!(Checker::new(json!({ "format": "nosuch" })).is_err());
     }
 
     #[test]

@@ -4,16 +4,17 @@ use super::{KEYWORDS, Schema, code, subschemas};
 use crate::definition::Located;
 use crate::diagnostic::{Diagnostic, Result, did_you_mean};
 use crate::value::Json;
+use std::sync::Arc;
 
 /// The schema of arguments or of a configuration: [`resolved`], and where the root says nothing of further
 /// properties it is closed: `additionalProperties = false`, or `unevaluatedProperties = false` beside keywords that
 /// bring properties of their own.
-pub fn published(schema: &Schema, defs: &[(Located<String>, Schema)]) -> Result<Json> {
+pub fn published(schema: &Schema, defs: &[(Located<String>, Schema)]) -> Result<Arc<Json>> {
     //= docs/spec.md#definitions
     //# A published schema MUST be the author's, verbatim and in its order, but for a closing keyword at its root
     //# and the shared definitions it refers to.
     let mut json = resolved(schema, defs)?;
-    let Some(root) = json.as_object_mut() else { return Ok(json) };
+    let Some(root) = json.as_object() else { return Ok(json) };
     if !root.contains_key("additionalProperties") && !root.contains_key("unevaluatedProperties") {
         let composed = ["allOf", "anyOf", "oneOf", "$ref", "$dynamicRef", "if", "dependentSchemas"];
         let keyword = if composed.iter().any(|keyword| root.contains_key(*keyword)) {
@@ -23,27 +24,29 @@ pub fn published(schema: &Schema, defs: &[(Located<String>, Schema)]) -> Result<
         };
         //= docs/spec.md#calls
         //# An argument that the schema does not name MUST be refused, with the nearest one that it names.
-        root.insert(keyword.to_owned(), Json::Bool(false));
+        if let Some(root) = Arc::make_mut(&mut json).as_object_mut() {
+            root.insert(keyword.to_owned(), Json::Bool(false));
+        }
     }
     Ok(json)
 }
 
 /// The schema with the shared schemas it refers to, and those they refer to, in its `$defs`; the first reference
 /// that leads nowhere is an error.
-pub fn resolved(schema: &Schema, defs: &[(Located<String>, Schema)]) -> Result<Json> {
+pub fn resolved(schema: &Schema, defs: &[(Located<String>, Schema)]) -> Result<Arc<Json>> {
     if let Some(fault) = missing_references(schema, defs).into_iter().next() {
         return Err(Box::new(fault));
     }
-    let mut json = schema.json.clone();
+    let mut json = Arc::clone(&schema.json);
     let used = used(&json, defs);
     if used.is_empty() {
         return Ok(json);
     }
-    if let Some(root) = json.as_object_mut() {
+    if let Some(root) = Arc::make_mut(&mut json).as_object_mut() {
         let own = root.entry("$defs").or_insert_with(|| Json::Object(serde_json::Map::new()));
         for (name, schema) in defs.iter().filter(|(name, _)| used.contains(&name.value.as_str())) {
             if let Some(own) = own.as_object_mut() {
-                own.entry(name.value.clone()).or_insert_with(|| schema.json.clone());
+                own.entry(name.value.clone()).or_insert_with(|| (*schema.json).clone());
             }
         }
     }
@@ -113,11 +116,16 @@ fn used<'a>(json: &Json, defs: &'a [(Located<String>, Schema)]) -> Vec<&'a str> 
 /// Calls `found` with the pointer and the text of every `$ref`.
 fn references<'a>(json: &'a Json, pointer: &str, depth: usize, found: &mut dyn FnMut(&str, &'a str)) {
     let Some(map) = json.as_object().filter(|_| depth <= 64) else { return };
-    if let Some(reference) = map.get("$ref").and_then(Json::as_str) {
-        found(&format!("{pointer}/$ref"), reference);
-    }
-    for (keyword, takes) in KEYWORDS {
-        for (inner, schema) in map.get(*keyword).map(|value| subschemas(keyword, *takes, value)).unwrap_or_default() {
+    for (keyword, value) in map {
+        if let ("$ref", Some(reference)) = (keyword.as_str(), value.as_str()) {
+            found(&format!("{pointer}/$ref"), reference);
+        }
+        // Most values are none that could hold a schema: a look at the value is cheaper than one at the table.
+        if !(value.is_object() || value.is_array()) {
+            continue;
+        }
+        let Some((name, takes)) = KEYWORDS.iter().find(|(name, _)| name == keyword) else { continue };
+        for (inner, schema) in subschemas(name, *takes, value) {
             references(schema, &format!("{pointer}{inner}"), depth + 1, found);
         }
     }
