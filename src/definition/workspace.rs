@@ -90,7 +90,7 @@ mod tests {
         let (workspace, faults) = read_workspace(&Source::new("toolsd.toml", text));
         assert!(faults.is_empty(), "{faults:?}");
         assert_eq!(workspace.serve.unwrap()[0].value, "a");
-        assert_eq!(workspace.packs[0].1.json, serde_json::json!({ "level": 1 }));
+        assert_eq!(*workspace.packs[0].1.json, serde_json::json!({ "level": 1 }));
         assert_eq!(workspace.packs[0].1.place("/level").unwrap().to_string(), "toolsd.toml:4:9");
         assert_eq!(workspace.prefixes[0].1, "a_");
         assert_eq!((workspace.limits.time_ms, workspace.server.page_size), (Some(5), Some(3)));

@@ -2,14 +2,13 @@
 //! for another request.
 #![allow(deprecated, reason = "sampling and roots are deprecated in the newest revision and alive in all of them")]
 
-use super::{Connection, Revision};
+use super::{Connection, Revision, Sender};
 use crate::call::{Asker, Asks, Request};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::primitive::Wish;
 use crate::value::Json;
-use rmcp::RoleServer;
 use rmcp::model::{ErrorData, InputRequest, InputRequests, InputRequiredResult, InputResponses, ServerRequest};
-use rmcp::service::{PeerRequestOptions, RequestContext, ServiceError};
+use rmcp::service::{PeerRequestOptions, ServiceError};
 use serde_json::json;
 use std::sync::mpsc as threads;
 use std::time::Duration;
@@ -93,8 +92,8 @@ impl Connection {
     }
 
     /// Asks the client what a script thread wants to know, and hands the answers over.
-    pub(crate) async fn put(&self, put: Put, context: &RequestContext<RoleServer>, revision: Revision) {
-        let answers = self.answers(&put.questions, context, revision).await;
+    pub(crate) async fn put(&self, put: Put, sender: Sender<'_>, revision: Revision) {
+        let answers = self.answers(&put.questions, sender, revision).await;
         // The script may have been stopped meanwhile.
         let _ = put.reply.send(answers);
     }
@@ -102,18 +101,21 @@ impl Connection {
     async fn answers(
         &self,
         questions: &[(String, Wish)],
-        context: &RequestContext<RoleServer>,
+        sender: Sender<'_>,
         revision: Revision,
     ) -> crate::diagnostic::Result<Vec<Json>> {
         let fault = |key: &str, error: &dyn std::fmt::Display| {
             let fault = Diagnostic::new(Code::ASK, format!("the client refused the question `{key}`: {error}"));
             fault.help("ask another way, or go on without")
         };
+        let Some(peer) = sender.peer else {
+            return Err(Diagnostic::new(Code::ASK, "the client can only be answered").help("ask by a result"));
+        };
         let mut open = Vec::new();
         for (key, wish) in questions {
             let request: ServerRequest = serde_json::from_value(request_of(wish, revision))
                 .map_err(|error| Diagnostic::new(Code::INTERNAL, format!("`{key}` cannot be asked: {error}")))?;
-            let sent = context.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
+            let sent = peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
             open.push((key, sent.map_err(|error| fault(key, &error))?));
         }
         let deadline = Instant::now() + PATIENCE;
@@ -122,7 +124,7 @@ impl Connection {
         for (key, handle) in &mut open {
             let answer = tokio::select! {
                 biased;
-                () = context.ct.cancelled() => Err(Diagnostic::new(Code::CANCELLED, "the call was cancelled")),
+                () = sender.gone.cancelled() => Err(Diagnostic::new(Code::CANCELLED, "the call was cancelled")),
                 () = self.ends.all.cancelled() => Err(Diagnostic::new(Code::CANCELLED, "the connection ends")),
                 () = tokio::time::sleep_until(deadline) => Err(unheard(key)),
                 answer = &mut handle.rx => match answer {

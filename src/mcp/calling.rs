@@ -1,17 +1,15 @@
 //! A call of a tool: answered at once, or begun as a task whose result is fetched later.
 
-use super::{Calls, Connection, Job, Manner, Revision, faults, render};
+use super::{Calls, Connection, Job, Manner, Revision, Sender, faults, render};
 use crate::call::{Answer, Record, Request};
 use crate::definition::Task;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::primitive::{has_capability, lacking};
 use crate::value::Json;
-use rmcp::RoleServer;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CreateTaskResult, ErrorData, InputResponses,
     TASKS_EXTENSION_ID,
 };
-use rmcp::service::RequestContext;
 use std::sync::Arc;
 
 /// A call that is asked for.
@@ -34,7 +32,7 @@ impl Connection {
     pub(crate) async fn call(
         &self,
         params: CallToolRequestParams,
-        context: &RequestContext<RoleServer>,
+        sender: Sender<'_>,
         revision: Revision,
     ) -> Result<CallToolResponse, ErrorData> {
         let lists = self.lists(revision);
@@ -51,11 +49,11 @@ impl Connection {
         };
         //= docs/spec.md#tasks
         //# A call MUST become a task only if its own request declares the extension.
-        let knows_tasks = revision.is_stateless() && has_capability(&self.capabilities(context), TASKS_EXTENSION_ID);
+        let knows_tasks = revision.is_stateless() && has_capability(&self.capabilities(sender), TASKS_EXTENSION_ID);
         match call.calls.tasking.task {
-            Task::Never => self.call_at_once(call, None, context, revision).await,
-            Task::Optional | Task::Required if knows_tasks => self.call_as_task(call, context, revision).await,
-            Task::Optional => self.call_at_once(call, None, context, revision).await,
+            Task::Never => self.call_at_once(call, None, sender, revision).await,
+            Task::Optional | Task::Required if knows_tasks => self.call_as_task(call, sender, revision).await,
+            Task::Optional => self.call_at_once(call, None, sender, revision).await,
             //= docs/spec.md#tasks
             //# A tool that runs only as a task MUST refuse other clients, and name the extension.
             Task::Required => {
@@ -70,7 +68,7 @@ impl Connection {
         &self,
         call: Call,
         record: Option<Box<Record>>,
-        context: &RequestContext<RoleServer>,
+        sender: Sender<'_>,
         revision: Revision,
     ) -> Result<CallToolResponse, ErrorData> {
         let wrapped = call.calls.wrapped;
@@ -80,7 +78,7 @@ impl Connection {
             None => self.manner(&request, call.answers, call.state.as_deref(), revision)?,
         };
         let kept = revision.is_stateless().then(|| request.clone());
-        match self.answer(request, manner, context, revision).await? {
+        match self.answer(request, manner, sender, revision).await? {
             Answer::Asks(asks) => Ok(self.input_required(&asks, kept.as_ref(), revision)?.into()),
             Answer::Tool(outcome) => {
                 let mut result = render::outcome(outcome, wrapped, revision);
@@ -96,12 +94,12 @@ impl Connection {
     async fn call_as_task(
         &self,
         call: Call,
-        context: &RequestContext<RoleServer>,
+        sender: Sender<'_>,
         revision: Revision,
     ) -> Result<CallToolResponse, ErrorData> {
         let request = Request::Prepare { tool: call.tool.clone(), arguments: call.arguments.clone() };
         let manner = self.manner(&request, call.answers.clone(), call.state.as_deref(), revision)?;
-        let record = match self.answer(request.clone(), manner, context, revision).await? {
+        let record = match self.answer(request.clone(), manner, sender, revision).await? {
             Answer::Ready(record) => record,
             //= docs/spec.md#tasks
             //# What is asked before a task begins MUST be answered before there is one.
@@ -114,7 +112,7 @@ impl Connection {
             Answer::Fault(fault) => return refused(*fault, revision),
             _ => return Err(faults::surprise()),
         };
-        let owner = super::owner(context);
+        let owner = super::owner(sender);
         match (self.host.tasks.begin(owner, call.calls.tasking), call.calls.tasking.task) {
             (Some(begun), _) => {
                 let mut result = CreateTaskResult::new(begun.task.clone());
@@ -125,13 +123,13 @@ impl Connection {
                     request: call.request(),
                     record,
                     calls: call.calls,
-                    capabilities: self.usable(context, revision),
-                    peer: self.peer(context, revision),
+                    capabilities: self.usable(sender, revision),
+                    peer: self.peer(sender, revision),
                 });
                 Ok(CallToolResponse::Task(result))
             }
             // Whoever knows tasks can wait as well.
-            (None, Task::Optional) => self.call_at_once(call, Some(record), context, revision).await,
+            (None, Task::Optional) => self.call_at_once(call, Some(record), sender, revision).await,
             (None, _) => Err(ErrorData::internal_error("too many tasks are kept: fetch or cancel some, or wait", None)),
         }
     }

@@ -1,13 +1,11 @@
 //! A connection and what it remembers: the level of its log, its subscriptions, what its client can do.
 
-use super::{Bus, Ends, Lists, Manner, Revision, Sealing, Settings, Shelf, Tasks};
+use super::{Bus, Ends, Lists, Manner, Revision, Sealing, Sender, Settings, Shelf, Tasks};
 use crate::call::{Answer, Answering, Peer, Request};
 use crate::primitive::LogLevel;
 use crate::registry::Skills;
 use crate::value::Json;
-use rmcp::RoleServer;
 use rmcp::model::{CacheScope, ErrorData, MetaObject};
-use rmcp::service::RequestContext;
 use serde_json::json;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
@@ -96,11 +94,11 @@ impl Connection {
     }
 
     /// The capabilities of the client: of this request, else of the handshake.
-    pub(crate) fn capabilities(&self, context: &RequestContext<RoleServer>) -> Json {
-        if let Some(declared) = context.meta.get("io.modelcontextprotocol/clientCapabilities") {
+    pub(crate) fn capabilities(&self, sender: Sender<'_>) -> Json {
+        if let Some(declared) = sender.meta.get("io.modelcontextprotocol/clientCapabilities") {
             return declared.clone();
         }
-        let peer = context.peer.peer_info();
+        let peer = sender.peer.and_then(|peer| peer.peer_info());
         match peer {
             Some(peer) => self.declared.get_or_init(|| json!(peer.capabilities)).clone(),
             None => json!({}),
@@ -108,10 +106,10 @@ impl Connection {
     }
 
     /// Who calls: of this request, else of the handshake.
-    pub(crate) fn peer(&self, context: &RequestContext<RoleServer>, revision: Revision) -> Peer {
-        let client = match context.meta.get("io.modelcontextprotocol/clientInfo") {
+    pub(crate) fn peer(&self, sender: Sender<'_>, revision: Revision) -> Peer {
+        let client = match sender.meta.get("io.modelcontextprotocol/clientInfo") {
             Some(info) => Some(info.clone()),
-            None => context.peer.peer_info().map(|peer| json!(peer.client_info)),
+            None => sender.peer.and_then(|peer| peer.peer_info()).map(|peer| json!(peer.client_info)),
         };
         let client = client.map(|info| json!({ "name": info["name"], "version": info["version"] }));
         Peer { revision: Some(revision.name().to_owned()), client }
@@ -122,16 +120,12 @@ impl Connection {
     }
 
     /// The skills at present. Where a function finds them, it is a script thread that asks it.
-    pub(crate) async fn skills(
-        &self,
-        context: &RequestContext<RoleServer>,
-        revision: Revision,
-    ) -> Result<Arc<Skills>, ErrorData> {
+    pub(crate) async fn skills(&self, sender: Sender<'_>, revision: Revision) -> Result<Arc<Skills>, ErrorData> {
         let registry = self.host.service.registry();
         if !registry.finds_skills() {
             return Ok(Arc::clone(&registry.skills));
         }
-        match self.answer(Request::ListSkills, Manner::Never, context, revision).await? {
+        match self.answer(Request::ListSkills, Manner::Never, sender, revision).await? {
             Answer::Skills(skills) => Ok(skills),
             _ => Err(ErrorData::internal_error("the skills cannot be listed", None)),
         }

@@ -87,7 +87,7 @@ impl ServerHandler for Connection {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        self.call(request, &context, revision_of(&context)).await
+        self.call(request, (&context).into(), revision_of(&context)).await
     }
 
     async fn get_task(
@@ -95,7 +95,7 @@ impl ServerHandler for Connection {
         request: GetTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
-        let mut result = GetTaskResult::new(self.task(&request.task_id, &context)?);
+        let mut result = GetTaskResult::new(self.task(&request.task_id, (&context).into())?);
         self.stamp(&mut result.meta, revision_of(&context));
         Ok(result)
     }
@@ -105,7 +105,7 @@ impl ServerHandler for Connection {
         request: UpdateTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.answer_task(&request.task_id, request.input_responses, &context)
+        self.answer_task(&request.task_id, request.input_responses, (&context).into())
     }
 
     async fn cancel_task(
@@ -113,7 +113,7 @@ impl ServerHandler for Connection {
         request: CancelTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.cancel(&request.task_id, &context)
+        self.cancel(&request.task_id, (&context).into())
     }
 
     async fn list_resources(
@@ -122,7 +122,7 @@ impl ServerHandler for Connection {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let revision = revision_of(&context);
-        let mut all = match self.answer(Request::ListResources, Manner::Never, &context, revision).await? {
+        let mut all = match self.answer(Request::ListResources, Manner::Never, (&context).into(), revision).await? {
             Answer::Resources(all) => Arc::unwrap_or_clone(all),
             Answer::Fault(fault) => return Err(faults::error(*fault, None, revision)),
             _ => return Err(faults::surprise()),
@@ -164,7 +164,7 @@ impl ServerHandler for Connection {
         let request = Request::Read { uri: uri.clone() };
         let manner = self.manner(&request, answers, state.as_deref(), revision)?;
         let kept = revision.is_stateless().then(|| request.clone());
-        match self.answer(request, manner, &context, revision).await? {
+        match self.answer(request, manner, (&context).into(), revision).await? {
             Answer::Asks(asks) => Ok(self.input_required(&asks, kept.as_ref(), revision)?.into()),
             Answer::Contents(contents) => {
                 let mut result = render::contents(&contents, revision)?;
@@ -182,7 +182,7 @@ impl ServerHandler for Connection {
         context: RequestContext<RoleServer>,
     ) -> Result<ListSkillsResult, ErrorData> {
         let revision = revision_of(&context);
-        let all = skills::entries(&*self.skills(&context, revision).await?);
+        let all = skills::entries(&*self.skills((&context).into(), revision).await?);
         let size = self.host.settings.page_size;
         let (items, next) = page("skills", &all, |skill| &skill.uri, cursor_of(request.as_ref()), size)?;
         let mut result = ListSkillsResult::with_all_items(items);
@@ -195,7 +195,8 @@ impl ServerHandler for Connection {
         context: RequestContext<RoleServer>,
     ) -> Result<GetSkillResult, ErrorData> {
         let revision = revision_of(&context);
-        let mut result = GetSkillResult::new(skills::one(&*self.skills(&context, revision).await?, &request.uri)?);
+        let mut result =
+            GetSkillResult::new(skills::one(&*self.skills((&context).into(), revision).await?, &request.uri)?);
         self.stamp(&mut result.meta, revision);
         Ok(result)
     }
@@ -206,7 +207,7 @@ impl ServerHandler for Connection {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let revision = revision_of(&context);
-        let all = skills::children(&*self.skills(&context, revision).await?, &request.uri)?;
+        let all = skills::children(&*self.skills((&context).into(), revision).await?, &request.uri)?;
         let size = self.host.settings.page_size;
         let (items, next) = page("folder", &all, |item| &item.uri, request.cursor.as_deref(), size)?;
         let mut result = ListResourcesResult::with_all_items(items);
@@ -249,7 +250,7 @@ impl ServerHandler for Connection {
         let request = Request::Prompt { name: request.name, arguments: Json::Object(arguments) };
         let manner = self.manner(&request, answers, state.as_deref(), revision)?;
         let kept = revision.is_stateless().then(|| request.clone());
-        match self.answer(request, manner, &context, revision).await? {
+        match self.answer(request, manner, (&context).into(), revision).await? {
             Answer::Asks(asks) => Ok(self.input_required(&asks, kept.as_ref(), revision)?.into()),
             Answer::Messages { description, messages } => {
                 let mut result = render::messages(description, messages, revision);
@@ -276,7 +277,7 @@ impl ServerHandler for Connection {
         };
         let ArgumentInfo { name, value, .. } = request.argument;
         let request = Request::Complete { of, argument: name, value, context: Json::Object(known) };
-        match self.answer(request, Manner::Never, &context, revision).await? {
+        match self.answer(request, Manner::Never, (&context).into(), revision).await? {
             Answer::Completion { mut values, total } => {
                 values.truncate(CompletionInfo::MAX_VALUES);
                 let has_more = total > values.len();
@@ -315,13 +316,14 @@ impl ServerHandler for Connection {
             let data = json!({ "uri": uri });
             return Err(ErrorData::invalid_params(format!("`{uri}` is no resource to subscribe to"), Some(data)));
         }
-        let contents = match self.answer(Request::Read { uri: uri.clone() }, Manner::Never, &context, revision).await? {
-            Answer::Contents(contents) => Some(contents),
-            Answer::Fault(fault) if is_not_found(&fault) => {
-                return Err(faults::error(*fault, Some(&uri), revision));
-            }
-            _ => None,
-        };
+        let contents =
+            match self.answer(Request::Read { uri: uri.clone() }, Manner::Never, (&context).into(), revision).await? {
+                Answer::Contents(contents) => Some(contents),
+                Answer::Fault(fault) if is_not_found(&fault) => {
+                    return Err(faults::error(*fault, Some(&uri), revision));
+                }
+                _ => None,
+            };
         if self.subscribed().insert(uri.clone()) {
             self.host.bus.follow(&uri, contents.as_ref());
         }

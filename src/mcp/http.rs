@@ -1,16 +1,17 @@
 //! Streamable HTTP: both eras at one address, for those who may come in.
 //!
-//! `gate` says who may; `listening` takes connections and ends them; `answering` has rmcp answer one request;
-//! `sessions` keeps those of the era of handshakes.
+//! `gate` says who may; `listening` takes connections and ends them; `answering` has rmcp answer one request, or
+//! `straight` if it is a plain call; `sessions` keeps those of the era of handshakes.
 
 mod answering;
 mod gate;
 mod listening;
 mod sessions;
+mod straight;
 
 pub use gate::{Gate, Listening};
 
-use super::{Connection, Ends, Host, misread_cursor, read_refused};
+use super::{Connection, Ends, Host, Incoming, Revision, Sender, misread_cursor, read_message, read_refused};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use std::io;
@@ -46,10 +47,11 @@ pub(crate) async fn serve(host: Arc<Host>, gate: Gate, ended: impl Future<Output
     //= docs/spec.md#http
     //# Both eras MUST be served at one address.
     let (each, until) = (Arc::clone(&host), ends.clone());
+    let straight = straight::Straight::new(Connection::new(Arc::clone(&host), ends.clone()), gate.hosts());
     let service =
-        Service::new(move || Ok(Connection::new(Arc::clone(&each), until.child())), Arc::clone(&sessions), config);
+        Service::new(move || Ok(Connection::new(Arc::clone(&each), until.clone())), Arc::clone(&sessions), config);
     let listener = listening::Listener::open(&host, gate.address(), ends, streams).await?;
-    let door = answering::Door { gate, service, sessions };
+    let door = answering::Door { gate, service, sessions, straight };
     listener.serve(Arc::new(door), &host, ended).await;
     Ok(())
 }

@@ -1,14 +1,12 @@
 //! One request on its way through the host: progress and log lines go to the client while it runs.
 #![allow(deprecated, reason = "logging is deprecated in the newest revision and alive in all of them")]
 
-use super::{Connection, Line, Manner, Put, Revision};
+use super::{Connection, Line, Manner, Put, Revision, Sender};
 use crate::call::{Answer, Asking, Caller, Request};
 use crate::guard::Cancel;
 use crate::primitive::{LogLevel, Notice};
 use crate::value::Json;
-use rmcp::RoleServer;
 use rmcp::model::{ErrorData, LoggingLevel, LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken};
-use rmcp::service::RequestContext;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -100,22 +98,22 @@ impl Connection {
         &'a self,
         request: Request,
         manner: Manner,
-        context: &'a RequestContext<RoleServer>,
+        sender: Sender<'a>,
         revision: Revision,
     ) -> Pin<Box<impl Future<Output = Result<Answer, ErrorData>> + Send + 'a>> {
         // On the heap: what handles a request is moved several times before it first runs.
-        Box::pin(self.ask_host(request, manner, context, revision))
+        Box::pin(self.ask_host(request, manner, sender, revision))
     }
 
     async fn ask_host(
         &self,
         request: Request,
         manner: Manner,
-        context: &RequestContext<RoleServer>,
+        sender: Sender<'_>,
         revision: Revision,
     ) -> Result<Answer, ErrorData> {
-        let token = context.meta.get_progress_token();
-        let level = if revision.is_stateless() { context.meta.log_level().map(level_of) } else { Some(self.level()) };
+        let token = sender.meta.get_progress_token();
+        let level = if revision.is_stateless() { sender.meta.log_level().map(level_of) } else { Some(self.level()) };
         // What nobody will hear or answer needs no line: most calls of the stateless era have none.
         let is_heard = token.is_some() || level.is_some();
         let (notices, mut heard) = is_heard.then(|| mpsc::channel(WAITING)).unzip();
@@ -129,18 +127,18 @@ impl Connection {
         let caller = Caller {
             cancel: cancel.clone(),
             notices: Box::new(move |notice| speaker.say(notice)),
-            capabilities: self.usable(context, revision),
+            capabilities: self.usable(sender, revision),
             asking: match (manner, &line) {
                 (Manner::Suspends { record, answers }, _) => Asking::Suspends { record, answers },
                 (_, Some(line)) => Asking::Waits { asker: Arc::<Line>::clone(line), record: Box::default() },
                 (_, None) => Asking::Nobody,
             },
-            peer: self.peer(context, revision),
+            peer: self.peer(sender, revision),
         };
         let ended = EndOnDrop(cancel);
         let turn = tokio::select! {
             biased;
-            () = context.ct.cancelled() => return Err(gone()),
+            () = sender.gone.cancelled() => return Err(gone()),
             () = self.ends.all.cancelled() => return Err(gone()),
             turn = self.host.turn() => turn,
         };
@@ -149,28 +147,28 @@ impl Connection {
         let answer = loop {
             tokio::select! {
                 biased;
-                () = context.ct.cancelled() => return Err(gone()),
+                () = sender.gone.cancelled() => return Err(gone()),
                 () = self.ends.all.cancelled() => return Err(gone()),
                 // What was said before a question is told before it.
-                Some(notice) = hear(heard.as_mut()) => self.tell(notice, token.as_ref(), context, revision).await,
-                Some(put) = be_asked(questions.as_mut()) => self.put(put, context, revision).await,
+                Some(notice) = hear(heard.as_mut()) => self.tell(notice, token.as_ref(), sender, revision).await,
+                Some(put) = be_asked(questions.as_mut()) => self.put(put, sender, revision).await,
                 answer = &mut answered => break answer,
             }
         };
         // What was said before the end is told before the answer.
         while let Some(Ok(notice)) = heard.as_mut().map(mpsc::Receiver::try_recv) {
-            self.tell(notice, token.as_ref(), context, revision).await;
+            self.tell(notice, token.as_ref(), sender, revision).await;
         }
         if let Some(notice) = voice.held() {
-            self.tell(notice, token.as_ref(), context, revision).await;
+            self.tell(notice, token.as_ref(), sender, revision).await;
         }
         drop((line, ended, turn));
         answer.map_err(|_| ErrorData::internal_error("the call ended without an answer", None))
     }
 
     /// The capabilities of the client that the revision knows.
-    pub(crate) fn usable(&self, context: &RequestContext<RoleServer>, revision: Revision) -> Json {
-        let mut capabilities = self.capabilities(context);
+    pub(crate) fn usable(&self, sender: Sender<'_>, revision: Revision) -> Json {
+        let mut capabilities = self.capabilities(sender);
         if !revision.has_structured()
             && let Some(map) = capabilities.as_object_mut()
         {
@@ -179,13 +177,8 @@ impl Connection {
         capabilities
     }
 
-    async fn tell(
-        &self,
-        notice: Notice,
-        token: Option<&ProgressToken>,
-        context: &RequestContext<RoleServer>,
-        revision: Revision,
-    ) {
+    async fn tell(&self, notice: Notice, token: Option<&ProgressToken>, sender: Sender<'_>, revision: Revision) {
+        let Some(peer) = sender.peer else { return };
         let told = async {
             match notice {
                 Notice::Progress { done, total, message } => {
@@ -193,17 +186,17 @@ impl Connection {
                     let mut progress = ProgressNotificationParam::new(token.clone(), done);
                     progress.total = total;
                     progress.message = message.filter(|_| revision.has_hints());
-                    context.peer.notify_progress(progress).await
+                    peer.notify_progress(progress).await
                 }
                 Notice::Log { level, data } => {
                     let line = LoggingMessageNotificationParam::new(logging_level(level), data);
-                    context.peer.notify_logging_message(line).await
+                    peer.notify_logging_message(line).await
                 }
                 Notice::Changed(_) | Notice::Updated { .. } | Notice::Status(_) => Ok(()),
             }
         };
         tokio::select! {
-            () = context.ct.cancelled() => {}
+            () = sender.gone.cancelled() => {}
             () = self.ends.all.cancelled() => {}
             told = told => if let Err(error) = told {
                 tracing::debug!(%error, "a notice did not reach the client");

@@ -1,6 +1,6 @@
 //! A task at work: its call runs on, its questions wait for whoever looks after it, and at last it is forgotten.
 
-use super::{Begun, Calls, Connection, EndOnDrop, Host, Line, Owner, PATIENCE, Put, Revision};
+use super::{Begun, Calls, Connection, EndOnDrop, Host, Line, Owner, PATIENCE, Put, Revision, Sender};
 use super::{asked, faults, render, unheard};
 use crate::call::{Answer, Asking, Caller, Peer, Record, Request};
 use crate::diagnostic::{Code, Diagnostic};
@@ -8,10 +8,7 @@ use crate::guard::Cancel;
 use crate::primitive::Notice;
 use crate::value::Json;
 use hyper::header::AUTHORIZATION;
-use hyper::http::request::Parts;
-use rmcp::RoleServer;
 use rmcp::model::{DetailedTask, ErrorData, InputResponses, JsonObject, TaskPayload};
-use rmcp::service::RequestContext;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,11 +42,11 @@ struct Open {
 }
 
 /// Who a request is from, as far as that is known: its bearer and its session. On standard streams there is one client.
-pub(crate) fn owner(context: &RequestContext<RoleServer>) -> Owner {
+pub(crate) fn owner(sender: Sender<'_>) -> Owner {
     let mut hash = blake3::Hasher::new();
-    if let Some(parts) = context.extensions.get::<Parts>() {
+    if let Some(headers) = sender.headers {
         for name in [AUTHORIZATION.as_str(), "mcp-session-id"] {
-            let value = parts.headers.get(name).map_or(&[][..], |value| value.as_bytes());
+            let value = headers.get(name).map_or(&[][..], |value| value.as_bytes());
             hash.update(&(value.len() as u64).to_le_bytes());
             hash.update(value);
         }
@@ -66,24 +63,19 @@ fn unknown(id: &str) -> ErrorData {
 
 impl Connection {
     /// How a task stands.
-    pub(crate) fn task(&self, id: &str, context: &RequestContext<RoleServer>) -> Result<DetailedTask, ErrorData> {
-        self.host.tasks.get(id, &owner(context)).ok_or_else(|| unknown(id))
+    pub(crate) fn task(&self, id: &str, sender: Sender<'_>) -> Result<DetailedTask, ErrorData> {
+        self.host.tasks.get(id, &owner(sender)).ok_or_else(|| unknown(id))
     }
 
     /// Takes answers to what a task asks.
-    pub(crate) fn answer_task(
-        &self,
-        id: &str,
-        answers: InputResponses,
-        context: &RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
-        let known = self.host.tasks.answer(id, &owner(context), answers);
+    pub(crate) fn answer_task(&self, id: &str, answers: InputResponses, sender: Sender<'_>) -> Result<(), ErrorData> {
+        let known = self.host.tasks.answer(id, &owner(sender), answers);
         if known { Ok(()) } else { Err(unknown(id)) }
     }
 
     /// Has a task end.
-    pub(crate) fn cancel(&self, id: &str, context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
-        let known = self.host.tasks.cancel(id, &owner(context));
+    pub(crate) fn cancel(&self, id: &str, sender: Sender<'_>) -> Result<(), ErrorData> {
+        let known = self.host.tasks.cancel(id, &owner(sender));
         if known { Ok(()) } else { Err(unknown(id)) }
     }
 

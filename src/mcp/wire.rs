@@ -48,13 +48,6 @@ pub(crate) struct Ends {
     pub(crate) all: CancellationToken,
 }
 
-impl Ends {
-    /// The ends of one of several connections: they come with these.
-    pub(crate) fn child(&self) -> Self {
-        Self { input: self.input.child_token(), all: self.all.child_token() }
-    }
-}
-
 /// A connection, seen from its transport.
 pub(crate) struct Wire<R> {
     reader: R,

@@ -1,12 +1,13 @@
 //! One request over HTTP: who sent it, what it says, and what rmcp leaves to us in the answer.
 
+use super::straight::Straight;
 use super::{BODY, Gate, LocalSessionManager, PATH, Service, misread_cursor, read_refused, sessions};
-use crate::value::Json;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
+use serde::Serialize;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,6 +23,7 @@ pub(crate) struct Door {
     pub(crate) gate: Gate,
     pub(crate) service: Service,
     pub(crate) sessions: Arc<LocalSessionManager>,
+    pub(crate) straight: Straight,
 }
 
 impl Door {
@@ -79,6 +81,9 @@ impl Door {
             Err(_) => return plain(StatusCode::REQUEST_TIMEOUT, "Request Timeout: the body did not arrive"),
         };
         let says_json = is_json(&parts.headers);
+        if says_json && let Some((status, message)) = self.straight.answer(&parts.headers, &body).await {
+            return told(status, &message);
+        }
         let answer = self.service.handle(Request::from_parts(parts, Full::new(body.clone()))).await;
         // rmcp says of a body that it cannot read that its type were wrong, and to nobody in particular.
         match answer.status() {
@@ -104,8 +109,8 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 /// A message of the protocol.
-fn told(status: StatusCode, message: &Json) -> Answer {
-    let mut answer = plain(status, &message.to_string());
+fn told(status: StatusCode, message: &impl Serialize) -> Answer {
+    let mut answer = plain(status, &serde_json::to_string(message).unwrap_or_default());
     answer.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     answer
 }
