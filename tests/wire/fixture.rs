@@ -26,7 +26,7 @@ fn at<T>(value: T) -> Located<T> {
 }
 
 fn schema(json: Json) -> Schema {
-    Schema { json, places: HashMap::new() }
+    Schema { json: json.into(), places: HashMap::new() }
 }
 
 fn icon() -> Vec<Json> {
@@ -89,8 +89,8 @@ fn tool(pack: &Arc<Pack>, name: &str, effect: Effect, output: Option<Json>) -> A
             meta: Some(json!({ "example.org/kind": "fixture" })),
             limits: LimitsOverride::default(),
         },
-        input,
-        output,
+        input: input.into(),
+        output: output.map(Into::into),
         checks: Checks::default(),
     })
 }
