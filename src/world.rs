@@ -119,6 +119,12 @@ pub trait World: Send + Sync {
         Err(run::nowhere(command))
     }
 
+    /// A text that stays the same as long as git can say nothing new about the files in these folders unless they change;
+    /// `None` where that cannot be told.
+    fn git_stamp(&self, _folders: &[&str]) -> Result<Option<String>> {
+        Ok(None)
+    }
+
     /// Milliseconds since 1970-01-01T00:00:00Z.
     fn now_ms(&self) -> i64;
 

@@ -6,6 +6,7 @@ mod many;
 mod pending;
 mod place;
 mod process;
+mod repository;
 mod roots;
 mod scratch;
 #[cfg(test)]
@@ -228,6 +229,10 @@ impl World for Disk {
 
     fn run(&self, command: &Command) -> Result<Ran> {
         process::run(&self.roots, command)
+    }
+
+    fn git_stamp(&self, folders: &[&str]) -> Result<Option<String>> {
+        Ok(repository::stamp(self.root(), folders))
     }
 
     fn now_ms(&self) -> i64 {

@@ -345,6 +345,11 @@ impl World for Granted {
         self.world.run(command)
     }
 
+    fn git_stamp(&self, folders: &[&str]) -> Result<Option<String>> {
+        let may = self.rules.allowed.may_read && self.rules.allowed.git >= Git::Read;
+        if may { self.world.git_stamp(folders) } else { Ok(None) }
+    }
+
     fn now_ms(&self) -> i64 {
         self.world.now_ms()
     }
