@@ -10,6 +10,7 @@ mod computing;
 mod graphs;
 mod host;
 mod interview;
+mod listing;
 mod loading;
 mod operation;
 mod order;
@@ -22,14 +23,15 @@ mod running;
 mod service;
 mod serving;
 mod skills;
+mod staging;
 mod status;
 mod tool;
 mod turn;
+mod witness;
 mod writing;
 
 pub use answering::Answering;
 pub use changes::{Change, Changes};
-pub use host::Staging;
 pub use interview::{Asker, Asking, Asks, Record};
 pub use loading::{Site, clashes, load, parts};
 pub use outcome::FAILURE;
@@ -37,6 +39,7 @@ pub use refreshing::Pace;
 pub use reload::log_fault;
 pub use service::Service;
 pub use serving::Serving;
+pub use staging::{Lines, Staging};
 pub use status::{STATUS, fault as fault_json, status};
 
 use crate::content::{Content, ResourceBody};
@@ -162,8 +165,8 @@ pub struct Contents {
     /// `public` or `private`.
     pub cache_scope: Option<String>,
     /// What it was made from, so that a subscription knows when to read again: absolute paths of
-    /// files and folders.
-    pub touched: Vec<String>,
+    /// files and folders, in parts that several answers may share.
+    pub touched: Vec<Arc<[String]>>,
 }
 
 /// What comes with a request.

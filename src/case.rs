@@ -8,11 +8,11 @@ mod keeping;
 mod stage;
 mod timer;
 
-use crate::call::{Answer, Contents, Outcome, Request, Service, Staging};
+use crate::call::{Answer, Contents, Lines, Outcome, Request, Service, Staging};
 use crate::content::{Block, ResourceBody};
 use crate::definition::{Act, Case, Expect, Step};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::primitive::Notice;
+use crate::primitive::{LogLevel, Notice};
 use crate::registry::{Pack, Registry};
 use crate::source::Place;
 use crate::value::{Json, Object};
@@ -37,6 +37,8 @@ pub struct Played {
     pub faults: Vec<Diagnostic>,
     /// What came in place of each `gives`, if that was asked for: then it is no fault.
     pub blessings: Vec<Blessing>,
+    /// What the scripts told meanwhile: how grave each line is, and its text.
+    pub log: Vec<(LogLevel, String)>,
 }
 
 /// Runs one case of a served pack. `folders` are where `files_from` is looked for, in this order.
@@ -50,6 +52,7 @@ pub fn run(service: &Arc<Service>, pack: &Arc<Pack>, case: &Case, folders: &[Arc
             fault.message = format!("suspended for its answers: {}", fault.message);
             played.faults.push(fault);
         }
+        played.log.extend(suspended.log);
         let differ = |(one, other): (&Json, &Json)| gives(one, other);
         if let (true, Some(differs)) = (played.faults.is_empty(), results.iter().zip(&others).find_map(differ)) {
             let message = format!("suspended for its answers, it gives something else\n{differs}");
@@ -72,8 +75,8 @@ fn play(
     blesses: bool,
 ) -> (Played, Vec<Json>) {
     let mut played = Played::default();
-    let mut results = Vec::new();
-    match Playing::begin(service, pack, case, folders, era) {
+    let (mut results, log) = (Vec::new(), Lines::default());
+    match Playing::begin(service, pack, case, folders, era, &log) {
         Ok(mut playing) => {
             for step in &case.steps {
                 let wrong = playing.step(step, blesses.then_some(&mut played.blessings));
@@ -88,6 +91,7 @@ fn play(
         }
         Err(fault) => played.faults.push(*fault.at(case.title.at.clone())),
     }
+    played.log = std::mem::take(&mut *log.lock().unwrap_or_else(PoisonError::into_inner));
     (played, results)
 }
 
@@ -112,9 +116,15 @@ impl<'a> Playing<'a> {
         case: &Case,
         folders: &[Arc<dyn World>],
         era: Era,
+        log: &Lines,
     ) -> Result<Self> {
         let stage = Stage::set(case, pack, folders)?;
-        let staging = Staging { world: Some(stage.world()), config: stage.config.clone(), is_dry: false };
+        let staging = Staging {
+            world: Some(stage.world()),
+            config: stage.config.clone(),
+            is_dry: false,
+            log: Some(Arc::clone(log)),
+        };
         let service = service.staged(staging);
         let registry = service.registry();
         let (client, kept) = (Client::new(case), Kept::within(stage.world().root()));

@@ -6,6 +6,7 @@
 
 mod access;
 mod assembly;
+mod blocks;
 mod builder;
 mod change;
 mod computing;
@@ -15,10 +16,12 @@ mod derived;
 mod drawing;
 mod edges;
 mod fields;
+mod finding;
 mod fragment;
 mod gate;
 mod index;
 mod kept;
+mod lookup;
 mod node;
 mod nodes;
 mod ordering;
@@ -32,14 +35,17 @@ mod snapshot;
 mod store;
 #[cfg(test)]
 mod tests;
+mod values;
 mod walk;
 
+pub use blocks::Blocks;
 pub use builder::Builder;
 pub use change::{Changing, Entry, Label, Origin, Transaction};
 pub use computing::is_limited;
 pub use condition::Condition;
 pub use drawing::Drawing;
 pub use edges::{Edge, Edges};
+pub use lookup::tokens_in;
 pub use node::Node;
 pub use nodes::Nodes;
 pub use recording::{Maker, Recording, record_in};
@@ -55,15 +61,18 @@ use change::{Lineage, Pending, Turns};
 use computing::{Doing, Limited, Progress, Related};
 use derived::Group;
 use fields::{fingerprint, plain, record};
+use finding::Standing;
 use fragment::{Fault, Fragment, Head, How, Reference, Table, Target, hash_of};
 use gate::{Gate, Scanning, is_scanning};
 use index::{Index, Key};
 use kept::{Keeping, Kept, Premise};
+use lookup::Lookups;
 use reads::{Basis, Reads};
 use remembered::Remembered;
 use scan::{Memo, Scan};
 use snapshot::{Adjacency, EdgeRow, KindTable, NONE, Numbered, Parts, Shape, Slot};
 use store::Built;
+use values::Values;
 
 use crate::diagnostic::Result;
 use crate::value::Value;

@@ -78,6 +78,12 @@ pub trait World: Send + Sync {
         path::clean(path)
     }
 
+    /// Whether it is seen at once that an absolute path lies outside of the root and is [spelled](Self::spelled) as it
+    /// should be; if not, that says nothing.
+    fn is_spelled(&self, _path: &str) -> bool {
+        false
+    }
+
     /// The absolute path that a path leads to which a symlink takes into another root.
     fn leads_to(&self, _path: &str) -> Option<String> {
         None
@@ -111,6 +117,12 @@ pub trait World: Send + Sync {
     /// Runs a program to its end. A world without programs refuses.
     fn run(&self, command: &run::Command) -> Result<run::Ran> {
         Err(run::nowhere(command))
+    }
+
+    /// A text that stays the same as long as git can say nothing new about the files in these folders unless they change;
+    /// `None` where that cannot be told.
+    fn git_stamp(&self, _folders: &[&str]) -> Result<Option<String>> {
+        Ok(None)
     }
 
     /// Milliseconds since 1970-01-01T00:00:00Z.

@@ -14,6 +14,7 @@ mod processes;
 mod prompts;
 
 use check::{Check, table};
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 
@@ -78,4 +79,63 @@ fn every_check_of_the_table_passes() {
     let told: Vec<String> =
         faults.iter().map(|(check, found)| format!("{check}\n    {}", found.join("\n    "))).collect();
     assert!(faults.is_empty(), "{} of {} checks fail:\n{}", faults.len(), checks.len(), told.join("\n"));
+}
+
+/// A schema without what it only says to people, and without the definitions that its references stand for.
+fn bare(schema: &Value) -> Value {
+    match schema {
+        Value::Object(map) => {
+            let told = |(key, value): (&String, &Value)| (key != "$defs").then(|| (key.clone(), bare(value)));
+            map.iter().filter(|(key, value)| *key != "description" || !value.is_string()).filter_map(told).collect()
+        }
+        Value::Array(items) => items.iter().map(bare).collect(),
+        other => other.clone(),
+    }
+}
+
+/// No tool is left out, and no schema of a capability is another one than its tool publishes.
+#[test]
+fn capabilities_tell_what_the_tools_publish() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join(".specman")).unwrap();
+    let mut server = support::Server::start(folder.path(), "specman");
+    let told = server.well("list_capabilities", json!({}));
+    let told: BTreeMap<&str, &Value> = told["capabilities"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|capability| capability["tools"].as_array().unwrap())
+        .map(|tool| (tool["name"].as_str().unwrap(), tool))
+        .collect();
+    let tools = server.request("tools/list", json!({}))["result"]["tools"].as_array().unwrap().clone();
+    let names = |names: &mut dyn Iterator<Item = String>| names.collect::<BTreeSet<_>>();
+    let published = names(&mut tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()));
+    assert_eq!(names(&mut told.keys().map(|name| (*name).to_owned())), published);
+    for tool in &tools {
+        let name = tool["name"].as_str().unwrap();
+        assert_eq!(bare(&told[name]["input_schema"]), bare(&tool["inputSchema"]), "{name}");
+        if let Some(schema) = tool.get("outputSchema") {
+            assert_eq!(bare(&told[name]["output_schema"]), bare(schema), "{name}");
+        }
+    }
+}
+
+/// What lies beside code may be of any size.
+#[test]
+fn a_file_too_large_to_be_read_leaves_the_report_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| {
+        let path = folder.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    write(".specman/.gitkeep", "");
+    write("spec/tea/spec.md", "# Tea\n\n!tea.pot:\n- A pot MUST brew.\n");
+    write("impl/tea-rust/impl.md", "---\nspec: ../../spec/tea/spec.md\nlocation: ../../src\n---\n# Tea\n");
+    write("src/pot.rs", "// [ENSURES: tea.pot]\n");
+    write("src/film.bin", "");
+    std::fs::File::options().write(true).open(folder.path().join("src/film.bin")).unwrap().set_len(100 << 20).unwrap();
+    let mut server = support::Server::start(folder.path(), "specman");
+    let report = server.well("compliance_report", json!({ "implementation": "impl://tea-rust" }));
+    assert_eq!(report["totals"]["covered"], 1, "{report}");
 }

@@ -81,12 +81,14 @@ pub struct Server {
     output: BufReader<ChildStdout>,
     line: String,
     next: u64,
+    began: Instant,
     _life: Sender<()>,
 }
 
 impl Server {
     /// Starts it and reads its tools: initialize, initialized, tools/list. `log` takes its stderr.
     pub fn start(command: &mut Command, log: &Path) -> Outcome<Server> {
+        let began = Instant::now();
         let log = OpenOptions::new().create(true).append(true).open(log)?;
         let mut child = command
             .stdin(Stdio::piped())
@@ -107,7 +109,7 @@ impl Server {
             }
         });
         let output = BufReader::with_capacity(1 << 16, output);
-        let mut server = Server { child, process, input, output, line: String::new(), next: 1, _life: life };
+        let mut server = Server { child, process, input, output, line: String::new(), next: 1, began, _life: life };
         let client = json!({ "name": "speed", "version": "0" });
         let hello = json!({ "protocolVersion": REVISION, "capabilities": {}, "clientInfo": client });
         server.request("initialize", &hello.to_string())?;
@@ -117,6 +119,11 @@ impl Server {
             Some(tools) if !tools.is_empty() => Ok(server),
             _ => Err(format!("{command:?} lists no tools: {listed:.300}").into()),
         }
+    }
+
+    /// How long ago it was started.
+    pub fn age(&self) -> Duration {
+        self.began.elapsed()
     }
 
     /// The memory it holds.

@@ -24,6 +24,8 @@ pub struct Setting {
     duvet: Option<PathBuf>,
     /// The command line of Spec Kitty, if it is not with the others.
     spec_kitty: Option<PathBuf>,
+    /// The original of the requirements graph, if it is not with the others.
+    elspais: Option<PathBuf>,
     /// Where files may be made.
     scratch: PathBuf,
 }
@@ -40,6 +42,7 @@ impl Setting {
             opponents: target.clone(),
             duvet: None,
             spec_kitty: None,
+            elspais: None,
             scratch: target.join("scratch"),
         };
         let mut arguments = arguments;
@@ -56,6 +59,7 @@ impl Setting {
                 "--opponents" => setting.opponents = path()?,
                 "--duvet" => setting.duvet = Some(path()?),
                 "--spec-kitty" => setting.spec_kitty = Some(path()?),
+                "--elspais" => setting.elspais = Some(path()?),
                 "--scratch" => setting.scratch = path()?,
                 option if option.starts_with('-') => return Err(format!("no option `{option}`").into()),
                 part => setting.parts.push(part.to_owned()),
@@ -158,6 +162,15 @@ impl Setting {
     pub fn spec_kitty(&self) -> Option<PathBuf> {
         let installed = || self.opponents.join("spec-kitty/bin/spec-kitty");
         Some(self.spec_kitty.clone().unwrap_or_else(installed)).filter(|program| program.exists() && !self.small)
+    }
+
+    /// The server of elspais over a project, if it was installed. Its `mcp serve` says something else before the first
+    /// message, which no client understands: so it is started by the function behind that command.
+    pub fn elspais(&self, project: &Path) -> Outcome<Option<Server>> {
+        let installed = || self.opponents.join("elspais/bin/elspais");
+        let python = self.elspais.clone().unwrap_or_else(installed).with_file_name("python");
+        let serve = "from elspais.mcp.server import run_server; run_server()";
+        self.opponent(&python, Command::new(&python).args(["-c", serve]).current_dir(project))
     }
 
     /// An empty folder of this name, to make a project in.

@@ -29,17 +29,6 @@ const NAP: Duration = Duration::from_millis(10);
 /// Takes the notices of a call.
 pub type Notices = Arc<dyn Fn(Notice) + Send + Sync>;
 
-/// Another stage than a pack's own: for cases.
-#[derive(Clone, Default)]
-pub struct Staging {
-    /// The world in place of the pack's root.
-    pub world: Option<Arc<dyn World>>,
-    /// The configuration in place of the workspace's.
-    pub config: Option<Value>,
-    /// Whether nothing reaches the disk and no program runs, so that one sees what would change.
-    pub is_dry: bool,
-}
-
 /// The host of one call.
 pub struct CallHost {
     /// The pack.
@@ -160,14 +149,13 @@ impl CallHost {
     }
 
     /// The files and folders that the call has read, those of the graph included: absolute paths.
-    pub fn touched(&self) -> Vec<String> {
+    pub fn touched(&self) -> Vec<Arc<[String]>> {
         let Some(recorded) = &self.recorded else { return Vec::new() };
-        let mut paths = recorded.take().paths();
-        if self.graphs.is_used() {
-            paths.extend(self.store.touched());
-        }
         let root = self.world.root();
-        paths.into_iter().map(|path| path::clean(&path::join(root, &path))).collect()
+        let own = recorded.take().paths();
+        let own = own.into_iter().map(|path| path::clean(&path::join(root, &path))).collect();
+        let of_graph = self.graphs.is_used().then(|| self.store.touched_below(root));
+        std::iter::once(own).chain(of_graph).collect()
     }
 
     /// A file of the pack as a resource holds it: text, or base64.
@@ -197,8 +185,7 @@ impl CallHost {
     pub fn turn_over(&self) {
         if self.turn.commit() {
             let root = self.world.root();
-            let paths = self.store.touched().iter().map(|path| path::clean(&path::join(root, path))).collect();
-            self.changes.announce(&Change::Files(paths));
+            self.changes.announce(&Change::Files(self.store.touched_below(root).to_vec()));
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::interview::Interview;
 use super::service::{Calling, Service};
+use super::staging::Lines;
 use super::{Asking, Change, Peer};
 use crate::definition::Refresh;
 use crate::diagnostic::Result;
@@ -68,7 +69,7 @@ impl Service {
             Ok(None) => return false,
             Err(fault) => {
                 let data = Json::from(format!("the graph of `{}` is not refreshed: {fault}", pack.name));
-                told(LogLevel::Warning, &data);
+                told(self.log(), LogLevel::Warning, &data);
                 self.changes.announce(&Change::Log { level: LogLevel::Warning, data });
                 return false;
             }
@@ -78,7 +79,8 @@ impl Service {
             tracing::debug!("`{}` is refreshed {took}: nothing changed", pack.name);
             return false;
         }
-        tracing::info!("`{}` is refreshed {took}: {}", pack.name, after.to_json());
+        let news = format!("`{}` is refreshed {took}: {}", pack.name, after.to_json());
+        told(self.log(), LogLevel::Info, &Json::from(news));
         self.describe();
         if seen.is_some() && seen != Some(calling.skills().outline()) {
             self.changes.announce(&Change::Lists { tools: false, prompts: false, resources: true });
@@ -115,10 +117,10 @@ impl Service {
 
     /// Something that nobody asked for: what it tells goes to the log, here and of every client.
     pub(super) fn background<'a>(&'a self, registry: &'a Registry, cancel: Cancel) -> Calling<'a> {
-        let changes = Arc::clone(&self.changes);
+        let (changes, log) = (Arc::clone(&self.changes), self.log().cloned());
         let notices = Arc::new(move |notice| {
             if let Notice::Log { level, data } = notice {
-                told(level, &data);
+                told(log.as_ref(), level, &data);
                 changes.announce(&Change::Log { level, data });
             }
         });
@@ -146,9 +148,12 @@ fn pace(pack: &Pack, config: &Value) -> Option<Pace> {
     Some(Pace { pack: pack.name.clone(), every, watch })
 }
 
-/// Writes what a script tells to the log.
-pub fn told(level: LogLevel, data: &Json) {
+/// Writes what a script tells to the log, or where a stage keeps its lines.
+pub fn told(log: Option<&Lines>, level: LogLevel, data: &Json) {
     let text = data.as_str().map_or_else(|| data.to_string(), str::to_owned);
+    if let Some(log) = log {
+        return log.lock().unwrap_or_else(PoisonError::into_inner).push((level, text));
+    }
     match level {
         LogLevel::Debug => tracing::debug!("{text}"),
         LogLevel::Info | LogLevel::Notice => tracing::info!("{text}"),

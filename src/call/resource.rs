@@ -5,10 +5,12 @@ use super::{Contents, coerce, outcome, tool};
 use crate::content::{Block, Content, ResourceBody};
 use crate::definition::Body;
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::primitive::Host;
 use crate::registry::{Pack, ServedResource, Skill, SkillFile, UriTemplate, Variables};
 use crate::value::{Bytes, Json, Value};
 use base64::Engine;
 use serde_json::json;
+use std::sync::Arc;
 
 /// Reads a resource with the variables of its URI.
 pub fn read(served: &ServedResource, running: &Running, uri: &str, variables: Variables) -> Result<Contents> {
@@ -162,11 +164,13 @@ fn media_type(path: &str) -> Option<&'static str> {
     })
 }
 
-/// What a template stands for, as its `list` function names it: each with `uri` and `name` at least.
-pub fn listed(served: &ServedResource, running: &Running) -> Result<Vec<Json>> {
+/// What a template stands for, as its `list` function names it when it asks this host: each with `uri` and `name` at
+/// least.
+pub fn listed(served: &ServedResource, running: &Running, host: Arc<dyn Host>) -> Result<Vec<Json>> {
     let resource = &served.resource;
     let Some(list) = &resource.list else { return Ok(Vec::new()) };
-    let value = running.function(&resource.script, &list.value, vec![Value::from_json(&resource.with)])?;
+    let arguments = vec![Value::from_json(&resource.with)];
+    let value = running.function_of(host, &resource.script, &list.value, arguments)?;
     let Json::Array(items) = value.to_json() else {
         let fault =
             Diagnostic::new(Code::SCRIPT, format!("`{}` gives {}, not a list", list.value, value.kind().name()));

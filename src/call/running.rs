@@ -1,8 +1,9 @@
 //! One call at work: its host, its guard, and the body that answers it.
 
-use super::host::{CallHost, Notices, Staging};
+use super::host::{CallHost, Notices};
 use super::interview::Interview;
 use super::serving::Since;
+use super::staging::Staging;
 use crate::definition::{Body, Declared};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::{Functions, Store};
@@ -60,7 +61,12 @@ impl Running {
 
     /// The same call with its limits unused: for `on_error`.
     pub fn anew(&self) -> Self {
-        let guard = Guard::new(*self.guard.limits(), self.host.cancel.clone());
+        self.within(*self.guard.limits())
+    }
+
+    /// The same call within other limits: for another part of it.
+    pub fn within(&self, limits: Limits) -> Self {
+        let guard = Guard::new(limits, self.host.cancel.clone());
         Self { host: Arc::clone(&self.host), guard }
     }
 
@@ -70,13 +76,24 @@ impl Running {
     }
 
     /// Calls a function of a script with as many of the arguments as it takes.
-    pub fn function(&self, script: &str, function: &str, mut arguments: Vec<Value>) -> Result<Value> {
+    pub fn function(&self, script: &str, function: &str, arguments: Vec<Value>) -> Result<Value> {
+        self.function_of(Arc::clone(&self.host) as Arc<dyn Host>, script, function, arguments)
+    }
+
+    /// The same with another host in place of its own.
+    pub fn function_of(
+        &self,
+        host: Arc<dyn Host>,
+        script: &str,
+        function: &str,
+        mut arguments: Vec<Value>,
+    ) -> Result<Value> {
         let program = &self.pack().made.program;
         let known = program.functions(script).iter().find(|known| known.name == function);
         if let Some(known) = known {
             arguments.truncate(known.arity);
         }
-        self.call(script, function, arguments)
+        program.run(script, function, arguments, host, Arc::clone(&self.guard))
     }
 
     /// Calls a function of a script with exactly these arguments.

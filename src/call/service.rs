@@ -1,13 +1,15 @@
 //! The host: the registry in use, the script threads, the graphs.
 
 use super::audit::Audit;
-use super::host::{Notices, Staging};
+use super::host::Notices;
 use super::interview::Interview;
+use super::listing::Listings;
 use super::loading::{Site, load};
 use super::refreshing::{Described, told};
 use super::running::{Beginning, Running};
 use super::serving::Since;
 use super::skills::Found;
+use super::staging::{Lines, Staging};
 use super::{Answer, Caller, Change, Changes, Completed, Contents, Request, STATUS};
 use super::{complete, operation, prompt, resource, status, tool};
 use crate::content::{Content, ResourceBody};
@@ -19,7 +21,7 @@ use crate::primitive::{Effect, Listed, Memory, Notice, Question, lacking};
 use crate::registry::{Pack, Registry, ServedPrompt, ServedResource, ServedTool};
 use crate::script::Pool;
 use crate::value::{Json, Value};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -40,6 +42,8 @@ pub struct Service {
     pub(super) audit: Audit,
     /// The skills that functions found.
     pub(super) found: Found,
+    /// What was listed last.
+    pub(super) listings: Listings,
     /// What the descriptions were computed from.
     pub(super) described: Described,
 }
@@ -75,6 +79,7 @@ impl Service {
             staging,
             audit: Audit::default(),
             found: Found::default(),
+            listings: Listings::default(),
             described: Described::default(),
         }
     }
@@ -115,7 +120,7 @@ impl Service {
         let registry = self.registry();
         let Caller { cancel, notices, capabilities, asking, peer } = caller;
         let interview = Interview::new(asking, capabilities, peer);
-        let notices = announcing(Arc::clone(&self.changes), notices);
+        let notices = announcing(Arc::clone(&self.changes), self.log().cloned(), notices);
         let calling =
             Calling { service: self, registry: &registry, cancel, notices, interview: Arc::clone(&interview) };
         match calling.answer(request) {
@@ -139,6 +144,11 @@ impl Service {
         self.staging.config.as_ref().unwrap_or(&pack.made.config)
     }
 
+    /// Where it is told what scripts tell, if not in the log.
+    pub(super) fn log(&self) -> Option<&Lines> {
+        self.staging.log.as_ref()
+    }
+
     /// Whether a definition is served by the configuration in use.
     pub(super) fn switches_on(&self, pack: &Pack, enabled: &Setting<bool>) -> bool {
         enabled.value(&self.configuration(pack).to_json(), Json::as_bool) == Some(true)
@@ -158,10 +168,10 @@ impl Service {
 }
 
 /// Changes that a script tells of are everybody's, beside what its own caller hears.
-fn announcing(changes: Arc<Changes>, notices: Box<dyn Fn(Notice) + Send + Sync>) -> Notices {
+fn announcing(changes: Arc<Changes>, log: Option<Lines>, notices: Box<dyn Fn(Notice) + Send + Sync>) -> Notices {
     Arc::new(move |notice| {
         match &notice {
-            Notice::Log { level, data } => told(*level, data),
+            Notice::Log { level, data } => told(log.as_ref(), *level, data),
             Notice::Changed(list) => changes.announce(&Change::Lists {
                 tools: *list == Listed::Tools,
                 prompts: *list == Listed::Prompts,
@@ -354,33 +364,6 @@ impl Calling<'_> {
             let known = self.registry.resources.iter().map(|one| one.resource.uri.value.as_str());
             with_nearest(fault, template, known)
         })
-    }
-
-    /// All resources, sorted by URI. A `list` that fails leaves its resources out, and is logged.
-    fn list(&self) -> Result<Answer> {
-        let mut all: BTreeMap<String, Json> = BTreeMap::new();
-        for served in &self.registry.resources {
-            let items = if served.resource.is_template {
-                // What does not even begin, because the graph cannot be built, is left out in the same way.
-                let running = self.begin(&served.pack, Effect::Reads, served.checks.limits, false, None);
-                running.and_then(|running| resource::listed(served, &running)).unwrap_or_else(|fault| {
-                    tracing::warn!("the list of `{}` fails: {fault}", served.resource.uri.value);
-                    Vec::new()
-                })
-            } else {
-                vec![resource::fixed(served)]
-            };
-            for item in items {
-                let uri = item.get("uri").and_then(Json::as_str).unwrap_or_default().to_owned();
-                all.entry(uri).or_insert(item);
-            }
-        }
-        //= docs/spec.md#skills
-        //# A skill MUST also be listed as a resource, under the name and the description of its front matter.
-        for (_, skill) in self.skills().iter() {
-            all.entry(skill.uri.clone()).or_insert_with(|| resource::skill(skill));
-        }
-        Ok(Answer::Resources(Arc::new(all.into_values().collect())))
     }
 }
 

@@ -8,6 +8,7 @@ use crate::diagnostic::Diagnostic;
 use crate::value::{Json, Object};
 use clap::Args;
 use serde_json::json;
+use std::sync::Arc;
 
 /// JSON-RPC: the parameters are wrong. Since 2026-07-28 also: there is no such resource.
 const INVALID_PARAMS: i64 = -32602;
@@ -44,6 +45,8 @@ impl Call {
         } else {
             service
         };
+        // The process ends with the answer: to take down all that a graph holds would be work for nobody.
+        std::mem::forget(Arc::clone(&service));
         let answer = session.ask(&service, Request::Call { tool: self.tool, arguments });
         match answer {
             Answer::Tool(outcome) if self.dry_run => Ok(tell_changes(session, &outcome)),

@@ -9,6 +9,7 @@ use crate::call::Service;
 use crate::case::{self, Blessing, Played};
 use crate::definition::Case;
 use crate::diagnostic::{Diagnostic, render};
+use crate::primitive::LogLevel;
 use crate::registry::{Choice, Files, Layer, no_pack};
 use crate::value::Json;
 use crate::world::World;
@@ -27,6 +28,9 @@ pub struct Test {
     /// Write what came in place of each `gives` that was not met.
     #[arg(long)]
     bless: bool,
+    /// Say what the scripts told, not only those of a case that failed.
+    #[arg(short, long)]
+    verbose: bool,
 }
 
 /// The result of one case.
@@ -35,6 +39,7 @@ struct Ran {
     title: String,
     faults: Vec<Diagnostic>,
     blessings: Vec<Blessing>,
+    log: Vec<(LogLevel, String)>,
 }
 
 impl Test {
@@ -61,6 +66,7 @@ impl Test {
         }
         broken.dedup();
         broken.extend(write_blessings(session, &layers, &files, &ran));
+        tell_logs(session, &ran, self.verbose);
         tell(session, &ran, &broken);
         let well = broken.is_empty() && ran.iter().all(|ran| ran.faults.is_empty());
         Ok(if well { Exit::Well } else { Exit::Faults })
@@ -78,9 +84,9 @@ fn run_pack(
     let Some(pack) = registry.packs.iter().find(|pack| pack.name == name) else { return Vec::new() };
     let bar = progress(session, name, pack.cases.len());
     let one = |case: &Case| {
-        let Played { faults, blessings } = case::run(service, pack, case, folders, blesses);
+        let Played { faults, blessings, log } = case::run(service, pack, case, folders, blesses);
         bar.inc(1);
-        Ran { pack: name.to_owned(), title: case.title.value.clone(), faults, blessings }
+        Ran { pack: name.to_owned(), title: case.title.value.clone(), faults, blessings, log }
     };
     let ran = pack.cases.iter().map(one).collect();
     bar.finish_and_clear();
@@ -119,6 +125,15 @@ fn progress(session: &Session, name: &str, cases: usize) -> ProgressBar {
     let style = ProgressStyle::with_template("{msg} {bar:30} {pos}/{len}");
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     bar
+}
+
+/// What the scripts told, on standard error: of every case, or of those that failed.
+fn tell_logs(session: &Session, ran: &[Ran], verbose: bool) {
+    for ran in ran.iter().filter(|ran| verbose || !ran.faults.is_empty()) {
+        for (level, text) in &ran.log {
+            session.terminal.note(&format!("{}: {}: {}: {text}", ran.pack, ran.title, level.name()));
+        }
+    }
 }
 
 fn tell(session: &Session, ran: &[Ran], broken: &[Diagnostic]) {

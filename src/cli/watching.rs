@@ -42,6 +42,8 @@ impl Watching {
                 telling.changes().announce(&Change::Files(with_folders(&paths)));
                 telling.describe();
             }));
+            // What is followed already may have changed before it was watched: no list did, but all of it is read again.
+            service.changes().announce(&Change::Lists { tools: false, prompts: false, resources: false });
         }
         Self { _watchers: watchers, _refreshing: refreshing }
     }

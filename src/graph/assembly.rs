@@ -2,12 +2,13 @@
 
 use super::{
     Adjacency, EdgeRow, Fault, Fragment, Functions, Graph, Group, How, Keeping, KindTable, NONE, Numbered, Parts,
-    Shape, Slot, Target,
+    Shape, Slot, Target, Values,
 };
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::order::compare;
 use crate::value::{Map, Text, Value};
+use rustc_hash::FxHashSet;
 use std::sync::{Arc, OnceLock};
 
 /// Makes the snapshot of these fragments, in this order. `before` are the parts of one that was made of the first of
@@ -18,11 +19,11 @@ pub(super) fn assemble(
     before: Option<Parts>,
     fragments: &[Arc<Fragment>],
     groups: Vec<Group>,
-    values: Map,
+    values: (Map, Vec<Values>),
     functions: Arc<dyn Functions>,
     keeping: Option<Keeping>,
 ) -> Result<Arc<Graph>> {
-    let mut assembly = Assembly { parts: before.unwrap_or_default() };
+    let mut assembly = Assembly { parts: before.unwrap_or_default(), replaced: FxHashSet::default() };
     let done = assembly.resume();
     let new = fragments.get(done..).unwrap_or_default();
     assembly.parts.fragments.extend(new.iter().cloned());
@@ -32,6 +33,7 @@ pub(super) fn assemble(
         assembly.shapes(fragment);
         assembly.number(u32::try_from(number).unwrap_or(NONE), fragment);
     }
+    assembly.settle();
     let numbered = Numbered { kinds: assembly.parts.kinds.len(), faults: assembly.parts.faults.len() };
     assembly.parts.numbered = numbered;
     assembly.parents();
@@ -43,6 +45,8 @@ pub(super) fn assemble(
 
 struct Assembly {
     parts: Parts,
+    /// Fragments and heads of nodes of which another definition counts.
+    replaced: FxHashSet<(u32, u32)>,
 }
 
 impl Assembly {
@@ -104,7 +108,13 @@ impl Assembly {
             if let Some(taken) = self.parts.find(Some(kind), &head.id, head.hash) {
                 self.parts.node_of.push(taken);
                 match head.how {
-                    How::New => self.taken(taken, kind, fragment),
+                    How::New => self.taken(
+                        taken,
+                        kind,
+                        fragment,
+                        "the first one stays; `add_once` and `merge_into` expect this",
+                    ),
+                    How::Last => self.replace(taken, slot, head.parent.is_none().then_some(fragment)),
                     How::Once => {}
                     How::Merge(maxima) => self.merge(taken, kind, slot, maxima),
                 }
@@ -118,14 +128,64 @@ impl Assembly {
         }
     }
 
-    fn taken(&mut self, node: u32, kind: u16, fragment: &Fragment) {
+    /// Another definition takes the place of a node. `tell` is the fragment of one that is told as a fault.
+    fn replace(&mut self, node: u32, by: Slot, tell: Option<&Fragment>) {
+        if let Some(fragment) = tell {
+            self.taken(node, self.parts.kind_of[node as usize], fragment, "the last one counts");
+        }
+        let before = std::mem::replace(&mut self.parts.slots[node as usize], by);
+        self.replaced.insert((before.fragment, before.head));
+    }
+
+    /// What lay in nodes of which another definition counts, and was not defined again, goes: the others are numbered
+    /// anew.
+    fn settle(&mut self) {
+        let mut gone = std::mem::take(&mut self.replaced);
+        if gone.is_empty() {
+            return;
+        }
+        let parts = &mut self.parts;
+        let mut stays = vec![true; parts.slots.len()];
+        loop {
+            let before = gone.len();
+            for (slot, stays) in parts.slots.iter().zip(&mut stays).filter(|(_, stays)| **stays) {
+                let head = &parts.fragments[slot.fragment as usize].heads[slot.head as usize];
+                if matches!(head.parent, Some(Target::Here(parent)) if gone.contains(&(slot.fragment, parent))) {
+                    *stays = false;
+                    gone.insert((slot.fragment, slot.head));
+                }
+            }
+            if gone.len() == before {
+                break;
+            }
+        }
+        let mut count = 0;
+        let number = |stays: &bool| {
+            count += u32::from(*stays);
+            if *stays { count - 1 } else { NONE }
+        };
+        let numbers: Vec<u32> = stays.iter().map(number).collect();
+        let mut stay = stays.iter();
+        parts.slots.retain(|_| *stay.next().unwrap_or(&true));
+        let mut stay = stays.iter();
+        parts.kind_of.retain(|_| *stay.next().unwrap_or(&true));
+        let new = |node: u32| numbers.get(node as usize).copied().unwrap_or(NONE);
+        parts.node_of.iter_mut().for_each(|node| *node = new(*node));
+        let merged = std::mem::take(&mut parts.merged).into_iter();
+        parts.merged = merged.map(|((node, field), value)| ((new(node), field), value)).collect();
+        parts.by_hash.clear();
+        parts.next_same.clear();
+        (0..count).for_each(|node| parts.enlist(node));
+    }
+
+    fn taken(&mut self, node: u32, kind: u16, fragment: &Fragment, help: &str) {
         let slot = self.parts.slots[node as usize];
         let first = &self.parts.fragments[slot.fragment as usize];
         let id = &first.heads[slot.head as usize].id;
         let kind = &self.parts.kinds[usize::from(kind)].name;
         let place = if first.path.is_empty() { String::new() } else { format!(", first in `{}`", first.path) };
         let fault = Diagnostic::new(Code::ARGUMENTS, format!("there are two of the {kind} `{id}`{place}"));
-        let fault = fault.help("the first one stays; `add_once` and `merge_into` expect this");
+        let fault = fault.help(help);
         self.parts.faults.push(Fault { path: fragment.path.clone(), fault: *fault });
     }
 
@@ -152,7 +212,10 @@ impl Assembly {
 
     fn target(&self, fragment: usize, target: &Target) -> Option<u32> {
         match target {
-            Target::Here(head) => self.parts.node_of.get(self.parts.first_head[fragment] + *head as usize).copied(),
+            Target::Here(head) => {
+                let node = self.parts.node_of.get(self.parts.first_head[fragment] + *head as usize).copied();
+                node.filter(|node| *node != NONE)
+            }
             Target::Id { kind: None, id, hash } => self.parts.find(None, id, *hash),
             Target::Id { kind: Some(kind), id, hash } => {
                 let kind = self.parts.kind_at.get(kind)?;
@@ -168,6 +231,9 @@ impl Assembly {
             for (at, head) in fragment.heads.iter().enumerate() {
                 let Some(wanted) = &head.parent else { continue };
                 let node = self.parts.node_of[self.parts.first_head[number] + at];
+                if node == NONE {
+                    continue;
+                }
                 match self.target(number, wanted) {
                     Some(parent) if self.parts.parents[node as usize] == NONE => {
                         self.parts.parents[node as usize] = parent;

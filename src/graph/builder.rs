@@ -1,6 +1,6 @@
 //! The builder: what `build` fills, and what `new_graph` gives.
 
-use super::{Fragment, Functions, Graph, Group, Reads, Recording, Scan, Transaction, assemble, plain};
+use super::{Fragment, Functions, Graph, Group, Reads, Recording, Scan, Transaction, Values, assemble, plain};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::{Json, Kind, Map, Object, Text, Value};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,6 +20,7 @@ struct State {
     open: Recording,
     values: Map,
     groups: Vec<Group>,
+    derived: Vec<Values>,
     /// The graph as it was before `open`.
     snapshot: Option<Arc<Graph>>,
     /// Whether something came since: then it is only what the next one goes on from.
@@ -66,8 +67,8 @@ impl Builder {
 
     /// `set(name, value)`: a value of the whole graph, read as `graph().name`.
     pub fn set(&self, name: &str, value: Value) -> Result<()> {
-        if name == "faults" {
-            return Err(Diagnostic::new(Code::ARGUMENTS, "`faults` is what went wrong in single files"));
+        if let "faults" | "stamp" = name {
+            return Err(Diagnostic::new(Code::ARGUMENTS, format!("`{name}` of a graph means something else")));
         }
         let value = plain(value)?;
         let mut state = self.lock();
@@ -98,6 +99,25 @@ impl Builder {
         Ok(())
     }
 
+    /// `derive_values([names], "function")`: values of the whole graph that `function(g)` computes as a map when one of
+    /// them is first read, and that are kept for the snapshot; nodes and edges among them stay nodes and edges.
+    pub fn derive_values(&self, names: &[String], function: &str) -> Result<()> {
+        let mut state = self.lock();
+        let taken = |name: &&String| {
+            let known = |values: &Values| values.names().iter().any(|known| **known == ***name);
+            matches!(&***name, "faults" | "stamp")
+                || state.values.contains_key(name.as_str())
+                || state.derived.iter().any(known)
+        };
+        if let Some(name) = names.iter().find(taken) {
+            return Err(Diagnostic::new(Code::ARGUMENTS, format!("the graph has a value `{name}` already")));
+        }
+        let names: Vec<Text> = names.iter().map(|name| name.as_str().into()).collect();
+        state.derived.push(Values::new(names.into(), function.into()));
+        state.is_stale = true;
+        Ok(())
+    }
+
     /// A snapshot that is up to date in these kinds of nodes, or in all; it may lack what was added of others
     /// since, so that a loop that reads one kind and adds another does not assemble the graph each time.
     pub fn read(&self, kinds: &[String]) -> Result<Arc<Graph>> {
@@ -114,7 +134,8 @@ impl Builder {
         state.close();
         let groups = state.groups.iter().map(Group::renewed).collect();
         let keeping = self.scan.as_ref().map(|scan| scan.keeping().clone());
-        let (functions, values) = (Arc::clone(&self.functions), state.values.clone());
+        let values = (state.values.clone(), state.derived.iter().map(Values::renewed).collect());
+        let functions = Arc::clone(&self.functions);
         let before = state.snapshot.take().and_then(Graph::into_parts);
         let graph = assemble(before, &state.fragments, groups, values, functions, keeping)?;
         state.snapshot = Some(Arc::clone(&graph));

@@ -1,5 +1,6 @@
 //! What `where` asks of a field: plain equality, or a map of tests.
 
+use super::lookup::tokens;
 use super::{Graph, Key, Nodes, Reader};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::guard;
@@ -26,6 +27,8 @@ enum Test {
     EndsWith(String),
     Contains(Value),
     Words(Vec<String>),
+    Tokens(Vec<String>),
+    SomeToken(Vec<String>),
     Regex(Arc<Pattern>),
     Empty(bool),
     Above(Value),
@@ -34,7 +37,7 @@ enum Test {
     Not(Condition),
 }
 
-const NAMES: [&str; 14] = [
+const NAMES: [&str; 16] = [
     "equals",
     "one_of",
     "none_of",
@@ -42,6 +45,8 @@ const NAMES: [&str; 14] = [
     "ends_with",
     "contains",
     "words",
+    "tokens",
+    "some_token",
     "regex",
     "empty",
     "above",
@@ -55,6 +60,8 @@ impl Condition {
     /// Reads a test. A map asks for all that it names:
     /// `equals`, `one_of: [..]`, `none_of: [..]` (of a list: one, none of its items is among them), `starts_with`, `ends_with`, `contains` (a part of a text, an item of a list),
     /// `words` (each of them stands in the text between other characters than letters, digits and `_`),
+    /// `tokens` (each of them is a run of letters, digits, `_` and `-` of the text, but for `-` at the ends of the run;
+    /// upper and lower case are equal), `some_token` (one of them is),
     /// `regex`, `empty` (`()`, no characters, no items), `above` and `below` (without the bound), `any` (an item
     /// of a list meets the test), `not` (the value does not meet the test), and `fold: true` (without regard to case).
     /// Anything else is compared for equality.
@@ -70,6 +77,25 @@ impl Condition {
             _ => None,
         };
         Ok(Self { tests, fold, equal })
+    }
+
+    /// A part, in lower case, that every text has which meets it.
+    fn part(&self) -> Option<String> {
+        self.tests.iter().find_map(|test| match test {
+            Test::Contains(Value::Text(part)) if self.fold => Some(part.to_string()),
+            // What it is in lower case depends on its neighbours.
+            Test::Contains(Value::Text(part)) => (!part.contains('Σ')).then(|| part.to_lowercase()),
+            _ => None,
+        })
+    }
+
+    /// The tokens that it asks for and nothing else, and whether for all of them.
+    fn tokens(&self) -> Option<(&[String], bool)> {
+        match self.tests.as_slice() {
+            [Test::Tokens(words)] => Some((words, true)),
+            [Test::SomeToken(words)] => Some((words, false)),
+            _ => None,
+        }
     }
 
     /// Whether a value meets it.
@@ -97,6 +123,8 @@ impl Test {
             "ends_with" => Self::EndsWith(text()?),
             "contains" => Self::Contains(folded(value, fold)),
             "words" => Self::Words(words(value, fold)?),
+            "tokens" => Self::Tokens(words(value, true)?),
+            "some_token" => Self::SomeToken(words(value, true)?),
             "regex" => Self::Regex(regex(name, value, fold)?),
             "empty" => Self::Empty(!matches!(value, Value::Bool(false))),
             "above" => Self::Above(value.clone()),
@@ -126,6 +154,14 @@ impl Test {
                 (value, part) => sequence(value).iter().any(|item| compare(part, &folded(item, fold)).is_eq()),
             },
             Self::Words(words) => text(value).is_some_and(|text| words.iter().all(|word| has_word(&text, word))),
+            Self::Tokens(words) => value.as_text().is_some_and(|text| {
+                let text = text.to_lowercase();
+                words.iter().all(|word| tokens(&text).any(|token| token == word))
+            }),
+            Self::SomeToken(words) => value.as_text().is_some_and(|text| {
+                let text = text.to_lowercase();
+                tokens(&text).any(|token| words.iter().any(|word| token == word))
+            }),
             Self::Regex(pattern) => value.as_text().map_or(Ok(false), |text| pattern.is_match(text))?,
             Self::Empty(wanted) => is_empty(value) == *wanted,
             Self::Above(bound) => comparable(value, bound) && compare(value, bound).is_gt(),
@@ -268,7 +304,11 @@ impl Nodes {
         let tests: Vec<(&str, Condition)> =
             tests.iter().map(|(name, test)| Ok((&**name, Condition::read(test)?))).collect::<Result<_>>()?;
         let hit = self.by_index(&tests)?;
-        let mut left = hit.as_ref().map_or_else(|| self.clone(), |(_, found)| self.with_lasting(Arc::clone(found)));
+        let perhaps = |(name, test): &(&str, Condition)| self.perhaps_with(&[name], &test.part()?);
+        let mut left = match &hit {
+            Some((_, found)) => self.with_lasting(Arc::clone(found)),
+            None => tests.iter().find_map(perhaps).unwrap_or_else(|| self.clone()),
+        };
         for (at, (name, condition)) in tests.iter().enumerate() {
             if hit.as_ref().is_some_and(|(indexed, _)| *indexed == at) {
                 continue;
@@ -282,14 +322,25 @@ impl Nodes {
         Ok(left)
     }
 
-    /// The nodes of which at least one of these fields meets the test.
-    pub fn any_of(&self, fields: &[String], test: &Value) -> Result<Self> {
+    /// The nodes of which at least one of these fields meets the test; the first `limit` of them.
+    pub fn any_of(&self, fields: &[String], test: &Value, limit: Option<usize>) -> Result<Self> {
         let condition = Condition::read(test)?;
+        let names: Vec<&str> = fields.iter().map(String::as_str).collect();
+        if let Some(perhaps) = condition.part().and_then(|part| self.perhaps_with(&names, &part)) {
+            return perhaps.any_of_each(fields, &condition, limit);
+        }
+        self.any_of_each(fields, &condition, limit)
+    }
+
+    fn any_of_each(&self, fields: &[String], condition: &Condition, limit: Option<usize>) -> Result<Self> {
         let readers: Vec<Reader<'_>> = fields.iter().map(|name| self.reader(name)).collect::<Result<_>>()?;
         let mut found = Vec::new();
         for (at, node) in self.ids().iter().enumerate() {
             if at % 1024 == 0 {
                 guard::check()?;
+            }
+            if limit.is_some_and(|limit| found.len() >= limit) {
+                break;
             }
             for reader in &readers {
                 if condition.holds(&*reader.read(*node)?)? {
@@ -307,6 +358,11 @@ impl Nodes {
         for (at, (name, condition)) in tests.iter().enumerate() {
             if let Some(key) = &condition.equal
                 && let Some(found) = self.graph().indexed(kind, name, key)?
+            {
+                return Ok(Some((at, found)));
+            }
+            if let Some((tokens, all)) = condition.tokens()
+                && let Some(found) = self.with_tokens(name, tokens, all)
             {
                 return Ok(Some((at, found)));
             }

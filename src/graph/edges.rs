@@ -2,9 +2,9 @@
 
 use super::access::follow;
 use super::nodes::once;
-use super::{EdgeRow, Graph, NONE, Node, Nodes, Reference, Rows, Target};
+use super::{Condition, EdgeRow, Graph, NONE, Node, Nodes, Reference, Rows, Target};
 use crate::diagnostic::Result;
-use crate::value::{Function, Json, Kind, Object, Text, Value, no_field};
+use crate::value::{Function, Json, Kind, Map, Object, Text, Value, no_field};
 use std::sync::Arc;
 
 /// What an edge has.
@@ -110,6 +110,21 @@ impl Edges {
         Self { graph: Arc::clone(graph), ids: ids.into() }
     }
 
+    /// A list that the snapshot keeps.
+    pub(super) fn kept(graph: &Arc<Graph>, ids: Arc<[u32]>) -> Self {
+        Self { graph: Arc::clone(graph), ids }
+    }
+
+    /// Their numbers.
+    pub(super) fn ids(&self) -> Arc<[u32]> {
+        Arc::clone(&self.ids)
+    }
+
+    /// Their snapshot.
+    pub fn graph(&self) -> &Arc<Graph> {
+        &self.graph
+    }
+
     /// How many.
     pub fn len(&self) -> usize {
         self.ids.len()
@@ -156,6 +171,22 @@ impl Edges {
             if keep.call(vec![Value::handle(edge)])? == Value::Bool(true) {
                 kept.push(*number);
             }
+        }
+        Ok(Self::new(&self.graph, kept))
+    }
+
+    /// The edges whose fields, dotted ways included, meet all these tests; what an end does not have is `()`.
+    pub fn where_(&self, tests: &Map) -> Result<Self> {
+        let tests: Vec<(&str, Condition)> =
+            tests.iter().map(|(name, test)| Ok((&**name, Condition::read(test)?))).collect::<Result<_>>()?;
+        let mut kept = Vec::new();
+        for (edge, number) in self.iter().zip(self.ids.iter()) {
+            crate::guard::check()?;
+            let mut meets = true;
+            for (name, condition) in &tests {
+                meets = meets && condition.holds(&edge.read(name, true)?)?;
+            }
+            kept.extend(meets.then_some(*number));
         }
         Ok(Self::new(&self.graph, kept))
     }

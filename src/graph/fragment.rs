@@ -1,5 +1,6 @@
 //! What one file became: nodes and references in columns, kept as long as its file and its script stay the same.
 
+use super::Lookups;
 use crate::diagnostic::Diagnostic;
 use crate::value::{Map, Text, Value};
 use std::hash::Hasher as _;
@@ -39,6 +40,8 @@ pub(super) struct Table {
     pub columns: Vec<Vec<Value>>,
     /// How many nodes it has.
     pub length: usize,
+    /// What finds texts in its columns.
+    pub lookups: Lookups,
 }
 
 /// One node of a fragment.
@@ -64,6 +67,8 @@ pub(super) enum How {
     New,
     /// The first one stays.
     Once,
+    /// It is a fault; this one takes the place of the first, and what lay in that one and is not added again goes.
+    Last,
     /// The two are merged; the number says by which maxima.
     Merge(u32),
 }

@@ -80,6 +80,10 @@ impl World for Gate {
         self.0.spelled(path)
     }
 
+    fn is_spelled(&self, path: &str) -> bool {
+        self.0.is_spelled(path)
+    }
+
     fn stat_all(&self, paths: &[&str]) -> Vec<Result<Option<Stat>>> {
         match self.open() {
             Ok(world) => world.stat_all(paths),

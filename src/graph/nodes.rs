@@ -33,6 +33,11 @@ impl Nodes {
         Self { whole: Some(kind), lasts: true, ..Self::new(graph, ids) }
     }
 
+    /// A list that the snapshot keeps.
+    pub(super) fn kept(graph: Arc<Graph>, ids: Arc<[u32]>) -> Self {
+        Self { lasts: true, ..Self::new(graph, ids) }
+    }
+
     /// Other nodes of the same snapshot.
     pub(super) fn with(&self, ids: Vec<u32>) -> Self {
         Self::new(Arc::clone(&self.graph), ids.into())

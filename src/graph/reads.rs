@@ -15,7 +15,7 @@ pub(super) struct Reads {
     /// The kinds of which all nodes are read.
     all: Vec<Text>,
     /// The kinds of which those nodes are read whose field equals the field of that name of the node itself, or its
-    /// id if it has no such field.
+    /// id if it has no such field; by `parent`, those that lie in it.
     some: Vec<(Text, Text)>,
 }
 
@@ -83,6 +83,12 @@ impl Graph {
         }
         let mut related = Vec::with_capacity(basis.some.len());
         for ((kind, field), own) in basis.some.iter().zip(own) {
+            if &**field == "parent" {
+                let held = self.parts.children.of(node).iter().copied();
+                let nodes = held.filter(|held| self.parts.kind_of[*held as usize] == *kind).collect();
+                related.push(Related { kind: *kind, nodes });
+                continue;
+            }
             let own = if own.known_to(&[node]) {
                 own.read(node)?.into_owned()
             } else {
@@ -354,6 +360,7 @@ fn hash_head(fragment: &Fragment, head: &Head, hasher: &mut blake3::Hasher) {
     match head.how {
         How::New => hasher.update(&[0]),
         How::Once => hasher.update(&[1]),
+        How::Last => hasher.update(&[4]),
         How::Merge(maxima) => {
             hasher.update(&[2]);
             for (field, order) in &*fragment.maxima[maxima as usize] {

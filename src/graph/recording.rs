@@ -9,13 +9,15 @@ use std::sync::{Mutex, PoisonError};
 /// A fragment while it is being filled.
 #[derive(Default)]
 pub struct Recording {
-    fragment: Fragment,
+    pub(super) fragment: Fragment,
     by_id: FxHashMap<Text, u32>,
 }
 
-/// What a scan function gets as `f`: the fragment of its file, with `.path`.
+/// What a scan function gets as `f`: the fragment of its file, with `.path`, and `.fault` where it has no document.
 pub struct Maker {
     path: Text,
+    /// Why there is no document.
+    fault: Option<Text>,
     recording: Mutex<Option<Recording>>,
 }
 
@@ -92,17 +94,10 @@ impl Recording {
     /// `refer(from, to, kind, #{ needs, labels })`: an edge, resolved when the graph is assembled. `to` is an id of
     /// any kind, or `#{ kind, id }`. It is broken while an end, or one of `needs`, is missing.
     pub fn refer(&mut self, from: &Value, to: &Value, kind: &str, needs: &[Value], labels: &[Value]) -> Result<()> {
-        let kind = match self.fragment.kinds.iter().position(|known| &**known == kind) {
-            Some(at) => at,
-            None => {
-                self.fragment.kinds.push(kind.into());
-                self.fragment.kinds.len() - 1
-            }
-        };
         let reference = Reference {
             from: self.own(target_of(from)?),
             to: target_of(to)?,
-            kind: u16::try_from(kind).map_err(|_| too_many("kinds of references"))?,
+            kind: self.fragment.edge_kind(kind)?,
             needs: needs.iter().map(target_of).collect::<Result<_>>()?,
             labels: labels.iter().cloned().map(plain).collect::<Result<_>>()?,
         };
@@ -113,15 +108,28 @@ impl Recording {
     fn put(&mut self, kind: &str, id: Text, fields: Map, parent: &Value, how: How) -> Result<Value> {
         let parent = if parent.is_null() { None } else { Some(self.own(target_of(parent)?)) };
         let table = self.table(kind)?;
-        let row = number(self.fragment.tables[usize::from(table)].length)?;
-        self.fragment.tables[usize::from(table)].push(fields);
-        let head = number(self.fragment.heads.len())?;
-        self.by_id.insert(id.clone(), head);
-        self.fragment.heads.push(Head { table, row, hash: hash_of(&id), id: id.clone(), parent, how });
+        let row = self.fragment.tables[usize::from(table)].push(fields);
+        self.put_head(table, row, id.clone(), parent, how)?;
         Ok(Value::Text(id))
     }
 
-    fn table(&mut self, kind: &str) -> Result<u16> {
+    /// The node that stands in this row of a table. Gives its number.
+    pub(super) fn put_head(
+        &mut self,
+        table: u16,
+        row: usize,
+        id: Text,
+        parent: Option<Target>,
+        how: How,
+    ) -> Result<u32> {
+        let (head, row) = (number(self.fragment.heads.len())?, number(row)?);
+        self.by_id.insert(id.clone(), head);
+        self.fragment.heads.push(Head { table, row, hash: hash_of(&id), id, parent, how });
+        Ok(head)
+    }
+
+    /// The number of the table of a kind.
+    pub(super) fn table(&mut self, kind: &str) -> Result<u16> {
         let tables = &mut self.fragment.tables;
         let at = tables.iter().position(|table| &*table.kind == kind).unwrap_or_else(|| {
             tables.push(Table::new(kind.into()));
@@ -131,7 +139,7 @@ impl Recording {
     }
 
     /// The target within this fragment, if it was added here.
-    fn own(&self, target: Target) -> Target {
+    pub(super) fn own(&self, target: Target) -> Target {
         let Target::Id { kind, id, .. } = &target else { return target };
         let found = self.by_id.get(id).copied().filter(|at| {
             let table = usize::from(self.fragment.heads[*at as usize].table);
@@ -143,11 +151,11 @@ impl Recording {
 
 impl Table {
     pub(super) fn new(kind: Text) -> Self {
-        Self { kind, fields: Vec::new(), columns: Vec::new(), length: 0 }
+        Self { kind, fields: Vec::new(), columns: Vec::new(), length: 0, lookups: super::Lookups::default() }
     }
 
-    /// Adds a row.
-    pub(super) fn push(&mut self, fields: Map) {
+    /// Adds a row, and gives its number.
+    pub(super) fn push(&mut self, fields: impl IntoIterator<Item = (Text, Value)>) -> usize {
         for (name, value) in fields {
             let at = self.fields.iter().position(|known| *known == name).unwrap_or_else(|| {
                 self.fields.push(name);
@@ -160,6 +168,7 @@ impl Table {
         for column in &mut self.columns {
             column.resize(self.length, Value::Null);
         }
+        self.length - 1
     }
 }
 
@@ -203,9 +212,9 @@ fn list_of(value: &Value, name: &str) -> Result<Vec<Value>> {
 }
 
 impl Maker {
-    /// The fragment of the file at `path`.
-    pub(super) fn new(path: Text) -> Self {
-        Self { recording: Mutex::new(Some(Recording::new(path.clone()))), path }
+    /// The fragment of the file at `path`, and why there is no document of it.
+    pub(super) fn new(path: Text, fault: Option<Text>) -> Self {
+        Self { recording: Mutex::new(Some(Recording::new(path.clone()))), path, fault }
     }
 
     /// Takes the fragment out. What is added afterwards is a fault.
@@ -222,7 +231,8 @@ impl Object for Maker {
     fn field(&self, name: &str) -> Result<Value> {
         match name {
             "path" => Ok(Value::Text(self.path.clone())),
-            _ => Err(no_field(Kind::Fragment, name, &["path"])),
+            "fault" => Ok(self.fault.clone().map_or(Value::Null, Value::Text)),
+            _ => Err(no_field(Kind::Fragment, name, &["path", "fault"])),
         }
     }
 

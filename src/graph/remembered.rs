@@ -1,10 +1,10 @@
 //! What sorts and searches found out about a snapshot: made on first use, and kept with it.
 
-use super::{Graph, Nodes};
+use super::{Graph, Nodes, Standing};
 use crate::diagnostic::Result;
 use crate::order::SortKey;
 use crate::value::Value;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -18,6 +18,17 @@ const FEW: usize = if cfg!(test) { 2 } else { 128 };
 pub(super) struct Remembered {
     orders: Mutex<VecDeque<Order>>,
     texts: Mutex<FxHashMap<Folded, Arc<[Slot]>>>,
+    /// Which node stands in each row.
+    pub standing: OnceLock<Standing>,
+    /// Fields of kinds of which all lookups are made: those of tokens, or those of parts.
+    looked_up: Mutex<FxHashSet<(u16, Box<str>, bool)>>,
+}
+
+impl Remembered {
+    /// Whether the lookups of a field were asked for before.
+    pub fn is_ready(&self, kind: u16, field: &str, tokens: bool) -> bool {
+        !lock(&self.looked_up).insert((kind, field.into(), tokens))
+    }
 }
 
 /// A set that was sorted.

@@ -35,7 +35,7 @@ struct Calling<'a> {
     arguments: &'a Value,
     /// The hash of the scripts, the function and the arguments.
     hash: [u8; 32],
-    /// Whether files that are no UTF-8 reach the function, with `()` as the document.
+    /// Whether files that cannot be read or are no UTF-8 reach the function, with `()` as the document.
     any_bytes: bool,
 }
 
@@ -153,9 +153,14 @@ impl Scan {
     fn file(&self, path: &str, calling: &Calling<'_>) -> Result<Scanned> {
         let (bytes, hash) = match self.recorded.read_hashed(path) {
             Ok(read) => read,
-            Err(fault) if ends_all(&fault) => return Err(fault),
+            // That a file is too large is a fault of the file; of the build it is one if it has been stopped.
             Err(fault) => {
-                return Ok(Scanned { content: None, fragment: Arc::new(Fragment::failed(path.into(), *fault)) });
+                guard::check()?;
+                let fragment = match calling.any_bytes {
+                    true => self.call(path, Err(fault), calling)?,
+                    false => Fragment::failed(path.into(), *fault),
+                };
+                return Ok(Scanned { content: None, fragment: Arc::new(fragment) });
             }
         };
         let before = self.before.fragments.get(&calling.hash).and_then(|files| files.get(path));
@@ -163,26 +168,19 @@ impl Scan {
             Some((_, fragment)) => Arc::clone(fragment),
             None => {
                 let identity = Some(identity(path, &hash, calling));
-                Arc::new(Fragment { identity, ..self.call(path, bytes, calling)? })
+                Arc::new(Fragment { identity, ..self.call(path, text_of(path, bytes), calling)? })
             }
         };
         Ok(Scanned { content: Some(hash), fragment })
     }
 
-    fn call(&self, path: &str, bytes: Vec<u8>, calling: &Calling<'_>) -> Result<Fragment> {
-        let document = match String::from_utf8(bytes) {
-            Ok(text) => Value::handle(Document::new(path, text)),
-            Err(_) if calling.any_bytes => Value::Null,
-            Err(fault) => {
-                let at = fault.utf8_error().valid_up_to();
-                let fault = Diagnostic::new(Code::UTF8, format!("`{path}` is no UTF-8 from byte {at} on"));
-                return Ok(Fragment::failed(
-                    path.into(),
-                    *fault.help("`any_bytes: true` among the arguments lets it through"),
-                ));
-            }
+    fn call(&self, path: &str, text: Result<String>, calling: &Calling<'_>) -> Result<Fragment> {
+        let (document, fault) = match text {
+            Ok(text) => (Value::handle(Document::new(path, text)), None),
+            Err(fault) if calling.any_bytes => (Value::Null, Some(fault.message.as_str().into())),
+            Err(fault) => return Ok(Fragment::failed(path.into(), *fault)),
         };
-        let maker = Arc::new(Maker::new(path.into()));
+        let maker = Arc::new(Maker::new(path.into(), fault));
         let arguments = vec![Value::Handle(Arc::clone(&maker) as Handle), document, calling.arguments.clone()];
         let scanning = Scanning::begin();
         let called = self.functions.call(calling.function, arguments);
@@ -194,6 +192,14 @@ impl Scan {
             (Err(fault), _) => Ok(Fragment::failed(path.into(), *fault)),
         }
     }
+}
+
+fn text_of(path: &str, bytes: Vec<u8>) -> Result<String> {
+    String::from_utf8(bytes).map_err(|fault| {
+        let at = fault.utf8_error().valid_up_to();
+        let fault = Diagnostic::new(Code::UTF8, format!("`{path}` is no UTF-8 from byte {at} on"));
+        fault.help("`any_bytes: true` among the arguments lets it through")
+    })
 }
 
 /// Whether a fault is none of the file but of the whole build.

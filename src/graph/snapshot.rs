@@ -1,13 +1,16 @@
 //! The immutable snapshot: numbered nodes over the fragments' columns, adjacency in arrays, ids found in O(1).
 
 use super::{
-    Fault, Fragment, Functions, Group, Head, Index, Keeping, Lineage, Node, Nodes, Premise, Remembered, hash_of,
+    Fault, Fragment, Functions, Group, Head, Index, Keeping, Lineage, Node, Nodes, Premise, Remembered, Values, hash_of,
 };
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::value::{Handle, Json, Kind, Map, Object, Text, Value};
 use rustc_hash::FxHashMap;
 use std::any::Any;
-use std::sync::{Arc, OnceLock};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
+
+static NUMBER: AtomicU64 = AtomicU64::new(1);
 
 /// No node.
 pub(super) const NONE: u32 = u32::MAX;
@@ -17,6 +20,7 @@ pub(super) const NONE: u32 = u32::MAX;
 pub struct Graph {
     pub(super) parts: Parts,
     pub(super) groups: Vec<Group>,
+    pub(super) values: Vec<Values>,
     pub(super) functions: Arc<dyn Functions>,
     pub(super) keeping: Option<Keeping>,
     pub(super) remembered: Remembered,
@@ -24,6 +28,9 @@ pub struct Graph {
     pub(super) lineage: Option<Lineage>,
     all: OnceLock<Arc<[u32]>>,
     graph_values: Map,
+    me: Weak<Self>,
+    /// Tells it from all others of the process.
+    number: u64,
 }
 
 /// What assembly makes.
@@ -239,12 +246,18 @@ impl Graph {
     pub(super) fn new(
         parts: Parts,
         groups: Vec<Group>,
-        values: Map,
+        (graph_values, values): (Map, Vec<Values>),
         functions: Arc<dyn Functions>,
         keeping: Option<Keeping>,
     ) -> Arc<Self> {
         let (remembered, all) = Default::default();
-        Arc::new(Self { parts, groups, functions, keeping, remembered, lineage: None, all, graph_values: values })
+        let lineage = None;
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let make = |me: &Weak<Self>| {
+            let me = Weak::clone(me);
+            Self { parts, groups, values, functions, keeping, remembered, lineage, all, graph_values, me, number }
+        };
+        Arc::new_cyclic(make)
     }
 
     /// Another snapshot, made of `base` by changes.
@@ -252,8 +265,14 @@ impl Graph {
         let (remembered, all) = Default::default();
         let (functions, keeping) = (Arc::clone(&base.functions), base.keeping.clone());
         let graph_values = base.graph_values.clone();
+        let values = base.values.iter().map(Values::renewed).collect();
         let lineage = Some(lineage);
-        Arc::new(Self { parts, groups, functions, keeping, remembered, lineage, all, graph_values })
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let make = |me: &Weak<Self>| {
+            let me = Weak::clone(me);
+            Self { parts, groups, values, functions, keeping, remembered, lineage, all, graph_values, me, number }
+        };
+        Arc::new_cyclic(make)
     }
 
     /// What assembly made, if nobody else holds the snapshot.
@@ -330,6 +349,11 @@ impl Graph {
         Value::list(self.parts.faults.iter().map(Fault::to_value))
     }
 
+    fn value_names(&self) -> impl Iterator<Item = &str> {
+        let derived = self.values.iter().flat_map(Values::names);
+        self.graph_values.keys().chain(derived).map(|name| &**name)
+    }
+
     /// The numbers of these kinds of edges; a kind that no edge has is no fault.
     pub(super) fn edge_kinds(&self, kinds: &[String]) -> Vec<u16> {
         let known = self.parts.edge_kinds.iter().zip(0..);
@@ -342,15 +366,20 @@ impl Object for Graph {
         Kind::Graph
     }
 
-    /// What `g.set(name, value)` set, and `faults`: what went wrong in single files.
+    /// What `g.set(name, value)` set or `g.derive_values` declared, `faults`: what went wrong in single files, and
+    /// `stamp`: a text that no other graph of this process has.
     fn field(&self, name: &str) -> Result<Value> {
         self.permit_whole("a value of the graph", "let a field of the node hold it, or leave `reads` out")?;
         match self.graph_values.get(name) {
             Some(value) => Ok(value.clone()),
             None if name == "faults" => Ok(self.faults()),
+            None if name == "stamp" => Ok(format!("{:x}", self.number).into()),
             None => {
+                if let Some(value) = self.me.upgrade().and_then(|graph| graph.derived_value(name)) {
+                    return value;
+                }
                 let fault = Diagnostic::new(Code::SCRIPT, format!("the graph has no value `{name}`"));
-                let known: Vec<&str> = self.graph_values.keys().map(|key| &**key).chain(["faults"]).collect();
+                let known: Vec<&str> = self.value_names().chain(["faults", "stamp"]).collect();
                 Err(match did_you_mean(name, known) {
                     Some(help) => fault.help(help),
                     None => fault,

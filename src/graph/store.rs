@@ -7,10 +7,10 @@ use super::{
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::value::{Handle, Value};
-use crate::world::World;
 use crate::world::recorded::{Check, Recorded};
+use crate::world::{World, path};
 use std::cell::Cell;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// How often one who waits for a build looks whether it was cancelled.
@@ -46,6 +46,8 @@ pub(super) struct Built {
     pub memo: Arc<Memo>,
     /// The hash of scripts, entry and configuration.
     inputs: [u8; 32],
+    /// A root, and the absolute paths of all that was read.
+    touched: OnceLock<(String, Arc<[String]>)>,
 }
 
 /// Runs the closure with a host whose `world()` is the given one, within the limits of a build, and in which
@@ -150,6 +152,14 @@ impl Store {
         built.map_or_else(Vec::new, |built| built.memo.reads.paths().into_iter().collect())
     }
 
+    /// The same as absolute paths, for a world with this root.
+    pub fn touched_below(&self, root: &str) -> Arc<[String]> {
+        let Some(built) = self.lock().built.clone() else { return Arc::default() };
+        let paths = || built.memo.reads.paths().iter().map(|path| path::clean(&path::join(root, path))).collect();
+        let (known, touched) = built.touched.get_or_init(|| (root.to_owned(), paths()));
+        if known == root { Arc::clone(touched) } else { paths() }
+    }
+
     /// Waits until nobody builds. Then there is a graph to check, or this thread is the one to build.
     fn turn(&self, checked: Option<&Arc<Built>>) -> Result<Option<Arc<Built>>> {
         let mut state = self.lock();
@@ -192,7 +202,7 @@ impl Store {
             return Err(Diagnostic::new(Code::INTERNAL, "a build ended without a graph"));
         };
         self.kept.age(graph.kept_at_most());
-        let built = Arc::new(Built { graph, memo: Arc::new(scan.memo()), inputs });
+        let built = Arc::new(Built { graph, memo: Arc::new(scan.memo()), inputs, touched: OnceLock::new() });
         self.lock().built = Some(Arc::clone(&built));
         Ok(Origin(built))
     }

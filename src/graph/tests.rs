@@ -4,6 +4,7 @@
 mod building;
 mod changing;
 mod drawing;
+mod finding;
 mod properties;
 mod queries;
 mod reads;

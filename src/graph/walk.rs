@@ -44,6 +44,8 @@ pub struct Walking<'a> {
     pub depth: Option<usize>,
     /// Depth first, instead of the near ones first.
     pub depth_first: bool,
+    /// Whether the nodes it began with are found too where a way leads back to them.
+    pub back: bool,
 }
 
 /// The edges that a walk follows.
@@ -93,7 +95,18 @@ impl Nodes {
     /// Where one step from these nodes leads, each node once, in the order of the edges.
     pub fn step(&self, direction: Direction, kinds: Option<&[String]>) -> Self {
         let steps = Steps::new(self.graph(), direction, kinds);
+        if direction == Direction::Out && kinds.is_some_and(|kinds| kinds.len() == 1) && steps.containment {
+            return self.holders();
+        }
         self.with(once(self.ids().iter().flat_map(|node| steps.from(*node))))
+    }
+
+    /// What these nodes lie in, each once.
+    fn holders(&self) -> Self {
+        let parents = &self.graph().parts.parents;
+        let mut seen = vec![false; parents.len()];
+        let mut first = |node: &u32| *node != NONE && !std::mem::replace(&mut seen[*node as usize], true);
+        self.with(self.ids().iter().map(|node| parents[*node as usize]).filter(&mut first).collect())
     }
 
     /// Everything that steps from these nodes lead to, without these nodes themselves.
@@ -106,15 +119,17 @@ impl Nodes {
         let mut expanded = FxHashSet::default();
         let start: FxHashSet<u32> = self.ids().iter().copied().collect();
         let mut found = Vec::new();
-        let mut seen = start.clone();
+        let mut seen = if walking.back { FxHashSet::default() } else { start };
         loop {
             let next = if walking.depth_first { queue.pop_back() } else { queue.pop_front() };
             let Some((node, depth)) = next else { break };
             guard::check()?;
-            if walking.depth_first && seen.insert(node) {
+            if walking.depth_first && depth > 0 && seen.insert(node) {
                 found.push(node);
             }
-            if walking.depth.is_some_and(|most| depth >= most) || !expanded.insert(node) {
+            // One that is come back to is gone on from as any other.
+            let goes_on = (walking.back && depth == 0) || expanded.insert(node);
+            if walking.depth.is_some_and(|most| depth >= most) || !goes_on {
                 continue;
             }
             let mut reached = steps.from(node);
@@ -163,7 +178,8 @@ impl Nodes {
     /// What lies in these nodes, however deep, each before what lies in it.
     pub fn descendants(&self, kinds: Option<&[String]>) -> Result<Self> {
         let contained = [PARENT.to_owned()];
-        let walking = Walking { direction: Direction::In, kinds: Some(&contained), depth: None, depth_first: true };
+        let walking =
+            Walking { direction: Direction::In, kinds: Some(&contained), depth: None, depth_first: true, back: false };
         let all = self.walk(&walking)?;
         Ok(self.of_kinds(all.ids().to_vec(), kinds))
     }

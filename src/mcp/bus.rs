@@ -101,7 +101,7 @@ impl Bus {
             all.entry(uri.to_owned()).or_insert_with(|| Followed { clients: 0, touched: HashSet::new(), print: None });
         entry.clients += 1;
         if let Some(contents) = contents {
-            entry.touched = contents.touched.iter().cloned().collect();
+            entry.touched = all_of(contents);
             entry.print = Some(print_of(contents));
         }
     }
@@ -138,7 +138,7 @@ impl Bus {
             let mut all = self.followed();
             let Some(followed) = all.get_mut(uri) else { return };
             if let Some(contents) = contents {
-                followed.touched = contents.touched.iter().cloned().collect();
+                followed.touched = all_of(contents);
             }
             std::mem::replace(&mut followed.print, print) != print
         };
@@ -176,6 +176,11 @@ pub(crate) async fn read_resource(service: &Arc<dyn Answering>, uri: &str) -> Op
         Ok(Answer::Contents(contents)) => Some(contents),
         _ => None,
     }
+}
+
+/// The files and folders that contents were made from.
+fn all_of(contents: &Contents) -> HashSet<String> {
+    contents.touched.iter().flat_map(|part| part.iter()).cloned().collect()
 }
 
 fn print_of(contents: &Contents) -> blake3::Hash {

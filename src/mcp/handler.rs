@@ -12,7 +12,6 @@ use rmcp::model::*;
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Map, json};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// So many resources are listed at a time.
@@ -24,6 +23,10 @@ fn revision_of(context: &RequestContext<RoleServer>) -> Revision {
 
 fn cursor_of(request: Option<&PaginatedRequestParams>) -> Option<&str> {
     request.and_then(|request| request.cursor.as_deref())
+}
+
+fn uri_of(listed: &Json) -> &str {
+    listed["uri"].as_str().unwrap_or_default()
 }
 
 macro_rules! finish_list {
@@ -122,19 +125,17 @@ impl ServerHandler for Connection {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let revision = revision_of(&context);
-        let mut all = match self.answer(Request::ListResources, Manner::Never, (&context).into(), revision).await? {
-            Answer::Resources(all) => Arc::unwrap_or_clone(all),
+        let all = match self.answer(Request::ListResources, Manner::Never, (&context).into(), revision).await? {
+            Answer::Resources(all) => all,
             Answer::Fault(fault) => return Err(faults::error(*fault, None, revision)),
             _ => return Err(faults::surprise()),
         };
-        if !all.iter().any(|listed| listed["uri"] == STATUS) {
-            all.push(about::status());
-        }
-        let uri = |listed: &Json| listed.get("uri").and_then(Json::as_str).unwrap_or_default().to_owned();
-        let named: Vec<(String, Json)> = all.into_iter().map(|listed| (uri(&listed), listed)).collect();
+        let status = about::status();
+        let own = (!all.iter().any(|listed| listed["uri"] == STATUS)).then_some(&status);
+        let all: Vec<&Json> = all.iter().chain(own).collect();
         let size = Some(self.host.settings.page_size.unwrap_or(RESOURCES));
-        let (items, next) = page("resources", &named, |(uri, _)| uri, cursor_of(request.as_ref()), size)?;
-        let items = items.iter().filter_map(|(_, listed)| typed(published::resource(listed, revision))).collect();
+        let (items, next) = page("resources", &all, |listed| uri_of(listed), cursor_of(request.as_ref()), size)?;
+        let items = items.iter().filter_map(|listed| typed(published::resource(listed, revision))).collect();
         let mut result = ListResourcesResult::with_all_items(items);
         finish_list!(self, result, revision, next)
     }

@@ -1,17 +1,18 @@
 //! Blocks of a text by rules: where they begin and end, and the fields, items, sections and lists in them.
 
+mod block;
 mod fences;
 mod open;
 mod rules;
 #[cfg(test)]
 mod tests;
 
-pub use rules::Rules;
+pub use block::{Block, Item, Section};
+pub use rules::{Pairs, Rules};
 
 use crate::diagnostic::Result;
 use crate::document::Document;
 use crate::guard;
-use crate::value::Value;
 use fences::Fences;
 use open::Open;
 use rules::Items;
@@ -22,7 +23,7 @@ use rules::Items;
 /// matches `end` ends the open block, and belongs to it if `end_takes`; so does the next line then, if it matches
 /// `tail`. All other lines of a block are its body. A block without an end line ends before the next one, or with the
 /// text. Lines in code fences are body and nothing else, unless fences are plain.
-pub fn blocks(document: &Document, rules: &Rules) -> Result<Vec<Value>> {
+pub fn blocks(document: &Document, rules: &Rules) -> Result<Vec<Block>> {
     let mut blocks = Vec::new();
     let mut open: Option<Open<'_>> = None;
     let mut fences = Fences::default();

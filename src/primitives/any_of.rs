@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Result;
 use crate::graph::Nodes;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
 use crate::value::{Kind, Value};
 
 /// The declaration.
@@ -14,6 +14,7 @@ pub const PRIMITIVE: Primitive = Primitive {
         required("nodes", &[Kind::Nodes, Kind::Node], "The nodes, or one."),
         required("fields", &[Kind::Text, Kind::List], "The fields."),
         required("test", &[Kind::Any], "A value or a map of tests, as for `where`."),
+        option("limit", &[Kind::Integer], "The first so many; what comes after them is not looked at."),
     ],
     returns: Kind::Nodes,
     effect: Effect::Pure,
@@ -25,5 +26,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    Ok(Value::handle(Nodes::given(args.value("nodes"))?.any_of(&args.texts("fields")?, args.value("test"))?))
+    let limit = args.integer_or("limit").map(|limit| usize::try_from(limit).unwrap_or(0));
+    let nodes = Nodes::given(args.value("nodes"))?;
+    Ok(Value::handle(nodes.any_of(&args.texts("fields")?, args.value("test"), limit)?))
 }

@@ -1,7 +1,7 @@
 //! `parse_blocks`: blocks of a text by rules.
 
 use crate::diagnostic::Result;
-use crate::parse::blocks::{Rules, blocks};
+use crate::parse::blocks::{Block, Rules, blocks};
 use crate::parse::{Input, TEXTS};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
@@ -16,7 +16,7 @@ pub const PRIMITIVE: Primitive = Primitive {
         required(
             "rules",
             &[Kind::Map],
-            "Regular expressions for single lines. `start`; `end` (without it a block ends before the next one), `end_takes` (the end line belongs to the block), `tail` (so does the line after it); `fields`: by name, the first line counts, its group `value` or else its first group; `items`: `item`, whose named groups become fields, `after` and `stop` around them, `continues` for lines that go on; `sections`: group `title`; `lists`: by field, `separator` (a comma if left out), `none` (words for nothing), `item`; `fences`: `opaque`, as if left out, or `plain`.",
+            "Regular expressions for single lines. `start`; `end` (without it a block ends before the next one), `end_takes` (the end line belongs to the block), `tail` (so does the line after it); `fields`: by name, the first line counts, its group `value` or else its first group, or `#{ find, words, otherwise }` with how words are written by their lower case, and what stands where no line says it; `items`: `item`, whose named groups become fields, `after` and `stop` around them, `continues` for lines that go on, `rest: true` if the group `text` is only where the text begins, which goes on to the end of the line; `sections`: group `title`; `beside`: lines that are no part of the preamble, instead of those that gave a field; `lists`: by field, `separator` (a comma if left out), `none` (words for nothing), `item`, `prefix` (what a part gets that `item` does not know without it); `fences`: `opaque`, as if left out, or `plain`.",
         ),
     ],
     returns: Kind::List,
@@ -36,5 +36,6 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let rules = Rules::read(args.value("rules"))?;
-    blocks(&Input::of(args.value("text")).document(), &rules).map(Value::List)
+    let found = blocks(&Input::of(args.value("text")).document(), &rules)?;
+    Ok(Value::list(found.into_iter().map(Block::into_value)))
 }

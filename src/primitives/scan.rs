@@ -21,7 +21,7 @@ pub const PRIMITIVE: Primitive = Primitive {
         optional(
             "args",
             &[Kind::Any],
-            "What the function gets besides; `any_bytes: true` lets files that are no UTF-8 through, with `()` as the document.",
+            "What the function gets besides; `any_bytes: true` lets files through that cannot be read or are no UTF-8, with `()` as the document, and `f.fault` says why.",
         ),
     ],
     returns: Kind::Null,

@@ -11,7 +11,11 @@ pub const PRIMITIVE: Primitive = Primitive {
     family: Family::Graph,
     summary: "From `offset` on at most `limit` items, cut at the ends.",
     params: &[
-        required("items", &[Kind::Nodes, Kind::Edges, Kind::Rows, Kind::List], "The nodes, edges, rows or list."),
+        required(
+            "items",
+            &[Kind::Nodes, Kind::Edges, Kind::Rows, Kind::Set, Kind::List],
+            "The nodes, edges, rows, set or list.",
+        ),
         required("offset", &[Kind::Integer, Kind::Null], "How many to pass over; () is none."),
         optional("limit", &[Kind::Integer], "How many at most; all if left out."),
     ],
@@ -24,6 +28,7 @@ pub const PRIMITIVE: Primitive = Primitive {
         ),
         Example::gives(r##"slice([1, 2, 3], 0, 2)"##, r##"[1, 2]"##),
         Example::gives(r##"slice([1, 2, 3], 9)"##, r##"[]"##),
+        Example::gives(r##"set(["b", "a", "c"]).slice(1, 1)"##, r##"["b"]"##),
     ],
     run,
 };
@@ -39,6 +44,12 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     }
     if let Some(rows) = args.object::<Rows>("items") {
         return Ok(Value::handle(rows.slice(offset, limit)));
+    }
+    if let Value::Handle(set) = args.value("items")
+        && set.kind() == Kind::Set
+    {
+        let end = limit.map_or(usize::MAX, |limit| offset.saturating_add(limit)).min(set.length().unwrap_or(0));
+        return Ok(Value::list((offset..end).filter_map(|at| set.item(at))));
     }
     let items = args.list("items").into_iter().skip(offset);
     Ok(Value::list(items.take(limit.unwrap_or(usize::MAX))))

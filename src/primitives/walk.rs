@@ -19,6 +19,7 @@ pub const PRIMITIVE: Primitive = Primitive {
             "The kinds of edges to follow, all if left out; `parent` stands for containment, out from a node to what it lies in, and is not among all.",
         ),
         option("depth", &[Kind::Integer], "How many steps at most."),
+        option("back", &[Kind::Bool], "Whether those it began with are among them where a cycle leads back."),
         option("order", &[Kind::Text], "`breadth`, the near ones first, as usual, or `depth`."),
     ],
     returns: Kind::Nodes,
@@ -31,6 +32,10 @@ pub const PRIMITIVE: Primitive = Primitive {
         Example::gives(
             r##"let g = new_graph(); g.add("step", "fill", #{}); g.add("step", "boil", #{}); g.add("step", "pour", #{}); g.refer("pour", "boil", "needs"); g.refer("boil", "fill", "needs"); g.get("step", "pour").walk("out", #{ depth: 1 }).column("key")"##,
             r##"["boil"]"##,
+        ),
+        Example::gives(
+            r##"let g = new_graph(); g.add("step", "fill", #{}); g.add("step", "boil", #{}); g.refer("boil", "fill", "needs"); g.refer("fill", "boil", "needs"); [true, false].map(|back| g.get("step", "boil").walk("out", #{ back: back }).column("key"))"##,
+            r##"[["fill", "boil"], ["fill"]]"##,
         ),
     ],
     run,
@@ -51,6 +56,7 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
         kinds: kinds.as_deref(),
         depth: args.integer_or("depth").map(|depth| usize::try_from(depth).unwrap_or(0)),
         depth_first,
+        back: args.flag("back"),
     };
     Ok(Value::handle(Nodes::given_whole(args.value("nodes"))?.walk(&walking)?))
 }

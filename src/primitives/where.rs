@@ -1,7 +1,7 @@
 //! `where`: nodes whose fields meet tests.
 
 use crate::diagnostic::Result;
-use crate::graph::Nodes;
+use crate::graph::{Edges, Nodes};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
 
@@ -9,16 +9,16 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "where",
     family: Family::Graph,
-    summary: "The nodes whose fields meet all these tests; equality over a whole kind is found by an index.",
+    summary: "The nodes, or edges, whose fields meet all these tests; over a whole kind of nodes equality, `tokens`, `some_token` and `contains` are looked up and not looked for.",
     params: &[
-        required("nodes", &[Kind::Nodes, Kind::Node], "The nodes, or one."),
+        required("nodes", &[Kind::Nodes, Kind::Node, Kind::Edges], "The nodes, or one, or edges."),
         required(
             "tests",
             &[Kind::Map],
-            "Per field a value, or a map of tests: `equals one_of none_of starts_with ends_with contains words regex empty above below any not`, with `fold: true` without regard to case.",
+            "Per field a value, or a map of tests: `equals one_of none_of starts_with ends_with contains words tokens some_token regex empty above below any not`, with `fold: true` without regard to case.",
         ),
     ],
-    returns: Kind::Nodes,
+    returns: Kind::Any,
     effect: Effect::Pure,
     examples: &[
         Example::gives(
@@ -29,6 +29,14 @@ pub const PRIMITIVE: Primitive = Primitive {
             r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.nodes("tea").where(#{ price: #{ above: 7 }, key: #{ contains: "LONG", fold: true } }).column("key")"##,
             r##"["oolong"]"##,
         ),
+        Example::gives(
+            r##"let g = new_graph(); g.add("tea", "oolong", #{ note: "Dark leaf." }); g.add("tea", "sencha", #{ note: "-green- leaf" }); [["LEAF", "green"], ["gree"]].map(|all| g.nodes("tea").where(#{ note: #{ tokens: all } }).column("key"))"##,
+            r##"[["sencha"], []]"##,
+        ),
+        Example::gives(
+            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.refer("oolong", "sencha", "beside"); g.refer("sencha", "oolong", "before"); g.nodes("tea").edges_out().where(#{ "to.price": #{ above: 8 } }).column("kind")"##,
+            r##"["before"]"##,
+        ),
         Example::fails(
             r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.nodes("tea").where(#{ prise: 7 })"##,
             r##"no field `prise`"##,
@@ -38,5 +46,8 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
+    if let Some(edges) = args.object::<Edges>("nodes") {
+        return Ok(Value::handle(edges.where_(&args.map("tests"))?));
+    }
     Ok(Value::handle(Nodes::given(args.value("nodes"))?.where_(&args.map("tests"))?))
 }

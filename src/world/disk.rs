@@ -6,6 +6,7 @@ mod many;
 mod pending;
 mod place;
 mod process;
+mod repository;
 mod roots;
 mod scratch;
 #[cfg(test)]
@@ -198,6 +199,10 @@ impl World for Disk {
         self.roots.spelled(path)
     }
 
+    fn is_spelled(&self, path: &str) -> bool {
+        self.roots.is_spelled(path)
+    }
+
     fn leads_to(&self, path: &str) -> Option<String> {
         if !self.roots.has_others() {
             return None;
@@ -224,6 +229,10 @@ impl World for Disk {
 
     fn run(&self, command: &Command) -> Result<Ran> {
         process::run(&self.roots, command)
+    }
+
+    fn git_stamp(&self, folders: &[&str]) -> Result<Option<String>> {
+        Ok(repository::stamp(self.root(), folders))
     }
 
     fn now_ms(&self) -> i64 {

@@ -18,6 +18,8 @@ pub struct Globs {
     parts: Vec<Parts>,
     /// Whether one of them is `**`, which matches all that is relative.
     all: bool,
+    /// The folders below which one of them matches everything: found without the matchers.
+    whole: Vec<String>,
 }
 
 /// What is known of one glob.
@@ -27,6 +29,8 @@ struct Parts {
     prefix: String,
     /// The number of parts after the prefix, unless one is `**`.
     depth: Option<usize>,
+    /// Whether all that follows the prefix is `**`.
+    is_whole: bool,
     /// The parts that begin with a dot, and so match hidden names.
     dotted: Vec<GlobMatcher>,
 }
@@ -36,22 +40,26 @@ impl Globs {
     pub fn new<T: AsRef<str>>(globs: &[T], base: &str) -> Result<Self> {
         let mut set = GlobSetBuilder::new();
         let mut parts = Vec::new();
-        let mut all = false;
+        let (mut all, mut folders) = (false, Vec::new());
         for glob in globs {
             for one in alternatives(glob.as_ref()) {
                 let (text, known) = compile(&one, base).map_err(|error| invalid(glob.as_ref(), &error))?;
                 all |= text == "**";
+                folders.extend((known.is_whole && known.prefix != ".").then(|| known.prefix.clone()));
                 set.add(whole(&text).map_err(|error| invalid(glob.as_ref(), &error))?);
                 parts.push(known);
             }
         }
         let set = set.build().map_err(|error| invalid("", &error))?;
-        Ok(Self { set, parts, all })
+        Ok(Self { set, parts, all, whole: folders })
     }
 
     /// Whether one of them matches the clean path, whatever in it begins with a dot.
     /// A glob that begins at the root never matches a path outside of it.
     pub fn matches(&self, path: &str) -> bool {
+        if self.whole.iter().any(|folder| path.len() > folder.len() && path::is_below(path, folder)) {
+            return true;
+        }
         match path::is_below(path, ".") {
             true => self.all || self.set.is_match(path),
             false => self.matching(path).next().is_some(),
@@ -145,10 +153,11 @@ fn compile(glob: &str, base: &str) -> std::result::Result<(String, Parts), globs
     let prefix = path::clean(&format!("{root}{}", names.join("/")));
     let rest = &parts[plain..];
     let depth = (!rest.iter().any(|(part, _)| part.contains("**"))).then_some(rest.len());
+    let is_whole = matches!(rest, [(part, _)] if part == "**");
     let dots = rest.iter().filter(|(part, _)| part.starts_with('.') || part.starts_with("\\."));
     let dotted = dots.map(|(part, _)| Ok(whole(part)?.compile_matcher())).collect::<std::result::Result<_, _>>()?;
     let text: Vec<&str> = parts.iter().map(|(part, _)| part.as_str()).collect();
-    Ok((format!("{root}{}", text.join("/")), Parts { prefix, depth, dotted }))
+    Ok((format!("{root}{}", text.join("/")), Parts { prefix, depth, is_whole, dotted }))
 }
 
 /// The globs that one with braces stands for; itself if the braces do not close.

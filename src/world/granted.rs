@@ -11,6 +11,7 @@ use super::run::{Command, Git, Needs, Ran};
 use super::staged::Staged;
 use super::{Attempt, Change, Entry, EntryKind, Stat, Walk, Walked, World, path, walk};
 use crate::diagnostic::{Code, Diagnostic, Result};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Variables that no grant covers: what clients bring to be let in, and what their states are sealed with.
@@ -57,6 +58,8 @@ struct Rules {
     read: Globs,
     write: Globs,
     home: Option<String>,
+    /// The folders in the home folder that grants to read name as a whole, as they are written there: `~/…`.
+    at_home: Vec<String>,
     /// The further roots that the user granted.
     roots: Vec<String>,
 }
@@ -68,7 +71,10 @@ impl Granted {
         let read = compile(world.as_ref(), &allowed.read, &roots)?;
         let write = compile(world.as_ref(), &allowed.write, &roots)?;
         let home = world.env("HOME");
-        Ok(Self { world, rules: Arc::new(Rules { allowed, read, write, home, roots }) })
+        let is_folder =
+            |grant: &&String| path::is_clean_at_home(grant) && !grant.contains(['*', '?', '[', '{', '\\', '$']);
+        let at_home = allowed.read.iter().filter(is_folder).filter(|_| home.is_some()).cloned().collect();
+        Ok(Self { world, rules: Arc::new(Rules { allowed, read, write, home, at_home, roots }) })
     }
 
     /// The same grants over another world of the same root.
@@ -117,16 +123,19 @@ impl Granted {
     }
 
     /// The path as grants see it: clean, `~` filled in, relative if it lies below the root.
-    fn normal(&self, path: &str) -> String {
+    fn normal<'a>(&self, path: &'a str) -> Cow<'a, str> {
+        if path::is_clean_below(path) || self.world.is_spelled(path) {
+            return Cow::Borrowed(path);
+        }
         let clean = path::clean(path);
         let clean = match (clean.strip_prefix("~/"), &self.rules.home) {
             (Some(rest), Some(home)) => path::join(home, rest),
             _ => clean,
         };
-        match path::is_absolute(&clean) {
+        Cow::Owned(match path::is_absolute(&clean) {
             true => below_root(self.world.root(), self.world.spelled(&clean)),
             false => clean,
-        }
+        })
     }
 
     fn check_effect(&self, path: &str) -> Result<()> {
@@ -144,10 +153,11 @@ impl Granted {
 
     /// Whether a grant to read covers the path.
     fn covers(&self, path: &str) -> bool {
-        match path::is_clean_below(path) {
-            true => self.rules.read.matches(path),
-            false => self.rules.read.matches(&self.normal(path)),
+        let is_below = |folder: &String| path::is_below(path, folder);
+        if path.starts_with('~') && self.rules.at_home.iter().any(is_below) && path::is_clean_at_home(path) {
+            return true;
         }
+        self.rules.read.matches(&self.normal(path))
     }
 
     fn check_read(&self, path: &str) -> Result<()> {
@@ -255,7 +265,8 @@ impl World for Granted {
         self.check_look(path)?;
         let mut entries = self.world.list(path)?;
         entries.retain(|entry| {
-            let below = self.normal(&format!("{path}/{}", entry.name));
+            let below = format!("{path}/{}", entry.name);
+            let below = self.normal(&below);
             self.rules.read.matches(&below)
                 || (entry.entry == EntryKind::Folder && self.rules.read.may_match_below(&below))
         });
@@ -299,6 +310,10 @@ impl World for Granted {
         self.world.spelled(path)
     }
 
+    fn is_spelled(&self, path: &str) -> bool {
+        self.world.is_spelled(path)
+    }
+
     fn granted_roots(&self) -> Vec<String> {
         self.world.granted_roots()
     }
@@ -328,6 +343,11 @@ impl World for Granted {
     fn run(&self, command: &Command) -> Result<Ran> {
         self.check_run(command)?;
         self.world.run(command)
+    }
+
+    fn git_stamp(&self, folders: &[&str]) -> Result<Option<String>> {
+        let may = self.rules.allowed.may_read && self.rules.allowed.git >= Git::Read;
+        if may { self.world.git_stamp(folders) } else { Ok(None) }
     }
 
     fn now_ms(&self) -> i64 {

@@ -32,6 +32,16 @@ pub fn is_clean_below(path: &str) -> bool {
     path == "." || (!path.starts_with('~') && path.split('/').all(|part| !matches!(part, "" | "." | "..")))
 }
 
+/// Whether it is seen at once that it is absolute and that [`clean`] would leave it as it is.
+pub fn is_clean_absolute(path: &str) -> bool {
+    path.strip_prefix('/').is_some_and(|rest| rest.split('/').all(|part| !matches!(part, "" | "." | "..")))
+}
+
+/// Whether it is seen at once that it lies in the home folder and that [`clean`] would leave it as it is.
+pub fn is_clean_at_home(path: &str) -> bool {
+    path.strip_prefix("~/").is_some_and(|rest| rest != "." && is_clean_below(rest))
+}
+
 /// Whether it begins at `/`.
 pub fn is_absolute(path: &str) -> bool {
     path.starts_with('/')
@@ -128,11 +138,19 @@ mod tests {
             ("a/../../b", "../b"),
             ("/..", "/"),
             ("/a/../../b/", "/b"),
+            ("/a/b", "/a/b"),
+            ("/a/~", "/a/~"),
+            ("~/a", "~/a"),
+            ("~/.", "~"),
+            ("~/", "~"),
             ("~/..", "~/.."),
             ("~/a/../b", "~/b"),
         ] {
             assert_eq!(clean(path), expected, "{path}");
             assert_eq!(is_clean_below(path), path == expected && is_below(path, "."), "{path}");
+            assert_eq!(is_clean_absolute(path), path == expected && path.len() > 1 && is_absolute(path), "{path}");
+            let is_at_home = path.starts_with("~/") && !path.contains("..");
+            assert_eq!(is_clean_at_home(path), path == expected && is_at_home, "{path}");
         }
     }
 

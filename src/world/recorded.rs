@@ -139,6 +139,10 @@ impl World for Recorded {
         self.world.spelled(path)
     }
 
+    fn is_spelled(&self, path: &str) -> bool {
+        self.world.is_spelled(path)
+    }
+
     fn leads_to(&self, path: &str) -> Option<String> {
         self.world.leads_to(path)
     }

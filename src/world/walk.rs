@@ -83,7 +83,11 @@ pub(super) fn walk(folders: &dyn Folders, walk: &Walk) -> Result<Walked> {
         },
         false => None,
     };
-    let mut open = vec![Open { path: from, depth: 0, rules, above: None, link: false }];
+    // A link to a folder above the first one leads to it again.
+    let outer = if walk.follow { folders_above(&folders.top(&from), &from) } else { Vec::new() };
+    let above =
+        outer.into_iter().fold(None, |next, path| Some(Arc::new(Above { path, identity: OnceLock::new(), next })));
+    let mut open = vec![Open { path: from, depth: 0, rules, above, link: false }];
     while let Some(folder) = open.pop() {
         enter(folders, walk, folder, &mut open, &mut walked)?;
         if walked.folders.len() > MOST_FOLDERS {

@@ -50,6 +50,21 @@ fn progress_arrives_before_the_answer() {
     assert_eq!(reply.answer()["result"]["content"][0]["text"], "full");
 }
 
+#[test]
+fn a_plain_call_is_answered_as_one_that_is_not() {
+    let home = pots();
+    let server = serve(&home, &[], &[]);
+    let more = json!({ "name": "list_pots", "arguments": { "colour": "red" } });
+    for params in [call("list_pots"), call("fill_pot"), call("fill_pots"), more] {
+        let straight = server.ask("tools/call", params.clone());
+        // A header that may be one of an argument has the request looked at more closely.
+        let around = server.ask_with("tools/call", params, &[("Mcp-Param-Other", "x")]);
+        assert_eq!(straight.status, around.status);
+        assert_eq!(straight.header("content-type"), around.header("content-type"));
+        assert_eq!(straight.answer(), around.answer());
+    }
+}
+
 //= docs/spec.md#http
 //= type=test
 //# A header that disagrees with the body, or that the tool's schema asks for and is not there, MUST be refused with code -32020.

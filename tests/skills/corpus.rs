@@ -41,6 +41,9 @@ impl Corpus {
                 corpus.many();
                 corpus.configured("refresh_ms = 20\nwatch = false");
             }
+            "a clock" => corpus.configured("refresh_ms = 2000\nwatch = false"),
+            "plugins switched off" => corpus.configured("plugins = false"),
+            "odd" => corpus.odd(),
             "still" => corpus.configured("refresh_ms = 0\nwatch = false"),
             "empty" => {
                 fs::remove_dir_all(corpus.home.user()).unwrap();
@@ -82,6 +85,30 @@ impl Corpus {
         fs::write(folder.join("SKILL.md"), text).unwrap();
     }
 
+    /// Skills that are legal and rare, and some that are none and must not be in the way.
+    fn odd(&self) {
+        let at = |path: &str| self.at(&format!("{{PROJ}}/.claude/skills/{path}"));
+        let write = |folder: &str, text: &str| {
+            fs::create_dir_all(at(folder)).unwrap();
+            fs::write(at(folder).join("SKILL.md"), text).unwrap();
+        };
+        write("a-dated", "---\nname: 2024-01-01\ndescription: d\n---\n");
+        write("a-day", "---\nname: a-day\ndescription: 2024-01-01\n---\n");
+        write("quoted", "---\nname: \"2024-02-02\"\ndescription: d\n---\nname: 2024-01-01\n");
+        write("lines", "---\nname: \"two\\n- lines\"\ndescription: d\n---\n");
+        write("once", "---\nname: once\ndescription: d\n---\n");
+        write(&(0..40).map(|depth| format!("{depth}/")).collect::<String>(), "---\nname: deep\ndescription: d\n---\n");
+        write("large", &format!("---\nname: large\ndescription: d\n---\n{}\n", "0123456789\n".repeat(300_000)));
+        write("too-large", "---\nname: too-large\ndescription: d\n---\n");
+        let sparse = fs::File::options().append(true).open(at("too-large/SKILL.md")).unwrap();
+        sparse.set_len(100 << 20).unwrap();
+        fs::create_dir_all(at("folder/SKILL.md")).unwrap();
+        // Links that lead around.
+        symlink("..", at("above")).unwrap();
+        symlink(".", at("itself")).unwrap();
+        symlink("once", at("again")).unwrap();
+    }
+
     fn plugins(&self, from: &Path) {
         fs::write(self.at(PLUGINS), self.filled(&fs::read_to_string(from).unwrap())).unwrap();
     }
@@ -106,6 +133,13 @@ impl Corpus {
         fs::read_to_string(self.home.log()).unwrap()
     }
 
+    /// Waits for one more look than there were, and notes how many there are: the next one is a whole interval away.
+    pub fn looked_again(&self, looks: &mut usize) {
+        let now = self.log().matches(LOOKED).count();
+        assert!(self.logged(LOOKED, now.max(*looks) + 1), "{}", self.log());
+        *looks = self.log().matches(LOOKED).count();
+    }
+
     /// Waits until the log has a line with this text, `count` times.
     pub fn logged(&self, text: &str, count: usize) -> bool {
         for _ in 0..200 {
@@ -117,5 +151,8 @@ impl Corpus {
         false
     }
 }
+
+/// What the log says of each look.
+const LOOKED: &str = "`skills` is refreshed";
 
 const PLUGINS: &str = "{HOME}/.claude/plugins/installed_plugins.json";

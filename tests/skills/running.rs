@@ -27,6 +27,7 @@ const ALL: &[(&str, Check)] = &[
     ("terminated", |corpus| signalled(corpus, "-TERM")),
     ("the_rejected", the_rejected),
     ("the_end_of_the_input", the_end_of_the_input),
+    ("the_links_around", the_links_around),
     ("the_options", |corpus| unless(options(corpus) == (2, 24, true), format!("{:?}", options(corpus)))),
     ("no_options", |corpus| unless(options(corpus) == (1, 0, false), format!("{:?}", options(corpus)))),
 ];
@@ -237,6 +238,16 @@ fn signalled(corpus: &Corpus, signal: &str) -> Vec<String> {
     let code = server.exit_code();
     let log = corpus.log();
     unless(code == Some(0) && log.contains("shutting down"), format!("{code:?}\n{log}"))
+}
+
+fn the_links_around(corpus: &Corpus) -> Vec<String> {
+    let mut server = corpus.serve();
+    let text = description(&mut server);
+    let once = text.matches("\n- once: d\n").count() == 1;
+    server.end();
+    let log = corpus.log();
+    let around = ["skills/above/", "skills/itself/"].iter().any(|link| log.contains(link));
+    unless(once && !around && log.contains("too-large/SKILL.md is no skill: "), format!("{text}\n{log}"))
 }
 
 fn the_end_of_the_input(corpus: &Corpus) -> Vec<String> {

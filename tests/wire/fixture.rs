@@ -241,7 +241,7 @@ impl Fixture {
             "toolsd://status" => vec![(uri.to_owned(), None, ResourceBody::Text("all is well".to_owned()))],
             _ => return Answer::Fault(Diagnostic::new(Code::NOT_FOUND, format!("no resource `{uri}`"))),
         };
-        let touched = vec!["note.md".to_owned()];
+        let touched = vec![["note.md".to_owned()].into()];
         Answer::Contents(Contents { parts, ttl_ms: Some(1000), cache_scope: Some("public".to_owned()), touched })
     }
 }

@@ -34,10 +34,79 @@ pub fn measure(setting: &Setting, report: &mut Report) -> Outcome<()> {
     warm(setting, report, &mut server)?;
     edits(setting, report, &mut server, &large, each)?;
     changes(setting, report, &mut server)?;
+    beside(setting, report)?;
     if let Some(memory) = server.memory() {
         report.note(format!("trace: {:.0} MB resident after all that, {:.0} MB at most", memory.now, memory.peak));
     }
     Ok(())
+}
+
+/// What is asked of both: of one requirement, and of all of them.
+fn questions() -> [(&'static str, Value); 5] {
+    [
+        ("get_requirement", json!({ "req_id": "REQ-d00007" })),
+        ("search", json!({ "query": "part 99" })),
+        ("get_hierarchy", json!({ "req_id": "REQ-d00099" })),
+        ("get_uncovered_assertions", json!({ "req_id": "REQ-d00042" })),
+        ("find_by_keywords", json!({ "keywords": ["machine", "99"] })),
+    ]
+}
+
+/// Times of one server: from its start to its first answer, then of each question, in milliseconds.
+#[derive(Default)]
+struct Served {
+    begun: Vec<f64>,
+    calls: Vec<Vec<f64>>,
+}
+
+/// The original on the same projects, small ones: a large one takes it too long. Both in turns, so that what else the
+/// machine does hits them alike.
+fn beside(setting: &Setting, report: &mut Report) -> Outcome<()> {
+    for (count, name) in [(1_000, "1,000"), (5_000, "5,000")] {
+        let project = make(&setting.empty_folder("trace-beside")?, setting.count(count, count / 10) / FILES)?;
+        let (mut own, mut other) = (Served::default(), Served::default());
+        for _ in 0..setting.count(5, 1) {
+            own.turn(setting, Some(start(setting, &project)?))?;
+            other.turn(setting, setting.elspais(&project)?)?;
+        }
+        let label = |what: &str| format!("trace, {name} requirements: {what}");
+        compare(report, &label("start to first answer"), &own.begun, &other.begun)?;
+        for (at, (tool, _)) in questions().iter().enumerate() {
+            let theirs = other.calls.get(at).map_or(&[][..], Vec::as_slice);
+            compare(report, &label(&format!("{tool}, p50")), &own.calls[at], theirs)?;
+        }
+    }
+    Ok(())
+}
+
+fn compare(report: &mut Report, target: &str, own: &[f64], other: &[f64]) -> Outcome<()> {
+    let own = median(own).ok_or("nothing was measured")?;
+    match median(other) {
+        Some(other) => {
+            report.measured(target, &format!("≤ elspais {other:.2} ms"), &format!("{own:.2} ms"), own <= other);
+        }
+        None => report.no_opponent(target, "≤ elspais", &format!("{own:.2} ms")),
+    }
+    Ok(())
+}
+
+impl Served {
+    /// A server that was started just now, if there is one.
+    fn turn(&mut self, setting: &Setting, server: Option<Server>) -> Outcome<()> {
+        let Some(mut server) = server else { return Ok(()) };
+        let questions = questions();
+        self.calls.resize(questions.len(), Vec::new());
+        let (tool, arguments) = &questions[0];
+        asked(&mut server, tool, arguments)?;
+        self.begun.push(milliseconds(server.age()));
+        for ((tool, arguments), times) in questions.iter().zip(&mut self.calls) {
+            asked(&mut server, tool, arguments)?;
+            for _ in 0..setting.count(15, 1) {
+                times.push(asked(&mut server, tool, arguments)?.0);
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Requirement `at` implements the one at a third of its number: a tree.

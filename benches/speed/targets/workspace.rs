@@ -32,7 +32,9 @@ pub fn measure(setting: &Setting, report: &mut Report) -> Outcome<()> {
     report.note(format!("workspace: first list, with the graph built: {:.0} ms", milliseconds(time)));
     let middle = count / 2 + 1;
     let rounds = setting.count(100, 5);
-    times(report, "resources/list", LIST, rounds, || Ok(list(&mut server)?.0))?;
+    // A client sees all of it only after the last page; each of them is a request that sees edits made before it.
+    times(report, "resources/list, all pages", LIST, rounds, || Ok(list(&mut server)?.0))?;
+    times(report, "resources/list, one page", LIST, rounds, || Ok(server.ask("resources/list", &json!({}))?.0))?;
     let spec = format!("spec://s-{middle:03}");
     let uris = [
         ("artifact", spec.clone(), "# Specification"),

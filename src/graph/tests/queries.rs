@@ -164,7 +164,7 @@ fn sets_are_ordered_and_lazy() {
     assert_eq!(tea.slice(1, None).where_(&map(r#"{ "price": 9 }"#)).unwrap().len(), 0, "a slice is not the whole kind");
     assert_eq!(all().distinct("level").unwrap(), [Value::from("MAY"), "MUST".into(), "SHOULD".into()]);
     assert_eq!(Value::Map(all().count_by("price").unwrap()), json(r#"{ "()": 1, "7": 1, "7.5": 1, "9": 2, "40": 1 }"#));
-    assert_eq!(tea.any_of(&names(&["key", "from"]), &json(r#"{ "contains": "a" }"#)).unwrap().len(), 3);
+    assert_eq!(tea.any_of(&names(&["key", "from"]), &json(r#"{ "contains": "a" }"#), None).unwrap().len(), 3);
     let odd =
         closure(|node| Value::Bool(matches!(node, Value::Handle(node) if node.field("key") == Ok("oolong".into()))));
     assert_eq!(keys(&all().filter(&odd).unwrap()), ["oolong"]);

@@ -51,7 +51,8 @@ fn fragments() -> Vec<Arc<crate::graph::Fragment>> {
 fn how_fast() {
     let fragments = fragments();
     let functions = Fake::default().shared();
-    let make = || assemble(None, &fragments, Vec::new(), Map::new(), Arc::clone(&functions), None).unwrap();
+    let make =
+        || assemble(None, &fragments, Vec::new(), (Map::new(), Vec::new()), Arc::clone(&functions), None).unwrap();
     println!("assembly {:?}", best(20, || drop(make())));
     let graph = make();
     println!("{} nodes, {} references, {} broken", graph.len(), graph.edges().len(), graph.broken().len());

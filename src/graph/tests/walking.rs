@@ -26,7 +26,7 @@ fn ring() -> Arc<Graph> {
 }
 
 fn walking(direction: Direction, kinds: Option<&[String]>) -> Walking<'_> {
-    Walking { direction, kinds, depth: None, depth_first: false }
+    Walking { direction, kinds, depth: None, depth_first: false, back: false }
 }
 
 #[test]

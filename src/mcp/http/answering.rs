@@ -91,7 +91,12 @@ impl Door {
             //# A body that is no message MUST be answered with status 400 and an error of the protocol.
             StatusCode::UNSUPPORTED_MEDIA_TYPE if says_json => told(StatusCode::BAD_REQUEST, &read_refused(&body)),
             StatusCode::OK => match misread_cursor(&body) {
-                Some(error) => told(StatusCode::OK, &error),
+                Some(error) => {
+                    // The page that nobody gets is on its way: let go too early, it would go to the next request with
+                    // this id.
+                    let _page = answer.into_body().collect().await;
+                    told(StatusCode::OK, &error)
+                }
                 None => answer,
             },
             _ => answer,

@@ -1,9 +1,9 @@
 //! A block that is being read.
 
-use super::{Items, Rules};
+use super::{Block, Item, Items, Pairs, Rules, Section};
 use crate::diagnostic::Result;
 use crate::document::Document;
-use crate::value::{Map, Text, Value};
+use crate::value::{Text, Value};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ pub(super) struct Open<'a> {
     document: &'a Document,
     rules: &'a Rules,
     start: usize,
-    groups: Map,
+    groups: Pairs,
     /// By the place of the field in the rules.
     fields: Vec<Option<Value>>,
     /// Lines of the body that gave a field, ascending.
@@ -22,18 +22,18 @@ pub(super) struct Open<'a> {
     listing: bool,
     /// Whether the last item may go on.
     going_on: bool,
-    sections: Vec<(usize, Map)>,
-}
-
-struct Item {
-    groups: Map,
-    text: String,
-    line: usize,
+    sections: Vec<(usize, Pairs)>,
 }
 
 impl<'a> Open<'a> {
     /// A block whose first line is the one at `start`.
-    pub(super) fn new(document: &'a Document, rules: &'a Rules, start: usize, groups: Map, line: &str) -> Result<Self> {
+    pub(super) fn new(
+        document: &'a Document,
+        rules: &'a Rules,
+        start: usize,
+        groups: Pairs,
+        line: &str,
+    ) -> Result<Self> {
         let listing = rules.items.as_ref().is_some_and(|items| items.after.is_none());
         let fields = vec![None; rules.fields.len()];
         let (field_lines, items, sections) = (Vec::new(), Vec::new(), Vec::new());
@@ -52,7 +52,9 @@ impl<'a> Open<'a> {
             && let Some(found) = rule.find(line)?
         {
             let mut section = rule.groups(line, &found);
-            section.insert("title".into(), rule.main_group("title", line, &found));
+            let title = rule.main_group("title", line, &found);
+            section.retain(|(name, _)| &**name != "title");
+            section.push(("title".into(), title));
             self.sections.push((at, section));
         }
         match &self.rules.items {
@@ -67,7 +69,8 @@ impl<'a> Open<'a> {
     }
 
     /// The end line, which belongs to the block.
-    pub(super) fn end_line(&mut self, groups: Map, line: &str) -> Result<()> {
+    pub(super) fn end_line(&mut self, groups: Pairs, line: &str) -> Result<()> {
+        self.groups.retain(|(known, _)| !groups.iter().any(|(name, _)| name == known));
         self.groups.extend(groups);
         self.read_fields(line).map(drop)
     }
@@ -75,11 +78,11 @@ impl<'a> Open<'a> {
     /// Whether the line gave a field. The first line that has one counts.
     fn read_fields(&mut self, line: &str) -> Result<bool> {
         let mut any = false;
-        for (value, (_, rule)) in self.fields.iter_mut().zip(&self.rules.fields) {
+        for (value, field) in self.fields.iter_mut().zip(&self.rules.fields) {
             if value.is_none()
-                && let Some(found) = rule.find(line)?
+                && let Some(found) = field.rule.find(line)?
             {
-                *value = Some(rule.main_group("value", line, &found));
+                *value = Some(field.rule.main_group("value", line, &found));
                 any = true;
             }
         }
@@ -103,13 +106,19 @@ impl<'a> Open<'a> {
             self.listing = false;
             return Ok(());
         }
-        if let Some(found) = items.item.find(line)? {
+        if let Some(found) = items.item.expect(line)? {
             let mut groups = items.item.groups(line, &found);
-            let text = match groups.remove("text") {
+            let place = groups.iter().position(|(name, _)| &**name == "text");
+            let text = place.map(|place| groups.remove(place).1);
+            let text = match text {
+                Some(_) if items.rest => {
+                    let start = items.item.start_of("text", &found).unwrap_or(line.len());
+                    line[start..].trim().to_owned()
+                }
                 Some(Value::Text(text)) => text.trim().to_owned(),
                 _ => line.trim().to_owned(),
             };
-            self.items.push(Item { groups, text, line: at });
+            self.items.push(Item { groups, text, line: at + 1 });
             self.going_on = true;
             return Ok(());
         }
@@ -126,55 +135,37 @@ impl<'a> Open<'a> {
     }
 
     /// The block, whose body ends before the line at `body_end` and which itself ends before the one at `end`.
-    pub(super) fn close(self, body_end: usize, end: usize) -> Result<Value> {
+    pub(super) fn close(mut self, body_end: usize, end: usize) -> Result<Block> {
         let lists = self.lists()?;
         let text = self.text(self.start + 1..body_end);
-        let preamble = match self.rules.sections {
-            Some(_) => self.preamble(body_end).into(),
-            None => Value::Null,
-        };
+        let preamble = self.rules.sections.as_ref().map(|_| self.preamble(body_end)).transpose()?;
         let sections = self.sections(body_end);
-        let names = self.rules.fields.iter().map(|(name, _)| Arc::clone(name));
-        let fields = names.zip(self.fields).map(|(name, value)| (name, value.unwrap_or(Value::Null)));
-        let items = self.items.into_iter().map(|item| {
-            let mut map = item.groups;
-            map.insert("text".into(), item.text.into());
-            map.insert("line".into(), (item.line + 1).into());
-            Value::Map(map)
-        });
-        Ok(Value::map([
-            ("line", (self.start + 1).into()),
-            ("end_line", end.into()),
-            ("groups", self.groups.into()),
-            ("fields", fields.collect::<Map>().into()),
-            ("items", Value::list(items)),
-            ("sections", sections),
-            ("lists", lists.into()),
-            ("text", text.into()),
-            ("preamble", preamble),
-        ]))
+        let given = std::mem::take(&mut self.fields).into_iter().zip(&self.rules.fields);
+        let fields = given.map(|(value, field)| (Arc::clone(&field.name), field.meant(value))).collect();
+        let (line, end_line) = (self.start + 1, end);
+        let first_line = (self.start + 1..end).find(|at| !self.line(*at).trim().is_empty()).map_or(end, |at| at + 1);
+        let (groups, items) = (self.groups, self.items);
+        Ok(Block { line, end_line, first_line, groups, fields, items, sections, lists, text, preamble })
     }
 
-    fn lists(&self) -> Result<Map> {
-        let mut lists = Map::new();
+    fn lists(&self) -> Result<Vec<(Text, Vec<Pairs>)>> {
+        let mut lists = Vec::new();
         for list in &self.rules.lists {
-            let place = self.rules.fields.iter().position(|(name, _)| *name == list.name);
-            let field = place.and_then(|place| self.fields[place].as_ref()).or_else(|| self.groups.get(&list.name));
+            let place = self.rules.fields.iter().position(|field| field.name == list.name);
+            let group = || self.groups.iter().find(|(name, _)| *name == list.name).map(|(_, value)| value);
+            let field = place.and_then(|place| self.fields[place].as_ref()).or_else(group);
             let records = field.and_then(Value::as_text).map(|text| list.records(text)).transpose()?;
-            lists.insert(Text::clone(&list.name), Value::List(records.unwrap_or_default()));
+            lists.push((Text::clone(&list.name), records.unwrap_or_default()));
         }
         Ok(lists)
     }
 
-    fn sections(&self, body_end: usize) -> Value {
-        let ends = self.sections.iter().skip(1).map(|(at, _)| *at).chain([body_end]);
-        Value::list(self.sections.iter().zip(ends).map(|((at, groups), end)| {
-            let mut section = groups.clone();
-            section.insert("line".into(), (at + 1).into());
-            section.insert("end_line".into(), end.into());
-            section.insert("text".into(), self.text(at + 1..end).into());
-            Value::Map(section)
-        }))
+    fn sections(&mut self, body_end: usize) -> Vec<Section> {
+        let sections = std::mem::take(&mut self.sections);
+        let ends: Vec<usize> = sections.iter().skip(1).map(|(at, _)| *at).chain([body_end]).collect();
+        let text = |at: usize, end: usize| self.text(at + 1..end).trim().to_owned();
+        let section = |((at, groups), end)| Section { groups, line: at + 1, end_line: end, text: text(at, end) };
+        sections.into_iter().zip(ends).map(section).collect()
     }
 
     fn line(&self, at: usize) -> &'a str {
@@ -204,16 +195,19 @@ impl<'a> Open<'a> {
         if text.contains('\r') { text.replace("\r\n", "\n") } else { text.to_owned() }
     }
 
-    /// What stands before the first section, without the lines that gave a field.
-    fn preamble(&self, body_end: usize) -> String {
+    /// What stands before the first section, without the lines that gave a field, or those that the rules name.
+    fn preamble(&self, body_end: usize) -> Result<String> {
         let end = self.sections.first().map_or(body_end, |(at, _)| *at);
-        let lines = self.start + 1..end;
-        let kept: Vec<usize> = lines.filter(|at| self.field_lines.binary_search(at).is_err()).collect();
-        let is_text = |at: &&usize| !self.line(**at).trim().is_empty();
-        let (Some(first), Some(last)) = (kept.iter().find(is_text), kept.iter().rev().find(is_text)) else {
-            return String::new();
-        };
-        let kept = kept.iter().filter(|at| (first..=last).contains(at));
-        kept.map(|at| self.line(*at)).collect::<Vec<_>>().join("\n")
+        let mut kept = Vec::new();
+        for at in self.start + 1..end {
+            let is_beside = match &self.rules.beside {
+                Some(rule) => rule.matches(self.line(at))?,
+                None => self.field_lines.binary_search(&at).is_ok(),
+            };
+            if !is_beside {
+                kept.push(self.line(at));
+            }
+        }
+        Ok(kept.join("\n").trim().to_owned())
     }
 }

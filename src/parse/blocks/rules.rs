@@ -11,11 +11,23 @@ pub struct Rules {
     pub(super) end: Option<Rule>,
     pub(super) end_takes: bool,
     pub(super) tail: Option<Rule>,
-    pub(super) fields: Vec<(Text, Rule)>,
+    pub(super) fields: Vec<Field>,
     pub(super) items: Option<Items>,
     pub(super) sections: Option<Rule>,
+    /// Lines that are no part of the preamble; without it, those that gave a field.
+    pub(super) beside: Option<Rule>,
     pub(super) lists: Vec<List>,
     pub(super) opaque: bool,
+}
+
+/// What one line says about the whole block.
+pub(super) struct Field {
+    pub(super) name: Text,
+    pub(super) rule: Rule,
+    /// How words are written, by their lower case.
+    words: Map,
+    /// What it is where no line says it.
+    otherwise: Value,
 }
 
 /// Lines of a block that become records.
@@ -27,6 +39,9 @@ pub(super) struct Items {
     pub(super) stop: Option<Rule>,
     /// Such a line goes on with the item above it.
     pub(super) continues: Option<Rule>,
+    /// Whether the text of an item is the line from its group `text` on: to find where a text begins is much faster
+    /// than to find where it ends.
+    pub(super) rest: bool,
 }
 
 /// How a field is split into records.
@@ -37,7 +52,12 @@ pub(super) struct List {
     /// Words that stand for nothing.
     pub(super) none: Vec<Text>,
     pub(super) item: Option<Rule>,
+    /// What a part gets that the regular expression does not know without it.
+    pub(super) prefix: Option<Text>,
 }
+
+/// Names and what they stand for: few, so that a look at all of them is the fastest one.
+pub type Pairs = Vec<(Text, Value)>;
 
 /// A regular expression for one line, and its named groups.
 pub(super) struct Rule {
@@ -66,8 +86,19 @@ impl Rule {
         if self.matches(line)? { self.pattern.first(line) } else { Ok(None) }
     }
 
+    /// Its first match in a line that most likely has one.
+    pub(super) fn expect(&self, line: &str) -> Result<Option<Found>> {
+        self.pattern.first(line)
+    }
+
+    /// Where the group of this name begins, if it took part.
+    pub(super) fn start_of(&self, name: &str, found: &Found) -> Option<usize> {
+        let number = self.names.iter().find(|(_, known)| &**known == name).map(|(number, _)| *number)?;
+        found.group(number).map(|span| span.start)
+    }
+
     /// The named groups of a match; `()` for one that took no part.
-    pub(super) fn groups(&self, line: &str, found: &Found) -> Map {
+    pub(super) fn groups(&self, line: &str, found: &Found) -> Pairs {
         let value = |number: usize| Value::from(found.group(number).map(|span| Value::from(&line[span])));
         self.names.iter().map(|(number, name)| (Arc::clone(name), value(*number))).collect()
     }
@@ -148,7 +179,7 @@ fn wrong(path: &str, expected: &str, value: &Value) -> Box<Diagnostic> {
 impl Rules {
     /// The keys of the map.
     const KEYS: &'static [&'static str] =
-        &["start", "end", "end_takes", "tail", "fields", "items", "sections", "lists", "fences"];
+        &["start", "end", "end_takes", "tail", "fields", "items", "sections", "beside", "lists", "fences"];
 
     /// Reads them. What is unknown, missing or of the wrong kind is a fault `arguments`.
     pub fn read(value: &Value) -> Result<Self> {
@@ -165,7 +196,7 @@ impl Rules {
         if let Some(value) = rules.get("fields") {
             let reader = Reader::new(value, "rules.fields", &[])?;
             for name in reader.map.keys() {
-                fields.push((Arc::clone(name), reader.needed(name)?));
+                fields.push(Field::read(&reader, name)?);
             }
         }
         let rules = Self {
@@ -176,6 +207,7 @@ impl Rules {
             fields,
             items: rules.get("items").map(Items::read).transpose()?,
             sections: rules.rule("sections")?,
+            beside: rules.rule("beside")?,
             lists: rules.get("lists").map(List::read_all).transpose()?.unwrap_or_default(),
             opaque,
         };
@@ -183,8 +215,15 @@ impl Rules {
         Ok(rules)
     }
 
+    /// Whether a block may have a group or a field of this name.
+    pub fn names(&self, name: &str) -> bool {
+        let lines = [Some(&self.start), self.end.as_ref()];
+        lines.into_iter().flatten().flat_map(|rule| &rule.names).any(|(_, known)| &**known == name)
+            || self.fields.iter().any(|field| &*field.name == name)
+    }
+
     /// The named groups of the line, if it ends a block.
-    pub(super) fn end_of(&self, line: &str) -> Result<Option<Map>> {
+    pub(super) fn end_of(&self, line: &str) -> Result<Option<Pairs>> {
         let Some(end) = &self.end else { return Ok(None) };
         Ok(end.find(line)?.map(|found| end.groups(line, &found)))
     }
@@ -201,7 +240,7 @@ impl Rules {
     fn check_lists(&self) -> Result<()> {
         let groups = [Some(&self.start), self.end.as_ref()].into_iter().flatten().flat_map(|rule| &rule.names);
         let known: Vec<&str> =
-            self.fields.iter().map(|(name, _)| &**name).chain(groups.map(|(_, name)| &**name)).collect();
+            self.fields.iter().map(|field| &*field.name).chain(groups.map(|(_, name)| &**name)).collect();
         match self.lists.iter().find(|list| !known.contains(&&*list.name)) {
             None => Ok(()),
             Some(List { name, .. }) => {
@@ -214,14 +253,45 @@ impl Rules {
     }
 }
 
+impl Field {
+    /// A regular expression, or `#{ find, words, otherwise }`.
+    fn read(fields: &Reader, name: &Text) -> Result<Self> {
+        let plain = |rule| Self { name: Arc::clone(name), rule, words: Map::new(), otherwise: Value::Null };
+        let Some(value @ (Value::Map(_) | Value::Handle(_))) = fields.get(name) else {
+            return fields.needed(name).map(plain);
+        };
+        let reader = Reader::new(value, &fields.path(name), &["find", "words", "otherwise"])?;
+        let mut words = Map::new();
+        if let Some(value) = reader.get("words") {
+            for (word, meant) in Reader::new(value, &reader.path("words"), &[])?.map {
+                words.insert(word.to_lowercase().into(), meant);
+            }
+        }
+        let otherwise = reader.get("otherwise").cloned().unwrap_or(Value::Null);
+        Ok(Self { words, otherwise, ..plain(reader.needed("find")?) })
+    }
+
+    /// What stands for the word that a line gave.
+    pub(super) fn meant(&self, word: Option<Value>) -> Value {
+        match word {
+            None | Some(Value::Null) => self.otherwise.clone(),
+            Some(Value::Text(word)) if !self.words.is_empty() => {
+                self.words.get(word.to_lowercase().as_str()).cloned().unwrap_or(Value::Text(word))
+            }
+            Some(word) => word,
+        }
+    }
+}
+
 impl Items {
     fn read(value: &Value) -> Result<Self> {
-        let reader = Reader::new(value, "rules.items", &["after", "item", "stop", "continues"])?;
+        let reader = Reader::new(value, "rules.items", &["after", "item", "stop", "continues", "rest"])?;
         Ok(Self {
             after: reader.rule("after")?,
             item: reader.needed("item")?,
             stop: reader.rule("stop")?,
             continues: reader.rule("continues")?,
+            rest: reader.flag("rest")?,
         })
     }
 }
@@ -234,7 +304,7 @@ impl List {
 
     fn read(name: &Text, value: &Value) -> Result<Self> {
         let path = format!("rules.lists.{name}");
-        let reader = Reader::new(value, &path, &["separator", "none", "item"])?;
+        let reader = Reader::new(value, &path, &["separator", "none", "item", "prefix"])?;
         let none = match reader.get("none") {
             None => Vec::new(),
             Some(Value::List(words)) => {
@@ -250,12 +320,13 @@ impl List {
         if separator.is_empty() {
             return Err(Diagnostic::new(Code::ARGUMENTS, format!("`{}` is empty", reader.path("separator"))));
         }
-        Ok(Self { name: Arc::clone(name), separator: separator.into(), none, item: reader.rule("item")? })
+        let (item, prefix) = (reader.rule("item")?, reader.text("prefix")?.map(Text::from));
+        Ok(Self { name: Arc::clone(name), separator: separator.into(), none, item, prefix })
     }
 
     /// The records of a field: the named groups of each part, and its `text`; parts that are empty or stand for
     /// nothing are none. A part that the regular expression does not know has `()` for its groups.
-    pub(super) fn records(&self, text: &str) -> Result<Vec<Value>> {
+    pub(super) fn records(&self, text: &str) -> Result<Vec<Pairs>> {
         let is_none = |part: &str| part.is_empty() || self.none.iter().any(|word| &**word == part);
         let mut records = Vec::new();
         if is_none(text.trim()) {
@@ -263,16 +334,28 @@ impl List {
         }
         for part in text.split(&*self.separator).map(str::trim).filter(|part| !is_none(part)) {
             crate::guard::check()?;
-            let mut record = Map::new();
-            if let Some(rule) = &self.item {
-                record = match rule.find(part)? {
-                    Some(found) => rule.groups(part, &found),
-                    None => rule.names.iter().map(|(_, name)| (Arc::clone(name), Value::Null)).collect(),
-                };
-            }
-            record.insert("text".into(), part.into());
-            records.push(Value::Map(record));
+            records.push(self.record(part)?);
         }
         Ok(records)
+    }
+
+    fn record(&self, part: &str) -> Result<Pairs> {
+        let mut text = Text::from(part);
+        let mut groups = Vec::new();
+        if let Some(rule) = &self.item {
+            let mut found = rule.find(&text)?;
+            if let (None, Some(prefix)) = (&found, self.prefix.as_ref().filter(|prefix| !part.starts_with(&***prefix)))
+            {
+                text = format!("{prefix}{part}").into();
+                found = rule.find(&text)?;
+            }
+            groups = match found {
+                Some(found) => rule.groups(&text, &found),
+                None => rule.names.iter().map(|(_, name)| (Arc::clone(name), Value::Null)).collect(),
+            };
+        }
+        groups.retain(|(name, _)| &**name != "text");
+        groups.push(("text".into(), Value::Text(text)));
+        Ok(groups)
     }
 }

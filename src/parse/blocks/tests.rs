@@ -1,12 +1,14 @@
 //! Tests of blocks.
 
 use super::*;
+use crate::value::Value;
 use proptest::prelude::*;
 use serde_json::json;
 
 fn read(text: &str, rules: &serde_json::Value) -> Result<serde_json::Value> {
     let rules = Rules::read(&Value::from_json(rules))?;
-    Ok(Value::List(blocks(&Document::new("a.md", text), &rules)?).to_json())
+    let found = blocks(&Document::new("a.md", text), &rules)?;
+    Ok(Value::list(found.into_iter().map(Block::into_value)).to_json())
 }
 
 fn recipe() -> serde_json::Value {

@@ -1,4 +1,4 @@
-//! Many paths looked at in one go: each folder is opened once, name by name, and none through a symlink.
+//! Many paths looked at in one go: no folder is looked at twice, and none through a symlink.
 
 use super::Roots;
 use crate::world::{EntryKind, Stat, path};
@@ -6,10 +6,14 @@ use cap_std::fs::Dir;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
+use std::borrow::Cow;
 
 /// What is at a path; nothing if it must be looked at alone: because a symlink is on the way or at its end, because
 /// it lies below no root, or because of a fault.
 type Known = Option<Option<Stat>>;
+
+/// So many in one folder are looked at from the folder above; for more it is opened.
+const FEW: usize = 8;
 
 /// Fewer are looked at on one thread: waking another one costs more.
 const MANY: usize = 512;
@@ -28,15 +32,15 @@ pub(super) fn look(roots: &Roots, paths: &[&str]) -> Vec<Known> {
         }
     }
     // Those below one extra root stand together in what is sorted.
-    let found: Vec<Option<(&Dir, String)>> = outer.iter().map(|at| roots.outer(paths[*at])).collect();
-    let same = |one: &Option<(&Dir, String)>, other: &Option<(&Dir, String)>| match (one, other) {
+    let found: Vec<Option<(&Dir, Cow<'_, str>)>> = outer.iter().map(|at| roots.outer(paths[*at])).collect();
+    let same = |one: &Option<(&Dir, Cow<'_, str>)>, other: &Option<(&Dir, Cow<'_, str>)>| match (one, other) {
         (Some((one, _)), Some((other, _))) => std::ptr::eq(*one, *other),
         _ => false,
     };
     let mut done = 0;
     for run in found.chunk_by(same) {
         if let Some((root, _)) = run.first().and_then(Option::as_ref) {
-            let below: Vec<&str> = run.iter().flatten().map(|(_, within)| within.as_str()).collect();
+            let below: Vec<&str> = run.iter().flatten().map(|(_, within)| within.as_ref()).collect();
             for (at, found) in outer[done..].iter().zip(look_below(root, &below)) {
                 known[*at] = found;
             }
@@ -48,8 +52,17 @@ pub(super) fn look(roots: &Roots, paths: &[&str]) -> Vec<Known> {
 
 fn look_below(root: &Dir, paths: &[&str]) -> Vec<Known> {
     let look = |paths: &[&str]| {
-        let mut open = Open { root: root.as_fd(), folders: Vec::new() };
-        paths.iter().map(|path| open.look(path)).collect::<Vec<Known>>()
+        let mut open = Open { root: root.as_fd(), folders: Vec::new(), last: None };
+        let mut known: Vec<Known> = vec![None; paths.len()];
+        // From the last to the first: what lies in a folder comes before the folder itself.
+        let mut end = paths.len();
+        while let Some(last) = paths[..end].last() {
+            let folder = folder_of(last);
+            let start = paths[..end].iter().rposition(|path| folder_of(path) != folder).map_or(0, |at| at + 1);
+            open.look(folder, &paths[start..end], &mut known[start..end]);
+            end = start;
+        }
+        known
     };
     if paths.len() < MANY {
         return look(paths);
@@ -60,24 +73,48 @@ fn look_below(root: &Dir, paths: &[&str]) -> Vec<Known> {
     known
 }
 
+fn folder_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
 /// The folders that the last path went through.
 struct Open<'a, 'p> {
     root: BorrowedFd<'a>,
     /// The path of each, and the folder; none if it could not be opened, or is a symlink.
     folders: Vec<(&'p str, Option<OwnedFd>)>,
+    /// The folder that was looked at with what lies in it, and what it was.
+    last: Option<(&'p str, Stat)>,
 }
 
 impl<'p> Open<'_, 'p> {
-    fn look(&mut self, path: &'p str) -> Known {
-        if path == "." || !path::is_clean_below(path) {
-            return None;
+    /// Looks at paths that lie in one folder.
+    fn look(&mut self, folder: &'p str, paths: &[&'p str], known: &mut [Known]) {
+        let is_open = folder.is_empty() || self.folders.iter().any(|(open, _)| *open == folder);
+        if !is_open && paths.len() <= FEW {
+            return self.look_through(folder, paths, known);
         }
-        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-        // A name without `/` and with no symlink followed cannot lead out of the folder.
-        match statat(self.folder(folder)?, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(found) => known(&found),
-            Err(Errno::NOENT) => Some(None),
-            Err(_) => None,
+        let last = self.last;
+        let Some(opened) = self.folder(folder) else { return };
+        for (path, known) in paths.iter().zip(known) {
+            *known = match last {
+                Some((looked_at, stat)) if looked_at == *path => Some(Some(stat)),
+                _ => seen(opened, path, &path[within(folder)..]),
+            };
+        }
+    }
+
+    /// Looks at what lies in a folder without opening it, if it is no symlink. Where one is put in its place between
+    /// the two looks, what it leads to is looked at and never opened, and as it is another file it shows as a change.
+    fn look_through(&mut self, folder: &'p str, paths: &[&'p str], known: &mut [Known]) {
+        let above = folder_of(folder);
+        let Some(opened) = self.folder(above) else { return };
+        let from = within(above);
+        let Some(Some(stat)) = seen(opened, folder, &folder[from..]) else { return };
+        if stat.entry == EntryKind::Folder {
+            for (path, known) in paths.iter().zip(known) {
+                *known = seen(opened, path, &path[from..]);
+            }
+            self.last = Some((folder, stat));
         }
     }
 
@@ -101,6 +138,24 @@ impl<'p> Open<'_, 'p> {
             Some((_, folder)) => folder.as_ref().map(AsFd::as_fd),
             None => Some(self.root),
         }
+    }
+}
+
+/// Where the path of what lies in a folder goes on.
+fn within(folder: &str) -> usize {
+    folder.len() + usize::from(!folder.is_empty())
+}
+
+/// What is at a clean path, of which `rest` is the part below the open folder.
+fn seen(folder: BorrowedFd<'_>, path: &str, rest: &str) -> Known {
+    if path == "." || !path::is_clean_below(path) {
+        return None;
+    }
+    // A symlink at the end is not followed.
+    match statat(folder, rest, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(found) => known(&found),
+        Err(Errno::NOENT) => Some(None),
+        Err(_) => None,
     }
 }
 

@@ -6,6 +6,7 @@ use crate::world::granted::GRANT_ROOT;
 use crate::world::path;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
+use std::borrow::Cow;
 use std::io;
 use std::sync::OnceLock;
 
@@ -22,6 +23,8 @@ pub(super) struct Roots {
 struct Root {
     /// Its absolute paths: as it was given, and as the disk knows it.
     spellings: Vec<String>,
+    /// The same as they are written from the home folder, if they lie in it: `~/…`.
+    at_home: Vec<String>,
     /// Whether the user granted it: the grants of a pack hold beneath it too.
     granted: bool,
     dir: OnceLock<Dir>,
@@ -36,7 +39,17 @@ impl Root {
         let mut spellings = vec![path::clean(&absolute)];
         let real = std::fs::canonicalize(&absolute).ok().and_then(|real| real.into_os_string().into_string().ok());
         spellings.extend(real.filter(|real| *real != spellings[0]));
-        Ok(Self { spellings, granted, dir: OnceLock::new(), above: OnceLock::new() })
+        let mut root = Self { spellings, at_home: Vec::new(), granted, dir: OnceLock::new(), above: OnceLock::new() };
+        root.live_at(home);
+        Ok(root)
+    }
+
+    /// Notes where it lies in the home folder.
+    fn live_at(&mut self, home: Option<&str>) {
+        let home = home.map(path::clean);
+        let below = |folder: &&String| home.as_ref().is_some_and(|home| path::is_below(folder, home));
+        let from = home.as_ref().map_or(0, String::len);
+        self.at_home = self.spellings.iter().filter(below).map(|folder| format!("~{}", &folder[from..])).collect();
     }
 
     /// The open folder, once it is there.
@@ -51,6 +64,11 @@ impl Root {
     /// The spelling of this root that the absolute `path` begins with.
     fn holding(&self, path: &str) -> Option<&str> {
         self.spellings.iter().map(String::as_str).find(|folder| path::is_below(path, folder))
+    }
+
+    /// The same for a path that begins with `~/`.
+    fn holding_at_home(&self, path: &str) -> Option<&str> {
+        self.at_home.iter().map(String::as_str).find(|folder| path::is_below(path, folder))
     }
 
     /// The open folder and the path from there, if `within` is seen from this root; nothing if it is not there yet.
@@ -111,6 +129,7 @@ impl Roots {
     pub(super) fn live_at(&mut self, home: &str) -> Result<()> {
         self.roots.push(Root::new(home, false, None)?);
         self.home = Some(home.to_owned());
+        self.roots.iter_mut().for_each(|root| root.live_at(Some(home)));
         Ok(())
     }
 
@@ -140,11 +159,38 @@ impl Roots {
 
     /// The folder outside of the main root that an absolute path, or one in the home folder, lies beneath, and the
     /// clean path from there; nothing if there is none, or it is not there yet.
-    pub(super) fn outer(&self, path: &str) -> Option<(&Dir, String)> {
+    pub(super) fn outer<'a>(&self, path: &'a str) -> Option<(&Dir, Cow<'a, str>)> {
+        let innermost = match path::is_clean_at_home(path) {
+            true => {
+                let found = self.roots.iter().filter_map(|root| Some((root, root.holding_at_home(path)?)));
+                found.max_by_key(|(_, holding)| holding.len())
+            }
+            false => self.innermost(path).filter(|_| path::is_clean_absolute(path)),
+        };
+        if let Some((root, holding)) = innermost
+            && path.len() > holding.len()
+            && let Ok(dir) = root.open()
+        {
+            return Some((dir, Cow::Borrowed(path[holding.len()..].trim_start_matches('/'))));
+        }
         match self.find(path) {
-            Ok((Some(dir), within)) => Some((dir, within)),
+            Ok((Some(dir), within)) => Some((dir, Cow::Owned(within))),
             _ => None,
         }
+    }
+
+    /// The root nearest to a clean absolute path that lies in it, and the spelling of it that the path begins with.
+    fn innermost(&self, path: &str) -> Option<(&Root, &str)> {
+        let found = self.roots.iter().filter_map(|root| Some((root, root.holding(path)?)));
+        found.max_by_key(|(_, holding)| holding.len())
+    }
+
+    /// Whether it is seen at once that a path is as [`spelled`](Self::spelled) spells it, and lies outside of the main
+    /// root.
+    pub(super) fn is_spelled(&self, path: &str) -> bool {
+        path::is_clean_absolute(path)
+            && self.roots[0].holding(path).is_none()
+            && self.innermost(path).is_some_and(|(root, holding)| root.spelling() == holding)
     }
 
     /// The absolute path that a path leads to as things stand, links and all; nothing where there is one root only.

@@ -167,6 +167,10 @@ impl World for Scratch {
         self.disk.run(&command)
     }
 
+    fn git_stamp(&self, folders: &[&str]) -> Result<Option<String>> {
+        self.disk.git_stamp(folders)
+    }
+
     fn now_ms(&self) -> i64 {
         self.now_ms.load(Ordering::Relaxed)
     }

@@ -1,6 +1,7 @@
 //! Hostile paths, links that move while a call runs, and how fast the disk is.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod repository;
 mod roots;
 
 use super::*;
@@ -304,9 +305,17 @@ fn many_paths_are_seen_as_each_alone() {
     let absolute = inside.join("real/file").to_str().unwrap().to_owned();
     let names = ["real", "real/deep", "real/file", "real/file/x", "folder_out", "folder_out/secret", "real/file_out"];
     let more = ["folder_in", "folder_in/file", "folder_in/file_out", "real/file_in", "real/circle", "real/circle/x"];
+    (0..20).for_each(|at| fs::write(inside.join(format!("real/deep/{at}")), "x").unwrap());
+    let many: Vec<String> =
+        (0..20).flat_map(|at| [format!("real/deep/{at}"), format!("folder_in/deep/{at}")]).collect();
     let rest =
         ["real/closed", "real/closed/x", "absent", "real-er/x", ".", "..", "a\0b", &absolute, "~/x", "real//file"];
     let mut paths: Vec<&str> = names.into_iter().chain(more).chain(rest).collect();
+    paths.extend(many.iter().map(String::as_str));
+    paths.extend(names);
+    let mut sorted = paths.clone();
+    sorted.sort_unstable();
+    paths.extend(sorted);
     // Often enough that several threads share them, in an order that leaves folders and comes back.
     for _ in 0..5 {
         let again = paths.clone();

@@ -1,0 +1,56 @@
+//! `add_blocks`: the blocks of a text as nodes.
+
+use crate::diagnostic::Result;
+use crate::graph::{Blocks, record_in};
+use crate::parse::blocks::{Rules, blocks};
+use crate::parse::{Input, TEXTS};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "add_blocks",
+    family: Family::Graph,
+    summary: "Adds a node for each block of a text, children for its items and sections, and its references, all at once, and gives how many blocks there are. Of several blocks with one id the last counts, where the first one stands.",
+    params: &[
+        required("f", &[Kind::Fragment, Kind::Builder], "The fragment of a file, or the builder."),
+        required("text", TEXTS, "The text, or a document."),
+        required("rules", &[Kind::Map], "What a block is: the rules of `parse_blocks`."),
+        required(
+            "nodes",
+            &[Kind::Map],
+            "What becomes of it: `kind`; `id`, the group or field that tells blocks apart (a block without one is passed over); `fields`, names of groups and fields, `text`, `line`, `end_line`, as `\"field\"` or `\"field as name\"`; `plus`, fields that all have. `items`: `kind`, `key` (the id is `block-key`; of two the last counts), `fields`, `plus`. `sections`: `kind`, `mark` (the id is block, mark and number; the preamble comes first), `without` (titles, in any case), `fields`, `plus`. `references`: by kind of edge a list of the rules, whose group `id`, or else whose text, is what is referred to, and `labels` the items of it, an edge each.",
+        ),
+    ],
+    returns: Kind::Integer,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(
+            r##"let g = new_graph();
+            g.add_blocks("# T-1: Tea\nneeds: T-2-A-B\nA. boil\n# T-2: Pot\nA. fill", #{
+                start: "^# (?<id>T-\\d+): (?<title>.*)$", fields: #{ needs: "^needs: (.*)$" }, items: #{ item: "^(?<label>[A-Z])\\. (?<text>.+)$" },
+                lists: #{ needs: #{ item: "^(?<id>T-\\d+)(?<labels>(?:-[A-Z])*)$" } }
+            }, #{ kind: "rule", id: "id", fields: ["title"], items: #{ kind: "step", key: "label", fields: ["text"] }, references: #{ needs: "needs" } });
+            [g.nodes("rule").column("title"), g.nodes("step").column("id"), g.get("rule", "T-1").edges_out().column("labels"), g.broken().column("labels")]"##,
+            r##"[["Tea", "Pot"], ["T-1-A", "T-2-A"], [["A"]], [["B"]]]"##,
+        ),
+        Example::gives(
+            r##"let g = new_graph();
+            g.add_blocks("a: one\nb: two\na: three", #{ start: "^(?<id>.): (?<said>.*)$" }, #{ kind: "word", id: "id", fields: ["said", "line"] });
+            g.nodes("word").select(["id", "said", "line"])"##,
+            r##"[{"id": "a", "said": "three", "line": 3}, {"id": "b", "said": "two", "line": 2}]"##,
+        ),
+        Example::fails(
+            r##"new_graph().add_blocks("", #{ start: "a" }, #{ kind: "word", key: "id" })"##,
+            "`nodes` has no key `key`",
+        ),
+    ],
+    run,
+};
+
+fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
+    let (rules, how) = (Rules::read(args.value("rules"))?, Blocks::read(&args.map("nodes"))?);
+    let found = blocks(&Input::of(args.value("text")).document(), &rules)?;
+    let count = record_in(args.value("f"), |recording| recording.add_blocks(&found, &rules, &how))?;
+    Ok(Value::Integer(i64::try_from(count).unwrap_or(i64::MAX)))
+}

@@ -1,0 +1,38 @@
+//! `derive_values`: values of the whole graph, computed on first read.
+
+use crate::diagnostic::Result;
+use crate::graph::Builder;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "derive_values",
+    family: Family::Graph,
+    summary: "Declares values of the whole graph that `function(g)` computes, as a map, when one of them is first read as `g.name`; they are kept until something in the graph changed. Nodes and edges among them stay nodes and edges.",
+    params: &[
+        required("g", &[Kind::Builder], "The builder."),
+        required("names", &[Kind::Text, Kind::List], "Their names."),
+        required("function", &[Kind::Text], "The name of the function."),
+    ],
+    returns: Kind::Null,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(
+            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.derive_values(["dearest"], "dearest_of"); g.nodes("tea").len()"##,
+            "1",
+        ),
+        Example::fails(
+            r##"let g = new_graph(); g.set("total", 1); g.derive_values("total", "total_of")"##,
+            "has a value `total` already",
+        ),
+    ],
+    run,
+};
+
+fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
+    if let Some(builder) = args.object::<Builder>("g") {
+        builder.derive_values(&args.texts("names")?, args.text("function"))?;
+    }
+    Ok(Value::Null)
+}

@@ -1,0 +1,36 @@
+//! `tokens`: the runs of letters in a text, or in a field of nodes.
+
+use crate::diagnostic::Result;
+use crate::graph::{Nodes, tokens_in};
+use crate::order::Set;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, optional, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "tokens",
+    family: Family::Text,
+    summary: "The tokens of a text, or of a field of nodes, in lower case, each once: runs of letters, digits, `_` and `-`, without the `-` at their ends. They are what the tests `tokens` and `some_token` of `where` look for.",
+    params: &[
+        required("of", &[Kind::Text, Kind::Nodes, Kind::Node], "The text, or the nodes."),
+        optional("field", &[Kind::Text], "The field of the nodes."),
+    ],
+    returns: Kind::Set,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r##"tokens("A pot-lid -- a POT: été_1!")"##, r##"["a", "pot", "pot-lid", "été_1"]"##),
+        Example::gives(
+            r##"let g = new_graph(); g.add("tea", "oolong", #{ note: "dark leaf" }); g.add("tea", "sencha", #{ note: "green leaf" }); g.nodes("tea").tokens("note")"##,
+            r##"["dark", "green", "leaf"]"##,
+        ),
+    ],
+    run,
+};
+
+fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
+    let found = match args.value("of") {
+        Value::Text(text) => tokens_in(text),
+        nodes => Nodes::given(nodes)?.tokens(args.text_or("field").unwrap_or("text"))?,
+    };
+    Ok(Value::handle(Set::new(found.into_iter().map(Value::Text).collect())))
+}
