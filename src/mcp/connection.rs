@@ -38,6 +38,11 @@ impl Host {
         self.turns.acquire().await.ok()
     }
 
+    /// Whether one request is worked on, and no other.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.turns.available_permits() + 1 == self.settings.bounds.in_flight
+    }
+
     /// Waits until nothing is worked on.
     pub(crate) async fn all_turns(&self) {
         let all = u32::try_from(self.settings.bounds.in_flight).unwrap_or(u32::MAX);

@@ -5,13 +5,17 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::{Duration, Instant};
 
 type Job = Box<dyn FnOnce() + Send>;
 
+/// For so long a thread that has done a job looks for the next one before it sleeps: to be woken on an idle machine takes
+/// longer than most calls.
+const LOOKING: Duration = Duration::from_micros(50);
 /// At most so many threads wait for something at a time.
 const WAITING: usize = 256;
 
@@ -24,6 +28,7 @@ pub struct Pool {
 /// What the threads of a pool share.
 struct Crew {
     queue: Mutex<Queue>,
+    sight: Sight,
     /// A job has come, or no more will come.
     filled: Condvar,
     /// How many threads are to work at a time.
@@ -42,6 +47,15 @@ struct Queue {
     closed: bool,
 }
 
+/// What can be seen of a queue without holding it.
+#[derive(Default)]
+struct Sight {
+    /// How many jobs are in it.
+    jobs: AtomicUsize,
+    /// Whether a thread looks for them that need not be woken.
+    looking: AtomicBool,
+}
+
 thread_local! {
     static CREW: RefCell<Option<Arc<Crew>>> = const { RefCell::new(None) };
 }
@@ -52,7 +66,7 @@ impl Pool {
         let wanted = thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
         let (queue, filled) = (Mutex::default(), Condvar::new());
         let (working, waiting) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let crew = Arc::new(Crew { queue, filled, wanted, working, waiting });
+        let crew = Arc::new(Crew { queue, sight: Sight::default(), filled, wanted, working, waiting });
         let threads = (0..wanted).filter(|_| start(&crew)).count();
         Self { crew, threads }
     }
@@ -104,7 +118,9 @@ impl Crew {
     fn put(&self, job: Job) {
         let mut queue = self.queue();
         queue.jobs.push_back(job);
-        let waits = queue.idle > 0;
+        self.sight.jobs.store(queue.jobs.len(), Ordering::Release);
+        let found = self.sight.looking.load(Ordering::Acquire) && queue.jobs.len() == 1;
+        let waits = queue.idle > 0 && !found;
         drop(queue);
         if waits {
             self.filled.notify_one();
@@ -116,6 +132,7 @@ impl Crew {
         let mut queue = self.queue();
         loop {
             if let Some(job) = queue.jobs.pop_front() {
+                self.sight.jobs.store(queue.jobs.len(), Ordering::Release);
                 return Some(job);
             }
             if queue.closed {
@@ -125,6 +142,20 @@ impl Crew {
             queue = self.filled.wait(queue).unwrap_or_else(PoisonError::into_inner);
             queue.idle -= 1;
         }
+    }
+}
+
+impl Sight {
+    /// Looks for a job for a while, unless another thread does already. Whoever has something else to do goes first.
+    fn look(&self) {
+        if self.looking.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let began = Instant::now();
+        while self.jobs.load(Ordering::Acquire) == 0 && began.elapsed() < LOOKING {
+            thread::yield_now();
+        }
+        self.looking.store(false, Ordering::Release);
     }
 }
 
@@ -194,6 +225,7 @@ fn work(crew: &Arc<Crew>) {
         if surplus.is_ok() {
             return;
         }
+        crew.sight.look();
     }
 }
 
