@@ -28,7 +28,7 @@ use fields::Fields;
 use grammar::{FILE, WORKSPACE};
 use read::{icons, limits};
 
-use crate::parse::toml::{Dates, Entry, Item, Node, escape, parse};
+use crate::parse::toml::{Dates, Entry, Item, Node, escape, parse, parse_of};
 use crate::primitive::Effect;
 use crate::source::Place;
 use crate::value::Json;

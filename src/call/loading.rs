@@ -234,7 +234,8 @@ fn caught<T: Default>(result: Result<T>, faults: &mut Vec<Diagnostic>) -> T {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::embedded_files;
+    use crate::definition::Prompt;
+    use crate::registry::{Merged, embedded_files};
 
     #[test]
     fn the_packs_of_the_binary_have_no_fault_that_a_start_could_miss() {
@@ -247,6 +248,36 @@ mod tests {
             let others: Vec<&PackParts> = all.iter().filter(|other| other.name != parts.name).collect();
             assert_eq!(parts.faults, [], "{}", parts.name);
             assert_eq!(check::check_among(parts, &others), [], "{}", parts.name);
+        }
+    }
+
+    #[test]
+    fn a_start_reads_the_packs_of_the_binary_as_they_are() {
+        let texts = embedded_files().into_iter().map(|(path, bytes)| (path, String::from_utf8_lossy(bytes)));
+        let texts: Vec<_> = texts.collect();
+        let files = Files::of_texts(texts.iter().map(|(path, text)| (path.as_str(), text.as_ref())));
+        for name in files.packs() {
+            let read = |care: Care| {
+                let Merged { mut definitions, pack, .. } = merge(&name, &files.of_pack(&name), care);
+                definitions.cases.clear();
+                let schemas = definitions.tools.iter_mut().flat_map(|tool| {
+                    let operations = tool.dispatch.iter_mut().flat_map(|dispatch| &mut dispatch.operations);
+                    let own = operations.map(|operation| &mut operation.input);
+                    own.chain([&mut tool.input]).chain(&mut tool.output).collect::<Vec<_>>()
+                });
+                let defs = definitions.defs.iter_mut().map(|(_, schema)| schema);
+                let variables = definitions.resources.iter_mut().flat_map(|resource| &mut resource.variables);
+                schemas.chain(defs).chain(variables).for_each(|schema| schema.places.clear());
+                (definitions, pack)
+            };
+            let ((known, pack), (full, whole)) = (read(Care::Known), read(Care::Full));
+            assert_eq!(format!("{:#?}", known.tools), format!("{:#?}", full.tools), "{name}");
+            assert_eq!(format!("{:?}", (known.resources, known.data)), format!("{:?}", (full.resources, full.data)));
+            assert_eq!(format!("{:?}", (known.graph, known.defs)), format!("{:?}", (full.graph, full.defs)), "{name}");
+            assert_eq!(format!("{:?}", known.skills), format!("{:?}", full.skills), "{name}");
+            let names = |prompts: &[Prompt]| prompts.iter().map(|one| one.name.value.clone()).collect::<Vec<_>>();
+            assert_eq!(names(&known.prompts), names(&full.prompts), "{name}");
+            assert_eq!((pack.title.value, pack.when), (whole.title.value, whole.when), "{name}");
         }
     }
 }

@@ -29,6 +29,8 @@ pub struct Serve {
     origins: Vec<String>,
 }
 
+/// How long after the start nothing is watched yet.
+const UNWATCHED: Duration = Duration::from_millis(30);
 /// What clients must bring over HTTP.
 const TOKEN: &str = "TOOLSD_HTTP_TOKEN";
 /// What several processes share, so that one goes on with what another began.
@@ -53,8 +55,11 @@ impl Serve {
         let runtime = runtime.map_err(|error| Diagnostic::new(Code::INTERNAL, format!("no runtime: {error}")))?;
         let settings = mcp::Settings { state_key, ..settings(&service) };
         let watched = Arc::clone(&service);
-        // Beside the first answers: a large workspace takes a while to be watched.
-        let watching = runtime.spawn_blocking(move || Watching::begin(&session, &watched));
+        // Behind the first answers, which it would slow down. What is written before is found when it begins.
+        let watching = runtime.spawn(async move {
+            tokio::time::sleep(UNWATCHED).await;
+            tokio::task::spawn_blocking(move || Watching::begin(&session, &watched)).await
+        });
         let answering = Arc::clone(&service) as _;
         let over_http = gate.is_some();
         service.serves(Serving {

@@ -7,10 +7,10 @@ use super::terminal::Style;
 use super::{Ended, Exit, Session};
 use crate::call::Service;
 use crate::case::{self, Blessing, Played};
-use crate::definition::Case;
+use crate::definition::{Care, Case};
 use crate::diagnostic::{Diagnostic, render};
 use crate::primitive::LogLevel;
-use crate::registry::{Choice, Files, Layer, no_pack};
+use crate::registry::{Choice, Files, Layer, merge, no_pack};
 use crate::value::Json;
 use crate::world::World;
 use clap::Args;
@@ -62,7 +62,8 @@ impl Test {
             let site = session.site(Choice::Named(vec![name.clone()]))?;
             let service = Service::open(Arc::new(site));
             broken.extend(service.registry().faults.iter().filter(|fault| fault.is_error()).cloned());
-            ran.extend(run_pack(session, &service, &name, &folders, self.bless));
+            let cases = merge(&name, &files.of_pack(&name), Care::Full).definitions.cases;
+            ran.extend(run_pack(session, &service, &name, &cases, &folders, self.bless));
         }
         broken.dedup();
         broken.extend(write_blessings(session, &layers, &files, &ran));
@@ -77,18 +78,19 @@ fn run_pack(
     session: &Session,
     service: &Arc<Service>,
     name: &str,
+    cases: &[Case],
     folders: &[Arc<dyn World>],
     blesses: bool,
 ) -> Vec<Ran> {
     let registry = service.registry();
     let Some(pack) = registry.packs.iter().find(|pack| pack.name == name) else { return Vec::new() };
-    let bar = progress(session, name, pack.cases.len());
+    let bar = progress(session, name, cases.len());
     let one = |case: &Case| {
         let Played { faults, blessings, log } = case::run(service, pack, case, folders, blesses);
         bar.inc(1);
         Ran { pack: name.to_owned(), title: case.title.value.clone(), faults, blessings, log }
     };
-    let ran = pack.cases.iter().map(one).collect();
+    let ran = cases.iter().map(one).collect();
     bar.finish_and_clear();
     ran
 }

@@ -122,7 +122,12 @@ pub fn escape(key: &str) -> String {
 
 /// Reads a TOML text to its end. The tree holds what could be read.
 pub fn parse(source: &Arc<Source>, dates: Dates, faults: &mut Vec<Diagnostic>) -> Node {
-    let (table, errors) = DeTable::parse_recoverable(&source.text);
+    parse_of(source, &source.text, dates, faults)
+}
+
+/// Reads `text`, which is the source's but for bytes that were blanked: the places are those of the source.
+pub fn parse_of(source: &Arc<Source>, text: &str, dates: Dates, faults: &mut Vec<Diagnostic>) -> Node {
+    let (table, errors) = DeTable::parse_recoverable(text);
     for error in errors {
         let span = error.span().unwrap_or(0..0);
         faults.push(*syntax(source, error.message(), span));

@@ -3,9 +3,7 @@
 use super::compiling::Compiling;
 use super::skills::skills;
 use super::{Checks, Files, Merged, Settings, Skill, Texts, configure, merge, texts};
-use crate::definition::{
-    Care, Case, Checker, Definitions, GraphDefinition, Located, PackDefinition, Prompt, Resource, Tool,
-};
+use crate::definition::{Care, Checker, Definitions, GraphDefinition, Located, PackDefinition, Prompt, Resource, Tool};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::Limits;
 use crate::primitive::Effect;
@@ -26,8 +24,6 @@ pub struct Pack {
     pub definition: PackDefinition,
     /// Its instructions, rendered.
     pub instructions: Option<String>,
-    /// Its cases and examples.
-    pub cases: Vec<Case>,
     /// The skills that come with it.
     pub skills: Vec<Arc<Skill>>,
     /// The functions that find skills, each with its script.
@@ -265,15 +261,8 @@ impl PackParts {
             build_limits: settings.limits(&[build_limits], usual),
             granted: Default::default(),
         };
-        let pack = Pack {
-            name: self.name,
-            definition: self.pack,
-            instructions,
-            cases: definitions.cases,
-            skills: self.skills,
-            skill_lists,
-            made,
-        };
+        let pack =
+            Pack { name: self.name, definition: self.pack, instructions, skills: self.skills, skill_lists, made };
         let published = Published {
             tools: definitions.tools.into_iter().zip(self.tools).collect(),
             resources: definitions.resources.into_iter().zip(self.resources).collect(),

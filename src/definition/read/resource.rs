@@ -1,7 +1,7 @@
 //! Lowers `[[resource]]`.
 
 use super::{Reading, ask, completion, icons};
-use crate::definition::{Completion, Fields, Located, Node, Resource, Role, Schema, code, uri};
+use crate::definition::{Care, Completion, Fields, Located, Node, Resource, Role, Schema, code, uri};
 use crate::diagnostic::{Diagnostic, did_you_mean};
 
 /// `[[resource]]`.
@@ -46,6 +46,9 @@ pub fn resource(fields: &Fields<'_>, reading: &mut Reading) -> Resource {
 
 fn variables(fields: &Fields<'_>, reading: &mut Reading) -> Option<Schema> {
     let node = fields.node("variables")?;
+    if reading.care == Care::Known {
+        return Some(Schema::without_places(node));
+    }
     for entry in node.entries() {
         reading.schema_of(&entry.node, Role::Shared);
     }
