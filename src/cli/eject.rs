@@ -43,7 +43,7 @@ impl Eject {
             }
             let Some(file) = files.by_path.get(path) else { continue };
             target.write(path, file.bytes())?;
-            hashes.insert(path.clone(), blake3::Hash::from(file.hash).to_string());
+            hashes.insert(path.clone(), blake3::Hash::from(*file.hash()).to_string());
         }
         target.write(EJECTED, (serde_json::to_string_pretty(&hashes).unwrap_or_default() + "\n").as_bytes())?;
         if session.shared.format == Format::Json {

@@ -3,7 +3,7 @@
 use super::{Revision, Settings, about, published};
 use crate::call::Answering;
 use crate::definition::Tasking;
-use crate::registry::Registry;
+use crate::registry::{Registry, ServedTool};
 use crate::value::Json;
 use arc_swap::ArcSwapOption;
 use base64::Engine as _;
@@ -41,7 +41,7 @@ pub(crate) struct Calls {
 
 impl Lists {
     fn new(settings: &Settings, registry: Arc<Registry>, revision: Revision) -> Self {
-        let tools = registry.tools.par_iter().filter_map(|tool| typed(published::tool(tool, revision))).collect();
+        let tools = registry.tools.par_iter().filter_map(|served| tool(served, revision)).collect();
         let templates = registry.resources.iter().filter(|served| served.resource.is_template);
         let templates = templates.filter_map(|served| typed(published::template(served, revision))).collect();
         let prompts = registry.prompts.iter().filter_map(|prompt| typed(published::prompt(prompt, revision))).collect();
@@ -80,6 +80,18 @@ impl Shelf {
         slot.store(Some(Arc::clone(&lists)));
         lists
     }
+}
+
+/// A tool as rmcp's type. Its schemas, which are most of it, are put in as they are.
+fn tool(served: &ServedTool, revision: Revision) -> Option<Tool> {
+    let mut tool: Tool = typed(published::tool(served, revision))?;
+    let object = |schema: Json| match schema {
+        Json::Object(map) => Some(Arc::new(map)),
+        _ => None,
+    };
+    tool.input_schema = object((*served.input).clone())?;
+    tool.output_schema = published::output(served, revision).and_then(object);
+    Some(tool)
 }
 
 /// Whether a part of a schema is to be told in a header.

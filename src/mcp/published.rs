@@ -7,18 +7,13 @@ use crate::registry::{ServedPrompt, ServedResource, ServedTool};
 use crate::value::Json;
 use serde_json::{Map, json};
 
-/// A tool.
+/// A tool without its schemas, whose place an empty one takes.
 pub(crate) fn tool(served: &ServedTool, revision: Revision) -> Json {
     let mut item = Map::new();
     item.insert("name".to_owned(), json!(served.name));
     put_title(&mut item, served.tool.title.as_deref(), revision);
     item.insert("description".to_owned(), json!(served.description));
-    item.insert("inputSchema".to_owned(), (*served.input).clone());
-    if let Some(output) = &served.output
-        && revision.has_structured()
-    {
-        item.insert("outputSchema".to_owned(), output_schema(output, revision));
-    }
+    item.insert("inputSchema".to_owned(), json!({}));
     if revision.has_hints() {
         let mut hints = hints(served.tool.effect.value, served.tool.hints);
         if let (false, Some(title), Json::Object(hints)) = (revision.has_structured(), &served.tool.title, &mut hints) {
@@ -29,6 +24,12 @@ pub(crate) fn tool(served: &ServedTool, revision: Revision) -> Json {
     put_icons(&mut item, &served.tool.icons, revision);
     put_meta(&mut item, served.tool.meta.as_ref(), revision);
     Json::Object(item)
+}
+
+/// The schema of the result of a tool, for a revision that knows of such.
+pub(crate) fn output(served: &ServedTool, revision: Revision) -> Option<Json> {
+    let output = served.output.as_ref().filter(|_| revision.has_structured())?;
+    Some(output_schema(output, revision))
 }
 
 /// The hints of a tool: they follow from its effect, and its author may know better.

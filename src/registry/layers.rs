@@ -7,7 +7,7 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::source::Source;
 use crate::world::{Walk, World};
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The folders of a layer that packs are made of.
 pub const FOLDERS: [&str; 3] = ["tools.d", "prompts", "templates"];
@@ -38,8 +38,8 @@ pub struct LayerFile {
     pub source: Option<Arc<Source>>,
     /// Its bytes, if they are no UTF-8.
     binary: Arc<[u8]>,
-    /// The BLAKE3 of its bytes.
-    pub hash: [u8; 32],
+    /// The BLAKE3 of its bytes, once somebody asked.
+    hash: OnceLock<[u8; 32]>,
 }
 
 impl LayerFile {
@@ -50,8 +50,13 @@ impl LayerFile {
             origin: origin.to_owned(),
             source: text.map(|text| Source::new(path, text)),
             binary: if text.is_some() { Arc::default() } else { bytes.into() },
-            hash: *blake3::hash(bytes).as_bytes(),
+            hash: OnceLock::new(),
         }
+    }
+
+    /// The BLAKE3 of its bytes.
+    pub fn hash(&self) -> &[u8; 32] {
+        self.hash.get_or_init(|| *blake3::hash(self.bytes()).as_bytes())
     }
 
     /// Its bytes.
@@ -137,7 +142,7 @@ impl Files {
         if embedded { Care::Known } else { Care::Full }
     }
 
-    /// One hash of all paths, layers and contents.
+    /// One hash of all paths, layers and contents; those inside the binary stay the same for as long as it runs.
     pub fn hash(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new();
         for (path, file) in &self.by_path {
@@ -145,7 +150,9 @@ impl Files {
                 hasher.update(&(part.len() as u64).to_le_bytes());
                 hasher.update(part.as_bytes());
             }
-            hasher.update(&file.hash);
+            if file.origin != EMBEDDED {
+                hasher.update(file.hash());
+            }
         }
         *hasher.finalize().as_bytes()
     }
@@ -161,7 +168,7 @@ impl Files {
         for (path, recorded) in ejected(world.as_ref()) {
             let Some(original) = self.by_path.get(&path) else { continue };
             let Some(ours) = read.get(&path) else { continue };
-            if blake3::Hash::from(original.hash).to_string() != recorded {
+            if blake3::Hash::from(*original.hash()).to_string() != recorded {
                 let message = format!("`{path}` has changed in the layer `{}` since it was ejected", original.origin);
                 let fault = Diagnostic::new(Code("ejected-original-changed"), message)
                     .warning()
@@ -216,7 +223,7 @@ fn read_layer(layer: &Layer, faults: &mut Vec<Diagnostic>) -> BTreeMap<String, L
         match &layer.trust {
             //= docs/spec.md#definitions
             //# A file of the workspace layer MUST NOT be used before its content was trusted.
-            Some(trust) if !trust.allows(&shown, &file.hash) => faults.push(*untrusted(&shown, &file)),
+            Some(trust) if !trust.allows(&shown, file.hash()) => faults.push(*untrusted(&shown, &file)),
             _ => {
                 read.insert(path, file);
             }

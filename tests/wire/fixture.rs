@@ -51,7 +51,6 @@ fn pack() -> Arc<Pack> {
             icons: Vec::new(),
         },
         instructions: Some("Call `echo` first.".to_owned()),
-        cases: Vec::new(),
         skills: Vec::new(),
         skill_lists: Vec::new(),
         made: toolsd::registry::Made::default(),
