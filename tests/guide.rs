@@ -12,9 +12,11 @@ use server::Server;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use toolsd::primitive::Family;
+use toolsd::primitives;
 
 /// The pages that build on each other, in one folder.
-const PAGES: [&str; 7] = [
+const PAGES: [&str; 8] = [
     "1-first-tool.md",
     "2-resources-and-prompts.md",
     "3-graph.md",
@@ -22,6 +24,7 @@ const PAGES: [&str; 7] = [
     "5-testing.md",
     "6-prompts-for-a-team.md",
     "8-calls-that-take-long.md",
+    "9-talking-to-the-client.md",
 ];
 
 /// The page that quotes a pack.
@@ -164,6 +167,21 @@ fn every_quote_stands_in_the_pack() {
         let path = file.strip_prefix(root()).unwrap_or(&file).to_str().unwrap().to_owned();
         assert!(quoted.contains(&path), "nothing is quoted from {path}");
     }
+}
+
+/// What stands on a page is run, so that each of these verbs has an example that does what it should.
+#[test]
+fn every_verb_that_speaks_to_the_client_is_used_in_the_guide() {
+    let scripts: String = PAGES
+        .iter()
+        .flat_map(|name| blocks(name))
+        .filter(|(info, _)| info.starts_with("rhai "))
+        .map(|(_, text)| text)
+        .collect();
+    let speaks = |family: &Family| matches!(family, Family::Client | Family::Content | Family::Outcome);
+    let verbs = primitives::ALL.iter().filter(|verb| speaks(&verb.family)).map(|verb| verb.name);
+    let missing: Vec<&str> = verbs.filter(|verb| !scripts.contains(&format!("{verb}("))).collect();
+    assert_eq!(missing, [""; 0]);
 }
 
 #[test]
