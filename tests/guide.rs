@@ -88,7 +88,7 @@ fn run(home: &Home, at: &str, text: &str) -> Vec<String> {
             }
             other => panic!("{at}: `{other}` cannot be run by this test"),
         };
-        let told = if said.code == 0 { said.out } else { said.out + &said.err };
+        let told = if said.code == 0 { said.out } else { said.out + said.err.as_str() };
         let told = told.replace(home.workspace().canonicalize().unwrap().to_str().unwrap(), SHOWN);
         if told != expected {
             wrong.push(format!("{at}: $ {command}\n{told}\ninstead of\n{expected}\n{}", said.err));

@@ -10,7 +10,7 @@ use rmcp::model::{ErrorData, LoggingLevel, LoggingMessageNotificationParam, Prog
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::sync::oneshot::error::TryRecvError;
+use tokio::sync::oneshot::error::{RecvError, TryRecvError};
 use tokio::sync::{mpsc, oneshot};
 
 /// So many notices wait for the client; those of a script that says more are dropped.
@@ -148,20 +148,11 @@ impl Connection {
         };
         Arc::clone(&self.host.service).submit(request, caller, Box::new(move |answer| drop(done.send(answer))));
         let mut answered = answered;
-        let at_once = self.host.is_alone().then(|| glimpse(&mut answered)).flatten();
-        let answer = if let Some(answer) = at_once {
-            Ok(answer)
-        } else {
-            loop {
-                tokio::select! {
-                    biased;
-                    () = sender.gone.cancelled() => return Err(gone()),
-                    () = self.ends.all.cancelled() => return Err(gone()),
-                    // What was said before a question is told before it.
-                    Some(notice) = hear(heard.as_mut()) => self.tell(notice, token.as_ref(), sender, revision).await,
-                    Some(put) = be_asked(questions.as_mut()) => self.put(put, sender, revision).await,
-                    answer = &mut answered => break answer,
-                }
+        let answer = match self.host.is_alone().then(|| glimpse(&mut answered)).flatten() {
+            Some(answer) => Ok(answer),
+            None => {
+                let ears = (heard.as_mut(), questions.as_mut());
+                self.attend(&mut answered, ears, token.as_ref(), sender, revision).await?
             }
         };
         // What was said before the end is told before the answer.
@@ -173,6 +164,28 @@ impl Connection {
         }
         drop((line, ended, turn));
         answer.map_err(|_| ErrorData::internal_error("the call ended without an answer", None))
+    }
+
+    /// Waits for the answer; tells meanwhile what the script says, and asks what it wants to know.
+    async fn attend(
+        &self,
+        answered: &mut oneshot::Receiver<Answer>,
+        (mut heard, mut questions): (Option<&mut mpsc::Receiver<Notice>>, Option<&mut mpsc::UnboundedReceiver<Put>>),
+        token: Option<&ProgressToken>,
+        sender: Sender<'_>,
+        revision: Revision,
+    ) -> Result<Result<Answer, RecvError>, ErrorData> {
+        loop {
+            tokio::select! {
+                biased;
+                () = sender.gone.cancelled() => return Err(gone()),
+                () = self.ends.all.cancelled() => return Err(gone()),
+                // What was said before a question is told before it.
+                Some(notice) = hear(heard.as_deref_mut()) => self.tell(notice, token, sender, revision).await,
+                Some(put) = be_asked(questions.as_deref_mut()) => self.put(put, sender, revision).await,
+                answer = &mut *answered => return Ok(answer),
+            }
+        }
     }
 
     /// The capabilities of the client that the revision knows.

@@ -43,9 +43,11 @@ fn pid_of(value: &Json) -> Option<u32> {
     }
 }
 
-/// The note of a holder: the process, since when, and what it says of itself. Fields of a map stand beside the others.
-pub fn write(pid: u32, since: &str, said: &Json) -> String {
+/// The note of a holder: the process, which may have a further name, since when, and what it says of itself. Fields of a
+/// map stand beside the others.
+pub fn write(pid: u32, also: Option<&str>, since: &str, said: &Json) -> String {
     let mut note = Map::from_iter([("pid".to_owned(), json!(pid)), ("since".to_owned(), json!(since))]);
+    note.extend(also.map(|name| (name.to_owned(), json!(pid))));
     match said {
         Json::Null => {}
         Json::Object(fields) => {
@@ -79,8 +81,8 @@ mod tests {
 
     #[test]
     fn what_the_holder_says_stands_beside_its_process() {
-        let note = write(7, "2026-01-01T00:00:00Z", &json!({ "resource_id": "WP01", "pid": 9 }));
+        let note = write(7, None, "2026-01-01T00:00:00Z", &json!({ "resource_id": "WP01", "pid": 9 }));
         assert_eq!(note, r#"{"pid":7,"since":"2026-01-01T00:00:00Z","resource_id":"WP01"}"#);
-        assert_eq!(write(7, "x", &json!("brewing")), r#"{"pid":7,"since":"x","note":"brewing"}"#);
+        assert_eq!(write(7, None, "x", &json!("brewing")), r#"{"pid":7,"since":"x","note":"brewing"}"#);
     }
 }

@@ -21,7 +21,7 @@ pub const PRIMITIVE: Primitive = Primitive {
         required(
             "options",
             &[Kind::Map, Kind::Function],
-            "`timeout_s`: how long to wait, 10 if it is left out; `note`: what those who wait are told, a map's fields beside `pid` and `since`. May be left out: then the function is the second argument.",
+            "`timeout_s`: how long to wait, 10 if it is left out; `note`: what those who wait are told, a map's fields beside `pid` and `since`; `pid_as`: a further name of `pid` in it, for who reads it by that. May be left out: then the function is the second argument.",
         ),
         optional(
             "body",
@@ -48,7 +48,7 @@ const TIMEOUT_S: f64 = 10.0;
 /// The longest pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(10);
 
-const KEYS: [&str; 2] = ["timeout_s", "note"];
+const KEYS: [&str; 3] = ["timeout_s", "note", "pid_as"];
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let options = args.map("options");
@@ -58,13 +58,14 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     };
     if let Some(key) = options.keys().find(|key| !KEYS.contains(&&***key)) {
         return Err(Diagnostic::new(Code::ARGUMENTS, format!("`with_lock` has no option `{key}`"))
-            .help("it has `timeout_s` and `note`"));
+            .help("it has `timeout_s`, `note` and `pid_as`"));
     }
     let timeout = match options.get("timeout_s") {
         None | Some(Value::Null) => TIMEOUT_S,
         Some(given) => seconds(given)?,
     };
     let said = options.get("note").map_or(Json::Null, Value::to_json);
+    let also = options.get("pid_as").and_then(Value::as_text);
     let path = args.text("path");
     let world = context.host.world();
     let (mut lock, waited) = taken(context, path, Duration::from_secs_f64(timeout))?;
@@ -72,7 +73,7 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     if let Some(note) = &stale {
         warn(context, path, note);
     }
-    lock.note(&lock_note::write(lock.pid(), &time::format(world.now_ms(), None)?, &said))?;
+    lock.note(&lock_note::write(lock.pid(), also, &time::format(world.now_ms(), None)?, &said))?;
     let waited_ms = i64::try_from(waited.as_millis()).unwrap_or(i64::MAX);
     let stale = stale.map_or(Value::Null, |note| Value::from_json(&note.into()));
     let told = Value::map([

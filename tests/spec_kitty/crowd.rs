@@ -351,6 +351,8 @@ fn a_held_lock_says_who_holds_it() {
         thread::sleep(Duration::from_millis(2));
     };
     assert_eq!(held["pid"], server.pid());
+    assert_eq!(held["owner_pid"], server.pid());
+    assert_eq!(held["lock_file"], ".kittify/.lock-WP01");
     assert_eq!(held["resource_id"], "WP01");
     assert_eq!(held["timeout_seconds"], 300);
     assert!(held["acquired_at"].as_str().unwrap().ends_with('Z'), "{held}");
