@@ -50,6 +50,9 @@ fn progress_arrives_before_the_answer() {
     assert_eq!(reply.answer()["result"]["content"][0]["text"], "full");
 }
 
+//= docs/spec.md#http
+//= type=test
+//# A call that goes the straight way MUST get the answer that it gets on the way round.
 #[test]
 fn a_plain_call_is_answered_as_one_that_is_not() {
     let home = pots();

@@ -81,6 +81,8 @@ impl Door {
             Err(_) => return plain(StatusCode::REQUEST_TIMEOUT, "Request Timeout: the body did not arrive"),
         };
         let says_json = is_json(&parts.headers);
+        //= docs/spec.md#http
+        //# A call that goes the straight way MUST get the answer that it gets on the way round.
         if says_json && let Some((status, message)) = self.straight.answer(&parts.headers, &body).await {
             return told(status, &message);
         }
