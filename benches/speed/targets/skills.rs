@@ -41,7 +41,7 @@ pub fn measure(setting: &Setting, report: &mut Report) -> Outcome<()> {
     let _ = fs::remove_file(&log);
     let mut server = start(setting, &folder, &home, &workspace)?;
     let mut times = Vec::new();
-    for number in 0..setting.count(500, 20) {
+    for number in 0..setting.count(500, 60) {
         let name = format!("skill-{}", number % count);
         let path = home.join(".claude/skills").join(&name);
         let text = format!("Loading: {name}\nBase directory: {}\n\n{}", path.display(), skill(&name));
