@@ -148,7 +148,7 @@ fn a_description_follows_its_graph() {
     assert_eq!(server.said("count", &json!({})), "1");
     std::fs::write(home.user().join("teas/sencha"), "").unwrap();
     assert_eq!(server.said("count", &json!({})), "2");
-    server.wait(|message| message["method"] == "notifications/tools/list_changed");
+    server.hears("notifications/tools/list_changed");
     assert_eq!(described(&mut server), "There are 2 teas to choose from.");
     assert_eq!(server.said("count", &json!({})), "2");
     server.ask("ping", &json!({}));

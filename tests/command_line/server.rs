@@ -91,6 +91,13 @@ impl Server {
         }
     }
 
+    /// Waits for a notification, unless it came already: one may overtake the answer that it follows from.
+    pub fn hears(&mut self, method: &str) {
+        if !self.heard.iter().any(|message| message["method"] == method) {
+            self.wait(|message| message["method"] == method);
+        }
+    }
+
     /// How often it has said that a list changed: tools, prompts, resources.
     pub fn lists_changed(&self) -> [usize; 3] {
         ["tools", "prompts", "resources"].map(|list| {

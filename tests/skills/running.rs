@@ -176,7 +176,7 @@ fn a_changed_skill(corpus: &Corpus) -> Vec<String> {
     let before = description(&mut server).contains("\n- late: first\n");
     corpus.skill("late", "second", "TWO");
     let at_once = said(&load(&mut server, "late")).ends_with("description: second\n---\nTWO\n");
-    server.wait(|message| message["method"] == "notifications/tools/list_changed");
+    server.hears("notifications/tools/list_changed");
     let after = description(&mut server).contains("\n- late: second\n");
     server.end();
     unless(before && at_once && after, format!("{before} {at_once} {after}"))
