@@ -7,7 +7,11 @@ use crate::report::Report;
 use crate::setting::Setting;
 use crate::statistics::median;
 use serde_json::json;
+use std::time::Duration;
 
+/// So long after its start a server has begun to watch: what that takes is none of the memory of calls, of which the
+/// first thousand are over sooner.
+const SETTLED: Duration = Duration::from_millis(200);
 /// Memory after all calls is at most so many times that after the first tenth.
 const GROWTH: f64 = 1.1;
 
@@ -25,6 +29,7 @@ pub fn measure(setting: &Setting, report: &mut Report) -> Outcome<()> {
     let late = |number: usize| &calls[first + number];
 
     let mut server = setting.bench_pack()?;
+    std::thread::sleep(SETTLED);
     server.each_in_flight(&early, first, WINDOW)?;
     let before = server.memory();
     let rate = server.each_in_flight(&late, count - first, WINDOW)?;
@@ -33,6 +38,7 @@ pub fn measure(setting: &Setting, report: &mut Report) -> Outcome<()> {
     report.note(format!("load, stdio: {rate:.0} calls/s"));
 
     let web = setting.bench_pack_web()?;
+    std::thread::sleep(SETTLED);
     web.load(&early, first, WINDOW)?;
     let before = web.memory();
     web.load(&late, count - first, WINDOW)?;
