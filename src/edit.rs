@@ -1,5 +1,6 @@
 //! Edits of texts: text in, text out, and nothing touched that was not named.
 
+mod events;
 mod fill;
 mod front_matter;
 mod lines;
@@ -11,6 +12,8 @@ pub use front_matter::{FrontMatter, Quote, edit_front_matter};
 pub use lines::{Edit, edit_lines, edit_spans, edits_of};
 pub use rewrite::rewrite_yaml;
 pub use section::{SectionEdit, edit_section};
+
+use events::Events;
 
 use crate::document::Document;
 use crate::value::Value;

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
+use support::{said, workspace};
 
 const PACKS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/locks");
 
@@ -15,18 +16,6 @@ fn toolsd(workspace: &Path, words: &[&str]) -> Command {
     let mut command = support::toolsd(workspace.parent().unwrap());
     command.args(words).args(["--pack", "gate", "--dir", PACKS, "--workspace"]).arg(workspace);
     command
-}
-
-fn workspace() -> (tempfile::TempDir, PathBuf) {
-    let home = tempfile::tempdir().unwrap();
-    let workspace = home.path().join("workspace");
-    std::fs::create_dir(&workspace).unwrap();
-    (home, workspace)
-}
-
-fn said(output: &Output) -> Value {
-    let told = String::from_utf8_lossy(&output.stderr);
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("no JSON: {told}"))
 }
 
 /// A server that is talked to message by message.

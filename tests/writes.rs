@@ -7,6 +7,7 @@ mod support;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Output;
+use support::{said, workspace};
 
 fn pen(workspace: &Path, words: &[&str]) -> Output {
     let packs = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/writes");
@@ -16,18 +17,6 @@ fn pen(workspace: &Path, words: &[&str]) -> Output {
         .arg(workspace)
         .output()
         .unwrap()
-}
-
-fn workspace() -> (tempfile::TempDir, std::path::PathBuf) {
-    let home = tempfile::tempdir().unwrap();
-    let workspace = home.path().join("workspace");
-    std::fs::create_dir(&workspace).unwrap();
-    (home, workspace)
-}
-
-fn said(output: &Output) -> Value {
-    let told = String::from_utf8_lossy(&output.stderr);
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("no JSON: {told}"))
 }
 
 //= docs/spec.md#writes

@@ -7,7 +7,7 @@ mod writing;
 #[cfg(test)]
 mod tests;
 
-use super::{Cuts, line_end, with_line_end, with_mark_of};
+use super::{Cuts, Events, line_end, with_line_end, with_mark_of};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::parse::{Input, front_matter};
 use crate::value::{Json, Map, Value, ordered};

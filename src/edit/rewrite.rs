@@ -2,6 +2,7 @@
 
 mod layout;
 
+use super::Events;
 use crate::bounded::BoundedText;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::parse::{self, Input, yaml_flush, yaml_scalar};

@@ -30,7 +30,7 @@ pub(super) fn assemble(
     assembly.parts.by_hash.reserve(new.iter().map(|fragment| fragment.heads.len()).sum());
     for (number, fragment) in fragments.iter().enumerate().skip(done) {
         guard::check()?;
-        assembly.shapes(fragment);
+        assembly.parts.shapes_of(fragment);
         assembly.number(u32::try_from(number).unwrap_or(NONE), fragment);
     }
     assembly.settle();
@@ -71,30 +71,6 @@ impl Assembly {
         parts.rank.clear();
         parts.edge_kinds.clear();
         parts.fragments.len()
-    }
-
-    fn shapes(&mut self, fragment: &Fragment) {
-        self.parts.first_shape.push(u32::try_from(self.parts.shapes.len()).unwrap_or(NONE));
-        for (table, at) in fragment.tables.iter().zip(0..) {
-            let kind = self.kind(&table.kind);
-            let known = &mut self.parts.kinds[usize::from(kind)];
-            let mut columns = vec![u16::MAX; known.fields.len() + table.fields.len()];
-            for (name, column) in table.fields.iter().zip(0..) {
-                columns[usize::from(known.field(name))] = column;
-            }
-            columns.truncate(known.fields.len());
-            self.parts.shapes.push(Shape { kind, table: at, columns: columns.into() });
-        }
-    }
-
-    fn kind(&mut self, name: &Text) -> u16 {
-        if let Some(kind) = self.parts.kind_at.get(name) {
-            return *kind;
-        }
-        let kind = u16::try_from(self.parts.kinds.len()).unwrap_or(u16::MAX);
-        self.parts.kind_at.insert(name.clone(), kind);
-        self.parts.kinds.push(KindTable::new(name.clone()));
-        kind
     }
 
     fn number(&mut self, number: u32, fragment: &Fragment) {
@@ -279,7 +255,7 @@ impl Assembly {
 
     fn derived(&mut self, groups: &[Group]) -> Result<()> {
         for (group, at) in groups.iter().zip(0..) {
-            let number = self.kind(group.kind());
+            let number = self.parts.kind(group.kind());
             let kind = &mut self.parts.kinds[usize::from(number)];
             for (name, place) in group.fields().iter().zip(0..) {
                 if kind.field_at.contains_key(name) {
@@ -297,6 +273,32 @@ impl Assembly {
 }
 
 impl Parts {
+    /// Takes in the tables of the next fragment.
+    pub fn shapes_of(&mut self, fragment: &Fragment) {
+        self.first_shape.push(u32::try_from(self.shapes.len()).unwrap_or(NONE));
+        for (table, at) in fragment.tables.iter().zip(0..) {
+            let kind = self.kind(&table.kind);
+            let known = &mut self.kinds[usize::from(kind)];
+            let mut columns = vec![u16::MAX; known.fields.len() + table.fields.len()];
+            for (name, column) in table.fields.iter().zip(0..) {
+                columns[usize::from(known.field(name))] = column;
+            }
+            columns.truncate(known.fields.len());
+            self.shapes.push(Shape { kind, table: at, columns: columns.into() });
+        }
+    }
+
+    /// The number of a kind, new or known.
+    pub fn kind(&mut self, name: &Text) -> u16 {
+        if let Some(kind) = self.kind_at.get(name) {
+            return *kind;
+        }
+        let kind = u16::try_from(self.kinds.len()).unwrap_or(u16::MAX);
+        self.kind_at.insert(name.clone(), kind);
+        self.kinds.push(KindTable::new(name.clone()));
+        kind
+    }
+
     /// Lists the nodes of each kind, and what lies in and leads to each node.
     pub fn lists(&mut self) {
         let count = self.slots.len();

@@ -9,7 +9,7 @@
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 
 /// A running `toolsd serve`.
 pub struct Server {
@@ -37,6 +37,20 @@ pub fn toolsd(home: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_toolsd"));
     command.env("XDG_CONFIG_HOME", home.join("config")).env("XDG_STATE_HOME", home.join("state")).env("NO_COLOR", "1");
     command
+}
+
+/// An empty workspace, and the folder that it is the only thing in.
+pub fn workspace() -> (tempfile::TempDir, PathBuf) {
+    let home = tempfile::tempdir().unwrap();
+    let workspace = home.path().join("workspace");
+    std::fs::create_dir(&workspace).unwrap();
+    (home, workspace)
+}
+
+/// What a command wrote to standard output, as JSON.
+pub fn said(output: &Output) -> Value {
+    let told = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("no JSON: {told}"))
 }
 
 impl Server {

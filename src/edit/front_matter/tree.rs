@@ -1,8 +1,8 @@
 //! Where every key and every value of a YAML text stands.
 
+use super::Events;
 use crate::diagnostic::Result;
-use crate::guard;
-use granit_parser::{Event, Parser, ScalarStyle, Span, StructureStyle};
+use granit_parser::{Event, ScalarStyle, Span, StructureStyle};
 use std::ops::Range;
 
 /// How a value is written.
@@ -42,9 +42,9 @@ impl Node {
 
 /// The tree of a YAML text that was read before; nothing if it has no value, or a key that is no text on its line.
 pub(super) fn tree(text: &str) -> Result<Option<Node>> {
-    let mut reader = Reader { text, events: Parser::new_from_str(text), seen: 0 };
+    let mut reader = Reader { text, events: Events::of(text) };
     loop {
-        match reader.next()? {
+        match reader.events.next()? {
             Some((Event::StreamStart | Event::DocumentStart(..), _)) => {}
             Some((event, span)) => return reader.node(event, span),
             None => return Ok(None),
@@ -54,26 +54,10 @@ pub(super) fn tree(text: &str) -> Result<Option<Node>> {
 
 struct Reader<'a> {
     text: &'a str,
-    events: Parser<'a, granit_parser::StrInput<'a>>,
-    seen: usize,
+    events: Events<'a>,
 }
 
 impl<'a> Reader<'a> {
-    /// The next event that is no comment; nothing at the end, or where the text is no YAML.
-    fn next(&mut self) -> Result<Option<(Event<'a>, Span)>> {
-        loop {
-            self.seen += 1;
-            if self.seen.is_multiple_of(1024) {
-                guard::check()?;
-            }
-            match self.events.next_event() {
-                Some(Ok((Event::Comment(..), _))) => {}
-                Some(Ok(found)) => return Ok(Some(found)),
-                Some(Err(_)) | None => return Ok(None),
-            }
-        }
-    }
-
     fn node(&mut self, event: Event<'a>, span: Span) -> Result<Option<Node>> {
         let Some(bytes) = span.byte_range() else { return Ok(None) };
         Ok(match event {
@@ -91,7 +75,7 @@ impl<'a> Reader<'a> {
     fn list(&mut self, flow: bool, start: usize) -> Result<Option<Node>> {
         let mut items: Vec<Node> = Vec::new();
         loop {
-            let Some((event, span)) = self.next()? else { return Ok(None) };
+            let Some((event, span)) = self.events.next()? else { return Ok(None) };
             if matches!(event, Event::SequenceEnd) {
                 let last = items.last().map_or(start, |item| item.bytes.end);
                 let end = if flow { span.byte_range().map_or(last, |bytes| bytes.end) } else { last };
@@ -105,7 +89,7 @@ impl<'a> Reader<'a> {
     fn map(&mut self, flow: bool, start: usize) -> Result<Option<Node>> {
         let mut entries: Vec<Entry> = Vec::new();
         loop {
-            let Some((event, span)) = self.next()? else { return Ok(None) };
+            let Some((event, span)) = self.events.next()? else { return Ok(None) };
             let Some(bytes) = span.byte_range() else { return Ok(None) };
             match event {
                 Event::MappingEnd => {
@@ -115,7 +99,7 @@ impl<'a> Reader<'a> {
                 }
                 Event::Scalar(key, ..) => {
                     let Some(colon) = self.colon(&bytes, flow) else { return Ok(None) };
-                    let Some((event, span)) = self.next()? else { return Ok(None) };
+                    let Some((event, span)) = self.events.next()? else { return Ok(None) };
                     let Some(mut value) = self.node(event, span)? else { return Ok(None) };
                     if value.bytes.is_empty() {
                         value.bytes = colon..colon;

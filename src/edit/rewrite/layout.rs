@@ -1,8 +1,8 @@
 //! The entries of a YAML map as they are written: texts with their quotes, and whether lists and maps flow.
 
+use super::Events;
 use crate::diagnostic::Result;
-use crate::guard;
-use granit_parser::{Event, Parser, ScalarStyle, Span, StructureStyle};
+use granit_parser::{Event, ScalarStyle, Span, StructureStyle};
 use std::ops::Range;
 
 /// A value and where it stands.
@@ -31,9 +31,9 @@ pub(super) struct Entry {
 /// The entries of the outermost map of a text that was read before; nothing where it has aliases, anchors, tags, or
 /// keys that are no text.
 pub(super) fn entries(text: &str) -> Result<Option<Vec<Entry>>> {
-    let mut reader = Reader { text, events: Parser::new_from_str(text), seen: 0, stops: Vec::new() };
+    let mut reader = Reader { text, events: Events::of(text), stops: Vec::new() };
     loop {
-        match reader.next()? {
+        match reader.events.next()? {
             Some((Event::StreamStart | Event::DocumentStart(..), _)) => {}
             Some((Event::MappingStart(StructureStyle::Block, ..), _)) => return reader.outermost(),
             _ => return Ok(None),
@@ -43,30 +43,15 @@ pub(super) fn entries(text: &str) -> Result<Option<Vec<Entry>>> {
 
 struct Reader<'a> {
     text: &'a str,
-    events: Parser<'a, granit_parser::StrInput<'a>>,
-    seen: usize,
+    events: Events<'a>,
     stops: Vec<usize>,
 }
 
 impl<'a> Reader<'a> {
-    fn next(&mut self) -> Result<Option<(Event<'a>, Span)>> {
-        loop {
-            self.seen += 1;
-            if self.seen.is_multiple_of(1024) {
-                guard::check()?;
-            }
-            match self.events.next_event() {
-                Some(Ok((Event::Comment(..), _))) => {}
-                Some(Ok(found)) => return Ok(Some(found)),
-                Some(Err(_)) | None => return Ok(None),
-            }
-        }
-    }
-
     fn outermost(&mut self) -> Result<Option<Vec<Entry>>> {
         let mut found: Vec<Entry> = Vec::new();
         loop {
-            let Some((event, span)) = self.next()? else { return Ok(None) };
+            let Some((event, span)) = self.events.next()? else { return Ok(None) };
             let key = match event {
                 Event::MappingEnd => break,
                 Event::Scalar(key, _, 0, None) => key.into_owned(),
@@ -87,7 +72,7 @@ impl<'a> Reader<'a> {
     }
 
     fn node(&mut self) -> Result<Option<Node>> {
-        let Some((event, span)) = self.next()? else { return Ok(None) };
+        let Some((event, span)) = self.events.next()? else { return Ok(None) };
         self.node_of(event, span)
     }
 
@@ -102,7 +87,7 @@ impl<'a> Reader<'a> {
             Event::SequenceStart(style, 0, None) => {
                 let mut items = Vec::new();
                 loop {
-                    let Some((event, span)) = self.next()? else { return Ok(None) };
+                    let Some((event, span)) = self.events.next()? else { return Ok(None) };
                     if matches!(event, Event::SequenceEnd) {
                         let flows = style == StructureStyle::Flow;
                         let end = span.byte_range().map_or(bytes.start, |end| end.end);
@@ -115,7 +100,7 @@ impl<'a> Reader<'a> {
             Event::MappingStart(style, 0, None) => {
                 let mut entries = Vec::new();
                 loop {
-                    let Some((event, span)) = self.next()? else { return Ok(None) };
+                    let Some((event, span)) = self.events.next()? else { return Ok(None) };
                     let key = match event {
                         Event::MappingEnd => {
                             let flows = style == StructureStyle::Flow;

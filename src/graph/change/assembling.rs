@@ -1,8 +1,8 @@
 //! A draft to a snapshot: numbers are written anew, values are taken over from the base.
 
 use super::{
-    Adjacency, Draft, EdgeRow, End, Fragment, Graph, Head, How, KindTable, Lineage, NONE, Parts, Reference, Shape,
-    Slot, Table, Target, hash_of,
+    Adjacency, Draft, EdgeRow, End, Fragment, Graph, Head, How, KindTable, Lineage, NONE, Parts, Reference, Slot,
+    Table, Target, hash_of,
 };
 use crate::diagnostic::Result;
 use crate::guard;
@@ -97,7 +97,7 @@ impl<'a> Assembling<'a> {
         for node in draft.order.iter() {
             let record = if changed { draft.nodes.get(node) } else { None };
             let (slot, kind, parent) = match record {
-                Some(record) => (self.write(record), self.kind(&record.kind), record.parent.unwrap_or(NONE)),
+                Some(record) => (self.write(record), self.parts.kind(&record.kind), record.parent.unwrap_or(NONE)),
                 None => {
                     let at = *node as usize;
                     (base.slots[at], base.kind_of[at], base.parents[at])
@@ -133,16 +133,6 @@ impl<'a> Assembling<'a> {
         let table = u16::try_from(table).unwrap_or(u16::MAX);
         fragment.heads.push(Head { table, row, id, hash, parent, how: How::New });
         Slot { fragment: number, head, shape: u32::from(table), row }
-    }
-
-    fn kind(&mut self, name: &Text) -> u16 {
-        if let Some(kind) = self.parts.kind_at.get(name) {
-            return *kind;
-        }
-        let kind = u16::try_from(self.parts.kinds.len()).unwrap_or(u16::MAX);
-        self.parts.kind_at.insert(name.clone(), kind);
-        self.parts.kinds.push(KindTable::new(name.clone()));
-        kind
     }
 
     /// Writes the edges, and gives the number of each in the draft.
@@ -194,18 +184,7 @@ impl<'a> Assembling<'a> {
     fn finish(mut self) -> Parts {
         let first_new = u32::try_from(self.parts.fragments.len()).unwrap_or(NONE);
         for fragment in std::mem::take(&mut self.fragments) {
-            self.parts.first_shape.push(u32::try_from(self.parts.shapes.len()).unwrap_or(NONE));
-            for (table, at) in fragment.tables.iter().zip(0..) {
-                let kind = self.kind(&table.kind);
-                let known = &mut self.parts.kinds[usize::from(kind)];
-                let mut columns: Vec<u16> = Vec::new();
-                for (name, column) in table.fields.iter().zip(0..) {
-                    let field = usize::from(known.field(name));
-                    columns.resize(columns.len().max(field + 1), u16::MAX);
-                    columns[field] = column;
-                }
-                self.parts.shapes.push(Shape { kind, table: at, columns: columns.into() });
-            }
+            self.parts.shapes_of(&fragment);
             self.parts.fragments.push(Arc::new(fragment));
         }
         for slot in self.parts.slots.iter_mut().filter(|slot| slot.fragment >= first_new) {

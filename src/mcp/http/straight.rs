@@ -64,17 +64,17 @@ impl Straight {
     /// A call of the tool `name` that wants to hear nothing before its answer, of a tool that is no task and repeats
     /// no argument in a header.
     fn plain(&self, name: &str, body: &[u8]) -> Option<Plain> {
+        let calls = self.connection.lists(Revision::Stateless).calls(name)?;
+        // Before the body is read: on the long way it is read again.
+        if calls.tasking.task != Task::Never || calls.asks_headers {
+            return None;
+        }
         let Incoming::Request { id, mut request, opens: true } = read_message(body.trim_ascii()) else { return None };
         let meta = std::mem::take(request.get_meta_mut());
         let ClientRequest::CallToolRequest(request) = *request else { return None };
         let revision = meta.protocol_version()?;
         let is_silent = meta.get_progress_token().is_none() && meta.log_level().is_none();
-        let calls = self.connection.lists(Revision::Stateless).calls(name)?;
-        let is_plain = revision.as_str() == Revision::Stateless.name()
-            && is_silent
-            && request.params.name == name
-            && calls.tasking.task == Task::Never
-            && !calls.asks_headers;
+        let is_plain = revision.as_str() == Revision::Stateless.name() && is_silent && request.params.name == name;
         is_plain.then_some(Plain { id, params: request.params, meta })
     }
 }
