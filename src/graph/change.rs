@@ -20,8 +20,8 @@ pub use transaction::Transaction;
 pub(super) use changing::{Pending, Turns};
 
 use super::{
-    Adjacency, Built, EdgeRow, Fragment, Graph, Head, How, KindTable, NONE, Node, Nodes, Parts, Reference, Shape, Slot,
-    Store, Table, Target, hash_of, plain, record,
+    Adjacency, Built, EdgeRow, Fragment, Graph, Head, How, KindTable, NONE, Node, Nodes, Parts, Reference, Slot, Store,
+    Table, Target, hash_of, plain, record,
 };
 use assembling::assemble;
 use draft::{Draft, NodeRecord};
