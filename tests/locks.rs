@@ -6,8 +6,8 @@ mod support;
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use support::{said, workspace};
 
 const PACKS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/locks");
