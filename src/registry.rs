@@ -30,9 +30,8 @@ pub use trust::{TRUST_RECORD, Trust};
 pub use uri::{UriTemplate, Variables};
 
 use config::configure;
-use embedded::embedded_layer;
 
-use crate::definition::{Checker, Operation, Prompt, Resource, Tool};
+use crate::definition::{Checker, ObjectSchema, Operation, Prompt, Resource, Tool};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::guard::Limits;
 use crate::value::Json;
@@ -102,9 +101,9 @@ pub struct ServedTool {
     /// Its definition.
     pub tool: Tool,
     /// The schema of its arguments, as published.
-    pub input: Arc<Json>,
+    pub input: ObjectSchema,
     /// The schema of its result, as written; any root.
-    pub output: Option<Arc<Json>>,
+    pub output: Option<ObjectSchema>,
     /// What a call is held to.
     pub checks: Checks,
 }
@@ -147,7 +146,7 @@ pub struct ServedPrompt {
 #[derive(Clone, Default)]
 pub struct Checks {
     /// The schema of its arguments, or variables: an object.
-    pub schema: Arc<Json>,
+    pub schema: ObjectSchema,
     /// Checks its arguments, or variables.
     pub arguments: Option<Arc<Checker>>,
     /// Checks its result.

@@ -1,5 +1,6 @@
 //! A text with a name, and places in it.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -9,8 +10,8 @@ use std::sync::{Arc, OnceLock};
 pub struct Source {
     /// The path as a person would type it, relative to the layer or workspace it came from.
     pub path: String,
-    /// The whole text.
-    pub text: String,
+    /// The whole text; not copied if it is inside the binary.
+    pub text: Cow<'static, str>,
     /// Where each line begins, found when a line is first asked for: a survey of a script asks for thousands.
     starts: OnceLock<Box<[usize]>>,
 }
@@ -26,7 +27,12 @@ impl Eq for Source {}
 impl Source {
     /// Makes a shared source.
     pub fn new(path: impl Into<String>, text: impl Into<String>) -> Arc<Self> {
-        Arc::new(Self { path: path.into(), text: text.into(), starts: OnceLock::new() })
+        Self::of(path, Cow::Owned(text.into()))
+    }
+
+    /// Makes a shared source of a text that stays where it is.
+    pub fn of(path: impl Into<String>, text: Cow<'static, str>) -> Arc<Self> {
+        Arc::new(Self { path: path.into(), text, starts: OnceLock::new() })
     }
 
     /// The place of `span` (bytes), moved to the nearest character boundaries within the text.

@@ -47,7 +47,7 @@ impl Origin {
     fn place(&self, start: usize, end: usize) -> Place {
         let Some(within) = &self.within else { return self.source.place(start..end) };
         let written = &within.source.text[within.span.clone()];
-        match written.find(self.source.text.as_str()) {
+        match written.find(&*self.source.text) {
             Some(offset) => {
                 let offset = within.span.start + offset;
                 within.source.place(offset + start..offset + end)

@@ -8,7 +8,7 @@ use super::serving::Since;
 use super::turn::Turn;
 use super::{Change, Changes};
 use crate::content::ResourceBody;
-use crate::definition::{Checker, Declared, Problem};
+use crate::definition::{Checker, Declared, Problem, object};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::{Entry, Graph, Label, Origin, Store};
 use crate::guard::{self, Cancel};
@@ -162,7 +162,7 @@ impl CallHost {
     pub fn pack_bytes(&self, path: &str) -> Result<ResourceBody> {
         let file = self.pack.made.files.by_path.get(path).ok_or_else(|| self.no_file(path))?;
         Ok(match &file.source {
-            Some(source) => ResourceBody::Text(source.text.clone()),
+            Some(source) => ResourceBody::Text(source.text.to_string()),
             None => ResourceBody::Blob(base64::engine::general_purpose::STANDARD.encode(file.bytes())),
         })
     }
@@ -291,11 +291,11 @@ impl Host for CallHost {
         let Some(source) = &file.source else {
             return Err(Diagnostic::new(Code::UTF8, format!("`{path}` is no UTF-8")));
         };
-        Ok(PackFile { text: source.text.clone(), origin: file.origin.clone(), path: path.to_owned() })
+        Ok(PackFile { text: source.text.to_string(), origin: file.origin.clone(), path: path.to_owned() })
     }
 
     fn validate(&self, value: &Json, schema: &Json) -> Result<Vec<Violation>> {
-        let problems = Checker::new(schema.clone())?.check(value);
+        let problems = Checker::new(object(schema.clone()))?.check(value);
         Ok(problems
             .into_iter()
             .map(|Problem { pointer, message, help }| Violation { pointer, message, help })

@@ -237,13 +237,17 @@ fn caught<T: Default>(result: Result<T>, faults: &mut Vec<Diagnostic>) -> T {
 mod tests {
     use super::*;
     use crate::definition::Prompt;
-    use crate::registry::{Merged, embedded_files};
+    use crate::registry::{EMBEDDED, Merged};
+
+    fn files_of_the_binary() -> Files {
+        let (files, faults) = Files::collect(&[Layer { origin: EMBEDDED.to_owned(), world: None, trust: None }]);
+        assert_eq!(faults, []);
+        files
+    }
 
     #[test]
     fn the_packs_of_the_binary_have_no_fault_that_a_start_could_miss() {
-        let texts = embedded_files().into_iter().map(|(path, bytes)| (path, String::from_utf8_lossy(bytes)));
-        let texts: Vec<_> = texts.collect();
-        let files = Files::of_texts(texts.iter().map(|(path, text)| (path.as_str(), text.as_ref())));
+        let files = files_of_the_binary();
         let read = |name: &String| PackParts::read(name, [0; 32], files.of_pack(name), &Settings::default());
         let all: Vec<PackParts> = files.packs().iter().map(read).collect();
         for parts in &all {
@@ -257,12 +261,12 @@ mod tests {
 
     #[test]
     fn a_start_reads_the_packs_of_the_binary_as_they_are() {
-        let texts = embedded_files().into_iter().map(|(path, bytes)| (path, String::from_utf8_lossy(bytes)));
-        let texts: Vec<_> = texts.collect();
-        let files = Files::of_texts(texts.iter().map(|(path, text)| (path.as_str(), text.as_ref())));
+        let files = files_of_the_binary();
         for name in files.packs() {
             let read = |care: Care| {
                 let Merged { mut definitions, pack, .. } = merge(&name, &files.of_pack(&name), care);
+                // Without them a start needs less; that none are here tells that the tree of the build was read.
+                assert!(care == Care::Full || definitions.cases.is_empty());
                 definitions.cases.clear();
                 let schemas = definitions.tools.iter_mut().flat_map(|tool| {
                     let operations = tool.dispatch.iter_mut().flat_map(|dispatch| &mut dispatch.operations);

@@ -2,6 +2,7 @@
 
 use super::{Outcome, order};
 use crate::content::{Content, Reply};
+use crate::definition::ObjectSchema;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::registry::ServedTool;
 use crate::value::{Json, Kind, Object, Value};
@@ -18,8 +19,8 @@ const TOLD: usize = 5;
 pub fn of_value(value: &Value, tool: &ServedTool, most: usize) -> Result<Outcome> {
     let mut outcome = parts(value, tool.output.is_some());
     if let Some(data) = &mut outcome.structured {
-        if let Some(schema) = &tool.output {
-            order::by_schema(data, schema);
+        if let Some(checker) = &tool.checks.result {
+            order::by_schema(data, checker.schema());
         }
         let text = match data {
             Json::String(text) => text.clone(),
@@ -131,7 +132,7 @@ fn within(bytes: usize, tool: &ServedTool, most: usize) -> Result<()> {
 }
 
 /// The argument that bounds the size of a result: a whole number whose name says so.
-fn narrowing(input: &Json) -> Option<&str> {
+fn narrowing(input: &ObjectSchema) -> Option<&str> {
     let properties = input.get("properties")?.as_object()?;
     let is_whole = |schema: &Json| schema.get("type").is_some_and(|kind| kind == "integer");
     let words = ["limit", "max", "count", "size", "first", "top", "depth"];

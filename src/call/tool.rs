@@ -2,7 +2,7 @@
 
 use super::running::{self, Running};
 use super::{Outcome, operation, outcome, writing};
-use crate::definition::{Body, Located, Problem, Tool};
+use crate::definition::{Body, Located, ObjectSchema, Problem, Tool};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::registry::ServedTool;
 use crate::value::{Fault, Json, Value};
@@ -98,7 +98,7 @@ pub fn call(
 }
 
 /// The names of the properties of a schema.
-pub fn declared(schema: &Json) -> Vec<&str> {
+pub fn declared(schema: &ObjectSchema) -> Vec<&str> {
     let properties = schema.get("properties").and_then(Json::as_object);
     properties.into_iter().flatten().map(|(name, _)| name.as_str()).collect()
 }

@@ -1,11 +1,12 @@
 //! Arguments on the command line: a JSON object, or `key=value` pairs typed by the schema.
 
+use crate::definition::ObjectSchema;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::Json;
 use serde_json::Map;
 
 /// Reads a JSON object, or pairs; `schema` says which values are not texts. No words are no arguments.
-pub fn read(words: &[String], schema: Option<&Json>) -> Result<Json> {
+pub fn read(words: &[String], schema: Option<&ObjectSchema>) -> Result<Json> {
     if let [word] = words
         && word.trim_start().starts_with('{')
     {
@@ -44,6 +45,7 @@ fn usage(message: String, help: &str) -> Box<Diagnostic> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::definition::object;
     use serde_json::json;
 
     fn words(of: &[&str]) -> Vec<String> {
@@ -53,7 +55,7 @@ mod tests {
     #[test]
     fn pairs_are_typed_by_the_schema() {
         let schema = json!({ "properties": { "limit": { "type": "integer" }, "id": { "type": "string" } } });
-        let read = read(&words(&["limit=3", "id=7", "other=true"]), Some(&schema));
+        let read = read(&words(&["limit=3", "id=7", "other=true"]), Some(&object(schema).into()));
         assert_eq!(read, Ok(json!({ "limit": 3, "id": "7", "other": "true" })));
     }
 

@@ -247,7 +247,7 @@ impl Site for DiskSite {
 pub(super) fn embedded() -> Result<Arc<dyn World>> {
     let world = Memory::new();
     for (path, bytes) in crate::registry::embedded_files() {
-        world.write(&path, bytes)?;
+        world.write(path, bytes)?;
     }
     Ok(Arc::new(world))
 }

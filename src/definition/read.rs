@@ -12,7 +12,7 @@ pub(super) use pack::limits;
 
 use super::{
     Body, Completion, Dates, Definitions, FILE, Fields, Located, Node, Role, Schema, SkillsDefinition, code, lint,
-    parse, parse_of,
+    parse, unpacked,
 };
 use crate::diagnostic::Diagnostic;
 use crate::source::{Place, Source};
@@ -32,17 +32,24 @@ pub enum Care {
 
 /// Reads a definition file. What could be read is returned, whatever else is wrong with it; a required text that
 /// is missing is an empty one, and told.
-pub fn read(source: &Arc<Source>, care: Care) -> (Definitions, Vec<Diagnostic>) {
+pub fn read(source: &Arc<Source>) -> (Definitions, Vec<Diagnostic>) {
     let mut faults = Vec::new();
-    let tree = match care {
-        Care::Full => parse(source, Dates::Refused, &mut faults),
-        Care::Known => parse_of(source, &without_examples(&source.text), Dates::Refused, &mut faults),
-    };
-    let script = sibling(&source.path);
-    let mut reading = Reading { script, faults, care };
+    let tree = parse(source, Dates::Refused, &mut faults);
+    lowered(source, &tree, faults, Care::Full)
+}
+
+/// Reads a definition file that is known to be sound by the tree that the build made of it, else by its text.
+pub fn read_known(source: &Arc<Source>, tree: &[u8]) -> (Definitions, Vec<Diagnostic>) {
+    let mut faults = Vec::new();
+    let tree = unpacked(source, tree).unwrap_or_else(|| parse(source, Dates::Refused, &mut faults));
+    lowered(source, &tree, faults, Care::Known)
+}
+
+fn lowered(source: &Arc<Source>, tree: &Node, faults: Vec<Diagnostic>, care: Care) -> (Definitions, Vec<Diagnostic>) {
+    let mut reading = Reading { script: sibling(&source.path), faults, care };
     //= docs/spec.md#definitions
     //# Every definition file MUST be read to its end.
-    let mut file = Fields::open(&tree, &FILE, &mut reading.faults);
+    let mut file = Fields::open(tree, &FILE, &mut reading.faults);
     file.header = source.place(0..0);
     let definitions = lower(&file, &mut reading);
     let mut faults = reading.faults;
@@ -50,29 +57,6 @@ pub fn read(source: &Arc<Source>, care: Care) -> (Definitions, Vec<Diagnostic>) 
     //# Every fault in a definition file MUST be reported with its path, line and column.
     faults.sort_by_key(|fault| fault.at.as_ref().map_or(0, |at| at.span.start));
     (definitions, faults)
-}
-
-/// The same text with blanks in place of its examples and cases, so that all else stays where it is. A line that only
-/// looks like the head of a table, within a long text, would be taken for one: this is for files that a test has read.
-fn without_examples(text: &str) -> String {
-    let mut rest = String::with_capacity(text.len());
-    let mut skips = false;
-    for line in text.split_inclusive('\n') {
-        let mut head = line.trim_end().trim_matches(['[', ']']).split('.');
-        if let (true, Some(table)) = (line.starts_with('['), head.next())
-            && FILE.keys.iter().any(|key| key.name == table)
-        {
-            skips = table == "case" || head.any(|part| part == "example");
-        }
-        match line.strip_suffix('\n').filter(|_| skips) {
-            Some(within) => {
-                rest.extend(std::iter::repeat_n(' ', within.len()));
-                rest.push('\n');
-            }
-            None => rest.push_str(line),
-        }
-    }
-    rest
 }
 
 /// What the lowering of one file shares.

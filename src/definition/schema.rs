@@ -9,7 +9,7 @@ mod words;
 
 pub use checker::{Checker, Problem};
 pub use lint::{Role, lint};
-pub use publish::{missing_references, published, resolved};
+pub use publish::{missing_references, object, published, resolved};
 
 use keyword::{KEYWORDS, PATH, Takes, subschemas};
 use words::{problems_of, shorten};
@@ -19,6 +19,9 @@ use crate::source::Place;
 use crate::value::Json;
 use std::collections::HashMap;
 use std::sync::Arc;
+
+/// A schema as clients see it: an object, whatever was written.
+pub type ObjectSchema = Arc<serde_json::Map<String, Json>>;
 
 /// A schema and where its parts were written.
 #[derive(Clone, Debug)]

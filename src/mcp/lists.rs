@@ -2,7 +2,7 @@
 
 use super::{Revision, Settings, about, published};
 use crate::call::Answering;
-use crate::definition::Tasking;
+use crate::definition::{ObjectSchema, Tasking};
 use crate::registry::{Registry, ServedTool};
 use crate::value::Json;
 use arc_swap::ArcSwapOption;
@@ -11,6 +11,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use rayon::prelude::*;
 use rmcp::model::{ErrorData, Prompt, ResourceTemplate, ServerConfig, Tool};
 use serde::de::DeserializeOwned;
+use serde_json::Map;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -46,7 +47,7 @@ impl Lists {
         let templates = templates.filter_map(|served| typed(published::template(served, revision))).collect();
         let prompts = registry.prompts.iter().filter_map(|prompt| typed(published::prompt(prompt, revision))).collect();
         let calls = registry.tools.iter().map(|tool| {
-            let wrapped = tool.output.as_ref().is_some_and(|output| published::is_wrapped(output));
+            let wrapped = tool.output.as_ref().is_some_and(published::is_wrapped);
             let asks_headers = asks_headers(&tool.input);
             (tool.name.clone(), Calls { wrapped, tasking: tool.tool.tasking, asks_headers })
         });
@@ -85,22 +86,24 @@ impl Shelf {
 /// A tool as rmcp's type. Its schemas, which are most of it, are put in as they are.
 fn tool(served: &ServedTool, revision: Revision) -> Option<Tool> {
     let mut tool: Tool = typed(published::tool(served, revision))?;
-    let object = |schema: Json| match schema {
-        Json::Object(map) => Some(Arc::new(map)),
-        _ => None,
-    };
-    tool.input_schema = object((*served.input).clone())?;
-    tool.output_schema = published::output(served, revision).and_then(object);
+    tool.input_schema = Arc::clone(&served.input);
+    tool.output_schema = published::output(served, revision);
     Some(tool)
 }
 
 /// Whether a part of a schema is to be told in a header.
-fn asks_headers(schema: &Json) -> bool {
-    match schema {
-        Json::Object(map) => map.contains_key("x-mcp-header") || map.values().any(asks_headers),
-        Json::Array(items) => items.iter().any(asks_headers),
-        _ => false,
+fn asks_headers(schema: &ObjectSchema) -> bool {
+    fn asks(map: &Map<String, Json>) -> bool {
+        map.contains_key("x-mcp-header") || map.values().any(within)
     }
+    fn within(value: &Json) -> bool {
+        match value {
+            Json::Object(map) => asks(map),
+            Json::Array(items) => items.iter().any(within),
+            _ => false,
+        }
+    }
+    asks(schema)
 }
 
 /// An item as rmcp's type. What does not fit is left out, and the log says so: `check` is where it is found.

@@ -1,11 +1,12 @@
 //! Tools, prompts and resources as a revision of the protocol lists them.
 
 use super::Revision;
-use crate::definition::Hints;
+use crate::definition::{Hints, ObjectSchema};
 use crate::primitive::Effect;
 use crate::registry::{ServedPrompt, ServedResource, ServedTool};
 use crate::value::Json;
 use serde_json::{Map, json};
+use std::sync::Arc;
 
 /// A tool without its schemas, whose place an empty one takes.
 pub(crate) fn tool(served: &ServedTool, revision: Revision) -> Json {
@@ -27,7 +28,7 @@ pub(crate) fn tool(served: &ServedTool, revision: Revision) -> Json {
 }
 
 /// The schema of the result of a tool, for a revision that knows of such.
-pub(crate) fn output(served: &ServedTool, revision: Revision) -> Option<Json> {
+pub(crate) fn output(served: &ServedTool, revision: Revision) -> Option<ObjectSchema> {
     let output = served.output.as_ref().filter(|_| revision.has_structured())?;
     Some(output_schema(output, revision))
 }
@@ -47,15 +48,16 @@ fn hints(effect: Effect, hints: Hints) -> Json {
 
 /// Whether a result that has this output schema is wrapped in `{"result": …}` for a revision that
 /// wants objects.
-pub(crate) fn is_wrapped(output: &Json) -> bool {
+pub(crate) fn is_wrapped(output: &ObjectSchema) -> bool {
     !is_object_schema(output, output, 0)
 }
 
 /// Whether every value that fits the schema is an object.
-fn is_object_schema(schema: &Json, root: &Json, depth: usize) -> bool {
+fn is_object_schema(schema: &Map<String, Json>, root: &Map<String, Json>, depth: usize) -> bool {
     if depth > 16 {
         return false;
     }
+    let fits = |part: &Json| part.as_object().is_some_and(|part| is_object_schema(part, root, depth + 1));
     if let Some(kind) = schema.get("type") {
         return kind == "object";
     }
@@ -63,49 +65,51 @@ fn is_object_schema(schema: &Json, root: &Json, depth: usize) -> bool {
         .get("$ref")
         .and_then(Json::as_str)
         .and_then(|reference| reference.strip_prefix('#'))
-        .filter(|pointer| !pointer.is_empty())
-        .and_then(|pointer| root.pointer(pointer));
-    if referred.is_some_and(|schema| is_object_schema(schema, root, depth + 1)) {
+        .and_then(|pointer| pointer.strip_prefix('/'))
+        .and_then(|pointer| within(root, pointer));
+    if referred.is_some_and(fits) {
         return true;
     }
-    let all = schema.get("allOf").and_then(Json::as_array);
-    all.is_some_and(|parts| parts.iter().any(|part| is_object_schema(part, root, depth + 1)))
+    schema.get("allOf").and_then(Json::as_array).is_some_and(|parts| parts.iter().any(fits))
+}
+
+/// What a JSON pointer, without its first `/`, leads to.
+fn within<'a>(root: &'a Map<String, Json>, pointer: &str) -> Option<&'a Json> {
+    let (first, rest) = pointer.find('/').map_or((pointer, ""), |end| pointer.split_at(end));
+    root.get(&first.replace("~1", "/").replace("~0", "~"))?.pointer(rest)
 }
 
 /// The schema of a result: as written, or wrapped where the revision wants `type: object` at the root.
-fn output_schema(output: &Json, revision: Revision) -> Json {
-    // `true` says nothing, and so does `{}`, which is what clients can read.
-    let output = if output.is_object() { output.clone() } else { json!({}) };
+fn output_schema(output: &ObjectSchema, revision: Revision) -> ObjectSchema {
     if revision.is_stateless() {
-        return output;
+        return Arc::clone(output);
     }
-    if is_wrapped(&output) {
-        return wrap(output);
+    if is_wrapped(output) {
+        return wrap((**output).clone()).into();
     }
-    let Json::Object(mut schema) = output else { return output };
+    let mut schema = Arc::clone(output);
     if !schema.contains_key("type") {
-        schema.shift_insert(0, "type".to_owned(), json!("object"));
+        Arc::make_mut(&mut schema).shift_insert(0, "type".to_owned(), json!("object"));
     }
-    Json::Object(schema)
+    schema
 }
 
-fn wrap(mut schema: Json) -> Json {
+fn wrap(mut schema: Map<String, Json>) -> Map<String, Json> {
     let mut wrapper = Map::new();
     wrapper.insert("type".to_owned(), json!("object"));
-    if let Json::Object(inner) = &mut schema {
-        for key in ["$schema", "$defs", "definitions"] {
-            if let Some(value) = inner.shift_remove(key) {
-                wrapper.insert(key.to_owned(), value);
-            }
+    for key in ["$schema", "$defs", "definitions"] {
+        if let Some(value) = schema.shift_remove(key) {
+            wrapper.insert(key.to_owned(), value);
         }
     }
+    let mut schema = Json::Object(schema);
     point_into_wrapper(&mut schema);
     if let Some(definitions) = wrapper.get_mut("$defs") {
         point_into_wrapper(definitions);
     }
     wrapper.insert("properties".to_owned(), json!({ "result": schema }));
     wrapper.insert("required".to_owned(), json!(["result"]));
-    Json::Object(wrapper)
+    wrapper
 }
 
 /// References to the root, or to a part of it, follow it into its wrapper.
@@ -228,29 +232,35 @@ fn put_meta(item: &mut Map<String, Json>, meta: Option<&Json>, revision: Revisio
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::definition::object;
+
+    fn form(schema: Json) -> ObjectSchema {
+        object(schema).into()
+    }
 
     #[test]
     fn an_output_that_is_no_object_is_wrapped_where_objects_are_wanted() {
         let list = json!({ "$defs": { "A": { "$ref": "#" } }, "type": "array", "items": { "$ref": "#/$defs/A" } });
+        let list = form(list);
         assert_eq!(output_schema(&list, Revision::Stateless), list);
         assert_eq!(
             output_schema(&list, Revision::Icons),
-            json!({
+            form(json!({
                 "type": "object",
                 "$defs": { "A": { "$ref": "#/properties/result" } },
                 "properties": { "result": { "type": "array", "items": { "$ref": "#/$defs/A" } } },
                 "required": ["result"],
-            })
+            }))
         );
     }
 
     #[test]
     fn a_reference_to_an_object_is_an_object() {
-        let schema = json!({ "$ref": "#/$defs/A", "$defs": { "A": { "type": "object" } } });
+        let schema = form(json!({ "$ref": "#/$defs/A", "$defs": { "A": { "type": "object" } } }));
         assert!(!is_wrapped(&schema));
         assert_eq!(output_schema(&schema, Revision::Structured)["type"], "object");
-        assert!(is_wrapped(&json!({ "$ref": "#" })));
-        assert!(is_wrapped(&json!(true)));
+        assert!(is_wrapped(&form(json!({ "$ref": "#" }))));
+        assert!(is_wrapped(&form(json!(true))));
     }
 
     #[test]

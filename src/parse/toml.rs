@@ -1,5 +1,10 @@
 //! TOML into a tree whose every key and value knows its place; everything that TOML allows and JSON lacks is a fault.
 
+mod step;
+mod unpacked;
+
+pub use unpacked::unpacked;
+
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{Place, Source};
 use crate::value::Json;
@@ -122,12 +127,7 @@ pub fn escape(key: &str) -> String {
 
 /// Reads a TOML text to its end. The tree holds what could be read.
 pub fn parse(source: &Arc<Source>, dates: Dates, faults: &mut Vec<Diagnostic>) -> Node {
-    parse_of(source, &source.text, dates, faults)
-}
-
-/// Reads `text`, which is the source's but for bytes that were blanked: the places are those of the source.
-pub fn parse_of(source: &Arc<Source>, text: &str, dates: Dates, faults: &mut Vec<Diagnostic>) -> Node {
-    let (table, errors) = DeTable::parse_recoverable(text);
+    let (table, errors) = DeTable::parse_recoverable(&source.text);
     for error in errors {
         let span = error.span().unwrap_or(0..0);
         faults.push(*syntax(source, error.message(), span));

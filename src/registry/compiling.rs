@@ -2,17 +2,16 @@
 
 use super::{Checks, Schemas, Settings};
 use crate::definition::{
-    Care, Checker, Definitions, Located, PackDefinition, Prompt, Role, Schema, Tool, lint, missing_references,
-    published, resolved,
+    Care, Checker, Definitions, Located, ObjectSchema, PackDefinition, Prompt, Role, Schema, Tool, lint,
+    missing_references, object, published, resolved,
 };
 use crate::diagnostic::{Diagnostic, Result};
 use crate::guard::Limits;
-use crate::value::Json;
 use serde_json::json;
 use std::sync::Arc;
 
-/// A schema in its final form, or why it has none.
-type Form = fn(&Schema, &[(Located<String>, Schema)]) -> Result<Arc<Json>>;
+/// Gives a schema its final form, or tells why it has none.
+type Forming = fn(&Schema, &[(Located<String>, Schema)]) -> Result<ObjectSchema>;
 
 /// A pack whose schemas are compiled.
 pub(super) struct Compiling<'a> {
@@ -95,8 +94,8 @@ impl Compiling<'_> {
     }
 
     /// The schema in its final form, compiled; what is wrong with it is told.
-    fn checker(&mut self, schema: &Schema, form: Form) -> (Arc<Json>, Option<Arc<Checker>>) {
-        let compiled = |json: Arc<Json>| match self.care {
+    fn checker(&mut self, schema: &Schema, form: Forming) -> (ObjectSchema, Option<Arc<Checker>>) {
+        let compiled = |json: ObjectSchema| match self.care {
             Care::Known => Ok(Checker::later(json)),
             Care::Full => Checker::new(json),
         };
@@ -112,7 +111,7 @@ impl Compiling<'_> {
                 if missing.is_empty() && lint(schema, Role::Shared).is_empty() {
                     self.faults.push(*fault);
                 }
-                (Arc::clone(&schema.json), None)
+                (object((*schema.json).clone()).into(), None)
             }
         }
     }

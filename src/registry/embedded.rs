@@ -1,48 +1,39 @@
-//! The packs inside the binary.
+//! The packs inside the binary, as the build script put them there.
 
-use super::{EMBEDDED, LayerFile};
-use include_dir::{Dir, DirEntry, include_dir};
-use rayon::prelude::*;
+use super::LayerFile;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-static FOLDERS: [(&str, Dir<'static>); 3] = [
-    ("tools.d", include_dir!("$CARGO_MANIFEST_DIR/tools.d")),
-    ("prompts", include_dir!("$CARGO_MANIFEST_DIR/prompts")),
-    ("templates", include_dir!("$CARGO_MANIFEST_DIR/templates")),
-];
+/// A file inside the binary.
+struct Embedded {
+    /// Its path from the root.
+    path: &'static str,
+    content: Content,
+}
 
-/// The layer of these files: read once, since they stay as they are.
+/// What is in a file.
+#[derive(Clone, Copy)]
+pub(super) enum Content {
+    /// A text, and the tree of it if it is a definition.
+    Text(&'static str, &'static [u8]),
+    /// Anything else.
+    Bytes(&'static [u8]),
+}
+
+static FILES: &[Embedded] = &include!(concat!(env!("OUT_DIR"), "/packs.rs"));
+
+/// The layer of these files: made once, since they stay as they are.
 pub(super) fn embedded_layer() -> &'static BTreeMap<String, LayerFile> {
     static LAYER: LazyLock<BTreeMap<String, LayerFile>> = LazyLock::new(|| {
-        let read = |(path, bytes): (String, &[u8])| {
-            let file = LayerFile::new(EMBEDDED, &path, bytes);
-            (path, file)
-        };
-        embedded_files().into_par_iter().map(read).collect()
+        FILES.iter().map(|file| (file.path.to_owned(), LayerFile::embedded(file.path, file.content))).collect()
     });
     &LAYER
 }
 
-/// Path from the root and bytes of each file, but for hidden ones.
-pub fn embedded_files() -> Vec<(String, &'static [u8])> {
-    let mut files = Vec::new();
-    for (name, folder) in &FOLDERS {
-        collect(name, folder, &mut files);
-    }
-    files
-}
-
-fn collect(root: &str, folder: &'static Dir<'static>, files: &mut Vec<(String, &'static [u8])>) {
-    for entry in folder.entries() {
-        match entry {
-            DirEntry::Dir(inner) => collect(root, inner, files),
-            DirEntry::File(file) => {
-                let path = file.path().to_string_lossy().replace('\\', "/");
-                if !super::is_hidden(&path) {
-                    files.push((format!("{root}/{path}"), file.contents()));
-                }
-            }
-        }
-    }
+/// Path from the root and bytes of each file.
+pub fn embedded_files() -> impl Iterator<Item = (&'static str, &'static [u8])> {
+    FILES.iter().map(|file| match file.content {
+        Content::Text(text, _) => (file.path, text.as_bytes()),
+        Content::Bytes(bytes) => (file.path, bytes),
+    })
 }

@@ -1,11 +1,12 @@
 //! The layers that packs come from: the first one that has a file wins, an empty file removes it.
 
-use super::embedded_layer;
+use super::embedded::{Content, embedded_layer};
 use super::trust::Trust;
 use crate::definition::Care;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::source::Source;
 use crate::world::{Walk, World};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
@@ -36,6 +37,8 @@ pub struct LayerFile {
     pub origin: String,
     /// Its text; nothing if it is no UTF-8.
     pub source: Option<Arc<Source>>,
+    /// The tree of its text, if it is a definition inside the binary.
+    pub tree: &'static [u8],
     /// Its bytes, if they are no UTF-8.
     binary: Arc<[u8]>,
     /// The BLAKE3 of its bytes, once somebody asked.
@@ -49,8 +52,23 @@ impl LayerFile {
         Self {
             origin: origin.to_owned(),
             source: text.map(|text| Source::new(path, text)),
+            tree: &[],
             binary: if text.is_some() { Arc::default() } else { bytes.into() },
             hash: OnceLock::new(),
+        }
+    }
+
+    /// A file inside the binary.
+    pub(super) fn embedded(path: &str, content: Content) -> Self {
+        match content {
+            Content::Bytes(bytes) => Self::new(EMBEDDED, path, bytes),
+            Content::Text(text, tree) => Self {
+                origin: EMBEDDED.to_owned(),
+                source: Some(Source::of(path, Cow::Borrowed(text))),
+                tree,
+                binary: Arc::default(),
+                hash: OnceLock::new(),
+            },
         }
     }
 
@@ -237,7 +255,7 @@ fn untrusted(path: &str, file: &LayerFile) -> Box<Diagnostic> {
         .warning()
         .help("read it, then run `toolsd trust`");
     match &file.source {
-        Some(source) => fault.at(Source::new(path, source.text.clone()).place(0..0)),
+        Some(source) => fault.at(Source::of(path, source.text.clone()).place(0..0)),
         None => fault,
     }
 }

@@ -1,7 +1,7 @@
 //! The definitions of all files of a pack as one.
 
-use super::Files;
-use crate::definition::{Care, Definitions, Grants, LimitsOverride, Located, PackDefinition, code, read};
+use super::{Files, LayerFile};
+use crate::definition::{Care, Definitions, Grants, LimitsOverride, Located, PackDefinition, code, read, read_known};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{Place, Source};
 use rayon::prelude::*;
@@ -27,7 +27,12 @@ pub fn merge(name: &str, files: &Files, care: Care) -> Merged {
     let mut faults = Vec::new();
     let written: Vec<_> = files.by_path.iter().filter(|(path, _)| is_definition(path)).collect();
     // Files know nothing of each other: they are read side by side.
-    let found: Vec<_> = written.par_iter().map(|(_, file)| Some(read(file.source.as_ref()?, care))).collect();
+    let read = |file: &LayerFile| match (&file.source, care) {
+        (Some(source), Care::Full) => Some(read(source)),
+        (Some(source), Care::Known) => Some(read_known(source, file.tree)),
+        (None, _) => None,
+    };
+    let found: Vec<_> = written.par_iter().map(|(_, file)| read(file)).collect();
     for ((path, file), found) in written.into_iter().zip(found) {
         let (Some(source), Some((definitions, broken))) = (&file.source, found) else {
             faults.push(*Diagnostic::new(Code::UTF8, format!("`{path}` is no UTF-8")));

@@ -3,7 +3,9 @@
 use super::compiling::Compiling;
 use super::skills::skills;
 use super::{Checks, Files, Merged, Settings, Skill, Texts, configure, merge, texts};
-use crate::definition::{Care, Checker, Definitions, GraphDefinition, Located, PackDefinition, Prompt, Resource, Tool};
+use crate::definition::{
+    Care, Checker, Definitions, GraphDefinition, Located, ObjectSchema, PackDefinition, Prompt, Resource, Tool,
+};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::Limits;
 use crate::primitive::Effect;
@@ -119,7 +121,7 @@ impl Default for Made {
 }
 
 /// The schemas of a tool: of its arguments as published, of its result, and what a call is held to.
-pub type Schemas = (Arc<Json>, Option<Arc<Json>>, Checks);
+pub type Schemas = (ObjectSchema, Option<ObjectSchema>, Checks);
 
 /// A pack with all that is wrong with it: what `check` looks at.
 pub struct PackParts {
@@ -226,7 +228,7 @@ impl PackParts {
     fn instructions(&self, path: &str) -> Option<String> {
         let written = self.files.by_path.get(path).and_then(|file| file.source.as_ref());
         if let Some(plain) = written.filter(|source| !source.text.contains("{{")) {
-            return Some(plain.text.clone());
+            return Some(plain.text.to_string());
         }
         let rendered = self.templates.render(path, &json!({ "config": self.config }));
         rendered.map_err(|fault| tracing::warn!("the instructions of `{}`: {fault}", self.name)).ok()

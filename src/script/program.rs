@@ -364,7 +364,7 @@ fn fingerprint(sources: &[Arc<Source>]) -> [u8; 32] {
     sorted.sort_by(|a, b| a.path.cmp(&b.path));
     let mut hash = blake3::Hasher::new();
     for source in sorted {
-        for part in [&source.path, &source.text] {
+        for part in [source.path.as_str(), &source.text] {
             hash.update(&(part.len() as u64).to_le_bytes());
             hash.update(part.as_bytes());
         }

@@ -13,7 +13,7 @@ const MOST: usize = 20;
 /// line, with empty lines for what stands before it, so that places stay true.
 pub(super) fn compile(engine: &Engine, source: &Arc<Source>) -> Result<AST, Vec<Diagnostic>> {
     let mut faults: Vec<Diagnostic> = Vec::new();
-    let mut text = source.text.clone();
+    let mut text = source.text.to_string();
     loop {
         let fault = match engine.compile(&text) {
             Ok(ast) if faults.is_empty() => return Ok(ast),

@@ -88,8 +88,8 @@ fn tool(pack: &Arc<Pack>, name: &str, effect: Effect, output: Option<Json>) -> A
             meta: Some(json!({ "example.org/kind": "fixture" })),
             limits: LimitsOverride::default(),
         },
-        input: input.into(),
-        output: output.map(Into::into),
+        input: object(input).into(),
+        output: output.map(|output| object(output).into()),
         checks: Checks::default(),
     })
 }

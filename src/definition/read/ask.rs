@@ -1,7 +1,7 @@
 //! Lowers `[tool.ask.KEY]` and `requires_client`, with every flaw of a form at its place.
 
 use super::Reading;
-use crate::definition::{Care, Checker, Declared, Fields, Located, Schema, code};
+use crate::definition::{Care, Checker, Declared, Fields, Located, Schema, code, object};
 use crate::diagnostic::{Diagnostic, did_you_mean};
 use crate::primitive::{CAPABILITIES, Question, Wish, form};
 use crate::source::Place;
@@ -39,10 +39,8 @@ pub fn questions(fields: &Fields<'_>, reading: &mut Reading, tasks: bool) -> Arc
 fn check(form: &crate::value::Json, place: &dyn Fn(&str) -> Place, reading: &mut Reading) {
     let mut flaws = form::flaws(form);
     if flaws.is_empty() {
-        let mut free = form.clone();
-        if let Some(map) = free.as_object_mut() {
-            map.shift_remove("required");
-        }
+        let mut free = object(form.clone());
+        free.shift_remove("required");
         match Checker::new(free) {
             Ok(checker) => {
                 for problem in checker.check(&form::defaults(form)) {

@@ -5,7 +5,7 @@ use crate::definition::{Act, Expect, MessagePart};
 use crate::primitive::Effect;
 
 fn said(text: &str) -> Vec<String> {
-    let (_, faults) = read(&Source::new("tools.d/a.toml", text), Care::Full);
+    let (_, faults) = read(&Source::new("tools.d/a.toml", text));
     faults
         .iter()
         .map(|fault| {
@@ -75,7 +75,7 @@ leaves = { "b.md" = false }
 //# the shared definitions it refers to.
 #[test]
 fn a_good_file_is_lowered_in_full() {
-    let (definitions, faults) = read(&Source::new("tools.d/a/b.toml", GOOD), Care::Full);
+    let (definitions, faults) = read(&Source::new("tools.d/a/b.toml", GOOD));
     assert!(faults.is_empty(), "{faults:?}");
     assert_eq!(definitions.graph.unwrap().script.value, "tools.d/a/b.rhai");
     let tool = &definitions.tools[0];
@@ -156,8 +156,8 @@ proptest::proptest! {
     //# A parser MUST NOT panic, whatever text it is given.
     #[test]
     fn nothing_makes_it_panic(text in "\\PC*", cut in 0..GOOD.len(), more in "[\\[\\]\\{\\}=\"'.,a-z0-9\\n ]{0,40}") {
-        read(&Source::new("a.toml", text), Care::Full);
+        read(&Source::new("a.toml", text));
         let cut = GOOD.floor_char_boundary(cut);
-        read(&Source::new("a.toml", format!("{}{more}{}", &GOOD[..cut], &GOOD[cut..])), Care::Full);
+        read(&Source::new("a.toml", format!("{}{more}{}", &GOOD[..cut], &GOOD[cut..])));
     }
 }

@@ -1,11 +1,11 @@
 //! Checks values by a schema: compiled once, offline, in linear time, every violation at once.
 
 use super::defaults::Plan;
-use super::{PATH, code, problems_of};
+use super::{ObjectSchema, PATH, code, problems_of};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::value::Json;
 use jsonschema::{PatternOptions, Validator};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 /// One violation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,8 +20,9 @@ pub struct Problem {
 
 /// A compiled schema.
 pub struct Checker {
-    root: Arc<Json>,
-    /// Compiled when it is first needed, and so is the next.
+    given: ObjectSchema,
+    /// Made of it when it is first needed, and so are the next.
+    root: OnceLock<Json>,
     validator: OnceLock<Result<Validator>>,
     plan: OnceLock<Plan>,
 }
@@ -31,15 +32,15 @@ const PROBLEMS: usize = 50;
 
 impl Checker {
     /// Compiles a schema whose references are resolved (`published` or `resolved`).
-    pub fn new(schema: impl Into<Arc<Json>>) -> Result<Self> {
+    pub fn new(schema: impl Into<ObjectSchema>) -> Result<Self> {
         let checker = Self::later(schema);
         checker.ready()?;
         Ok(checker)
     }
 
     /// A schema that is known to be sound: it is compiled when a value is first checked.
-    pub fn later(schema: impl Into<Arc<Json>>) -> Self {
-        Self { root: schema.into(), validator: OnceLock::new(), plan: OnceLock::new() }
+    pub fn later(schema: impl Into<ObjectSchema>) -> Self {
+        Self { given: schema.into(), root: OnceLock::new(), validator: OnceLock::new(), plan: OnceLock::new() }
     }
 
     /// Compiles what waits for it; a schema that cannot be used is a fault.
@@ -47,8 +48,13 @@ impl Checker {
         self.validator().map(|_| ())
     }
 
+    /// The schema.
+    pub fn schema(&self) -> &Json {
+        self.root.get_or_init(|| Json::Object((*self.given).clone()))
+    }
+
     fn validator(&self) -> Result<&Validator> {
-        self.validator.get_or_init(|| compile(&self.root)).as_ref().map_err(Clone::clone)
+        self.validator.get_or_init(|| compile(self.schema())).as_ref().map_err(Clone::clone)
     }
 
     /// Every violation, in the order of the schema, each once.
@@ -60,7 +66,7 @@ impl Checker {
         };
         let mut problems: Vec<Problem> = Vec::new();
         for error in validator.iter_errors(value) {
-            for problem in problems_of(&error, &self.root) {
+            for problem in problems_of(&error, self.schema()) {
                 if !problems.contains(&problem) {
                     problems.push(problem);
                 }
@@ -75,7 +81,7 @@ impl Checker {
 
     /// Fills in the defaults of the root and of nested objects that are there, behind what is there.
     pub fn fill_defaults(&self, value: &mut Json) {
-        self.plan.get_or_init(|| Plan::of(&self.root)).fill(value);
+        self.plan.get_or_init(|| Plan::of(self.schema())).fill(value);
     }
 }
 
@@ -101,11 +107,12 @@ fn compile(schema: &Json) -> Result<Validator> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use super::super::object;
     use super::*;
     use serde_json::json;
 
     fn said(schema: &Json, value: &Json) -> Vec<String> {
-        let problems = Checker::new(schema.clone()).unwrap().check(value);
+        let problems = Checker::new(object(schema.clone())).unwrap().check(value);
         problems.into_iter().map(|p| format!("{} {} ({})", p.pointer, p.message, p.help.unwrap_or_default())).collect()
     }
 
@@ -153,7 +160,7 @@ mod tests {
 
     #[test]
     fn defaults_fill_the_root_and_nested_objects_that_are_there() {
-        let checker = Checker::new(json!({
+        let schema = json!({
             "type": "object",
             "properties": {
                 "limit": { "type": "integer", "default": 10 },
@@ -161,8 +168,8 @@ mod tests {
                 "other": { "type": "object", "properties": { "size": { "default": 5 } } },
             },
             "anyOf": [{ "properties": { "never": { "default": 1 } } }]
-        }))
-        .unwrap();
+        });
+        let checker = Checker::new(object(schema)).unwrap();
         let mut value = json!({ "page": {} });
         checker.fill_defaults(&mut value);
         assert_eq!(value, json!({ "page": { "size": 5 }, "limit": 10 }));
@@ -170,9 +177,10 @@ mod tests {
 
     #[test]
     fn nothing_is_fetched_and_patterns_are_linear() {
-        assert!(Checker::new(json!({ "$ref": "https://example.com/s.json" })).is_err());
-        assert!(Checker::new(json!({ "pattern": "(?=a)b" })).is_err());
-        assert!(Checker::new(json!({ "format": "nosuch" })).is_err());
+        let is_refused = |schema: Json| Checker::new(object(schema)).is_err();
+        assert!(is_refused(json!({ "$ref": "https://example.com/s.json" })));
+        assert!(is_refused(json!({ "pattern": "(?=a)b" })));
+        assert!(is_refused(json!({ "format": "nosuch" })));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::escape;
 use crate::value::Json;
+use std::fmt::{Display, Formatter};
 
 /// What a keyword takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,16 +157,37 @@ pub const KEYWORDS: &[(&str, Takes)] = &[
     ("else", Takes::Schema),
 ];
 
-/// The schemas inside a keyword's value: the pointer from the keyword's schema, and the schema.
-pub fn subschemas<'a>(keyword: &str, takes: Takes, value: &'a Json) -> Vec<(String, &'a Json)> {
-    match (takes, value) {
-        (Takes::Schema, value) => vec![(format!("/{keyword}"), value)],
-        (Takes::Schemas, Json::Array(items)) => {
-            items.iter().enumerate().map(|(index, item)| (format!("/{keyword}/{index}"), item)).collect()
+/// The way from a schema to one inside it; displayed as a part of a JSON pointer.
+#[derive(Clone, Copy)]
+pub enum Step<'a> {
+    /// The value of a keyword.
+    Keyword(&'static str),
+    /// One of the list of a keyword.
+    Item(&'static str, usize),
+    /// What a name stands for in the table of a keyword.
+    Name(&'static str, &'a str),
+}
+
+impl Display for Step<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Keyword(keyword) => write!(f, "/{keyword}"),
+            Self::Item(keyword, index) => write!(f, "/{keyword}/{index}"),
+            Self::Name(keyword, name) => write!(f, "/{keyword}/{}", escape(name)),
         }
-        (Takes::SchemaMap, Json::Object(map)) => {
-            map.iter().map(|(name, schema)| (format!("/{keyword}/{}", escape(name)), schema)).collect()
-        }
-        _ => Vec::new(),
     }
+}
+
+/// The schemas inside a keyword's value, each with the way there from the keyword's schema.
+pub fn subschemas<'a>(
+    keyword: &'static str,
+    takes: Takes,
+    value: &'a Json,
+) -> impl Iterator<Item = (Step<'a>, &'a Json)> {
+    let one = (takes == Takes::Schema).then_some((Step::Keyword(keyword), value));
+    let items = value.as_array().filter(|_| takes == Takes::Schemas).into_iter().flatten();
+    let items = items.enumerate().map(move |(index, item)| (Step::Item(keyword, index), item));
+    let named = value.as_object().filter(|_| takes == Takes::SchemaMap).into_iter().flatten();
+    let named = named.map(move |(name, schema)| (Step::Name(keyword, name), schema));
+    one.into_iter().chain(items).chain(named)
 }

@@ -1,20 +1,20 @@
 //! A schema as clients see it: verbatim and in order, with the shared schemas it refers to, its root closed.
 
-use super::{KEYWORDS, Schema, code, subschemas};
+use super::keyword::Step;
+use super::{KEYWORDS, ObjectSchema, Schema, code, subschemas};
 use crate::definition::Located;
 use crate::diagnostic::{Diagnostic, Result, did_you_mean};
 use crate::value::Json;
-use std::sync::Arc;
+use serde_json::Map;
 
 /// The schema of arguments or of a configuration: [`resolved`], and where the root says nothing of further
 /// properties it is closed: `additionalProperties = false`, or `unevaluatedProperties = false` beside keywords that
 /// bring properties of their own.
-pub fn published(schema: &Schema, defs: &[(Located<String>, Schema)]) -> Result<Arc<Json>> {
+pub fn published(schema: &Schema, defs: &[(Located<String>, Schema)]) -> Result<ObjectSchema> {
     //= docs/spec.md#definitions
     //# A published schema MUST be the author's, verbatim and in its order, but for a closing keyword at its root
     //# and the shared definitions it refers to.
-    let mut json = resolved(schema, defs)?;
-    let Some(root) = json.as_object() else { return Ok(json) };
+    let mut root = complete(schema, defs)?;
     if !root.contains_key("additionalProperties") && !root.contains_key("unevaluatedProperties") {
         let composed = ["allOf", "anyOf", "oneOf", "$ref", "$dynamicRef", "if", "dependentSchemas"];
         let keyword = if composed.iter().any(|keyword| root.contains_key(*keyword)) {
@@ -24,39 +24,48 @@ pub fn published(schema: &Schema, defs: &[(Located<String>, Schema)]) -> Result<
         };
         //= docs/spec.md#calls
         //# An argument that the schema does not name MUST be refused, with the nearest one that it names.
-        if let Some(root) = Arc::make_mut(&mut json).as_object_mut() {
-            root.insert(keyword.to_owned(), Json::Bool(false));
-        }
+        root.insert(keyword.to_owned(), Json::Bool(false));
     }
-    Ok(json)
+    Ok(root.into())
 }
 
 /// The schema with the shared schemas it refers to, and those they refer to, in its `$defs`; the first reference
 /// that leads nowhere is an error.
-pub fn resolved(schema: &Schema, defs: &[(Located<String>, Schema)]) -> Result<Arc<Json>> {
+pub fn resolved(schema: &Schema, defs: &[(Located<String>, Schema)]) -> Result<ObjectSchema> {
+    complete(schema, defs).map(ObjectSchema::from)
+}
+
+fn complete(schema: &Schema, defs: &[(Located<String>, Schema)]) -> Result<Map<String, Json>> {
     if let Some(fault) = missing_references(schema, defs).into_iter().next() {
         return Err(Box::new(fault));
     }
-    let mut json = Arc::clone(&schema.json);
-    let used = used(&json, defs);
+    let mut root = object((*schema.json).clone());
+    let used = used(&schema.json, defs);
     if used.is_empty() {
-        return Ok(json);
+        return Ok(root);
     }
-    if let Some(root) = Arc::make_mut(&mut json).as_object_mut() {
-        let own = root.entry("$defs").or_insert_with(|| Json::Object(serde_json::Map::new()));
-        for (name, schema) in defs.iter().filter(|(name, _)| used.contains(&name.value.as_str())) {
-            if let Some(own) = own.as_object_mut() {
-                own.entry(name.value.clone()).or_insert_with(|| (*schema.json).clone());
-            }
+    let own = root.entry("$defs").or_insert_with(|| Json::Object(Map::new()));
+    for (name, schema) in defs.iter().filter(|(name, _)| used.contains(&name.value.as_str())) {
+        if let Some(own) = own.as_object_mut() {
+            own.entry(name.value.clone()).or_insert_with(|| (*schema.json).clone());
         }
     }
-    Ok(json)
+    Ok(root)
+}
+
+/// A schema as an object: `true` is the empty one, `false` its opposite (JSON Schema 2020-12, core §4.3.2).
+pub fn object(schema: Json) -> Map<String, Json> {
+    match schema {
+        Json::Object(map) => map,
+        Json::Bool(false) => Map::from_iter([("not".to_owned(), Json::Object(Map::new()))]),
+        _ => Map::new(),
+    }
 }
 
 /// The references of a schema that lead nowhere, each at its place.
 pub fn missing_references(schema: &Schema, defs: &[(Located<String>, Schema)]) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
-    references(&schema.json, "", 0, &mut |at, reference| {
+    references(&schema.json, &mut Vec::new(), &mut |way, reference| {
         if leads(&schema.json, reference, defs) {
             return;
         }
@@ -70,7 +79,8 @@ pub fn missing_references(schema: &Schema, defs: &[(Located<String>, Schema)]) -
         let name = reference.rsplit('/').next().unwrap_or_default();
         let help = did_you_mean(name, names.iter().copied()).unwrap_or_else(|| "write it as `[defs.NAME]`".to_owned());
         let fault = fault.help(help);
-        faults.push(match schema.place(at) {
+        let at: String = way.iter().map(ToString::to_string).collect();
+        faults.push(match schema.place(&format!("{at}/$ref")) {
             Some(place) => *fault.at(place.clone()),
             None => *fault,
         });
@@ -99,7 +109,7 @@ fn used<'a>(json: &Json, defs: &'a [(Located<String>, Schema)]) -> Vec<&'a str> 
     let mut used: Vec<&str> = Vec::new();
     let mut waiting: Vec<&Json> = vec![json];
     while let Some(schema) = waiting.pop() {
-        references(schema, "", 0, &mut |_, reference| {
+        references(schema, &mut Vec::new(), &mut |_, reference| {
             let Some(path) = reference.strip_prefix("#/$defs/") else { return };
             let name = path.split('/').next().unwrap_or_default();
             let own = json.get("$defs").and_then(|own| own.get(name)).is_some();
@@ -113,20 +123,22 @@ fn used<'a>(json: &Json, defs: &'a [(Located<String>, Schema)]) -> Vec<&'a str> 
     used
 }
 
-/// Calls `found` with the pointer and the text of every `$ref`.
-fn references<'a>(json: &'a Json, pointer: &str, depth: usize, found: &mut dyn FnMut(&str, &'a str)) {
-    let Some(map) = json.as_object().filter(|_| depth <= 64) else { return };
+/// Calls `found` with every `$ref`: the way to its schema, and its text.
+fn references<'a>(json: &'a Json, way: &mut Vec<Step<'a>>, found: &mut dyn FnMut(&[Step<'_>], &'a str)) {
+    let Some(map) = json.as_object().filter(|_| way.len() <= 64) else { return };
     for (keyword, value) in map {
         if let ("$ref", Some(reference)) = (keyword.as_str(), value.as_str()) {
-            found(&format!("{pointer}/$ref"), reference);
+            found(way, reference);
         }
         // Most values are none that could hold a schema: a look at the value is cheaper than one at the table.
         if !(value.is_object() || value.is_array()) {
             continue;
         }
         let Some((name, takes)) = KEYWORDS.iter().find(|(name, _)| name == keyword) else { continue };
-        for (inner, schema) in subschemas(name, *takes, value) {
-            references(schema, &format!("{pointer}{inner}"), depth + 1, found);
+        for (step, schema) in subschemas(name, *takes, value) {
+            way.push(step);
+            references(schema, way, found);
+            way.pop();
         }
     }
 }

@@ -23,9 +23,8 @@ fn draw(renderer: &Renderer, diagnostic: &Diagnostic) -> String {
     let mut group = Group::with_title(title);
     if let Some(place) = &diagnostic.at {
         let annotation = AnnotationKind::Primary.span(place.span.clone());
-        group = group.element(
-            Snippet::source(place.source.text.as_str()).path(place.source.path.as_str()).annotation(annotation),
-        );
+        group =
+            group.element(Snippet::source(&*place.source.text).path(place.source.path.as_str()).annotation(annotation));
     }
     for place in &diagnostic.trace {
         group = group.element(Level::NOTE.message(format!("called at {place}")));
