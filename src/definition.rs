@@ -66,6 +66,15 @@ pub struct Definitions {
     pub cases: Vec<Case>,
 }
 
+impl Definitions {
+    /// Whether functions make something of what clients see: descriptions, prompts, instructions.
+    pub fn computes(&self) -> bool {
+        self.tools.iter().any(|tool| tool.describe.is_some())
+            || self.prompts.iter().any(|prompt| prompt.list.is_some())
+            || self.pack.as_ref().is_some_and(|pack| pack.context.is_some())
+    }
+}
+
 /// A tool.
 #[derive(Clone, Debug)]
 pub struct Tool {

@@ -10,6 +10,7 @@ use crate::registry::{
 };
 use crate::world::{World, path};
 use rayon::prelude::*;
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 /// Where packs come from, and where they work.
@@ -43,8 +44,7 @@ pub fn load(site: &dyn Site, previous: &Registry) -> Registry {
     let names = files.packs();
     let choice = chosen(site.choice(), &settings, &names, &mut faults);
     let loading = Loading { site, workspace, previous, settings };
-    // Packs know nothing of each other: they are read and compiled side by side.
-    let loaded: Vec<Loaded> = names.par_iter().map(|name| loading.pack(name, files.of_pack(name), &choice)).collect();
+    let loaded = loading.packs(&names, &files, &choice);
     let (mut dormant, mut stale, mut fresh, mut kept) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (name, pack) in names.iter().zip(loaded) {
         faults.extend(pack.faults);
@@ -134,6 +134,20 @@ impl From<Found> for Loaded {
 }
 
 impl Loading<'_> {
+    /// What became of each pack. They know nothing of each other: they are read and compiled side by side, the largest
+    /// first, so that none is left for one thread at the end.
+    fn packs(&self, names: &[String], files: &Files, choice: &Choice) -> Vec<Loaded> {
+        let mut work: Vec<(usize, Files)> = names.iter().map(|name| files.of_pack(name)).enumerate().collect();
+        work.sort_by_cached_key(|(_, files)| Reverse(files.definition_bytes()));
+        let loaded = work.into_par_iter().with_max_len(1).map(|(index, files)| {
+            let loaded = self.pack(&names[index], files, choice);
+            (index, loaded)
+        });
+        let mut loaded: Vec<(usize, Loaded)> = loaded.collect();
+        loaded.sort_by_key(|(index, _)| *index);
+        loaded.into_iter().map(|(_, loaded)| loaded).collect()
+    }
+
     fn pack(&self, name: &str, files: Files, choice: &Choice) -> Loaded {
         let hash = self.hash(&files);
         // A clash dropped names of unchanged packs: they are put together anew.

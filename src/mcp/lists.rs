@@ -11,7 +11,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use rayon::prelude::*;
 use rmcp::model::{ErrorData, Prompt, ResourceTemplate, ServerConfig, Tool};
 use serde::de::DeserializeOwned;
-use serde_json::Map;
+use serde_json::{Map, json};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -42,7 +42,10 @@ pub(crate) struct Calls {
 
 impl Lists {
     fn new(settings: &Settings, registry: Arc<Registry>, revision: Revision) -> Self {
-        let tools = registry.tools.par_iter().filter_map(|served| tool(served, revision)).collect();
+        let tool = |served: &Arc<ServedTool>| {
+            published::tool(served, revision).map_err(|error| left_out(&json!(served.name), &error)).ok()
+        };
+        let tools = registry.tools.par_iter().filter_map(tool).collect();
         let templates = registry.resources.iter().filter(|served| served.resource.is_template);
         let templates = templates.filter_map(|served| typed(published::template(served, revision))).collect();
         let prompts = registry.prompts.iter().filter_map(|prompt| typed(published::prompt(prompt, revision))).collect();
@@ -83,14 +86,6 @@ impl Shelf {
     }
 }
 
-/// A tool as rmcp's type. Its schemas, which are most of it, are put in as they are.
-fn tool(served: &ServedTool, revision: Revision) -> Option<Tool> {
-    let mut tool: Tool = typed(published::tool(served, revision))?;
-    tool.input_schema = Arc::clone(&served.input);
-    tool.output_schema = published::output(served, revision);
-    Some(tool)
-}
-
 /// Whether a part of a schema is to be told in a header.
 fn asks_headers(schema: &ObjectSchema) -> bool {
     fn asks(map: &Map<String, Json>) -> bool {
@@ -109,13 +104,11 @@ fn asks_headers(schema: &ObjectSchema) -> bool {
 /// An item as rmcp's type. What does not fit is left out, and the log says so: `check` is where it is found.
 pub(crate) fn typed<T: DeserializeOwned>(item: Json) -> Option<T> {
     let name = item.get("name").cloned().unwrap_or_default();
-    match serde_json::from_value(item) {
-        Ok(item) => Some(item),
-        Err(error) => {
-            tracing::error!(%name, %error, "left out of a list: the protocol does not take it");
-            None
-        }
-    }
+    serde_json::from_value(item).map_err(|error| left_out(&name, &error)).ok()
+}
+
+fn left_out(name: &Json, error: &serde_json::Error) {
+    tracing::error!(%name, %error, "left out of a list: the protocol does not take it");
 }
 
 /// A page of a list, and the cursor of the next one.

@@ -5,45 +5,51 @@ use crate::definition::{Hints, ObjectSchema};
 use crate::primitive::Effect;
 use crate::registry::{ServedPrompt, ServedResource, ServedTool};
 use crate::value::Json;
+use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::{Map, json};
 use std::sync::Arc;
 
-/// A tool without its schemas, whose place an empty one takes.
-pub(crate) fn tool(served: &ServedTool, revision: Revision) -> Json {
-    let mut item = Map::new();
-    item.insert("name".to_owned(), json!(served.name));
-    put_title(&mut item, served.tool.title.as_deref(), revision);
-    item.insert("description".to_owned(), json!(served.description));
-    item.insert("inputSchema".to_owned(), json!({}));
+/// A tool; an error if the protocol does not take its icons or its meta.
+pub(crate) fn tool(served: &ServedTool, revision: Revision) -> serde_json::Result<Tool> {
+    let definition = &served.tool;
+    let title = || definition.title.clone();
+    let mut tool = Tool::default();
+    tool.name = served.name.clone().into();
+    tool.title = title().filter(|_| revision.has_structured());
+    tool.description = Some(served.description.clone().into());
+    tool.input_schema = Arc::clone(&served.input);
+    tool.output_schema = output(served, revision);
     if revision.has_hints() {
-        let mut hints = hints(served.tool.effect.value, served.tool.hints);
-        if let (false, Some(title), Json::Object(hints)) = (revision.has_structured(), &served.tool.title, &mut hints) {
-            hints.insert("title".to_owned(), json!(title));
-        }
-        item.insert("annotations".to_owned(), hints);
+        let title = title().filter(|_| !revision.has_structured());
+        tool.annotations = Some(hints(title, definition.effect.value, definition.hints));
     }
-    put_icons(&mut item, &served.tool.icons, revision);
-    put_meta(&mut item, served.tool.meta.as_ref(), revision);
-    Json::Object(item)
+    if revision.has_icons() && !definition.icons.is_empty() {
+        tool.icons = serde_json::from_value(json!(definition.icons))?;
+    }
+    if let (true, Some(meta)) = (revision.has_structured(), &definition.meta) {
+        tool.meta = serde_json::from_value(meta.clone())?;
+    }
+    Ok(tool)
 }
 
 /// The schema of the result of a tool, for a revision that knows of such.
-pub(crate) fn output(served: &ServedTool, revision: Revision) -> Option<ObjectSchema> {
+fn output(served: &ServedTool, revision: Revision) -> Option<ObjectSchema> {
     let output = served.output.as_ref().filter(|_| revision.has_structured())?;
     Some(output_schema(output, revision))
 }
 
 /// The hints of a tool: they follow from its effect, and its author may know better.
-fn hints(effect: Effect, hints: Hints) -> Json {
+fn hints(title: Option<String>, effect: Effect, hints: Hints) -> ToolAnnotations {
     let reads_only = matches!(effect, Effect::Pure | Effect::Reads);
     // What changes the graph in memory can be undone; what writes or runs may not be.
     let destroys = matches!(effect, Effect::Writes | Effect::Runs);
-    json!({
-        "readOnlyHint": reads_only,
-        "destructiveHint": hints.destructive.unwrap_or(destroys),
-        "idempotentHint": hints.idempotent.unwrap_or(reads_only),
-        "openWorldHint": hints.open_world.unwrap_or(effect == Effect::Runs),
-    })
+    ToolAnnotations::from_raw(
+        title,
+        Some(reads_only),
+        Some(hints.destructive.unwrap_or(destroys)),
+        Some(hints.idempotent.unwrap_or(reads_only)),
+        Some(hints.open_world.unwrap_or(effect == Effect::Runs)),
+    )
 }
 
 /// Whether a result that has this output schema is wrapped in `{"result": …}` for a revision that
@@ -266,11 +272,12 @@ mod tests {
     #[test]
     fn hints_follow_from_the_effect_unless_the_author_knows_better() {
         let plain = Hints::default();
-        assert_eq!(hints(Effect::Reads, plain)["readOnlyHint"], true);
-        assert_eq!(hints(Effect::Reads, plain)["openWorldHint"], false);
-        assert_eq!(hints(Effect::Writes, plain)["destructiveHint"], true);
-        assert_eq!(hints(Effect::Runs, plain)["openWorldHint"], true);
+        let hints = |effect, own| hints(None, effect, own);
+        assert_eq!(hints(Effect::Reads, plain).read_only_hint, Some(true));
+        assert_eq!(hints(Effect::Reads, plain).open_world_hint, Some(false));
+        assert_eq!(hints(Effect::Writes, plain).destructive_hint, Some(true));
+        assert_eq!(hints(Effect::Runs, plain).open_world_hint, Some(true));
         let gentle = Hints { destructive: Some(false), ..plain };
-        assert_eq!(hints(Effect::Writes, gentle)["destructiveHint"], false);
+        assert_eq!(hints(Effect::Writes, gentle).destructive_hint, Some(false));
     }
 }

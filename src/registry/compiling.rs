@@ -7,6 +7,7 @@ use crate::definition::{
 };
 use crate::diagnostic::{Diagnostic, Result};
 use crate::guard::Limits;
+use rayon::prelude::*;
 use serde_json::json;
 use std::sync::Arc;
 
@@ -20,34 +21,42 @@ pub(super) struct Compiling<'a> {
     pub(super) settings: &'a Settings,
     /// Whether a checker is made now, or when it is needed.
     pub(super) care: Care,
-    pub(super) faults: &'a mut Vec<Diagnostic>,
 }
 
 impl Compiling<'_> {
-    /// The schemas of each tool.
-    pub(super) fn tools(&mut self) -> Vec<Schemas> {
-        let mut tools = Vec::new();
-        for tool in &self.definitions.tools {
-            let (input, arguments) = self.checker(&tool.input, published);
-            let (output, result) = match &tool.output {
-                Some(schema) => {
-                    let (output, result) = self.checker(schema, resolved);
-                    (Some(output), result)
-                }
-                None => (None, None),
-            };
-            let limits = self.settings.limits(&[tool.limits, self.pack.limits], Limits::default());
-            let operations = self.operations(tool, result.as_ref());
-            tools.push((input.clone(), output, Checks { schema: input, arguments, result, limits, operations }));
-        }
-        tools
+    /// The schemas of each tool. Tools know nothing of each other: they are compiled side by side.
+    pub(super) fn tools(&self, faults: &mut Vec<Diagnostic>) -> Vec<Schemas> {
+        let made = self.definitions.tools.par_iter().map(|tool| {
+            let mut faults = Vec::new();
+            (self.tool(tool, &mut faults), faults)
+        });
+        let made: Vec<(Schemas, Vec<Diagnostic>)> = made.collect();
+        let tools = made.into_iter().map(|(tool, found)| {
+            faults.extend(found);
+            tool
+        });
+        tools.collect()
+    }
+
+    fn tool(&self, tool: &Tool, faults: &mut Vec<Diagnostic>) -> Schemas {
+        let (input, arguments) = self.checker(&tool.input, published, faults);
+        let (output, result) = match &tool.output {
+            Some(schema) => {
+                let (output, result) = self.checker(schema, resolved, faults);
+                (Some(output), result)
+            }
+            None => (None, None),
+        };
+        let limits = self.settings.limits(&[tool.limits, self.pack.limits], Limits::default());
+        let operations = self.operations(tool, result.as_ref(), faults);
+        (input.clone(), output, Checks { schema: input, arguments, result, limits, operations })
     }
 
     /// What each operation of a tool is held to.
-    fn operations(&mut self, tool: &Tool, result: Option<&Arc<Checker>>) -> Vec<Checks> {
+    fn operations(&self, tool: &Tool, result: Option<&Arc<Checker>>, faults: &mut Vec<Diagnostic>) -> Vec<Checks> {
         let operations = tool.dispatch.iter().flat_map(|dispatch| &dispatch.operations);
         let operations = operations.map(|operation| {
-            let (schema, arguments) = self.checker(&operation.input, published);
+            let (schema, arguments) = self.checker(&operation.input, published, faults);
             let limits = [operation.limits, tool.limits, self.pack.limits];
             let limits = self.settings.limits(&limits, Limits::default());
             Checks { schema, arguments, result: result.cloned(), limits, operations: Vec::new() }
@@ -56,11 +65,11 @@ impl Compiling<'_> {
     }
 
     /// What the reads of each resource are held to.
-    pub(super) fn resources(&mut self) -> Vec<Checks> {
+    pub(super) fn resources(&self, faults: &mut Vec<Diagnostic>) -> Vec<Checks> {
         let mut all = Vec::new();
         for resource in &self.definitions.resources {
             let (schema, arguments) = match &resource.variables {
-                Some(variables) => self.checker(&variables.as_properties(), resolved),
+                Some(variables) => self.checker(&variables.as_properties(), resolved, faults),
                 None => (Arc::default(), None),
             };
             all.push(Checks { schema, arguments, limits: self.limits(), ..Checks::default() });
@@ -69,7 +78,7 @@ impl Compiling<'_> {
     }
 
     /// What getting a prompt is held to.
-    pub(super) fn prompt(&mut self, prompt: &Prompt) -> Checks {
+    pub(super) fn prompt(&self, prompt: &Prompt, faults: &mut Vec<Diagnostic>) -> Checks {
         let places = prompt.name.at.clone();
         let mut properties = serde_json::Map::new();
         for argument in &prompt.arguments {
@@ -85,7 +94,7 @@ impl Compiling<'_> {
             .collect();
         let json = json!({ "type": "object", "properties": properties, "required": required });
         let schema = Schema { json: json.into(), places: [(String::new(), places)].into_iter().collect() };
-        let (schema, arguments) = self.checker(&schema, published);
+        let (schema, arguments) = self.checker(&schema, published, faults);
         Checks { schema, arguments, limits: self.limits(), ..Checks::default() }
     }
 
@@ -94,7 +103,12 @@ impl Compiling<'_> {
     }
 
     /// The schema in its final form, compiled; what is wrong with it is told.
-    fn checker(&mut self, schema: &Schema, form: Forming) -> (ObjectSchema, Option<Arc<Checker>>) {
+    fn checker(
+        &self,
+        schema: &Schema,
+        form: Forming,
+        faults: &mut Vec<Diagnostic>,
+    ) -> (ObjectSchema, Option<Arc<Checker>>) {
         let compiled = |json: ObjectSchema| match self.care {
             Care::Known => Ok(Checker::later(json)),
             Care::Full => Checker::new(json),
@@ -109,7 +123,7 @@ impl Compiling<'_> {
                 };
                 let missing = missing_references(schema, &self.definitions.defs);
                 if missing.is_empty() && lint(schema, Role::Shared).is_empty() {
-                    self.faults.push(*fault);
+                    faults.push(*fault);
                 }
                 (object((*schema.json).clone()).into(), None)
             }

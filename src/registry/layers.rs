@@ -153,6 +153,11 @@ impl Files {
         Self { by_path, removed: self.removed.iter().filter(|(path, _)| belongs(path)).cloned().collect() }
     }
 
+    /// How much there is to read in definitions.
+    pub fn definition_bytes(&self) -> usize {
+        self.texts("tools.d/", ".toml").map(|source| source.text.len()).sum()
+    }
+
     /// How closely a start must look at them: a test holds that those of the binary are sound, as long as none comes
     /// from another layer and none is removed by one.
     pub fn care(&self) -> Care {

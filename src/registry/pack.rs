@@ -162,10 +162,10 @@ pub fn compile(name: &str, hash: [u8; 32], files: Files, merged: Merged, setting
     let others = || Others::of(name, &files, &merged, settings);
     //= docs/spec.md#scripts
     //# A script MUST be compiled once for each time its pack is loaded, and not again for a call.
-    let ((program, broken), others) = match merged.care {
-        Care::Known => ((Program::later(&scripts), Vec::new()), others()),
-        Care::Full => rayon::join(|| Program::compile_sources(&scripts), others),
-    };
+    let program = Program::later(&scripts);
+    let is_needed = merged.care == Care::Full || merged.definitions.computes();
+    let ready = || if is_needed { program.ready().to_vec() } else { Vec::new() };
+    let (broken, others) = rayon::join(ready, others);
     let Merged { definitions, pack, mut faults, .. } = merged;
     faults.extend(broken);
     faults.extend(others.faults);
@@ -209,10 +209,10 @@ impl Others {
             Care::Full => texts::compiled(files, definitions),
         };
         let (config, config_checker) = configure(name, pack, &definitions.defs, settings, *care, &mut faults);
-        let mut compiling = Compiling { definitions, pack, settings, care: *care, faults: &mut faults };
-        let tools = compiling.tools();
-        let resources = compiling.resources();
-        let prompts = definitions.prompts.iter().map(|prompt| compiling.prompt(prompt)).collect();
+        let compiling = Compiling { definitions, pack, settings, care: *care };
+        let tools = compiling.tools(&mut faults);
+        let resources = compiling.resources(&mut faults);
+        let prompts = definitions.prompts.iter().map(|prompt| compiling.prompt(prompt, &mut faults)).collect();
         Self { templates, config, config_checker, tools, resources, prompts, faults }
     }
 }
