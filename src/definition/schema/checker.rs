@@ -66,7 +66,7 @@ impl Checker {
         };
         let mut problems: Vec<Problem> = Vec::new();
         for error in validator.iter_errors(value) {
-            for problem in problems_of(&error, self.schema()) {
+            for problem in problems_of(&error, self.schema(), value) {
                 if !problems.contains(&problem) {
                     problems.push(problem);
                 }
@@ -144,6 +144,17 @@ mod tests {
                 "/qery there is no `qery` (did you mean `query`?)",
             ]
         );
+    }
+
+    #[test]
+    fn every_argument_of_what_takes_none_is_named() {
+        let none = json!({ "type": "object", "additionalProperties": false });
+        let within = json!({ "type": "object", "properties": { "of": none } });
+        assert_eq!(
+            said(&none, &json!({ "a": 1, "b": 2 })),
+            ["/a there is no `a` (no names are taken here)", "/b there is no `b` (no names are taken here)"]
+        );
+        assert_eq!(said(&within, &json!({ "of": { "a": 1 } })), ["/of/a there is no `a` (no names are taken here)"]);
     }
 
     #[test]

@@ -7,26 +7,23 @@ use crate::value::Json;
 use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 
-/// The violations that one error of the validator stands for.
-pub fn problems_of(error: &ValidationError<'_>, root: &Json) -> Vec<Problem> {
+/// The violations in `value` that one error of the validator stands for.
+pub fn problems_of(error: &ValidationError<'_>, root: &Json, value: &Json) -> Vec<Problem> {
     let pointer = error.instance_path().to_string();
     let name = name_of(&pointer);
     match error.kind() {
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
             let parent = parent_schema(error, root);
             let known = parent.map(|schema| property_names(schema, root)).unwrap_or_default();
-            let known: Vec<&str> =
-                known.into_iter().filter(|name| !unexpected.iter().any(|other| other == name)).collect();
-            unexpected
-                .iter()
-                .take(20)
-                .map(|key| Problem {
-                    pointer: format!("{pointer}/{}", shorten(&escape(key), 60)),
-                    message: format!("there is no `{}`", shorten(key, 60)),
-                    help: did_you_mean(&shorten(key, 60), known.iter().copied())
-                        .or_else(|| known.is_empty().then(|| "no names are taken here".to_owned())),
-                })
-                .collect()
+            let unexpected: Vec<&str> = unexpected.iter().map(String::as_str).collect();
+            let known: Vec<&str> = known.into_iter().filter(|name| !unexpected.contains(name)).collect();
+            no_such(&pointer, &unexpected, &known)
+        }
+        // What an object without any properties has nevertheless: the validator names the object alone.
+        Kind::FalseSchema if closes(error) => {
+            let unexpected = value.pointer(&pointer).and_then(Json::as_object).into_iter().flatten();
+            let unexpected: Vec<&str> = unexpected.map(|(name, _)| name.as_str()).collect();
+            no_such(&pointer, &unexpected, &[])
         }
         Kind::Required { property } => {
             let property = property.as_str().unwrap_or_default();
@@ -40,7 +37,7 @@ pub fn problems_of(error: &ValidationError<'_>, root: &Json) -> Vec<Problem> {
                 return vec![problem];
             }
             let nearest = context.iter().min_by_key(|errors| distance(errors));
-            let inner = nearest.and_then(|errors| errors.first()).map(|error| problems_of(error, root));
+            let inner = nearest.and_then(|errors| errors.first()).map(|error| problems_of(error, root, value));
             let help = inner.and_then(|problems| Some(format!("nearest: {}", problems.first()?.message)));
             vec![Problem { pointer, message: format!("{name} fits none of the alternatives"), help }]
         }
@@ -49,6 +46,23 @@ pub fn problems_of(error: &ValidationError<'_>, root: &Json) -> Vec<Problem> {
             vec![Problem { pointer, message: shorten(&format!("{name} {message}"), 300), help }]
         }
     }
+}
+
+/// Whether an error comes from the keyword that closes an object.
+fn closes(error: &ValidationError<'_>) -> bool {
+    let path = error.schema_path().to_string();
+    ["/additionalProperties", "/unevaluatedProperties"].iter().any(|keyword| path.ends_with(keyword))
+}
+
+/// Names that an object has and its schema does not know, which knows these.
+fn no_such(pointer: &str, unexpected: &[&str], known: &[&str]) -> Vec<Problem> {
+    let problem = |name: &&str| Problem {
+        pointer: format!("{pointer}/{}", shorten(&escape(name), 60)),
+        message: format!("there is no `{}`", shorten(name, 60)),
+        help: did_you_mean(&shorten(name, 60), known.iter().copied())
+            .or_else(|| known.is_empty().then(|| "no names are taken here".to_owned())),
+    };
+    unexpected.iter().take(20).map(problem).collect()
 }
 
 /// How far a value is from an alternative: one that another constant rules out is further than one that lacks something.
