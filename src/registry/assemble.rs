@@ -8,6 +8,7 @@ use crate::source::Place;
 use crate::value::Json;
 use crate::world::World;
 use base64::Engine;
+use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -26,10 +27,8 @@ pub struct Assembly<'a> {
 /// Puts a registry together. A name or URI that two packs claim is a fault that names both; the first one keeps it.
 pub fn assemble(assembly: Assembly<'_>) -> Registry {
     let Assembly { fresh, kept, previous, settings } = assembly;
-    let mut served: Vec<Served> = Vec::new();
-    for (parts, root) in fresh {
-        served.push(publish(parts, root, &settings));
-    }
+    let publish = |(parts, root)| publish(parts, root, &settings);
+    let mut served: Vec<Served> = fresh.into_par_iter().map(publish).collect();
     for name in kept {
         if let Some(pack) = previous.packs.iter().find(|pack| pack.name == name) {
             served.push(Served {
@@ -53,12 +52,16 @@ pub fn assemble(assembly: Assembly<'_>) -> Registry {
     served.sort_by(|one, other| one.pack.name.cmp(&other.pack.name));
     let instructions = previous.instructions.clone();
     let mut registry = Registry { generation: previous.generation + 1, settings, instructions, ..Registry::default() };
+    let mut taken = Taken::new();
     for one in served {
-        registry.add(one);
+        registry.add(one, &mut taken);
     }
     registry.routes.sort_by_cached_key(|(template, _)| template.rank());
     registry
 }
+
+/// Each public name, and URI, with the pack that has it.
+type Taken = HashMap<(&'static str, String), String>;
 
 struct Served {
     pack: Arc<Pack>,
@@ -109,8 +112,7 @@ fn inline_icons(icons: &mut [Json], pack: &Pack) {
 }
 
 impl Registry {
-    fn add(&mut self, served: Served) {
-        let mut taken = self.names();
+    fn add(&mut self, served: Served, taken: &mut Taken) {
         let mut faults = Vec::new();
         let config = served.pack.made.config.to_json();
         let is_on = |enabled: &Setting<bool>| enabled.value(&config, Json::as_bool) == Some(true);
@@ -119,7 +121,7 @@ impl Registry {
                 self.switched_off.push(tool);
                 continue;
             }
-            if free("tool", &tool.name, &tool.pack, &tool.tool.name.at, &mut taken, &mut faults) {
+            if free("tool", &tool.name, &tool.pack, &tool.tool.name.at, taken, &mut faults) {
                 self.tools.push(tool);
             }
         }
@@ -128,13 +130,13 @@ impl Registry {
                 self.patterns.push(prompt);
                 continue;
             }
-            if free("prompt", &prompt.name, &prompt.pack, &prompt.prompt.name.at, &mut taken, &mut faults) {
+            if free("prompt", &prompt.name, &prompt.pack, &prompt.prompt.name.at, taken, &mut faults) {
                 self.prompts.push(prompt);
             }
         }
         for resource in served.resources {
             let at = &resource.resource.uri.at;
-            if free("resource", &resource.resource.uri.value, &resource.pack, at, &mut taken, &mut faults) {
+            if free("resource", &resource.resource.uri.value, &resource.pack, at, taken, &mut faults) {
                 self.route_to(&resource, &mut faults);
                 self.resources.push(resource);
             }
@@ -163,15 +165,6 @@ impl Registry {
             }
         }
     }
-
-    /// Each public name with its pack.
-    fn names(&self) -> HashMap<(&'static str, String), String> {
-        let tools = self.tools.iter().map(|one| (("tool", one.name.clone()), one.pack.name.clone()));
-        let prompts = self.prompts.iter().map(|one| (("prompt", one.name.clone()), one.pack.name.clone()));
-        let uris =
-            self.resources.iter().map(|one| (("resource", one.resource.uri.value.clone()), one.pack.name.clone()));
-        tools.chain(prompts).chain(uris).collect()
-    }
 }
 
 fn free(
@@ -179,7 +172,7 @@ fn free(
     name: &str,
     pack: &Pack,
     at: &Place,
-    taken: &mut HashMap<(&'static str, String), String>,
+    taken: &mut Taken,
     faults: &mut Vec<Diagnostic>,
 ) -> bool {
     match taken.get(&(what, name.to_owned())) {
