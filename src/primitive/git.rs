@@ -76,7 +76,12 @@ const READING: [(&str, &[&str]); 18] = [
     ("branch", &["--all --contains --format --list --merged --no-merged --remotes --show-current --sort -a -r"]),
     ("cat-file", &["-e -p -s -t"]),
     ("check-ignore", &["--no-index --non-matching --quiet --verbose -n -q -v -z"]),
-    ("config", &["--bool --default --get --get-all --get-regexp --int --list --local --name-only --null --show-scope --type -z"]),
+    (
+        "config",
+        &[
+            "--bool --default --get --get-all --get-regexp --int --list --local --name-only --null --show-scope --type -z",
+        ],
+    ),
     ("describe", &["--abbrev --all --always --contains --dirty --exact-match --long --match --tags"]),
     ("diff", &[DIFF]),
     ("diff-tree", &[DIFF, "--root --no-commit-id -r -t"]),
