@@ -70,18 +70,15 @@ const DIFF: &str = "--abbrev --abbrev-commit --binary --cached --check --date --
     --follow --format --full-index --ignore-all-space --merge-base --name-only --name-status --no-abbrev --no-color \
     --no-patch --no-renames --numstat --oneline --patch --pretty --quiet --raw --shortstat --staged --stat --unified \
     -M -U -p -s -w -z -1";
+const CONFIG: &str =
+    "--bool --default --get --get-all --get-regexp --int --list --local --name-only --null --show-scope --type -z";
 
 /// The subcommands that change nothing, and the options with which they change nothing.
 const READING: [(&str, &[&str]); 18] = [
     ("branch", &["--all --contains --format --list --merged --no-merged --remotes --show-current --sort -a -r"]),
     ("cat-file", &["-e -p -s -t"]),
     ("check-ignore", &["--no-index --non-matching --quiet --verbose -n -q -v -z"]),
-    (
-        "config",
-        &[
-            "--bool --default --get --get-all --get-regexp --int --list --local --name-only --null --show-scope --type -z",
-        ],
-    ),
+    ("config", &[CONFIG]),
     ("describe", &["--abbrev --all --always --contains --dirty --exact-match --long --match --tags"]),
     ("diff", &[DIFF]),
     ("diff-tree", &[DIFF, "--root --no-commit-id -r -t"]),
