@@ -342,6 +342,8 @@ impl Host for CallHost {
     }
 
     fn memory(&self) -> Option<&Memory> {
+        //= docs/spec.md#memory
+        //# What a pack remembers MUST NOT be seen by another pack, nor by the build of a graph.
         (!self.builds).then_some(&*self.memory)
     }
 

@@ -121,6 +121,8 @@ impl Job {
         let caller = Caller {
             cancel: cancel.clone(),
             notices: Box::new(move |notice| {
+                //= docs/spec.md#tasks
+                //# What a task says of itself MUST be its status message.
                 if let Some(message) = said(&notice) {
                     told.tasks.say(&speaks_for, &message);
                 }

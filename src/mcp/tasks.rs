@@ -139,6 +139,8 @@ impl Tasks {
         let mut state = self.state();
         let Some(entry) = state.kept.get_mut(id) else { return Vec::new() };
         entry.touch();
+        //= docs/spec.md#tasks
+        //# What a task asks MUST be told to whoever looks after it, and go on with the answers, which may come one by one.
         let mut given = Vec::new();
         for (key, question) in questions {
             let times = entry.times.entry(key.clone()).or_default();

@@ -145,6 +145,8 @@ fn taken(context: &Context<'_>, path: &str, timeout: Duration) -> Result<(Box<dy
         return Ok((lock, Duration::ZERO));
     }
     let mut had = None;
+    //= docs/spec.md#writes
+    //# A call that waits for a lock MUST NOT keep other calls from running, and MUST end when it is cancelled.
     context.host.aside(&mut || {
         loop {
             guard::room(0)?;

@@ -173,6 +173,8 @@ pub(super) enum Stopped {
 fn fill(parent: &Dir, name: &str, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
+    //= docs/spec.md#robustness
+    //# A file that is replaced MUST keep its permissions, and MUST NOT be readable by others meanwhile.
     if permissions.is_some() {
         // Until it has the permissions of the old file, nobody else reads it.
         options.mode(0o600);
