@@ -4,6 +4,7 @@ use super::tool::{self, merge, refused};
 use crate::definition::{Body, Problem};
 use crate::diagnostic::Result;
 use crate::guard::Limits;
+use crate::parse::toml::unescape;
 use crate::primitive::Effect;
 use crate::registry::{Checks, ServedTool};
 use crate::value::Json;
@@ -46,7 +47,7 @@ pub fn accept<'a>(served: &'a ServedTool, arguments: &Json) -> Result<(&'a Body,
 /// An argument of other operations is told as such.
 fn foreign(problem: &mut Problem, name: &str, served: &ServedTool) {
     let Some(argument) = problem.pointer.strip_prefix('/').filter(|name| !name.contains('/')) else { return };
-    let argument = argument.replace("~1", "/").replace("~0", "~");
+    let argument = unescape(argument);
     let knows = |checks: &Checks| checks.schema.get("properties").is_some_and(|known| known.get(&argument).is_some());
     let operations = served.tool.dispatch.iter().flat_map(|dispatch| &dispatch.operations);
     let takers = operations.zip(&served.checks.operations).filter(|(_, checks)| knows(checks));

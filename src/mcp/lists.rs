@@ -2,7 +2,7 @@
 
 use super::{Revision, Settings, about, published};
 use crate::call::Answering;
-use crate::definition::{ObjectSchema, Tasking};
+use crate::definition::Tasking;
 use crate::registry::{Registry, ServedTool};
 use crate::value::Json;
 use arc_swap::ArcSwapOption;
@@ -87,18 +87,16 @@ impl Shelf {
 }
 
 /// Whether a part of a schema is to be told in a header.
-fn asks_headers(schema: &ObjectSchema) -> bool {
-    fn asks(map: &Map<String, Json>) -> bool {
-        map.contains_key("x-mcp-header") || map.values().any(within)
+fn asks_headers(schema: &Map<String, Json>) -> bool {
+    schema.contains_key("x-mcp-header") || schema.values().any(within)
+}
+
+fn within(value: &Json) -> bool {
+    match value {
+        Json::Object(map) => asks_headers(map),
+        Json::Array(items) => items.iter().any(within),
+        _ => false,
     }
-    fn within(value: &Json) -> bool {
-        match value {
-            Json::Object(map) => asks(map),
-            Json::Array(items) => items.iter().any(within),
-            _ => false,
-        }
-    }
-    asks(schema)
 }
 
 /// An item as rmcp's type. What does not fit is left out, and the log says so: `check` is where it is found.

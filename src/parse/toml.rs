@@ -125,6 +125,11 @@ pub fn escape(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 
+/// The key that a part of a JSON pointer stands for (RFC 6901).
+pub fn unescape(part: &str) -> String {
+    part.replace("~1", "/").replace("~0", "~")
+}
+
 /// Reads a TOML text to its end. The tree holds what could be read.
 pub fn parse(source: &Arc<Source>, dates: Dates, faults: &mut Vec<Diagnostic>) -> Node {
     let (table, errors) = DeTable::parse_recoverable(&source.text);

@@ -2,6 +2,7 @@
 
 use super::Violation;
 use crate::diagnostic::did_you_mean;
+use crate::parse::toml::escape;
 use crate::value::Json;
 use serde_json::{Map, json};
 
@@ -70,7 +71,7 @@ pub fn flaws(schema: &Json) -> Vec<Violation> {
 type Tell<'a> = &'a mut dyn FnMut(String, String, String);
 
 fn pointer(base: &str, key: &str) -> String {
-    format!("{base}/{}", key.replace('~', "~0").replace('/', "~1"))
+    format!("{base}/{}", escape(key))
 }
 
 fn of_field(name: &str, field: &Json, flaw: Tell<'_>) {

@@ -21,17 +21,12 @@ impl Program {
     pub fn compile<P: AsRef<str>, T: AsRef<str>>(files: &[(P, T)]) -> (Self, Vec<Diagnostic>) {
         let sources: Vec<Arc<Source>> =
             files.iter().map(|(path, text)| Source::new(path.as_ref(), text.as_ref())).collect();
-        Self::compile_sources(&sources)
-    }
-
-    /// The same, of texts that are shared already.
-    pub fn compile_sources(sources: &[Arc<Source>]) -> (Self, Vec<Diagnostic>) {
-        let program = Self::later(sources);
+        let program = Self::later(&sources);
         let faults = program.ready().to_vec();
         (program, faults)
     }
 
-    /// Scripts that are known to be sound: they are compiled when the first of their functions is asked for.
+    /// Scripts that are compiled when the first of their functions is asked for, or made `ready`.
     pub fn later(sources: &[Arc<Source>]) -> Self {
         Self(Arc::new(Deferred { sources: sources.to_vec(), made: OnceLock::new() }))
     }

@@ -3,6 +3,7 @@
 use super::defaults::property_names;
 use super::{Problem, escape};
 use crate::diagnostic::did_you_mean;
+use crate::parse::toml::unescape;
 use crate::value::Json;
 use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
@@ -156,7 +157,7 @@ fn parent_schema<'a>(error: &ValidationError<'_>, root: &'a Json) -> Option<&'a 
     let parent = &path[..path.rfind('/')?];
     let mut schema = root;
     for part in parent.split('/').skip(1) {
-        let part = part.replace("~1", "/").replace("~0", "~");
+        let part = unescape(part);
         schema = match schema {
             Json::Array(items) => items.get(part.parse::<usize>().ok()?)?,
             _ if part == "$ref" => root.pointer(schema.get("$ref")?.as_str()?.strip_prefix('#')?)?,
@@ -167,7 +168,7 @@ fn parent_schema<'a>(error: &ValidationError<'_>, root: &'a Json) -> Option<&'a 
 }
 
 fn name_of(pointer: &str) -> String {
-    let name = pointer.trim_start_matches('/').replace("~1", "/").replace("~0", "~");
+    let name = unescape(pointer.trim_start_matches('/'));
     if name.is_empty() { "the value".to_owned() } else { format!("`{}`", shorten(&name, 80)) }
 }
 
