@@ -295,7 +295,7 @@ impl Host for CallHost {
     }
 
     fn validate(&self, value: &Json, schema: &Json) -> Result<Vec<Violation>> {
-        let problems = Checker::new(object(schema.clone()))?.check(value);
+        let problems = Checker::new(object(schema.clone())?)?.check(value);
         Ok(problems
             .into_iter()
             .map(|Problem { pointer, message, help }| Violation { pointer, message, help })

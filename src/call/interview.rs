@@ -306,7 +306,7 @@ impl State {
 
 fn problem(wish: &Wish, answer: &Json) -> Option<String> {
     wish.problem(answer, |content, schema| {
-        let problems = Checker::new(object(schema.clone()))?.check(content);
+        let problems = Checker::new(object(schema.clone())?)?.check(content);
         Ok(problems.into_iter().map(|problem| problem.message).collect())
     })
 }

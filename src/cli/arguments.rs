@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn pairs_are_typed_by_the_schema() {
         let schema = json!({ "properties": { "limit": { "type": "integer" }, "id": { "type": "string" } } });
-        let read = read(&words(&["limit=3", "id=7", "other=true"]), Some(&object(schema).into()));
+        let read = read(&words(&["limit=3", "id=7", "other=true"]), Some(&object(schema).unwrap().into()));
         assert_eq!(read, Ok(json!({ "limit": 3, "id": "7", "other": "true" })));
     }
 

@@ -2,6 +2,7 @@
 
 use super::Revision;
 use crate::definition::{Hints, ObjectSchema};
+use crate::parse::toml::unescape;
 use crate::primitive::Effect;
 use crate::registry::{ServedPrompt, ServedResource, ServedTool};
 use crate::value::Json;
@@ -82,7 +83,7 @@ fn is_object_schema(schema: &Map<String, Json>, root: &Map<String, Json>, depth:
 /// What a JSON pointer, without its first `/`, leads to.
 fn within<'a>(root: &'a Map<String, Json>, pointer: &str) -> Option<&'a Json> {
     let (first, rest) = pointer.find('/').map_or((pointer, ""), |end| pointer.split_at(end));
-    root.get(&first.replace("~1", "/").replace("~0", "~"))?.pointer(rest)
+    root.get(&unescape(first))?.pointer(rest)
 }
 
 /// The schema of a result: as written, or wrapped where the revision wants `type: object` at the root.
@@ -241,7 +242,7 @@ mod tests {
     use crate::definition::object;
 
     fn form(schema: Json) -> ObjectSchema {
-        object(schema).into()
+        object(schema).unwrap().into()
     }
 
     #[test]

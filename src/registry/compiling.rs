@@ -125,7 +125,7 @@ impl Compiling<'_> {
                 if missing.is_empty() && lint(schema, Role::Shared).is_empty() {
                     faults.push(*fault);
                 }
-                (object((*schema.json).clone()).into(), None)
+                (object((*schema.json).clone()).unwrap_or_default().into(), None)
             }
         }
     }

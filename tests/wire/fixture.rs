@@ -88,8 +88,8 @@ fn tool(pack: &Arc<Pack>, name: &str, effect: Effect, output: Option<Json>) -> A
             meta: Some(json!({ "example.org/kind": "fixture" })),
             limits: LimitsOverride::default(),
         },
-        input: object(input).into(),
-        output: output.map(|output| object(output).into()),
+        input: object(input).unwrap().into(),
+        output: output.map(|output| object(output).unwrap().into()),
         checks: Checks::default(),
     })
 }

@@ -39,9 +39,11 @@ pub fn questions(fields: &Fields<'_>, reading: &mut Reading, tasks: bool) -> Arc
 fn check(form: &crate::value::Json, place: &dyn Fn(&str) -> Place, reading: &mut Reading) {
     let mut flaws = form::flaws(form);
     if flaws.is_empty() {
-        let mut free = object(form.clone());
-        free.shift_remove("required");
-        match Checker::new(free) {
+        let free = object(form.clone()).map(|mut free| {
+            free.shift_remove("required");
+            free
+        });
+        match free.and_then(Checker::new) {
             Ok(checker) => {
                 for problem in checker.check(&form::defaults(form)) {
                     let name = problem.pointer.split('/').nth(1).unwrap_or_default();

@@ -112,7 +112,7 @@ mod tests {
     use serde_json::json;
 
     fn said(schema: &Json, value: &Json) -> Vec<String> {
-        let problems = Checker::new(object(schema.clone())).unwrap().check(value);
+        let problems = Checker::new(object(schema.clone()).unwrap()).unwrap().check(value);
         problems.into_iter().map(|p| format!("{} {} ({})", p.pointer, p.message, p.help.unwrap_or_default())).collect()
     }
 
@@ -180,7 +180,7 @@ mod tests {
             },
             "anyOf": [{ "properties": { "never": { "default": 1 } } }]
         });
-        let checker = Checker::new(object(schema)).unwrap();
+        let checker = Checker::new(object(schema).unwrap()).unwrap();
         let mut value = json!({ "page": {} });
         checker.fill_defaults(&mut value);
         assert_eq!(value, json!({ "page": { "size": 5 }, "limit": 10 }));
@@ -188,10 +188,11 @@ mod tests {
 
     #[test]
     fn nothing_is_fetched_and_patterns_are_linear() {
-        let is_refused = |schema: Json| Checker::new(object(schema)).is_err();
+        let is_refused = |schema: Json| object(schema).and_then(Checker::new).is_err();
         assert!(is_refused(json!({ "$ref": "https://example.com/s.json" })));
         assert!(is_refused(json!({ "pattern": "(?=a)b" })));
         assert!(is_refused(json!({ "format": "nosuch" })));
+        assert!(is_refused(json!("object")) && is_refused(json!(null)));
     }
 
     #[test]

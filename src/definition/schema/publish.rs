@@ -39,7 +39,7 @@ fn complete(schema: &Schema, defs: &[(Located<String>, Schema)]) -> Result<Map<S
     if let Some(fault) = missing_references(schema, defs).into_iter().next() {
         return Err(Box::new(fault));
     }
-    let mut root = object((*schema.json).clone());
+    let mut root = object((*schema.json).clone())?;
     let used = used(&schema.json, defs);
     if used.is_empty() {
         return Ok(root);
@@ -53,12 +53,15 @@ fn complete(schema: &Schema, defs: &[(Located<String>, Schema)]) -> Result<Map<S
     Ok(root)
 }
 
-/// A schema as an object: `true` is the empty one, `false` its opposite (JSON Schema 2020-12, core §4.3.2).
-pub fn object(schema: Json) -> Map<String, Json> {
+/// A schema as an object: `true` is the empty one, `false` its opposite (JSON Schema 2020-12, core §4.3.2). Anything else
+/// is none.
+pub fn object(schema: Json) -> Result<Map<String, Json>> {
     match schema {
-        Json::Object(map) => map,
-        Json::Bool(false) => Map::from_iter([("not".to_owned(), Json::Object(Map::new()))]),
-        _ => Map::new(),
+        Json::Object(map) => Ok(map),
+        Json::Bool(true) => Ok(Map::new()),
+        Json::Bool(false) => Ok(Map::from_iter([("not".to_owned(), Json::Object(Map::new()))])),
+        _ => Err(Diagnostic::new(code::SCHEMA_VALUE, "the schema cannot be used: it is no object")
+            .help("JSON Schema 2020-12")),
     }
 }
 
