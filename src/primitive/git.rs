@@ -7,7 +7,7 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::value::{Kind, Value};
 use crate::world::granted::GRANT_ROOT;
-use crate::world::run::{Command, Needs, Ran};
+use crate::world::run::{Command, Confinement, Needs, Ran};
 use crate::world::{World, path};
 use serde_json::json;
 use std::time::Duration;
@@ -162,6 +162,7 @@ pub fn run(context: &Context<'_>, args: &Args, needs: Needs) -> Result<Value> {
         time: Duration::from_secs(86_400),
         most: MOST,
         needs,
+        confinement: Confinement::default(),
         stop: guard::check,
     };
     command.env.extend(ground::stand(&**world, &command)?);

@@ -5,7 +5,7 @@ use crate::guard;
 use crate::primitive::git;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, optional, required};
 use crate::value::{Kind, Value};
-use crate::world::run::{Command, Needs};
+use crate::world::run::{Command, Confinement, Needs};
 use std::time::Duration;
 
 /// The declaration.
@@ -52,6 +52,7 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
         time: Duration::from_secs_f64(seconds),
         most: most.min(65_536) << 10,
         needs: Needs::Program,
+        confinement: Confinement::default(),
         stop: guard::check,
     };
     let ran = context.host.world().run(&command)?;

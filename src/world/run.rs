@@ -22,6 +22,8 @@ pub struct Command {
     pub most: usize,
     /// The grant that covers it.
     pub needs: Needs,
+    /// What it may touch while it runs.
+    pub confinement: Confinement,
     /// Asked again and again while it runs: a fault ends the program.
     pub stop: fn() -> Result<()>,
 }
@@ -35,6 +37,34 @@ pub enum Needs {
     WriteGit,
     /// `run = [PROGRAM]`.
     Program,
+}
+
+/// What a program may touch while it runs, whatever it is told to do. The default allows nothing.
+///
+/// Paths are absolute: a file, or a folder with all below it. The program itself, its loader and the libraries of the
+/// system need not be named.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Confinement {
+    /// What it may read.
+    pub read: Vec<String>,
+    /// What it may read, write, make and remove.
+    pub write: Vec<String>,
+    /// Which further processes it may start.
+    pub processes: Processes,
+    /// Whether it may open sockets to the network.
+    pub network: bool,
+}
+
+/// Which processes a program may start in turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Processes {
+    /// None at all.
+    #[default]
+    None,
+    /// Only the same program again: git starts git.
+    SameProgram,
+    /// Programs of the system, and itself.
+    Any,
 }
 
 /// How far git goes.

@@ -2,7 +2,7 @@
 
 use super::{Disk, roots};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::world::run::{Command, Needs, Ran};
+use crate::world::run::{Command, Confinement, Needs, Ran};
 use crate::world::{Attempt, Change, Entry, Stat, Walk, Walked, World};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -74,6 +74,7 @@ impl Scratch {
                 time: Duration::from_secs(60),
                 most: 1 << 20,
                 needs: Needs::WriteGit,
+                confinement: Confinement::default(),
                 stop: guard_less,
             };
             let ran = self.run(&command)?;
