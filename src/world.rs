@@ -4,6 +4,7 @@ pub mod disk;
 pub mod find;
 pub mod glob;
 pub mod granted;
+pub mod judge;
 pub mod memory;
 pub mod path;
 pub mod recorded;
@@ -15,6 +16,7 @@ pub mod text;
 mod walk;
 
 use crate::diagnostic::{Code, Diagnostic, Result};
+use judge::Judge;
 use std::sync::Arc;
 
 /// A root folder and what lies beneath it, the clock and the environment.
@@ -24,6 +26,12 @@ use std::sync::Arc;
 pub trait World: Send + Sync {
     /// The absolute path of the root, as shown to people.
     fn root(&self) -> &str;
+
+    /// The same world, which hands out what lies elsewhere than its name says only as far as `judge` allows. A view is
+    /// laid over a judged world, never the other way round: it refuses.
+    fn judged(self: Arc<Self>, _judge: Arc<dyn Judge>) -> Result<Arc<dyn World>> {
+        Err(Diagnostic::new(Code::INTERNAL, "a view cannot be limited to grants"))
+    }
 
     /// What is at `path`; nothing there is `None`, not a fault.
     fn stat(&self, path: &str) -> Result<Option<Stat>>;
@@ -82,11 +90,6 @@ pub trait World: Send + Sync {
     /// should be; if not, that says nothing.
     fn is_spelled(&self, _path: &str) -> bool {
         false
-    }
-
-    /// The absolute path that a path leads to which a symlink takes into another root.
-    fn leads_to(&self, _path: &str) -> Option<String> {
-        None
     }
 
     /// The further roots that the user granted: absolute, each in its one spelling.

@@ -134,7 +134,7 @@ fn other_rooms_are_refused_with_the_way_to_grant_them() {
 
 //= docs/spec.md#roots
 //= type=test
-//# What a symlink leads to in another root MUST be covered by a grant itself.
+//# What a symlink leads to MUST be covered by a grant itself.
 #[test]
 fn a_link_into_another_room_gives_no_more_than_the_grants() {
     let house = House::new();

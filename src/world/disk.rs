@@ -3,6 +3,7 @@
 
 mod lock;
 mod many;
+mod opened;
 mod pending;
 mod place;
 mod process;
@@ -21,20 +22,24 @@ use super::run::{Command, Ran};
 use super::walk::{self, Folders, Found};
 use super::{Attempt, Change, Entry, EntryKind, Stat, Walk, Walked, World};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use cap_std::fs::{Dir, Metadata, MetadataExt, OpenOptions, OpenOptionsExt};
-use roots::{Roots, fault, leads_out};
-use std::io::{self, Read};
+use crate::world::judge::{Judge, Owner};
+use opened::Listing;
+use roots::{Roots, fault};
+use std::io;
+use std::sync::Arc;
 
 /// A larger file is not read whole.
 pub const MOST_BYTES: u64 = 64 * 1024 * 1024;
 
 /// One folder of the disk, and what other folders were granted.
 ///
-/// Files are opened beneath their root (`openat2` on Linux), so that neither `..` nor an absolute path nor a
-/// symlink leads outside, not even one that is put in place while a call runs. A symlink with an absolute
-/// target counts as leading outside, wherever that is. Names that are no UTF-8 are not seen.
+/// Files are opened beneath their root, so that neither `..` nor an absolute path nor a symlink leads outside, not even
+/// one that is put in place while a call runs; what a symlink within the roots leads to is handed out by its real name
+/// only: see [`Judge`]. A symlink with an absolute target counts as leading outside, unless there is another root that it
+/// leads into. Names that are no UTF-8 are not seen.
 pub struct Disk {
-    roots: Roots,
+    roots: Arc<Roots>,
+    judge: Arc<dyn Judge>,
 }
 
 impl Disk {
@@ -50,39 +55,22 @@ impl Disk {
         granted: impl IntoIterator<Item = &'a str>,
         outer: impl IntoIterator<Item = &'a str>,
     ) -> Result<Self> {
-        Ok(Self { roots: Roots::new(root, granted, outer)? })
+        Ok(Self::of(Roots::new(root, granted, outer)?))
     }
 
-    fn metadata(&self, path: &str) -> Result<Option<Metadata>> {
-        let (dir, within) = match self.roots.find(path)? {
-            (Some(dir), within) => (dir, within),
-            (None, _) => return Ok(None),
-        };
-        match self.looked_at(dir, &within, path) {
-            Ok(metadata) => Ok(Some(metadata)),
-            Err(error) if is_absent(&error) => Ok(None),
-            Err(error) => Err(fault(path, "looked at", &error)),
-        }
+    /// The host's own.
+    fn of(roots: Roots) -> Self {
+        Self { roots: Arc::new(roots), judge: Arc::new(Owner) }
     }
 
-    /// What is at `path`, which is `within` in a folder; also where a symlink leads into another root.
-    fn looked_at(&self, dir: &Dir, within: &str, path: &str) -> io::Result<Metadata> {
-        let found = if within == "." { dir.dir_metadata() } else { dir.metadata(within) };
-        match found {
-            Err(error) if leads_out(&error) => match self.roots.linked(path) {
-                Some((dir, within)) => dir.metadata(within),
-                None => Err(error),
-            },
-            found => found,
-        }
+    /// The same roots before another judge.
+    fn before(&self, judge: Arc<dyn Judge>) -> Self {
+        Self { roots: Arc::clone(&self.roots), judge }
     }
 
-    /// The open folder and the path within it of a file that must be there.
-    fn existing(&self, path: &str) -> Result<(&Dir, String)> {
-        match self.roots.find(path)? {
-            (Some(dir), within) => Ok((dir, within)),
-            (None, _) => Err(fault(path, "read", &io::ErrorKind::NotFound.into())),
-        }
+    /// What an entry of a folder is, seen through the link that it is: `Other` if it leads nowhere or may not be seen.
+    fn through(&self, path: &str) -> EntryKind {
+        self.stat(path).ok().flatten().map_or(EntryKind::Other, |stat| stat.entry)
     }
 }
 
@@ -91,29 +79,13 @@ fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidFilename)
 }
 
-fn stat_of(metadata: &Metadata) -> Stat {
-    let nanoseconds = |seconds: i64, rest: i64| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
-    let modified = nanoseconds(metadata.mtime(), metadata.mtime_nsec());
-    let changed = nanoseconds(metadata.ctime(), metadata.ctime_nsec());
-    let entry = kind_of(metadata);
-    Stat { entry, size: metadata.len(), modified_ns: modified.max(changed), inode: metadata.ino() }
-}
-
-fn kind_of(metadata: &Metadata) -> EntryKind {
-    match metadata.file_type() {
-        kind if kind.is_file() => EntryKind::File,
-        kind if kind.is_dir() => EntryKind::Folder,
-        _ => EntryKind::Other,
-    }
-}
-
 /// Refuses what is not a file, or too large.
-fn check_file(path: &str, metadata: &Metadata) -> Result<()> {
-    match kind_of(metadata) {
+fn check_file(path: &str, entry: EntryKind, size: u64) -> Result<()> {
+    match entry {
         EntryKind::Folder => Err(super::is_folder(path)),
         EntryKind::Other => Err(Diagnostic::new(Code::WORLD, format!("`{path}` is no file"))
             .help("devices, pipes and sockets are never opened")),
-        EntryKind::File if metadata.len() > MOST_BYTES => Err(too_large(path, metadata.len())),
+        EntryKind::File if size > MOST_BYTES => Err(too_large(path, size)),
         EntryKind::File => Ok(()),
     }
 }
@@ -128,8 +100,12 @@ impl World for Disk {
         self.roots.main()
     }
 
+    fn judged(self: Arc<Self>, judge: Arc<dyn Judge>) -> Result<Arc<dyn World>> {
+        Ok(Arc::new(self.before(judge)))
+    }
+
     fn stat(&self, path: &str) -> Result<Option<Stat>> {
-        Ok(self.metadata(path)?.as_ref().map(stat_of))
+        self.roots.opened(path)?.map(|opened| opened.looked_at(self.judge.as_ref())).transpose()
     }
 
     fn stat_all(&self, paths: &[&str]) -> Vec<Result<Option<Stat>>> {
@@ -137,33 +113,12 @@ impl World for Disk {
         known.into_iter().zip(paths).map(|(known, path)| known.map_or_else(|| self.stat(path), Ok)).collect()
     }
 
-    /// Looked at before it is opened, so that no device wakes up, and again once it is open, without waiting
-    /// for a pipe that was put in its place meanwhile.
     fn read(&self, path: &str) -> Result<Vec<u8>> {
-        let (mut dir, mut within) = self.existing(path)?;
-        let failed = |error: io::Error| fault(path, "read", &error);
-        let mut found = dir.metadata(&within);
-        if found.as_ref().is_err_and(leads_out)
-            && let Some(elsewhere) = self.roots.linked(path)
-        {
-            (dir, within) = elsewhere;
-            found = dir.metadata(&within);
-        }
-        check_file(path, &found.map_err(failed)?)?;
-        let options = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).clone();
-        let file = dir.open_with(&within, &options).map_err(failed)?;
-        let metadata = file.metadata().map_err(failed)?;
-        check_file(path, &metadata)?;
-        let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
-        file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
-        match bytes.len() as u64 {
-            size if size > MOST_BYTES => Err(too_large(path, size)),
-            _ => Ok(bytes),
-        }
+        self.roots.existing(path)?.bytes(self.judge.as_ref())
     }
 
     fn list(&self, path: &str) -> Result<Vec<Entry>> {
-        self.metadata(path)?;
+        self.stat(path)?;
         match self.entries(path)? {
             Some(found) => Ok(found.into_iter().map(Entry::from).collect()),
             None => Err(super::no_folder(path)),
@@ -171,28 +126,28 @@ impl World for Disk {
     }
 
     fn walk(&self, walk: &Walk) -> Result<Walked> {
-        self.metadata(&walk.from)?;
+        self.stat(&walk.from)?;
         walk::walk(self, walk)
     }
 
     fn write(&self, path: &str, bytes: &[u8]) -> Result<()> {
-        write::write(&self.roots, path, bytes)
+        write::write(self, path, bytes)
     }
 
     fn remove(&self, path: &str) -> Result<()> {
-        write::remove(&self.roots, path)
+        write::remove(self, path)
     }
 
     fn remove_folder(&self, path: &str) -> Result<()> {
-        write::remove_folder(&self.roots, path)
+        write::remove_folder(self, path)
     }
 
     fn apply(&self, changes: &[Change]) -> Result<()> {
-        write::apply(&self.roots, changes)
+        write::apply(self, changes)
     }
 
     fn may_write(&self, path: &str) -> Result<()> {
-        write::may_write(&self.roots, path)
+        write::may_write(self, path)
     }
 
     fn spelled(&self, path: &str) -> String {
@@ -201,14 +156,6 @@ impl World for Disk {
 
     fn is_spelled(&self, path: &str) -> bool {
         self.roots.is_spelled(path)
-    }
-
-    fn leads_to(&self, path: &str) -> Option<String> {
-        if !self.roots.has_others() {
-            return None;
-        }
-        let Ok((Some(dir), within)) = self.roots.find(path) else { return None };
-        dir.metadata(within).is_err_and(|error| leads_out(&error)).then(|| self.roots.real(path))?
     }
 
     fn granted_roots(&self) -> Vec<String> {
@@ -224,7 +171,7 @@ impl World for Disk {
     }
 
     fn lock(&self, path: &str) -> Result<Attempt> {
-        lock::lock(&self.roots, path)
+        lock::lock(self, path)
     }
 
     fn run(&self, command: &Command) -> Result<Ran> {
@@ -254,40 +201,33 @@ impl World for Disk {
 
 impl Folders for Disk {
     fn entries(&self, folder: &str) -> Result<Option<Vec<Found>>> {
-        let (Some(dir), within) = self.roots.find(folder)? else { return Ok(None) };
-        let opened = if within == "." { dir.entries() } else { dir.read_dir(&within) };
-        let (opened, dir, within) = match opened {
-            Err(error) if leads_out(&error) => match self.roots.linked(folder) {
-                Some((other, from)) => (other.read_dir(&from), other, from),
-                None => (Err(error), dir, within),
-            },
-            opened => (opened, dir, within),
+        let Some(Listing { folder: open, real }) = self.roots.listing(folder, self.judge.as_ref())? else {
+            return Ok(None);
         };
-        let entries = match opened {
-            Ok(entries) => entries,
-            // One that may not be looked into, or became a link that leads outside, counts as empty.
-            Err(error) if is_absent(&error) || error.kind() == io::ErrorKind::PermissionDenied => return Ok(None),
-            Err(error) => return Err(fault(folder, "looked into", &error)),
-        };
+        let failed = |error: io::Error| fault(folder, "looked into", &error);
         let mut found = Vec::new();
-        for entry in entries {
+        for entry in open.entries().map_err(failed)? {
             let entry = match entry {
                 Ok(entry) => entry,
                 Err(error) if is_absent(&error) => break,
-                Err(error) => return Err(fault(folder, "looked into", &error)),
+                Err(error) => return Err(failed(error)),
             };
             let Ok(name) = entry.file_name().into_string() else { continue };
             let Ok(kind) = entry.file_type() else { continue };
             let (entry, link) = match kind {
                 kind if kind.is_file() => (EntryKind::File, false),
                 kind if kind.is_dir() => (EntryKind::Folder, false),
-                kind if kind.is_symlink() => {
-                    let leads_to = self.looked_at(dir, &walk::child(&within, &name), &walk::child(folder, &name));
-                    (leads_to.map_or(EntryKind::Other, |metadata| kind_of(&metadata)), true)
-                }
+                kind if kind.is_symlink() => (self.through(&walk::child(folder, &name)), true),
                 _ => (EntryKind::Other, false),
             };
-            found.push(Found { name, entry, link });
+            // In a folder that a link led to, each entry is judged by its real name.
+            let may = |real: &String| {
+                let (asked, real) = (walk::child(folder, &name), walk::child(real, &name));
+                self.judge.may_look(&asked, &real, entry).is_ok()
+            };
+            if real.as_ref().is_none_or(may) {
+                found.push(Found { name, entry, link });
+            }
         }
         found.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         Ok(Some(found))
@@ -302,6 +242,6 @@ impl Folders for Disk {
     }
 
     fn identity(&self, folder: &str) -> Option<(u64, u64)> {
-        self.metadata(folder).ok().flatten().map(|metadata| (metadata.dev(), metadata.ino()))
+        self.roots.opened(folder).ok().flatten().map(|opened| opened.identity())
     }
 }

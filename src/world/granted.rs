@@ -1,12 +1,15 @@
 //! A view that shows no more of a world than a pack was granted and its definition declared.
 
 mod grants;
+mod protected;
 #[cfg(test)]
 mod tests;
 
 use grants::{below_root, compile};
+use protected::{PROTECTED, protected};
 
 use super::glob::Globs;
+use super::judge::Judge;
 use super::run::{Command, Git, Needs, Ran};
 use super::staged::Staged;
 use super::{Attempt, Change, Entry, EntryKind, Stat, Walk, Walked, World, path, walk};
@@ -20,9 +23,6 @@ const SECRET: [&str; 2] = ["TOOLSD_HTTP_TOKEN", "TOOLSD_STATE_KEY"];
 /// How a user grants a folder.
 pub const GRANT_ROOT: &str =
     "start with `--root DIR` of its folder, or name that in `roots` of `toolsd.toml` and run `toolsd trust`";
-
-/// Names that no grant to write covers, at any depth: history, what is trusted, and the settings of the host.
-const PROTECTED: [&str; 3] = [".git", ".toolsd", "toolsd.toml"];
 
 /// What may be touched. Globs begin at the root; `~`, `$VAR` and `${VAR}` are filled in; one without wildcards
 /// covers what it names and everything below: `.` is all.
@@ -74,16 +74,21 @@ impl Granted {
         let is_folder =
             |grant: &&String| path::is_clean_at_home(grant) && !grant.contains(['*', '?', '[', '{', '\\', '$']);
         let at_home = allowed.read.iter().filter(is_folder).filter(|_| home.is_some()).cloned().collect();
-        Ok(Self { world, rules: Arc::new(Rules { allowed, read, write, home, at_home, roots }) })
+        let rules = Arc::new(Rules { allowed, read, write, home, at_home, roots });
+        //= docs/spec.md#roots
+        //# A grant MUST be checked on the file that was opened, whatever name led to it.
+        let world = world.judged(Arc::clone(&rules) as Arc<dyn Judge>)?;
+        Ok(Self { world, rules })
     }
 
-    /// The same grants over another world of the same root.
+    /// The same grants over a view of [`whole`](Self::whole).
     #[must_use]
     pub fn over(&self, world: Arc<dyn World>) -> Self {
         Self { world, rules: Arc::clone(&self.rules) }
     }
 
-    /// The world without the limits.
+    /// The world that is limited by the names that are asked for: what lies elsewhere than its name says, it hands out by
+    /// the same grants.
     pub fn whole(&self) -> &Arc<dyn World> {
         &self.world
     }
@@ -184,9 +189,7 @@ impl Granted {
         let normal = self.normal(path);
         //= docs/spec.md#writes
         //# A grant to write MUST NOT cover `.git`, `.toolsd` or `toolsd.toml`.
-        // A disk may not tell upper case from lower case.
-        let protected = |part: &&str| PROTECTED.iter().any(|name| name.eq_ignore_ascii_case(part));
-        if let Some(part) = normal.split('/').find(protected) {
+        if let Some(part) = normal.split('/').find_map(protected) {
             let message = format!("`{path}` may not be written: no grant covers `{part}`");
             return Err(Diagnostic::new(Code::WORLD, message).help("it is for people and for the host to change"));
         }
@@ -205,10 +208,42 @@ impl Granted {
         if self.is_foreign(&normal) && granted.iter().any(everywhere) {
             return fault.help(GRANT_ROOT);
         }
-        let mut list: Vec<String> = granted.iter().map(|glob| format!("{glob:?}")).collect();
-        list.push(format!("{path:?}"));
         let root = if self.is_foreign(&normal) { ", or start with `--root` of its folder" } else { "" };
-        fault.help(format!("allow it in `[pack]` by `grants = {{ {verb} = [{}] }}`{root}", list.join(", ")))
+        fault.help(format!("{}{root}", widened(verb, granted, path)))
+    }
+}
+
+/// How a pack is granted one path more.
+fn widened(verb: &str, granted: &[String], path: &str) -> String {
+    let mut list: Vec<String> = granted.iter().map(|glob| format!("{glob:?}")).collect();
+    list.push(format!("{path:?}"));
+    format!("allow it in `[pack]` by `grants = {{ {verb} = [{}] }}`", list.join(", "))
+}
+
+impl Rules {
+    fn judged(&self, may: bool, asked: &str, name: &str) -> Result<()> {
+        if may {
+            return Ok(());
+        }
+        let message = format!("`{asked}` leads to `{name}`, which the pack may not read");
+        Err(Diagnostic::new(Code::WORLD, message).help(widened("read", &self.allowed.read, name)))
+    }
+}
+
+//= docs/spec.md#roots
+//# What a symlink leads to MUST be covered by a grant itself.
+impl Judge for Rules {
+    fn may_read(&self, asked: &str, name: &str) -> Result<()> {
+        self.judged(self.read.matches(name), asked, name)
+    }
+
+    fn may_look(&self, asked: &str, name: &str, entry: EntryKind) -> Result<()> {
+        let may = self.read.matches(name) || (entry == EntryKind::Folder && self.read.may_match_below(name));
+        self.judged(may, asked, name)
+    }
+
+    fn protected(&self) -> &[&str] {
+        &PROTECTED
     }
 }
 
@@ -253,11 +288,6 @@ impl World for Granted {
 
     fn read(&self, path: &str) -> Result<Vec<u8>> {
         self.check_read(path)?;
-        //= docs/spec.md#roots
-        //# What a symlink leads to in another root MUST be covered by a grant itself.
-        if let Some(elsewhere) = self.world.leads_to(path) {
-            self.check_read(&elsewhere)?;
-        }
         self.world.read(path)
     }
 

@@ -143,10 +143,6 @@ impl World for Recorded {
         self.world.is_spelled(path)
     }
 
-    fn leads_to(&self, path: &str) -> Option<String> {
-        self.world.leads_to(path)
-    }
-
     fn granted_roots(&self) -> Vec<String> {
         self.world.granted_roots()
     }

@@ -1,8 +1,8 @@
 //! Locks: `flock` on an open file that is never unlinked, so nobody locks a file that is no longer in its place.
 
-use super::place;
 use super::roots::{Roots, fault, reason};
 use super::write::{Stopped, parent};
+use super::{Disk, place};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::{Attempt, Lock, path};
 use cap_std::fs::{OpenOptions, OpenOptionsExt};
@@ -24,8 +24,8 @@ struct Flock {
 }
 
 /// Tries once. A bare name lies in the state folder of the host, one for each root.
-pub(super) fn lock(roots: &Roots, path: &str) -> Result<Attempt> {
-    let mut file = if path.contains('/') { beneath(roots, path)? } else { in_state(roots, path)? };
+pub(super) fn lock(disk: &Disk, path: &str) -> Result<Attempt> {
+    let mut file = if path.contains('/') { beneath(disk, path)? } else { in_state(&disk.roots, path)? };
     let failed = |error: &io::Error| fault(path, "locked", error);
     match file.try_lock() {
         Ok(()) => {
@@ -37,8 +37,8 @@ pub(super) fn lock(roots: &Roots, path: &str) -> Result<Attempt> {
     }
 }
 
-fn beneath(roots: &Roots, path: &str) -> Result<File> {
-    let (folder, name) = parent(roots, path, Some(&mut Vec::new())).map_err(|stopped| match stopped {
+fn beneath(disk: &Disk, path: &str) -> Result<File> {
+    let (folder, name) = parent(disk, path, Some(&mut Vec::new())).map_err(|stopped| match stopped {
         Stopped::Absent => fault(path, "locked", &io::ErrorKind::NotFound.into()),
         Stopped::Fault(fault) => fault,
     })?;

@@ -167,10 +167,17 @@ fn flags() -> OFlags {
     flags
 }
 
-#[allow(clippy::useless_conversion, reason = "the types of the fields differ from system to system")]
 fn known(found: &rustix::fs::Stat) -> Known {
+    match FileType::from_raw_mode(found.st_mode) {
+        FileType::Symlink => None,
+        _ => Some(Some(stat_of(found)?)),
+    }
+}
+
+/// What the system says of something; nothing if it says what cannot be.
+#[allow(clippy::useless_conversion, reason = "the types of the fields differ from system to system")]
+pub(super) fn stat_of(found: &rustix::fs::Stat) -> Option<Stat> {
     let entry = match FileType::from_raw_mode(found.st_mode) {
-        FileType::Symlink => return None,
         FileType::RegularFile => EntryKind::File,
         FileType::Directory => EntryKind::Folder,
         _ => EntryKind::Other,
@@ -179,5 +186,11 @@ fn known(found: &rustix::fs::Stat) -> Known {
     let changed = i128::from(found.st_ctime) * 1_000_000_000 + i128::from(found.st_ctime_nsec);
     let size = u64::try_from(found.st_size).ok()?;
     let inode = u64::try_from(found.st_ino).ok()?;
-    Some(Some(Stat { entry, size, modified_ns: modified.max(changed), inode }))
+    Some(Stat { entry, size, modified_ns: modified.max(changed), inode })
+}
+
+/// The number of the device that it lies on.
+#[allow(clippy::unnecessary_cast, clippy::cast_sign_loss, reason = "its type differs from system to system")]
+pub(super) fn device(found: &rustix::fs::Stat) -> u64 {
+    found.st_dev as u64
 }

@@ -20,6 +20,16 @@ pub(super) struct Roots {
     home: Option<String>,
 }
 
+/// Where a way begins.
+pub(super) struct Start<'a> {
+    /// The folder that is open.
+    pub(super) dir: &'a Dir,
+    /// Its absolute path.
+    pub(super) base: String,
+    /// The clean path from there.
+    pub(super) within: String,
+}
+
 struct Root {
     /// Its absolute paths: as it was given, and as the disk knows it.
     spellings: Vec<String>,
@@ -74,12 +84,20 @@ impl Root {
     /// The open folder and the path from there, if `within` is seen from this root; nothing if it is not there yet.
     /// A root that is a file is opened beneath its folder.
     fn reach(&self, within: String) -> (Option<&Dir>, String) {
+        match self.start(&within) {
+            Some(start) => (Some(start.dir), start.within),
+            None => (None, within),
+        }
+    }
+
+    /// The same, with the path of the open folder.
+    fn start(&self, within: &str) -> Option<Start<'_>> {
         if let Ok(dir) = self.open() {
-            return (Some(dir), within);
+            return Some(Start { dir, base: self.spelling().to_owned(), within: within.to_owned() });
         }
         let file = &self.spellings[0];
         if within != "." || self.above.get().is_none() && !std::fs::metadata(file).is_ok_and(|found| found.is_file()) {
-            return (None, within);
+            return None;
         }
         if self.above.get().is_none()
             && let Ok(above) = Dir::open_ambient_dir(path::folder(file), ambient_authority())
@@ -87,7 +105,8 @@ impl Root {
             // Another thread may have been first.
             let _ = self.above.set(above);
         }
-        (self.above.get(), path::name(file).to_owned())
+        let (base, within) = (path::folder(file).to_owned(), path::name(file).to_owned());
+        Some(Start { dir: self.above.get()?, base, within })
     }
 
     /// The absolute `path`, seen from here.
@@ -193,31 +212,19 @@ impl Roots {
             && self.innermost(path).is_some_and(|(root, holding)| root.spelling() == holding)
     }
 
-    /// The absolute path that a path leads to as things stand, links and all; nothing where there is one root only.
-    pub(super) fn real(&self, path: &str) -> Option<String> {
-        if self.roots.len() == 1 {
-            return None;
-        }
-        let clean = path::clean(&expand(path, self.home.as_deref()));
-        let absolute = path::join(&self.roots[0].spellings[0], &clean);
-        std::fs::canonicalize(absolute).ok()?.into_os_string().into_string().ok()
-    }
-
-    /// Whether there are other roots than the main one.
-    pub(super) fn has_others(&self) -> bool {
-        self.roots.len() > 1
-    }
-
-    /// Where a path leads that a symlink takes out of its root, if that lies beneath another root: the folder to open
-    /// it beneath, and the path from there, free of links as things stand.
+    /// Where the absolute path `outward` leads that a symlink takes out of its root, if that lies beneath another root as
+    /// things stand; nothing where there is one root only.
     ///
     //= docs/spec.md#robustness
     //# A symlink MUST NOT be followed out of its root but into another root that was granted.
-    pub(super) fn linked(&self, path: &str) -> Option<(&Dir, String)> {
-        let real = self.real(path)?;
+    pub(super) fn elsewhere(&self, outward: &str) -> Option<Start<'_>> {
+        if self.roots.len() == 1 {
+            return None;
+        }
+        let real = std::fs::canonicalize(outward).ok()?.into_os_string().into_string().ok()?;
         let found = self.roots.iter().filter_map(|root| Some((root, root.within(&real)?)));
         let (root, within) = found.min_by_key(|(_, within)| within.len())?;
-        Some((root.open().ok()?, within))
+        Some(Start { dir: root.open().ok()?, base: root.spelling().to_owned(), within })
     }
 
     /// The one spelling of a path: relative to the main root if it lies below, else absolute as the disk knows its
@@ -238,6 +245,18 @@ impl Roots {
     /// The folder that `path` is to be opened beneath, if it is there, and the clean path from there.
     /// A path that lies below no root is a fault.
     pub(super) fn find(&self, path: &str) -> Result<(Option<&Dir>, String)> {
+        let (root, within) = self.holding(path)?;
+        Ok(root.reach(within))
+    }
+
+    /// Where the way to `path` begins, if that is there. A path that lies below no root is a fault.
+    pub(super) fn start(&self, path: &str) -> Result<Option<Start<'_>>> {
+        let (root, within) = self.holding(path)?;
+        Ok(root.start(&within))
+    }
+
+    /// The root that holds a path, and the clean path from there.
+    fn holding(&self, path: &str) -> Result<(&Root, String)> {
         if path.contains('\0') {
             return Err(Diagnostic::new(Code::WORLD, format!("`{}` is no path", path.replace('\0', "\\0"))));
         }
@@ -250,13 +269,13 @@ impl Roots {
         //# A path MUST NOT lead outside its root, by `..`, by being absolute, or through a symlink.
         let clean = path::clean(&expand(path, self.home.as_deref()));
         if path::is_below(&clean, ".") {
-            return Ok((self.roots[0].open().ok(), clean));
+            return Ok((&self.roots[0], clean));
         }
         if path::is_absolute(&clean) {
             let found = self.roots.iter().filter_map(|root| Some((root, root.within(&clean)?)));
             // The innermost root is nearest: its symlinks are those that stay inside.
-            if let Some((root, within)) = found.min_by_key(|(_, within)| within.len()) {
-                return Ok(root.reach(within));
+            if let Some(found) = found.min_by_key(|(_, within)| within.len()) {
+                return Ok(found);
             }
         }
         let message = format!("`{path}` leads outside of `{}`", self.main());
@@ -277,6 +296,11 @@ fn expand(path: &str, home: Option<&str>) -> String {
 /// that the system did not raise.
 pub(super) fn leads_out(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none()
+}
+
+/// The error of a symlink that leads out: what [`leads_out`] tells.
+pub(super) fn escape() -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, "a symlink leads outside")
 }
 
 /// The fault of an operation on `path`.

@@ -2,6 +2,7 @@
 
 use super::{Disk, roots};
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::world::judge::Judge;
 use crate::world::run::{Command, Confinement, Needs, Ran};
 use crate::world::{Attempt, Change, Entry, Stat, Walk, Walked, World};
 use std::collections::BTreeMap;
@@ -15,6 +16,11 @@ const START_MS: i64 = 1_767_225_600_000;
 /// The folder goes when this is dropped.
 pub struct Scratch {
     disk: Disk,
+    stage: Arc<Stage>,
+}
+
+/// What all views of one folder share.
+struct Stage {
     _folder: tempfile::TempDir,
     now_ms: AtomicI64,
     ids: AtomicU64,
@@ -40,14 +46,14 @@ impl Scratch {
             roots.live_at(&home)?;
             env.entry("HOME".to_owned()).or_insert(home);
         }
-        let disk = Disk { roots };
         let now_ms = AtomicI64::new(now_ms.unwrap_or(START_MS));
-        Ok(Self { disk, _folder: folder, now_ms, ids: AtomicU64::new(0), env })
+        let stage = Arc::new(Stage { _folder: folder, now_ms, ids: AtomicU64::new(0), env });
+        Ok(Self { disk: Disk::of(roots), stage })
     }
 
     /// Moves the clock on.
     pub fn advance_ms(&self, by: i64) {
-        self.now_ms.fetch_add(by, Ordering::Relaxed);
+        self.stage.now_ms.fetch_add(by, Ordering::Relaxed);
     }
 
     /// All files, those of git excepted; one that cannot be read is left out.
@@ -94,6 +100,10 @@ fn guard_less() -> Result<()> {
 impl World for Scratch {
     fn root(&self) -> &str {
         self.disk.root()
+    }
+
+    fn judged(self: Arc<Self>, judge: Arc<dyn Judge>) -> Result<Arc<dyn World>> {
+        Ok(Arc::new(Self { disk: self.disk.before(judge), stage: Arc::clone(&self.stage) }))
     }
 
     fn stat(&self, path: &str) -> Result<Option<Stat>> {
@@ -164,7 +174,7 @@ impl World for Scratch {
         ];
         let mut command = command.clone();
         command.env.extend(fixed.map(|(name, value)| (name.to_owned(), value.to_owned())));
-        command.env.extend(self.env.iter().map(|(name, value)| (name.clone(), value.clone())));
+        command.env.extend(self.stage.env.iter().map(|(name, value)| (name.clone(), value.clone())));
         self.disk.run(&command)
     }
 
@@ -173,12 +183,12 @@ impl World for Scratch {
     }
 
     fn now_ms(&self) -> i64 {
-        self.now_ms.load(Ordering::Relaxed)
+        self.stage.now_ms.load(Ordering::Relaxed)
     }
 
     /// Counted, as in memory.
     fn uuid(&self) -> [u8; 16] {
-        let number = self.ids.fetch_add(1, Ordering::Relaxed) + 1;
+        let number = self.stage.ids.fetch_add(1, Ordering::Relaxed) + 1;
         let mut bytes = [0; 16];
         bytes[8..].copy_from_slice(&number.to_be_bytes());
         bytes[6] = 0x40;
@@ -187,10 +197,10 @@ impl World for Scratch {
     }
 
     fn env(&self, name: &str) -> Option<String> {
-        self.env.get(name).cloned()
+        self.stage.env.get(name).cloned()
     }
 
     fn env_names(&self) -> Vec<String> {
-        self.env.keys().cloned().collect()
+        self.stage.env.keys().cloned().collect()
     }
 }

@@ -1,7 +1,8 @@
 //! Writing and removing files: never through a symlink, and never half.
 
+use super::Disk;
 use super::pending::{self, Pending};
-use super::roots::{Roots, fault};
+use super::roots::fault;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::{Change, path};
 use cap_std::fs::{Dir, MetadataExt, OpenOptions, OpenOptionsExt, Permissions};
@@ -9,20 +10,20 @@ use std::io::{self, Write};
 
 /// Writes `bytes` into a new file beside the old one and puts it in its place. Folders are made; the permissions
 /// of the old file are kept. What a power failure does to it is the file system's business: nothing is synced.
-pub(super) fn write(roots: &Roots, path: &str, bytes: &[u8]) -> Result<()> {
+pub(super) fn write(disk: &Disk, path: &str, bytes: &[u8]) -> Result<()> {
     let mut making = Making::begin();
-    let prepared = prepare(roots, path, Some(bytes), None, &mut making)?;
+    let prepared = prepare(disk, path, Some(bytes), None, &mut making)?;
     prepared.settle().inspect_err(|_| prepared.forget())
 }
 
 /// Removes a file.
-pub(super) fn remove(roots: &Roots, path: &str) -> Result<()> {
-    prepare(roots, path, None, None, &mut Making::begin())?.settle()
+pub(super) fn remove(disk: &Disk, path: &str) -> Result<()> {
+    prepare(disk, path, None, None, &mut Making::begin())?.settle()
 }
 
 /// Removes a folder and those in it. A file or a symlink anywhere below is a fault; folders that are empty may be gone
 /// by then.
-pub(super) fn remove_folder(roots: &Roots, path: &str) -> Result<()> {
+pub(super) fn remove_folder(disk: &Disk, path: &str) -> Result<()> {
     fn emptied(dir: &Dir, name: &str) -> io::Result<()> {
         let folder = enter(dir, name, None)?;
         for entry in folder.entries()? {
@@ -34,7 +35,7 @@ pub(super) fn remove_folder(roots: &Roots, path: &str) -> Result<()> {
         }
         dir.remove_dir(name)
     }
-    match parent(roots, path, None) {
+    match parent(disk, path, None) {
         Ok((dir, name)) => emptied(&dir, &name).map_err(|error| match error.kind() {
             io::ErrorKind::DirectoryNotEmpty => crate::world::not_empty(path),
             _ => fault(path, "removed", &error),
@@ -48,11 +49,11 @@ pub(super) fn remove_folder(roots: &Roots, path: &str) -> Result<()> {
 /// target looked at; then the new ones are put in their places, then the others removed. What fails before the first
 /// rename is undone, folders included. A rename that fails after another one succeeded cannot be undone: that would
 /// take a file system with transactions; the fault then names the file that is not as it should be.
-pub(super) fn apply(roots: &Roots, changes: &[Change]) -> Result<()> {
-    changes.iter().try_for_each(|change| may_write(roots, &change.path))?;
+pub(super) fn apply(disk: &Disk, changes: &[Change]) -> Result<()> {
+    changes.iter().try_for_each(|change| may_write(disk, &change.path))?;
     let (mut prepared, mut making) = (Vec::new(), Making::begin());
     for change in changes {
-        match prepare(roots, &change.path, change.bytes.as_deref(), change.like.as_deref(), &mut making) {
+        match prepare(disk, &change.path, change.bytes.as_deref(), change.like.as_deref(), &mut making) {
             Ok(one) => prepared.push(one),
             Err(fault) => {
                 prepared.iter().for_each(Prepared::forget);
@@ -75,8 +76,8 @@ pub(super) fn apply(roots: &Roots, changes: &[Change]) -> Result<()> {
 }
 
 /// Refuses what `prepare` would refuse, as far as looking tells.
-pub(super) fn may_write(roots: &Roots, path: &str) -> Result<()> {
-    match parent(roots, path, None) {
+pub(super) fn may_write(disk: &Disk, path: &str) -> Result<()> {
+    match parent(disk, path, None) {
         Ok((parent, name)) => replaced(&parent, path, &name).map(drop),
         Err(Stopped::Absent) => Ok(()),
         Err(Stopped::Fault(fault)) => Err(fault),
@@ -123,15 +124,9 @@ impl Making {
 }
 
 /// Does all of a change but its last step.
-fn prepare(
-    roots: &Roots,
-    path: &str,
-    bytes: Option<&[u8]>,
-    like: Option<&str>,
-    making: &mut Making,
-) -> Result<Prepared> {
+fn prepare(disk: &Disk, path: &str, bytes: Option<&[u8]>, like: Option<&str>, making: &mut Making) -> Result<Prepared> {
     let (act, folders) = if bytes.is_some() { ("written", Some(&mut making.folders)) } else { ("removed", None) };
-    let (parent, name) = parent(roots, path, folders).map_err(|stopped| match stopped {
+    let (parent, name) = parent(disk, path, folders).map_err(|stopped| match stopped {
         Stopped::Absent => fault(path, act, &io::ErrorKind::NotFound.into()),
         Stopped::Fault(fault) => fault,
     })?;
@@ -143,13 +138,13 @@ fn prepare(
         };
     };
     let permissions = old.or_else(|| {
-        let (folder, within) = roots.find(like?).ok()?;
-        folder?.metadata(&within).ok().map(|metadata| metadata.permissions())
+        let (folder, within) = disk.roots.find(like?).ok()?;
+        folder?.symlink_metadata(&within).ok().map(|metadata| metadata.permissions())
     });
     //= docs/spec.md#robustness
     //# A file MUST be written as a whole or not at all.
     let temporary = pending::temporary_name();
-    let folder = path::folder(&path::join(roots.main(), &roots.spelled(path))).to_owned();
+    let folder = path::folder(&path::join(disk.roots.main(), &disk.roots.spelled(path))).to_owned();
     making.files.note(&path::join(&folder, &temporary)).map_err(|error| fault(path, act, &error))?;
     let prepared = Prepared { parent, name, path: path.to_owned(), temporary: Some(temporary.clone()) };
     fill(&prepared.parent, &temporary, bytes, permissions).map_err(|error| {
@@ -207,18 +202,18 @@ fn replaced(parent: &Dir, path: &str, name: &str) -> Result<Option<Permissions>>
 /// The folder of `path`, entered one by one and never through a symlink, and the file's name. With `made`, folders
 /// that are not there are made.
 pub(super) fn parent(
-    roots: &Roots,
+    disk: &Disk,
     path: &str,
     mut made: Option<&mut Made>,
 ) -> std::result::Result<(Dir, String), Stopped> {
-    let (dir, within) = roots.find(path).map_err(Stopped::Fault)?;
+    let (dir, within) = disk.roots.find(path).map_err(Stopped::Fault)?;
     let failed = |error: io::Error| Stopped::Fault(fault(path, "written", &error));
     let mut dir = dir.ok_or(Stopped::Absent)?.try_clone().map_err(failed)?;
     if within == "." {
         return Err(Stopped::Fault(super::super::is_folder(path)));
     }
     for name in path::folder(&within).split('/').filter(|name| *name != ".") {
-        dir = enter(&dir, name, made.as_deref_mut()).map_err(|error| match error.raw_os_error() {
+        let inner = enter(&dir, name, made.as_deref_mut()).map_err(|error| match error.raw_os_error() {
             Some(libc::ELOOP | libc::ENOTDIR) => match dir.symlink_metadata(name).is_ok_and(|found| found.is_symlink())
             {
                 true => Stopped::Fault(through_link(path)),
@@ -227,8 +222,32 @@ pub(super) fn parent(
             Some(libc::ENOENT) => Stopped::Absent,
             _ => failed(error),
         })?;
+        unprotected(disk, &dir, name, path)?;
+        dir = inner;
     }
-    Ok((dir, path::name(&within).to_owned()))
+    let name = path::name(&within).to_owned();
+    unprotected(disk, &dir, &name, path)?;
+    Ok((dir, name))
+}
+
+/// Refuses an entry that is a protected one by another name: on a file system that takes several spellings for one, or as
+/// a hard link.
+fn unprotected(disk: &Disk, dir: &Dir, name: &str, path: &str) -> std::result::Result<(), Stopped> {
+    let others: Vec<&&str> = disk.judge.protected().iter().filter(|other| **other != name).collect();
+    if others.is_empty() {
+        return Ok(());
+    }
+    let identity = |name: &str| dir.symlink_metadata(name).ok().map(|found| (found.dev(), found.ino()));
+    let Some(own) = identity(name) else { return Ok(()) };
+    //= docs/spec.md#writes
+    //# A grant to write MUST NOT cover `.git`, `.toolsd` or `toolsd.toml`.
+    match others.into_iter().find(|other| identity(other) == Some(own)) {
+        Some(other) => {
+            let message = format!("`{path}` may not be written: `{name}` is `{other}` by another name");
+            Err(Stopped::Fault(Diagnostic::new(Code::WORLD, message).help("no grant covers that")))
+        }
+        None => Ok(()),
+    }
 }
 
 fn enter(dir: &Dir, name: &str, made: Option<&mut Made>) -> io::Result<Dir> {

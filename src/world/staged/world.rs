@@ -103,10 +103,6 @@ impl World for Staged {
         self.under.spelled(path)
     }
 
-    fn leads_to(&self, path: &str) -> Option<String> {
-        self.under.leads_to(path)
-    }
-
     fn granted_roots(&self) -> Vec<String> {
         self.under.granted_roots()
     }

@@ -1,0 +1,313 @@
+//! What a path leads to: found beneath its root without following a symlink unseen, and handed out only after the judge
+//! of the disk has seen its real name.
+//!
+//! The usual way is one call of the kernel that fails if a symlink is on the way: then the name is what was asked for.
+//! Otherwise the path is gone one name at a time, each folder held open and no link followed by the kernel, so that the
+//! names that were gone are the real name, on every system and whoever moves links meanwhile. Hard links have no name that
+//! tells them from the file itself: what a hard link in a granted folder shows was put there by whoever may link to it.
+
+use super::roots::{Roots, Start, escape, fault};
+use super::{MOST_BYTES, check_file, is_absent, many};
+use crate::diagnostic::Result;
+use crate::world::judge::Judge;
+use crate::world::{EntryKind, Stat, path};
+use cap_std::fs::Dir;
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, openat, readlinkat, statat};
+use rustix::io::Errno;
+use std::io::{self, Read};
+
+/// So many links are followed on one way, as Linux does.
+const MOST_LINKS: usize = 40;
+
+/// What a path leads to. Nothing of it leaves but by the three ways below, and each of them asks the judge.
+pub(super) struct Opened<'a> {
+    /// As it was asked for.
+    asked: &'a str,
+    /// Its real name, if a symlink led to it.
+    real: Option<String>,
+    stat: Stat,
+    device: u64,
+    at: At<'a>,
+}
+
+/// Where it can be opened again, without a symlink on the way.
+struct At<'a> {
+    folder: Folder<'a>,
+    /// Several names only where the kernel can be told to follow no link.
+    within: String,
+}
+
+enum Folder<'a> {
+    Root(&'a Dir),
+    Own(OwnedFd),
+}
+
+/// A folder whose real name was judged.
+pub(super) struct Listing {
+    pub(super) folder: Dir,
+    /// Its real name, if a symlink led to it: its entries must be judged each.
+    pub(super) real: Option<String>,
+}
+
+impl Opened<'_> {
+    /// What it is, if that may be told.
+    pub(super) fn looked_at(&self, judge: &dyn Judge) -> Result<Stat> {
+        if let Some(real) = &self.real {
+            judge.may_look(self.asked, real, self.stat.entry)?;
+        }
+        Ok(self.stat)
+    }
+
+    /// What tells it from everything else.
+    pub(super) fn identity(&self) -> (u64, u64) {
+        (self.device, self.stat.inode)
+    }
+
+    /// The bytes of a file, if they may be read. It was looked at before it is opened, so that no device wakes up, and is
+    /// looked at again once it is open, without waiting for a pipe that was put in its place meanwhile.
+    pub(super) fn bytes(self, judge: &dyn Judge) -> Result<Vec<u8>> {
+        //= docs/spec.md#roots
+        //# A grant MUST be checked on the file that was opened, whatever name led to it.
+        if let Some(real) = &self.real {
+            judge.may_read(self.asked, real)?;
+        }
+        let failed = |error: io::Error| fault(self.asked, "read", &error);
+        check_file(self.asked, self.stat.entry, self.stat.size)?;
+        let opened = self.at.open(OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY).map_err(failed)?;
+        let stat = fstat(&opened).map_err(|error| failed(error.into()))?;
+        let Some(stat) = many::stat_of(&stat) else { return Err(failed(io::ErrorKind::InvalidInput.into())) };
+        check_file(self.asked, stat.entry, stat.size)?;
+        let mut bytes = Vec::with_capacity(usize::try_from(stat.size).unwrap_or(0) + 1);
+        std::fs::File::from(opened).take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
+        check_file(self.asked, EntryKind::File, bytes.len() as u64)?;
+        Ok(bytes)
+    }
+
+    /// The open folder; nothing if it may not be looked into, or is none.
+    fn entries(self, judge: &dyn Judge) -> Result<Option<Listing>> {
+        if self.looked_at(judge).is_err() {
+            return Ok(None);
+        }
+        match self.at.open(OFlags::RDONLY | OFlags::DIRECTORY) {
+            Ok(folder) => Ok(Some(Listing { folder: Dir::from_std_file(folder.into()), real: self.real })),
+            Err(error) if is_shut(&error) => Ok(None),
+            Err(error) => Err(fault(self.asked, "looked into", &error)),
+        }
+    }
+}
+
+/// A folder that cannot be looked into counts as empty: also one that became a link which leads outside.
+fn is_shut(error: &io::Error) -> bool {
+    is_absent(error) || error.kind() == io::ErrorKind::PermissionDenied
+}
+
+impl At<'_> {
+    fn open(&self, flags: OFlags) -> io::Result<OwnedFd> {
+        let folder = self.folder.fd();
+        let opened = match self.within.contains('/') {
+            true => direct(folder, &self.within, flags | OFlags::CLOEXEC),
+            false => openat(folder, &self.within, flags | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty()),
+        };
+        Ok(opened?)
+    }
+}
+
+impl Folder<'_> {
+    fn fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Root(dir) => dir.as_fd(),
+            Self::Own(folder) => folder.as_fd(),
+        }
+    }
+}
+
+impl Roots {
+    /// What `path` leads to; nothing if nothing is there.
+    pub(super) fn opened<'a>(&'a self, path: &'a str) -> Result<Option<Opened<'a>>> {
+        let Some(start) = self.start(path)? else { return Ok(None) };
+        match self.lead(path, start) {
+            Ok(opened) => Ok(Some(opened)),
+            Err(error) if is_absent(&error) => Ok(None),
+            Err(error) => Err(fault(path, "looked at", &error)),
+        }
+    }
+
+    /// The folder that `path` leads to; nothing if it may not be looked into, or is none.
+    pub(super) fn listing(&self, path: &str, judge: &dyn Judge) -> Result<Option<Listing>> {
+        let Some(start) = self.start(path)? else { return Ok(None) };
+        match self.lead(path, start) {
+            Ok(opened) => opened.entries(judge),
+            Err(error) if is_shut(&error) => Ok(None),
+            Err(error) => Err(fault(path, "looked into", &error)),
+        }
+    }
+
+    /// The same as [`opened`](Self::opened), of what must be there.
+    pub(super) fn existing<'a>(&'a self, path: &'a str) -> Result<Opened<'a>> {
+        let absent = || fault(path, "read", &io::ErrorKind::NotFound.into());
+        let start = self.start(path)?.ok_or_else(absent)?;
+        self.lead(path, start).map_err(|error| fault(path, "read", &error))
+    }
+
+    fn lead<'a>(&'a self, asked: &'a str, start: Start<'a>) -> io::Result<Opened<'a>> {
+        let seen = direct(start.dir.as_fd(), &start.within, looking() | OFlags::CLOEXEC).and_then(fstat);
+        match seen {
+            Ok(found) => {
+                let stat = many::stat_of(&found).ok_or(io::ErrorKind::InvalidInput)?;
+                let at = At { folder: Folder::Root(start.dir), within: start.within };
+                Ok(Opened { asked, real: None, stat, device: many::device(&found), at })
+            }
+            // A symlink is on the way, or the kernel cannot be asked so.
+            Err(Errno::LOOP | Errno::XDEV | Errno::NOSYS | Errno::PERM | Errno::INVAL | Errno::AGAIN) => {
+                self.go(asked, start)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Goes one name at a time.
+    fn go<'a>(&'a self, asked: &'a str, start: Start<'a>) -> io::Result<Opened<'a>> {
+        let mut way = Way::new(start);
+        for _ in 0..=MOST_LINKS {
+            let outward = match way.go()? {
+                Ended::At(found) => {
+                    let stat = many::stat_of(&found).ok_or(io::ErrorKind::InvalidInput)?;
+                    let device = many::device(&found);
+                    let name = self.spelled(&path::join(&way.base, &way.gone()));
+                    let real = (name != self.spelled(asked)).then_some(name);
+                    return Ok(Opened { asked, real, stat, device, at: way.at() });
+                }
+                Ended::Moved => continue,
+                Ended::Link(target) if path::is_absolute(&target) => target,
+                Ended::Link(target) => {
+                    way.rest.extend(names(&target));
+                    continue;
+                }
+                Ended::Above => path::join(&way.base, ".."),
+            };
+            let outward = way.rest.iter().rev().fold(outward, |at, name| format!("{at}/{name}"));
+            way = Way::new(self.elsewhere(&outward).ok_or_else(escape)?);
+        }
+        Err(Errno::LOOP.into())
+    }
+}
+
+/// A way that is gone name by name. All folders are open, so nobody can move one from under it.
+struct Way<'a> {
+    root: &'a Dir,
+    /// The absolute path of the root.
+    base: String,
+    /// The folders gone through, by their real names.
+    folders: Vec<(String, OwnedFd)>,
+    /// The names still to go, the last one first.
+    rest: Vec<String>,
+    /// What the way ends at, if that is no folder gone through.
+    last: Option<String>,
+}
+
+/// How a stretch of a way ended.
+enum Ended {
+    /// At its end.
+    At(rustix::fs::Stat),
+    /// At a symlink to this.
+    Link(String),
+    /// At a `..` that leads out of the root.
+    Above,
+    /// Somebody put something else in the place of a name: it must be looked at again.
+    Moved,
+}
+
+impl<'a> Way<'a> {
+    fn new(start: Start<'a>) -> Self {
+        let rest = names(&start.within);
+        Self { root: start.dir, base: start.base, folders: Vec::new(), rest, last: None }
+    }
+
+    fn here(&self) -> BorrowedFd<'_> {
+        self.folders.last().map_or(self.root.as_fd(), |(_, folder)| folder.as_fd())
+    }
+
+    fn go(&mut self) -> io::Result<Ended> {
+        while let Some(name) = self.rest.pop() {
+            if name == ".." {
+                match self.folders.pop() {
+                    Some(_) => continue,
+                    None => return Ok(Ended::Above),
+                }
+            }
+            let found = statat(self.here(), &name, AtFlags::SYMLINK_NOFOLLOW)?;
+            match FileType::from_raw_mode(found.st_mode) {
+                FileType::Symlink => match readlinkat(self.here(), &name, Vec::new()) {
+                    // A name that is no UTF-8 is not seen.
+                    Ok(target) => return target.into_string().map(Ended::Link).map_err(|_| escape()),
+                    Err(Errno::INVAL) => return Ok(self.again(name)),
+                    Err(error) => return Err(error.into()),
+                },
+                FileType::Directory => {
+                    let flags = looking() | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+                    match openat(self.here(), &name, flags, Mode::empty()) {
+                        Ok(folder) => self.folders.push((name, folder)),
+                        // One that may not be opened ends the way here: it can be looked at all the same.
+                        Err(Errno::ACCESS) if self.rest.is_empty() => {
+                            self.last = Some(name);
+                            return Ok(Ended::At(found));
+                        }
+                        Err(Errno::LOOP | Errno::NOTDIR) => return Ok(self.again(name)),
+                        Err(error) => return Err(error.into()),
+                    }
+                }
+                _ if !self.rest.is_empty() => return Err(Errno::NOTDIR.into()),
+                _ => {
+                    self.last = Some(name);
+                    return Ok(Ended::At(found));
+                }
+            }
+        }
+        Ok(Ended::At(fstat(self.here())?))
+    }
+
+    fn again(&mut self, name: String) -> Ended {
+        self.rest.push(name);
+        Ended::Moved
+    }
+
+    /// The real name of the end of the way, from the root.
+    fn gone(&self) -> String {
+        let names = self.folders.iter().map(|(name, _)| name.as_str()).chain(self.last.as_deref());
+        names.collect::<Vec<_>>().join("/")
+    }
+
+    /// Where its end can be opened again.
+    fn at(mut self) -> At<'a> {
+        let folder = self.folders.pop().map_or(Folder::Root(self.root), |(_, folder)| Folder::Own(folder));
+        At { folder, within: self.last.unwrap_or_else(|| ".".to_owned()) }
+    }
+}
+
+/// The names of a path, the last one first.
+fn names(path: &str) -> Vec<String> {
+    path.split('/').rev().filter(|name| !matches!(*name, "" | ".")).map(str::to_owned).collect()
+}
+
+/// Opens what is at a clean path without following a symlink; `LOOP` if one is on the way, `NOSYS` if the system has no
+/// such call.
+#[cfg(target_os = "linux")]
+fn direct(folder: BorrowedFd<'_>, within: &str, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+    use rustix::fs::{ResolveFlags, openat2};
+    let how = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    openat2(folder, within, flags, Mode::empty(), how)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn direct(_: BorrowedFd<'_>, _: &str, _: OFlags) -> rustix::io::Result<OwnedFd> {
+    Err(Errno::NOSYS)
+}
+
+/// How something is opened that is only looked at.
+fn looking() -> OFlags {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    return OFlags::PATH;
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    OFlags::RDONLY
+}
