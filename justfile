@@ -30,3 +30,11 @@ clients *words:
 # Speed, against opponents, in the release profile.
 bench *names:
     benches/run {{names}}
+
+# Fuzzes a target for so many seconds; `fuzz/run --list` names the targets.
+fuzz target seconds="60":
+    fuzz/run {{target}} {{seconds}}
+
+# What takes too long for every change: `just long fuzz`, `just long soak`.
+long *parts:
+    .ci/long {{parts}}

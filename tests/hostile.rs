@@ -3,6 +3,8 @@
 
 #[path = "hostile/calls.rs"]
 mod calls;
+#[path = "hostile/files.rs"]
+mod files;
 #[path = "hostile/house.rs"]
 mod house;
 #[path = "hostile/packs.rs"]

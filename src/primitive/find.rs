@@ -36,7 +36,7 @@ pub const IGNORE: Param = option(
 
 /// The parameter `follow` of every primitive that finds files.
 pub const FOLLOW: Param =
-    option("follow", &[Kind::Bool], "Whether symlinks are followed where they stay inside; else they are left out.");
+    option("follow", &[Kind::Bool], "Whether symlinks are followed to what the pack may read; else they are left out.");
 
 /// The parameter `depth` of every primitive that finds files.
 pub const DEPTH: Param = option(

@@ -35,7 +35,7 @@ pub(super) fn compile(world: &dyn World, grants: &[String], roots: &[String]) ->
     Globs::new(&globs, ".")
 }
 
-/// The grant with `~` and variables filled in; nothing if a variable is not set.
+/// The grant with `~` and variables filled in; nothing if a variable is not set, or empty.
 fn fill(world: &dyn World, grant: &str) -> Option<String> {
     let mut filled = String::new();
     let mut rest = grant;
@@ -55,7 +55,8 @@ fn fill(world: &dyn World, grant: &str) -> Option<String> {
                 after.split_at(end)
             }
         };
-        filled.push_str(&globset::escape(&world.env(name)?));
+        // An empty one would leave the root of the disk.
+        filled.push_str(&globset::escape(&world.env(name).filter(|value| !value.is_empty())?));
         rest = next;
     }
     filled.push_str(rest);

@@ -1,0 +1,631 @@
+//! Files beyond a grant: links, races and odd names, by each operation and each way to write the grant.
+//!
+//! Every attack runs twice: with the plain calls of the system, where it must succeed, or the attack is void; and with
+//! ours, where neither the secret nor a name beside it may come out, and nothing beyond the grant may change.
+
+use crate::house::House;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use toolsd::diagnostic::Result;
+use toolsd::world::disk::Disk;
+use toolsd::world::granted::{Allowed, Granted};
+use toolsd::world::recorded::Recorded;
+use toolsd::world::staged::Staged;
+use toolsd::world::{Change, EntryKind, Walk, World};
+
+/// What must not come out, and part of the name of the file that holds it.
+const SECRET: &str = "the-secret-of-the-files";
+const NAMED: &str = "hushed";
+/// So often two threads race.
+const TURNS: usize = 1_500;
+
+/// A link within the grant `pub`, and the path through it that shows the secret to plain calls.
+struct Link {
+    title: &'static str,
+    /// Name and target of each link, from `pub`; `{HERE}` is the workspace.
+    links: &'static [(&'static str, &'static str)],
+    path: &'static str,
+    /// Whether the path names a file that lies in the roots: what is outside is refused in other words.
+    inside: bool,
+}
+
+const LINKS: &[Link] = &[
+    Link { title: "to a file", links: &[("l", "../hushed.txt")], path: "pub/l", inside: true },
+    Link { title: "to a folder", links: &[("d", "../private")], path: "pub/d/hushed.txt", inside: true },
+    Link { title: "a chain", links: &[("l", "m"), ("m", "n"), ("n", "../hushed.txt")], path: "pub/l", inside: true },
+    Link {
+        title: "a chain of folders",
+        links: &[("d", "e"), ("e", "../private")],
+        path: "pub/d/hushed.txt",
+        inside: true,
+    },
+    Link { title: "up, then down", links: &[("up", "..")], path: "pub/up/private/hushed.txt", inside: true },
+    Link {
+        title: "dots in the target",
+        links: &[("l", "sub/.././../private/../hushed.txt")],
+        path: "pub/l",
+        inside: true,
+    },
+    Link {
+        title: "a folder, then up",
+        links: &[("d", "../private/deep"), ("l", "d/../hushed.txt")],
+        path: "pub/l",
+        inside: true,
+    },
+    Link { title: "from deep within", links: &[("sub/l", "../../hushed.txt")], path: "pub/sub/l", inside: true },
+    Link { title: "over the root", links: &[("l", "../../workspace/hushed.txt")], path: "pub/l", inside: false },
+    Link { title: "to the repository", links: &[("g", "../.git")], path: "pub/g/hushed", inside: true },
+    Link { title: "to the host's own", links: &[("t", "../.toolsd")], path: "pub/t/hushed", inside: true },
+    Link { title: "absolute, inside", links: &[("l", "{HERE}/hushed.txt")], path: "pub/l", inside: false },
+    Link { title: "absolute, a folder", links: &[("d", "{HERE}/private")], path: "pub/d/hushed.txt", inside: false },
+    Link { title: "outside", links: &[("l", "../../outside/hushed.txt")], path: "pub/l", inside: false },
+    Link { title: "outside, a folder", links: &[("d", "../../outside")], path: "pub/d/hushed.txt", inside: false },
+    Link { title: "outside and back", links: &[("d", "../../outside/back")], path: "pub/d/hushed.txt", inside: false },
+    Link { title: "by the process", links: &[("p", "/proc/self/root")], path: "pub/p/etc/passwd", inside: false },
+];
+
+/// The same grant in several spellings.
+const GRANTS: &[&[&str]] =
+    &[&["pub"], &["pub/**"], &["pub/*", "pub/*/**"], &["[p]ub/**"], &["{pub,doc}/**"], &["./pub/", "doc"], &["pu?/**"]];
+
+fn place() -> House {
+    let house = House::new();
+    for file in ["hushed.txt", "private/hushed.txt", "private/deep/x", ".git/hushed", ".toolsd/hushed"] {
+        house.write(&format!("workspace/{file}"), SECRET);
+    }
+    house.write("outside/hushed.txt", SECRET);
+    symlink("../workspace/private", house.parent().join("outside/back")).unwrap();
+    for file in ["pub/a.txt", "pub/sub/b.txt"] {
+        house.write(&format!("workspace/{file}"), "public");
+    }
+    house
+}
+
+/// What lies in the workspace and beside it; not what the host keeps for itself.
+fn snapshot(house: &House) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut all = house.snapshot();
+    all.retain(|path, _| !path.starts_with(house.parent().join("state")));
+    all
+}
+
+fn set(house: &House, link: &Link) {
+    for (name, target) in link.links {
+        let target = target.replace("{HERE}", house.workspace().to_str().unwrap());
+        symlink(target, house.workspace().join("pub").join(name)).unwrap();
+    }
+}
+
+fn granted(house: &House, globs: &[&str]) -> Granted {
+    let disk = Disk::new(house.workspace().to_str().unwrap(), []).unwrap();
+    let globs: Vec<String> = globs.iter().map(|glob| (*glob).to_owned()).collect();
+    let allowed = Allowed { read: globs.clone(), write: globs, may_read: true, may_write: true, ..Allowed::default() };
+    Granted::new(Arc::new(disk), allowed).unwrap()
+}
+
+fn walk(from: &str) -> Walk {
+    Walk { from: from.into(), hidden: true, ignore: false, follow: true, depth: None }
+}
+
+fn text<T: std::fmt::Debug>(result: Result<T>) -> String {
+    result.map_or_else(|fault| fault.to_string(), |value| format!("{value:?}"))
+}
+
+type Read = (&'static str, fn(&Arc<dyn World>, &str) -> String);
+
+/// Every way to see something of a file, or of what lies beside it. `path` names the file.
+const READS: &[Read] = &[
+    ("read", |world, path| text(world.read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))),
+    ("read hashed", |world, path| {
+        text(
+            Recorded::new(Arc::clone(world))
+                .read_hashed(path)
+                .map(|(bytes, _)| String::from_utf8_lossy(&bytes).into_owned()),
+        )
+    }),
+    ("read by a writing call", |world, path| {
+        let staged = Staged::new(Arc::clone(world), false);
+        text(staged.read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+    }),
+    ("stat", |world, path| text(world.stat(path).map(|stat| stat.map(|stat| stat.size)))),
+    ("stat of many", |world, path| {
+        let paths: Vec<&str> = std::iter::repeat_n(path, 600).collect();
+        world.stat_all(&paths).into_iter().map(|stat| text(stat.map(|stat| stat.map(|stat| stat.size)))).collect()
+    }),
+    ("list the folder", |world, path| {
+        text(world.list(path.rsplit_once('/').unwrap().0).map(|mut entries| {
+            // A link that lies in the grant is a name of the grant; what it leads to is not.
+            entries.retain(|entry| !entry.link || entry.entry != EntryKind::Other);
+            entries
+        }))
+    }),
+    ("list it", |world, path| text(world.list(path))),
+    ("walk all", |world, _| text(world.walk(&walk(".")).map(|walked| (walked.files, walked.folders)))),
+    ("walk the folder", |world, path| {
+        text(world.walk(&walk(path.rsplit_once('/').unwrap().0)).map(|walked| walked.files))
+    }),
+    ("move from it", |world, path| {
+        let staged = Staged::new(Arc::clone(world), false);
+        text(
+            staged
+                .rename(path, "pub/moved.txt")
+                .and_then(|()| staged.read("pub/moved.txt"))
+                .map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
+        )
+    }),
+];
+
+//= docs/spec.md#roots
+//= type=test
+//# What a symlink leads to MUST be covered by a grant itself.
+//= docs/spec.md#roots
+//= type=test
+//# A grant MUST be checked on the file that was opened, whatever name led to it.
+#[test]
+fn no_link_shows_what_no_grant_covers() {
+    for link in LINKS.iter().filter(|link| link.title != "by the process" || cfg!(target_os = "linux")) {
+        let house = place();
+        set(&house, link);
+        let plain = house.workspace().join(link.path);
+        let seen = fs::read_to_string(&plain).unwrap_or_else(|error| panic!("void: {}: {error}", link.title));
+        assert!(seen == SECRET || link.title == "by the process", "void: {}", link.title);
+        let size = format!("Some({})", seen.len());
+        for grants in GRANTS {
+            let world: Arc<dyn World> = Arc::new(granted(&house, grants));
+            // What was granted is there: the refusal is no accident.
+            assert_eq!(world.read("pub/sub/b.txt").unwrap(), b"public", "{grants:?}");
+            for (way, read) in READS {
+                let told = read(&world, link.path);
+                let what = format!("{}, {way}, granted {grants:?}: {told}", link.title);
+                // A refusal names the file that a link leads to, as the link itself does.
+                let refused = told.contains("leads to `") || told.contains("leads outside");
+                assert!(!told.contains(SECRET) && !told.contains(&size), "{what}");
+                assert!(refused || !told.replace(link.path, "").contains(NAMED), "{what}");
+                if *way == "read" {
+                    let words = if link.inside { "which the pack may not read" } else { "leads outside" };
+                    assert!(told.contains(words), "{what}");
+                }
+            }
+        }
+    }
+}
+
+/// A link between two places that are both granted is as good as a file.
+#[test]
+fn a_link_within_what_is_granted_is_followed() {
+    let house = place();
+    for (name, target) in [("pub/l", "sub/b.txt"), ("pub/d", "sub"), ("pub/up", "sub/.."), ("pub/far", "../from")] {
+        symlink(target, house.workspace().join(name)).unwrap();
+    }
+    house.write("workspace/from/c.txt", "public");
+    house.write("workspace/from/hushed.md", SECRET);
+    let world = granted(&house, &["pub", "from/*.txt"]);
+    for path in ["pub/l", "pub/d/b.txt", "pub/up/sub/b.txt", "pub/up/up/d/b.txt", "pub/far/c.txt"] {
+        assert_eq!(world.read(path).unwrap(), b"public", "{path}");
+        assert_eq!(world.stat(path).unwrap().unwrap().size, 6, "{path}");
+    }
+    // Each entry of a folder that a link leads to is judged by itself.
+    let names: Vec<String> = world.list("pub/far").unwrap().into_iter().map(|entry| entry.name).collect();
+    assert_eq!(names, ["c.txt"]);
+    let files = world.walk(&walk("pub")).unwrap().files;
+    assert!(files.contains(&"pub/far/c.txt".to_owned()) && !files.iter().any(|path| path.contains(NAMED)), "{files:?}");
+}
+
+/// The user's own roots: a link from one into another is judged there.
+#[test]
+fn a_link_into_another_root_is_judged_there() {
+    let house = place();
+    house.write("other/pub/c.txt", "public");
+    house.write("other/hushed.txt", SECRET);
+    for (name, target) in [("good", "other/pub"), ("bad", "other")] {
+        symlink(house.parent().join(target), house.workspace().join("pub").join(name)).unwrap();
+        symlink(format!("../../{target}"), house.workspace().join(format!("pub/relative_{name}"))).unwrap();
+    }
+    assert_eq!(fs::read_to_string(house.workspace().join("pub/bad/hushed.txt")).unwrap(), SECRET, "void");
+    let other = house.parent().join("other");
+    let disk = Disk::new(house.workspace().to_str().unwrap(), [other.to_str().unwrap()]).unwrap();
+    let allowed = Allowed { read: vec!["pub".into()], may_read: true, ..Allowed::default() };
+    let world = Granted::new(Arc::new(disk), allowed).unwrap();
+    for start in ["", "relative_"] {
+        assert_eq!(world.read(&format!("pub/{start}good/c.txt")).unwrap(), b"public");
+        for path in ["bad/hushed.txt", "bad/../hushed.txt", "good/../hushed.txt"] {
+            let told = text(world.read(&format!("pub/{start}{path}")));
+            assert!(told.contains("may not read") || told.contains("there is no file"), "{path}: {told}");
+        }
+    }
+}
+
+type Write = (&'static str, fn(&dyn World, &str) -> Result<()>, fn(&Path) -> std::io::Result<()>);
+
+/// Every way to change something: ours, and the plain one.
+const WRITES: &[Write] = &[
+    ("write", |world, path| world.write(path, b"x"), |path| fs::write(path, "x")),
+    (
+        "write beside it",
+        |world, path| world.write(&format!("{}/new", path.rsplit_once('/').unwrap().0), b"x"),
+        |path| fs::write(path.parent().unwrap().join("new"), "x"),
+    ),
+    (
+        "make a folder beside it",
+        |world, path| world.write(&format!("{}/new/new", path.rsplit_once('/').unwrap().0), b"x"),
+        |path| fs::create_dir(path.parent().unwrap().join("new")),
+    ),
+    ("remove", |world, path| world.remove(path), |path| fs::remove_file(fs::canonicalize(path)?)),
+    (
+        "apply",
+        |world, path| {
+            let change = |bytes: Option<&[u8]>| Change { path: path.into(), bytes: bytes.map(Into::into), like: None };
+            world.apply(&[change(Some(b"x"))]).or_else(|_| world.apply(&[change(None)]))
+        },
+        |path| fs::write(path, "x"),
+    ),
+    ("lock", |world, path| world.lock(path).map(drop), |path| fs::File::options().write(true).open(path)?.set_len(0)),
+    (
+        "remove the folder",
+        |world, path| world.remove_folder(path.rsplit_once('/').unwrap().0),
+        |path| fs::remove_dir_all(fs::canonicalize(path.parent().unwrap())?),
+    ),
+];
+
+//= docs/spec.md#writes
+//= type=test
+//# A grant to write MUST NOT cover a path through a symlink.
+#[test]
+fn no_link_lets_anything_be_written() {
+    for link in LINKS.iter().filter(|link| link.title != "by the process") {
+        for (way, ours, plain) in WRITES {
+            // A folder that is no link is the pack's own.
+            let folder = link.path.rsplit_once('/').unwrap().0;
+            if (way.contains("beside") || way.contains("folder")) && ["pub", "pub/sub"].contains(&folder) {
+                continue;
+            }
+            let house = place();
+            set(&house, link);
+            let before = snapshot(&house);
+            let world = granted(&house, &["pub"]);
+            let done = ours(&world, link.path);
+            assert!(done.is_err(), "{} by {way}: {done:?}", link.title);
+            assert!(snapshot(&house) == before, "{} by {way} changed something", link.title);
+            plain(&house.workspace().join(link.path))
+                .unwrap_or_else(|error| panic!("void: {}, {way}: {error}", link.title));
+            assert!(snapshot(&house) != before, "void: {} by {way} changes nothing", link.title);
+        }
+    }
+}
+
+//= docs/spec.md#writes
+//= type=test
+//# A grant to write MUST NOT cover `.git`, `.toolsd` or `toolsd.toml`.
+#[test]
+fn what_is_protected_is_written_by_no_name() {
+    let house = place();
+    house.write("workspace/toolsd.toml", "");
+    fs::hard_link(house.workspace().join("toolsd.toml"), house.workspace().join("settings")).unwrap();
+    let world = granted(&house, &["**"]);
+    let before = snapshot(&house);
+    let names = [
+        ".git/x",
+        "sub/.git/x",
+        "./.git/x",
+        "sub/../.git/x",
+        ".GIT/x",
+        ".git./x",
+        ".git /x",
+        ".g\u{200c}it/x",
+        "git~1/x",
+        ".toolsd/x",
+        ".toolſd/x",
+        ".TOOLSD/x",
+        "deep/new/.toolsd/tools.d/x.toml",
+        "toolsd.toml",
+        "toolsd.TOML",
+        "toolsd.toml::$DATA",
+        "settings",
+        "sub/.git",
+        ".toolsd",
+    ];
+    for name in names {
+        for (way, write, _) in WRITES.iter().filter(|(way, ..)| !way.contains("beside") && !way.contains("folder")) {
+            assert!(write(&world, name).is_err(), "{name} by {way}");
+        }
+        let staged = Staged::new(Arc::clone(world.whole()), false);
+        let over = world.over(Arc::new(staged));
+        assert!(over.write(name, b"x").is_err(), "{name} by a call");
+    }
+    assert!(snapshot(&house) == before);
+    world.write("fine/.gitignore", b"x").unwrap();
+}
+
+#[test]
+fn odd_names_are_refused_or_are_names() {
+    let house = place();
+    let world = granted(&house, &["pub"]);
+    let before = snapshot(&house);
+    let long = format!("pub/{}", "x/".repeat(3_000));
+    let wide = format!("pub/{}", "y".repeat(300));
+    for name in [
+        "pub/../hushed.txt",
+        "pub/./../hushed.txt",
+        "pub//../hushed.txt",
+        "pub/sub/../../hushed.txt",
+        "/hushed.txt",
+        "//hushed.txt",
+        "hushed.txt",
+        "pub/..",
+        "pub/a.txt/../../hushed.txt",
+        "~/hushed.txt",
+        "~",
+        "$HOME/x",
+        "pub\0/../hushed.txt",
+        "pub/a.txt\0",
+        "PUB/../hushed.txt",
+        "%2e%2e/hushed.txt",
+        "pub/%2e%2e/hushed.txt",
+        "pub\\..\\hushed.txt",
+        &long,
+        &wide,
+        "",
+        ".",
+        "/",
+        "..",
+        "pub/\u{2024}\u{2024}/hushed.txt",
+    ] {
+        let read = text(world.read(name).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()));
+        assert!(!read.contains(SECRET), "{name:?}: {read}");
+        assert!(!text(world.list(name)).contains(NAMED) && world.remove(name).is_err(), "{name:?}");
+    }
+    assert!(snapshot(&house) == before);
+    // Any letter but `/` and NUL may stand in a name, and is nothing but a letter.
+    for name in ["pub/a\nb", "pub/trailing. ", "pub/%2e%2e", "pub/-rf", "pub/*", "pub/~", "pub/a\\b"] {
+        world.write(name, b"x").unwrap();
+        assert_eq!(world.read(name).unwrap(), b"x", "{name:?}");
+        assert!(world.walk(&walk(".")).unwrap().files.contains(&name.to_owned()), "{name:?}");
+    }
+    let other = std::ffi::OsStr::new("pub");
+    let mut bytes = std::os::unix::ffi::OsStrExt::as_bytes(other).to_vec();
+    bytes.extend(b"/no-utf8-\xff");
+    fs::write(house.workspace().join::<&std::ffi::OsStr>(std::os::unix::ffi::OsStrExt::from_bytes(&bytes[..])), SECRET)
+        .unwrap();
+    assert!(!text(world.list("pub")).contains("no-utf8"));
+}
+
+#[test]
+fn what_is_no_file_is_never_opened_also_behind_a_link() {
+    let house = place();
+    for (name, target) in [("p", "../pipe"), ("s", "../socket"), ("mine", "inner")] {
+        symlink(target, house.workspace().join("pub").join(name)).unwrap();
+    }
+    assert!(std::process::Command::new("mkfifo").arg(house.workspace().join("pub/inner")).status().unwrap().success());
+    let world = granted(&house, &["pub"]);
+    let began = Instant::now();
+    for path in ["pub/p", "pub/s", "pub/mine", "pub/inner"] {
+        assert!(world.read(path).is_err(), "{path}");
+    }
+    assert!(world.read("pub/mine").unwrap_err().message.contains("is no file"));
+    let files = world.walk(&walk("pub")).unwrap().files;
+    assert_eq!(files, ["pub/a.txt", "pub/sub/b.txt"]);
+    assert!(began.elapsed() < Duration::from_secs(20), "something waited");
+}
+
+#[test]
+fn loops_end_and_a_root_may_go() {
+    let house = place();
+    for (name, target) in [("loop", "loop"), ("one", "two"), ("two", "one"), ("self", "."), ("sub/up", "../sub")] {
+        symlink(target, house.workspace().join("pub").join(name)).unwrap();
+    }
+    for at in 0..60 {
+        symlink(format!("n{}", at + 1), house.workspace().join(format!("pub/n{at}"))).unwrap();
+    }
+    symlink("a.txt", house.workspace().join("pub/n60")).unwrap();
+    let world = granted(&house, &["pub"]);
+    for path in ["pub/loop", "pub/one", "pub/two/x", "pub/n0"] {
+        assert!(world.read(path).is_err() && world.list(path).is_err(), "{path}");
+    }
+    assert_eq!(world.read("pub/n40").unwrap(), b"public");
+    assert_eq!(world.read("pub/self/self/sub/up/b.txt").unwrap(), b"public");
+    assert!(world.walk(&walk("pub")).unwrap().files.len() < 200);
+    fs::remove_dir_all(house.workspace()).unwrap();
+    assert!(world.read("pub/a.txt").is_err() && world.write("pub/a.txt", b"x").is_err());
+    assert!(world.walk(&walk("pub")).is_ok_and(|walked| walked.files.is_empty()));
+}
+
+/// A variable that is empty, or leads elsewhere, grants nothing more.
+#[test]
+fn a_grant_with_an_odd_variable_grants_nothing_beyond_the_roots() {
+    for value in ["", "/", "..", "../outside", "*", "."] {
+        let house = place();
+        let memory = toolsd::world::memory::Memory::with([("pub/a.txt", "public"), ("hushed.txt", SECRET)]).unwrap();
+        memory.set_env("ODD", value);
+        let read = vec!["$ODD/**".to_owned(), "${ODD}".to_owned()];
+        let allowed = Allowed { read, may_read: true, ..Allowed::default() };
+        let world = Granted::new(Arc::new(memory), allowed).unwrap();
+        let told = text(world.read("/etc/passwd"));
+        assert!(told.contains("may not read") || told.contains("outside"), "{value:?}: {told}");
+        // Only where the variable says so is the root granted.
+        assert!(world.read("hushed.txt").is_err() || value == ".", "{value:?}");
+        drop(house);
+    }
+}
+
+/// Runs `act` while another thread swaps; gives what it gave.
+fn raced<T>(swap: impl Fn() + Sync, mut act: impl FnMut() -> T) -> Vec<T> {
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let swapping = scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                swap();
+            }
+        });
+        let given = (0..TURNS).map(|_| act()).collect();
+        stop.store(true, Ordering::Relaxed);
+        swapping.join().unwrap();
+        given
+    })
+}
+
+/// A real folder that becomes a link and is a folder again; whoever writes meanwhile may have made one in its place.
+fn swap_folder(house: &House) {
+    let at = |name: &str| house.workspace().join("pub").join(name);
+    let _gone = fs::remove_dir_all(at("aside"));
+    let _aside = fs::rename(at("folder"), at("aside"));
+    let _there = symlink("../private", at("folder"));
+    let _gone = fs::remove_file(at("folder"));
+    let _back = fs::rename(at("aside"), at("folder"));
+}
+
+#[test]
+fn a_swap_between_the_check_and_the_opening_shows_nothing() {
+    let house = place();
+    let at = |name: &str| house.workspace().join("pub").join(name);
+    fs::create_dir(at("folder")).unwrap();
+    fs::write(at("folder/hushed.txt"), "public").unwrap();
+    let put = |target: &str, name: &str| {
+        symlink(target, at("next")).unwrap();
+        fs::rename(at("next"), at(name)).unwrap();
+    };
+    // The plain calls follow the link when it stands there.
+    put("../hushed.txt", "file");
+    put("../private", "parent");
+    assert_eq!(fs::read_to_string(at("file")).unwrap(), SECRET, "void");
+    assert_eq!(fs::read_to_string(at("parent/hushed.txt")).unwrap(), SECRET, "void");
+    let world: Arc<dyn World> = Arc::new(granted(&house, &["pub"]));
+    let swap = || {
+        put("a.txt", "file");
+        put("../hushed.txt", "file");
+        put("folder", "parent");
+        put("../private", "parent");
+        swap_folder(&house);
+    };
+    let mut turn = 0;
+    let told = raced(swap, || {
+        turn += 1;
+        let path = ["pub/file", "pub/parent/hushed.txt", "pub/folder/hushed.txt"][turn % 3];
+        READS[turn % READS.len()].1(&world, path)
+    });
+    let size = format!("Some({})", SECRET.len());
+    let leaks: Vec<&String> = told.iter().filter(|told| told.contains(SECRET) || told.contains(&size)).collect();
+    assert!(leaks.is_empty(), "{leaks:?}");
+    assert!(told.iter().any(|told| told.contains("public")), "the way was never open");
+}
+
+#[test]
+fn a_swap_of_the_parent_lets_nothing_be_written() {
+    let house = place();
+    let at = |name: &str| house.workspace().join("pub").join(name);
+    fs::create_dir(at("folder")).unwrap();
+    let world = granted(&house, &["pub"]);
+    let swap = || swap_folder(&house);
+    let mut turn = 0;
+    let done = raced(swap, || {
+        turn += 1;
+        match turn % 4 {
+            0 => world.remove("pub/folder/deep/x").is_ok(),
+            1 => world.remove("pub/folder/hushed.txt").is_ok(),
+            2 => world.lock("pub/folder/lock").is_ok(),
+            _ => world.write("pub/folder/new", b"x").is_ok(),
+        }
+    });
+    assert!(done.iter().any(|done| *done), "the way was never open");
+    let mut left: Vec<_> =
+        fs::read_dir(house.workspace().join("private")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["deep", "hushed.txt"]);
+    assert!(house.workspace().join("private/deep/x").exists());
+}
+
+/// The same by the primitives, the resources, the templates and the variables of a pack, through the server.
+#[test]
+fn a_pack_gets_no_further_than_its_grants_by_any_primitive() {
+    const FUNCTIONS: [&str; 20] = [
+        "a_document",
+        "a_text",
+        "a_text_or",
+        "bytes",
+        "existing",
+        "listed",
+        "found",
+        "found_near",
+        "folders",
+        "searched",
+        "searched_it",
+        "written",
+        "appended",
+        "removed",
+        "folder_removed",
+        "moved_here",
+        "moved_there",
+        "locked",
+        "seen_twice",
+        "rendered",
+    ];
+    let house = place();
+    for (at, link) in LINKS.iter().enumerate().filter(|(_, link)| link.title != "by the process") {
+        let room = house.workspace().join(format!("pub/{at}"));
+        fs::create_dir_all(room.join("sub")).unwrap();
+        for (name, target) in link.links {
+            let target = target.replace("{HERE}", house.workspace().to_str().unwrap());
+            // One folder deeper than in `pub`.
+            let target = if target.starts_with("..") {
+                format!("../{target}")
+            } else {
+                target.replace("sub/.././..", "sub/../../..")
+            };
+            symlink(target, room.join(name)).unwrap();
+        }
+        let path = link.path.replace("pub/", &format!("pub/{at}/"));
+        assert_eq!(fs::read_to_string(house.workspace().join(&path)).unwrap(), SECRET, "void: {}", link.title);
+    }
+    let before = snapshot(&house);
+    let mut client = house.serve(&["narrow", "calm"]);
+    for (at, link) in LINKS.iter().enumerate().filter(|(_, link)| link.title != "by the process") {
+        let path = link.path.replace("pub/", &format!("pub/{at}/"));
+        for what in FUNCTIONS {
+            for path in [path.as_str(), path.rsplit_once('/').unwrap().0] {
+                if ["pub", &format!("pub/{at}"), &format!("pub/{at}/sub")].contains(&path) && !what.starts_with("found")
+                {
+                    continue;
+                }
+                let (told, failed) = client.call("touch", json!({ "what": what, "path": path }));
+                assert!(!told.contains(SECRET), "{}, {what} of {path}: {told}", link.title);
+                assert!(failed || !told.contains(NAMED), "{}, {what} of {path}: {told}", link.title);
+                assert!(snapshot(&house) == before, "{}, {what} of {path} changed something: {told}", link.title);
+            }
+        }
+        for uri in
+            [path.clone(), path.replace('/', "%2F"), path.replace("pub", "%70ub"), format!("pub/{at}/../../hushed.txt")]
+        {
+            let told = client.ask("resources/read", json!({ "uri": format!("narrow:///{uri}") })).to_string();
+            assert!(!told.contains(SECRET), "{uri}: {told}");
+        }
+    }
+    for uri in [
+        "%2e%2e/outside/hushed.txt",
+        "pub/%2e%2e/hushed.txt",
+        "pub/%2E%2E%2Fhushed.txt",
+        "pub%2F..%2Fhushed.txt",
+        "%00",
+        "pub/..%00/x",
+    ] {
+        let told = client.ask("resources/read", json!({ "uri": format!("narrow:///{uri}") })).to_string();
+        assert!(!told.contains(SECRET), "{uri}: {told}");
+    }
+    for (what, path) in [
+        ("of_the_pack", "../workspace/hushed.txt"),
+        ("of_the_pack", "tools.d/../../../hushed.txt"),
+        ("rendered", "../hushed.txt"),
+        ("variable", "PRIVATE"),
+        ("variable", "PUBLIC_"),
+        ("variable", "*"),
+        ("variable", "PATH"),
+        ("variable", "TOOLSD_HTTP_TOKEN"),
+    ] {
+        let (told, failed) = client.call("touch", json!({ "what": what, "path": path }));
+        assert!(failed && !told.contains(SECRET), "{what} of {path}: {told}");
+    }
+    client.is_well();
+}
