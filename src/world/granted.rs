@@ -294,8 +294,9 @@ impl World for Granted {
     fn list(&self, path: &str) -> Result<Vec<Entry>> {
         self.check_look(path)?;
         let mut entries = self.world.list(path)?;
+        let folder = path::clean(path);
         entries.retain(|entry| {
-            let below = format!("{path}/{}", entry.name);
+            let below = walk::child(&folder, &entry.name);
             let below = self.normal(&below);
             self.rules.read.matches(&below)
                 || (entry.entry == EntryKind::Folder && self.rules.read.may_match_below(&below))
