@@ -189,7 +189,7 @@ impl Granted {
         let normal = self.normal(path);
         //= docs/spec.md#writes
         //# A grant to write MUST NOT cover `.git`, `.toolsd` or `toolsd.toml`.
-        if let Some(part) = normal.split('/').find_map(protected) {
+        if let Some(part) = normal.split('/').find(|part| protected(part).is_some()) {
             let message = format!("`{path}` may not be written: no grant covers `{part}`");
             return Err(Diagnostic::new(Code::WORLD, message).help("it is for people and for the host to change"));
         }
