@@ -108,29 +108,29 @@ struct Done {
 fn call(client: &mut dyn Client, place: &Place, at: u64, done: &mut Done) {
     let whose = client.name();
     match at {
-        at if at % 20_000 == 19_999 => {
+        at if at % 5_000 == 4_999 => {
             // Its own pack is read again; what is served meanwhile is the old one or the new one.
             let text = PACK[1].1.replace("Gives back", &format!("{at}: gives back"));
             place.write("layer/tools.d/soak/tools.toml", &text);
             done.reloads += 1;
             client.well("echo", &json!({ "text": "after a reload" }));
         }
-        at if at % 2_000 == 1_999 => {
-            let path = format!("workspace/notes/{whose}-{}.md", at / 2_000 % 20);
+        at if at % 500 == 499 => {
+            let path = format!("workspace/notes/{whose}-{}.md", at / 500 % 20);
             place.write(&path, &format!("edited at {at}"));
             let found = client.well("count", &json!({ "text": format!("edited at {at}") }));
             assert_eq!(found, json!(1), "an edit was not seen");
             done.edits += 1;
         }
-        at if at % 1_000 == 999 => {
+        at if at % 250 == 249 => {
             client.task("work", &json!({ "steps": 50 }));
             done.tasks += 1;
         }
-        at if at % 500 == 499 => {
+        at if at % 100 == 99 => {
             client.cancelled("spin", &json!({}));
             done.cancelled += 1;
         }
-        at if at % 200 == 199 => {
+        at if at % 50 == 49 => {
             client.well("put", &json!({ "path": format!("out/{whose}-{}.txt", at % 7), "text": "x".repeat(2_000) }));
             done.writes += 1;
         }
