@@ -23,8 +23,8 @@ use super::walk::{self, Folders, Found};
 use super::{Attempt, Change, Entry, EntryKind, Stat, Walk, Walked, World};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::judge::{Judge, Owner};
-use opened::Listing;
 use roots::{Roots, fault};
+use rustix::fs::FileType;
 use std::io;
 use std::sync::Arc;
 
@@ -201,23 +201,13 @@ impl World for Disk {
 
 impl Folders for Disk {
     fn entries(&self, folder: &str) -> Result<Option<Vec<Found>>> {
-        let Some(Listing { folder: open, real }) = self.roots.listing(folder, self.judge.as_ref())? else {
-            return Ok(None);
-        };
-        let failed = |error: io::Error| fault(folder, "looked into", &error);
+        let Some(mut listing) = self.roots.listing(folder, self.judge.as_ref())? else { return Ok(None) };
         let mut found = Vec::new();
-        for entry in open.entries().map_err(failed)? {
-            let entry = match entry {
-                Ok(entry) => entry,
-                Err(error) if is_absent(&error) => break,
-                Err(error) => return Err(failed(error)),
-            };
-            let Ok(name) = entry.file_name().into_string() else { continue };
-            let Ok(kind) = entry.file_type() else { continue };
+        for (name, kind) in listing.read().map_err(|error| fault(folder, "looked into", &error))? {
             let (entry, link) = match kind {
-                kind if kind.is_file() => (EntryKind::File, false),
-                kind if kind.is_dir() => (EntryKind::Folder, false),
-                kind if kind.is_symlink() => (self.through(&walk::child(folder, &name)), true),
+                FileType::RegularFile => (EntryKind::File, false),
+                FileType::Directory => (EntryKind::Folder, false),
+                FileType::Symlink => (self.through(&walk::child(folder, &name)), true),
                 _ => (EntryKind::Other, false),
             };
             // In a folder that a link led to, each entry is judged by its real name.
@@ -225,11 +215,10 @@ impl Folders for Disk {
                 let (asked, real) = (walk::child(folder, &name), walk::child(real, &name));
                 self.judge.may_look(&asked, &real, entry).is_ok()
             };
-            if real.as_ref().is_none_or(may) {
+            if listing.real.as_ref().is_none_or(may) {
                 found.push(Found { name, entry, link });
             }
         }
-        found.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         Ok(Some(found))
     }
 

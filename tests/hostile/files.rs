@@ -379,7 +379,11 @@ fn odd_names_are_refused_or_are_names() {
     ] {
         let read = text(world.read(name).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()));
         assert!(!read.contains(SECRET), "{name:?}: {read}");
-        assert!(world.list(name).is_ok_and(|entries| entries.iter().all(|entry| entry.name == "pub")) || world.list(name).is_err(), "{name:?}");
+        assert!(
+            world.list(name).is_ok_and(|entries| entries.iter().all(|entry| entry.name == "pub"))
+                || world.list(name).is_err(),
+            "{name:?}"
+        );
         assert!(world.remove(name).is_err(), "{name:?}");
     }
     assert!(snapshot(&house) == before);

@@ -43,9 +43,9 @@ enum Folder<'a> {
     Own(OwnedFd),
 }
 
-/// A folder whose real name was judged.
+/// An open folder whose real name was judged.
 pub(super) struct Listing {
-    pub(super) folder: Dir,
+    folder: rustix::fs::Dir,
     /// Its real name, if a symlink led to it: its entries must be judged each.
     pub(super) real: Option<String>,
 }
@@ -85,15 +85,42 @@ impl Opened<'_> {
     }
 
     /// The open folder; nothing if it may not be looked into, or is none.
-    fn entries(self, judge: &dyn Judge) -> Result<Option<Listing>> {
+    fn entries(self, judge: &dyn Judge) -> io::Result<Option<Listing>> {
         if self.looked_at(judge).is_err() {
             return Ok(None);
         }
-        match self.at.open(OFlags::RDONLY | OFlags::DIRECTORY) {
-            Ok(folder) => Ok(Some(Listing { folder: Dir::from_std_file(folder.into()), real: self.real })),
-            Err(error) if is_shut(&error) => Ok(None),
-            Err(error) => Err(fault(self.asked, "looked into", &error)),
+        let opened = self.at.open(OFlags::RDONLY | OFlags::DIRECTORY)?;
+        Ok(Some(Listing { folder: rustix::fs::Dir::new(opened)?, real: self.real }))
+    }
+}
+
+impl Listing {
+    /// The names in the folder, and what each is; a link is none of what it leads to. Names that are no UTF-8 are left out.
+    pub(super) fn read(&mut self) -> io::Result<Vec<(String, FileType)>> {
+        let mut found = Vec::new();
+        while let Some(entry) = self.folder.read() {
+            let entry = match entry {
+                Ok(entry) => entry,
+                // Somebody removed the folder.
+                Err(Errno::NOENT) => break,
+                Err(error) => return Err(error.into()),
+            };
+            let Ok(name) = entry.file_name().to_str() else { continue };
+            if matches!(name, "." | "..") {
+                continue;
+            }
+            let kind = match entry.file_type() {
+                // Some file systems do not say.
+                FileType::Unknown => match statat(self.folder.fd()?, name, AtFlags::SYMLINK_NOFOLLOW) {
+                    Ok(found) => FileType::from_raw_mode(found.st_mode),
+                    Err(_) => continue,
+                },
+                kind => kind,
+            };
+            found.push((name.to_owned(), kind));
         }
+        found.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        Ok(found)
     }
 }
 
@@ -136,10 +163,17 @@ impl Roots {
     /// The folder that `path` leads to; nothing if it may not be looked into, or is none.
     pub(super) fn listing(&self, path: &str, judge: &dyn Judge) -> Result<Option<Listing>> {
         let Some(start) = self.start(path)? else { return Ok(None) };
-        match self.lead(path, start) {
-            Ok(opened) => opened.entries(judge),
+        let listing =
+            match direct(start.dir.as_fd(), &start.within, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC) {
+                Ok(opened) => {
+                    rustix::fs::Dir::new(opened).map(|folder| Some(Listing { folder, real: None })).map_err(Into::into)
+                }
+                Err(error) if is_indirect(error) => self.go(path, start).and_then(|opened| opened.entries(judge)),
+                Err(error) => Err(error.into()),
+            };
+        match listing {
             Err(error) if is_shut(&error) => Ok(None),
-            Err(error) => Err(fault(path, "looked into", &error)),
+            listing => listing.map_err(|error| fault(path, "looked into", &error)),
         }
     }
 
@@ -158,10 +192,7 @@ impl Roots {
                 let at = At { folder: Folder::Root(start.dir), within: start.within };
                 Ok(Opened { asked, real: None, stat, device: many::device(&found), at })
             }
-            // A symlink is on the way, or the kernel cannot be asked so.
-            Err(Errno::LOOP | Errno::XDEV | Errno::NOSYS | Errno::PERM | Errno::INVAL | Errno::AGAIN) => {
-                self.go(asked, start)
-            }
+            Err(error) if is_indirect(error) => self.go(asked, start),
             Err(error) => Err(error.into()),
         }
     }
@@ -302,6 +333,11 @@ fn direct(folder: BorrowedFd<'_>, within: &str, flags: OFlags) -> rustix::io::Re
 #[cfg(not(target_os = "linux"))]
 fn direct(_: BorrowedFd<'_>, _: &str, _: OFlags) -> rustix::io::Result<OwnedFd> {
     Err(Errno::NOSYS)
+}
+
+/// Whether a symlink is on the way, or the kernel cannot be asked so.
+fn is_indirect(error: Errno) -> bool {
+    matches!(error, Errno::LOOP | Errno::XDEV | Errno::NOSYS | Errno::PERM | Errno::INVAL | Errno::AGAIN)
 }
 
 /// How something is opened that is only looked at.
