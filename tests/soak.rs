@@ -116,9 +116,9 @@ fn call(client: &mut dyn Client, place: &Place, at: u64, done: &mut Done) {
             client.well("echo", &json!({ "text": "after a reload" }));
         }
         at if at % 500 == 499 => {
-            let path = format!("workspace/notes/{whose}-{}.md", at / 500 % 20);
-            place.write(&path, &format!("edited at {at}"));
-            let found = client.well("count", &json!({ "text": format!("edited at {at}") }));
+            let (path, text) = (format!("workspace/notes/{whose}-{}.md", at / 500 % 20), format!("{whose} at {at}"));
+            place.write(&path, &text);
+            let found = client.well("count", &json!({ "text": text }));
             assert_eq!(found, json!(1), "an edit was not seen");
             done.edits += 1;
         }
