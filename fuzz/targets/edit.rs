@@ -5,8 +5,23 @@ use serde_json::Value as Json;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let edits = [
-        "set_front_matter", "set_yaml", "set_lines", "set_spans", "append_section", "replace_section", "filled", "tokens_of",
-        "yaml_of", "table_of", "wrapped", "slugs", "normal", "difference", "cut", "short", "titles",
+        "set_front_matter",
+        "set_yaml",
+        "set_lines",
+        "set_spans",
+        "append_section",
+        "replace_section",
+        "filled",
+        "tokens_of",
+        "yaml_of",
+        "table_of",
+        "wrapped",
+        "slugs",
+        "normal",
+        "difference",
+        "cut",
+        "short",
+        "titles",
     ];
     let Some((edit, text)) = toolsd_fuzz::chosen(data, &edits) else { return };
     let (text, beside) = toolsd_fuzz::halves(text);

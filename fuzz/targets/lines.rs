@@ -8,7 +8,8 @@ use tokio::runtime::{Builder, Runtime};
 use toolsd::call::Service;
 use toolsd::mcp::{Settings, serve};
 
-static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap());
+static RUNTIME: LazyLock<Runtime> =
+    LazyLock::new(|| Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap());
 static SERVICE: LazyLock<Arc<Service>> = LazyLock::new(toolsd_fuzz::server::service);
 const HELLO: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"fuzz","version":"0"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}

@@ -3,8 +3,23 @@
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let readers = [
-        "yaml", "json", "toml", "xml", "csv", "front_matter", "markdown", "ietf", "links", "plain", "blocks", "outlined",
-        "sentences", "markers", "located", "semver", "time",
+        "yaml",
+        "json",
+        "toml",
+        "xml",
+        "csv",
+        "front_matter",
+        "markdown",
+        "ietf",
+        "links",
+        "plain",
+        "blocks",
+        "outlined",
+        "sentences",
+        "markers",
+        "located",
+        "semver",
+        "time",
     ];
     if let Some((reader, text)) = toolsd_fuzz::chosen(data, &readers) {
         let (text, beside) = toolsd_fuzz::halves(text);

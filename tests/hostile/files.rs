@@ -445,17 +445,15 @@ fn loops_end_and_a_root_may_go() {
 #[test]
 fn a_grant_with_an_odd_variable_grants_nothing_beyond_the_roots() {
     for value in ["", "/", "..", "../outside", "*", "."] {
-        let house = place();
         let memory = toolsd::world::memory::Memory::with([("pub/a.txt", "public"), ("hushed.txt", SECRET)]).unwrap();
         memory.set_env("ODD", value);
-        let read = vec!["$ODD/**".to_owned(), "${ODD}".to_owned()];
+        let read = vec!["$ODD/**".to_owned(), "$ODD".to_owned(), "${ODD}".to_owned()];
         let allowed = Allowed { read, may_read: true, ..Allowed::default() };
         let world = Granted::new(Arc::new(memory), allowed).unwrap();
         let told = text(world.read("/etc/passwd"));
-        assert!(told.contains("may not read") || told.contains("outside"), "{value:?}: {told}");
+        assert!(told.contains("may not read") || (told.contains("outside") && !value.is_empty()), "{value:?}: {told}");
         // Only where the variable says so is the root granted.
         assert!(world.read("hushed.txt").is_err() || value == ".", "{value:?}");
-        drop(house);
     }
 }
 

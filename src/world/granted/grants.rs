@@ -21,7 +21,7 @@ pub(super) fn compile(world: &dyn World, grants: &[String], roots: &[String]) ->
     for grant in grants {
         let Some(filled) = fill(world, grant) else { continue };
         let clean = below_root(world.root(), path::clean(&filled));
-        let is_glob = grant.contains(['*', '?', '[', '{', '\\']);
+        let is_glob = grant.replace("${", "").contains(['*', '?', '[', '{', '\\']);
         let mut everywhere = vec![clean];
         if path::is_below(&everywhere[0], ".") {
             let elsewhere = |root: &String| path::join(&globset::escape(root), &everywhere[0]);
