@@ -1,6 +1,7 @@
 //! Hostile paths, links that move while a call runs, and how fast the disk is.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod opened;
 mod repository;
 mod roots;
 
