@@ -1,11 +1,14 @@
 //! The real world. Nothing outside this file and its folder names `std::fs`, processes, the wall clock or the
 //! environment.
 
+mod confine;
 mod lock;
 mod many;
 mod pending;
 mod place;
 mod process;
+mod program;
+mod protected;
 mod repository;
 mod roots;
 mod scratch;
@@ -13,6 +16,7 @@ mod scratch;
 mod tests;
 mod write;
 
+pub use confine::{Mechanisms, Sandbox, SandboxStatus, choose_sandbox, sandbox_status};
 pub use pending::sweep;
 pub use place::{config_folder, current_folder, home_folder, state_folder};
 pub use scratch::Scratch;
@@ -35,6 +39,9 @@ pub const MOST_BYTES: u64 = 64 * 1024 * 1024;
 /// target counts as leading outside, wherever that is. Names that are no UTF-8 are not seen.
 pub struct Disk {
     roots: Roots,
+    programs: program::Programs,
+    /// How programs are confined, if not as everywhere in this process.
+    sandbox: Option<SandboxStatus>,
 }
 
 impl Disk {
@@ -50,7 +57,21 @@ impl Disk {
         granted: impl IntoIterator<Item = &'a str>,
         outer: impl IntoIterator<Item = &'a str>,
     ) -> Result<Self> {
-        Ok(Self { roots: Roots::new(root, granted, outer)? })
+        Ok(Self::beneath(Roots::new(root, granted, outer)?))
+    }
+
+    fn beneath(roots: Roots) -> Self {
+        Self { roots, programs: program::Programs::default(), sandbox: None }
+    }
+
+    fn sandbox(&self) -> SandboxStatus {
+        self.sandbox.clone().unwrap_or_else(sandbox_status)
+    }
+
+    /// The same with programs confined in another way: on a system that has less, say.
+    #[must_use]
+    pub fn sandboxed(self, sandbox: SandboxStatus) -> Self {
+        Self { sandbox: Some(sandbox), ..self }
     }
 
     fn metadata(&self, path: &str) -> Result<Option<Metadata>> {
@@ -228,7 +249,11 @@ impl World for Disk {
     }
 
     fn run(&self, command: &Command) -> Result<Ran> {
-        process::run(&self.roots, command)
+        process::run(self, command)
+    }
+
+    fn program(&self, name: &str) -> Result<String> {
+        self.programs.find(name)
     }
 
     fn git_stamp(&self, folders: &[&str]) -> Result<Option<String>> {

@@ -2,7 +2,7 @@
 
 use super::{Disk, roots};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::world::run::{Command, Confinement, Needs, Ran};
+use crate::world::run::{Command, Confinement, Needs, Processes, Ran};
 use crate::world::{Attempt, Change, Entry, Stat, Walk, Walked, World};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ impl Scratch {
             roots.live_at(&home)?;
             env.entry("HOME".to_owned()).or_insert(home);
         }
-        let disk = Disk { roots };
+        let disk = Disk::beneath(roots);
         let now_ms = AtomicI64::new(now_ms.unwrap_or(START_MS));
         Ok(Self { disk, _folder: folder, now_ms, ids: AtomicU64::new(0), env })
     }
@@ -74,7 +74,11 @@ impl Scratch {
                 time: Duration::from_secs(60),
                 most: 1 << 20,
                 needs: Needs::WriteGit,
-                confinement: Confinement::default(),
+                confinement: Confinement {
+                    write: vec![self.disk.root().to_owned()],
+                    processes: Processes::SameProgram,
+                    ..Confinement::default()
+                },
                 stop: guard_less,
             };
             let ran = self.run(&command)?;
@@ -166,6 +170,10 @@ impl World for Scratch {
         command.env.extend(fixed.map(|(name, value)| (name.to_owned(), value.to_owned())));
         command.env.extend(self.env.iter().map(|(name, value)| (name.clone(), value.clone())));
         self.disk.run(&command)
+    }
+
+    fn program(&self, name: &str) -> Result<String> {
+        self.disk.program(name)
     }
 
     fn git_stamp(&self, folders: &[&str]) -> Result<Option<String>> {
