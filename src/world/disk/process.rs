@@ -15,7 +15,7 @@ use rustix::process::{
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -24,6 +24,9 @@ const PASSED: [&str; 7] = ["PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "XDG
 
 /// The longest pause between two looks at a program.
 const LOOK: Duration = Duration::from_millis(8);
+
+/// How long after it closed its streams a program is first looked at again.
+const SOON: Duration = Duration::from_micros(20);
 
 /// How long a program that is ended has to tidy up.
 const GRACE: Duration = Duration::from_millis(300);
@@ -150,19 +153,23 @@ struct Running<'a> {
     errors: Option<Collected>,
     /// Whether it is a process still, or one that nobody has waited for.
     is_ours: bool,
+    /// Whether it closed what it prints to.
+    is_closed: bool,
 }
 
 impl<'a> Running<'a> {
     fn new(started: Started, command: &'a Command) -> Self {
-        let bytes = command.input.clone();
         let mut input = File::from(started.input);
-        // A program that does not read its input must not keep the call waiting.
-        std::thread::spawn(move || {
-            let _it_did_not_want_it = input.write_all(&bytes);
-        });
+        if !command.input.is_empty() {
+            let bytes = command.input.clone();
+            // A program that does not read its input must not keep the call waiting.
+            std::thread::spawn(move || {
+                let _it_did_not_want_it = input.write_all(&bytes);
+            });
+        }
         let output = Some(collect(started.output, command.most));
         let errors = Some(collect(started.errors, command.most));
-        Self { pid: started.pid, command, output, errors, is_ours: true }
+        Self { pid: started.pid, command, output, errors, is_ours: true, is_closed: false }
     }
 
     /// Whether it has ended, and how. Its number stays taken: nobody else can get that of its group.
@@ -192,8 +199,7 @@ impl<'a> Running<'a> {
                     format!("`{}` ran for {} s and was ended", self.command.line(), began.elapsed().as_secs());
                 return Err(Diagnostic::new(Code::LIMIT, message).help("give it more time by `timeout_s`"));
             }
-            std::thread::sleep(pause);
-            pause = (pause * 2).min(LOOK);
+            pause = self.rest(pause);
         };
         // What it started in the background holds the streams open: it ends with it.
         self.end_group();
@@ -205,6 +211,21 @@ impl<'a> Running<'a> {
         }
         let code = status.exit_status().unwrap_or_else(|| 128 + status.terminating_signal().unwrap_or(0));
         Ok(Ran { code: i64::from(code), output, errors, notes: Vec::new() })
+    }
+
+    /// Waits a little, or until it closes what it prints to: most do so when they end. Gives how long to wait next.
+    fn rest(&mut self, pause: Duration) -> Duration {
+        if let Some(output) = self.output.as_ref().filter(|_| !self.is_closed) {
+            match output.ended.recv_timeout(pause) {
+                Err(RecvTimeoutError::Timeout) => return (pause * 2).min(LOOK),
+                Ok(()) | Err(RecvTimeoutError::Disconnected) => {
+                    self.is_closed = true;
+                    return SOON;
+                }
+            }
+        }
+        std::thread::sleep(pause);
+        (pause * 2).min(LOOK)
     }
 
     /// Kills the whole group, and waits until nothing is left of it: what comes after sees what all of them did.
