@@ -210,9 +210,10 @@ const CHANGES: [&str; 14] = [
 //# A grant to write MUST NOT cover `.git`, `.toolsd` or `toolsd.toml`.
 #[test]
 fn nothing_outside_and_no_protected_name_is_changed() {
-    for write in [&["out"][..], &["."], &["out", "sub", "deep"]] {
+    let sets: [&[&str]; 3] = [&["out"], &["."], &["out", "sub", "deep"]];
+    for (layers, write) in [(&[All, Landlock][..], sets[0]), (&[All], sets[1]), (&[All], sets[2])] {
         held(
-            &[All, Landlock],
+            layers,
             |house| {
                 let secret = house.parent().join("outside/secret.txt");
                 let files =
@@ -526,5 +527,51 @@ fn a_grant_that_a_symlink_leads_elsewhere_is_refused() {
         assert!(fault.message.contains("symlink"), "{fault}");
         let fault = granted(&house, All, &attack, &["given/empty"], false).unwrap_err();
         assert!(fault.message.contains("symlink"), "{fault}");
+    }
+}
+
+//= docs/spec.md#programs
+//= type=test
+//# A program that a pack could write MUST NOT be run.
+//= docs/spec.md#programs
+//= type=test
+//# A program MUST be found in the `PATH` of the host itself, in a place where only root and the user of the host can put one.
+#[test]
+fn a_program_that_others_could_have_put_there_is_not_run() {
+    use std::os::unix::fs::PermissionsExt;
+    let house = House::new();
+    let file = house.workspace().join("bin/tool");
+    fs::create_dir(file.parent().unwrap()).unwrap();
+    fs::copy("/usr/bin/true", &file).unwrap();
+    let name = fs::canonicalize(&file).unwrap().to_str().unwrap().to_owned();
+    let run = |program: &str, write: &[&str]| {
+        let write = write.iter().map(|at| (*at).to_owned()).collect();
+        let run = vec![ProgramGrant { program: program.to_owned(), ..ProgramGrant::default() }];
+        let flags = Allowed { may_read: true, may_write: true, may_run: true, ..Allowed::default() };
+        let allowed = Allowed { read: vec![".".into()], write, run, ..flags };
+        let command = command(&Attack::new("nothing", ".", 0), Needs::Program, Confinement::default());
+        let world = Granted::new(Arc::new(disk(&house, All)), allowed).unwrap();
+        world.run(&Command { program: program.to_owned(), arguments: Vec::new(), input: Vec::new(), ..command })
+    };
+    assert_eq!(run(&name, &["out"]).unwrap().code, 0);
+    for write in [".", "bin", "**", "bin/tool"] {
+        let fault = run(&name, &[write]).unwrap_err();
+        assert!(fault.message.contains("the pack may write"), "{fault}");
+    }
+    for at in [file.clone(), house.workspace().join("bin"), house.workspace()] {
+        for (mode, who) in [(0o757, "everybody"), (0o777, "everybody")] {
+            fs::set_permissions(&at, fs::Permissions::from_mode(mode)).unwrap();
+            let fault = run(&name, &["out"]).unwrap_err();
+            assert!(fault.message.contains(&format!("{who} can change")), "{fault}");
+            assert!(fault.help.unwrap().starts_with("chmod o-w "));
+        }
+        fs::set_permissions(&at, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    for (program, message) in [
+        ("bin/tool", "`bin/tool` is no name of a program"),
+        ("./bin/tool", "`./bin/tool` is no name of a program"),
+        ("no-such-program", "there is no program `no-such-program`"),
+    ] {
+        assert_eq!(run(program, &[]).unwrap_err().message, message);
     }
 }

@@ -8,6 +8,7 @@ use super::roots::{Roots, reason};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::path;
 use crate::world::run::{Command, Needs, Ran};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process_group, test_kill_process, test_kill_process_group,
     waitid,
@@ -15,8 +16,6 @@ use rustix::process::{
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The variables of this process that a program gets: where programs are, who asks, in which language.
@@ -25,7 +24,7 @@ const PASSED: [&str; 7] = ["PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "XDG
 /// The longest pause between two looks at a program.
 const LOOK: Duration = Duration::from_millis(8);
 
-/// How long after it closed its streams a program is first looked at again.
+/// How long after it printed or closed its streams a program is looked at again.
 const SOON: Duration = Duration::from_micros(20);
 
 /// How long a program that is ended has to tidy up.
@@ -61,6 +60,7 @@ pub(super) fn run(disk: &Disk, command: &Command) -> Result<Ran> {
         folder: &folder,
         confinement: &confinement,
         temporary: &temporary_path,
+        is_git: command.needs != Needs::Program,
         roots: &disk.roots,
     };
     let mut notes = Vec::new();
@@ -149,12 +149,10 @@ fn folder(roots: &Roots, given: &str) -> Result<String> {
 struct Running<'a> {
     pid: Pid,
     command: &'a Command,
-    output: Option<Collected>,
-    errors: Option<Collected>,
+    /// What it prints, and what it complains of.
+    streams: [Printed; 2],
     /// Whether it is a process still, or one that nobody has waited for.
     is_ours: bool,
-    /// Whether it closed what it prints to.
-    is_closed: bool,
 }
 
 impl<'a> Running<'a> {
@@ -167,9 +165,8 @@ impl<'a> Running<'a> {
                 let _it_did_not_want_it = input.write_all(&bytes);
             });
         }
-        let output = Some(collect(started.output, command.most));
-        let errors = Some(collect(started.errors, command.most));
-        Self { pid: started.pid, command, output, errors, is_ours: true, is_closed: false }
+        let streams = [started.output, started.errors].map(|stream| Printed::new(stream, command.most));
+        Self { pid: started.pid, command, streams, is_ours: true }
     }
 
     /// Whether it has ended, and how. Its number stays taken: nobody else can get that of its group.
@@ -199,12 +196,15 @@ impl<'a> Running<'a> {
                     format!("`{}` ran for {} s and was ended", self.command.line(), began.elapsed().as_secs());
                 return Err(Diagnostic::new(Code::LIMIT, message).help("give it more time by `timeout_s`"));
             }
-            pause = self.rest(pause);
+            pause = self.listen(pause);
         };
         // What it started in the background holds the streams open: it ends with it.
         self.end_group();
-        let output = taken(self.output.take());
-        let errors = taken(self.errors.take());
+        let ended = Instant::now();
+        while self.streams.iter().any(|stream| stream.is_open) && ended.elapsed() < LAST_WORDS {
+            self.listen(LOOK);
+        }
+        let [output, errors] = self.streams.each_mut().map(|stream| std::mem::take(&mut stream.bytes));
         if output.len().max(errors.len()) > self.command.most {
             let message = format!("`{}` printed more than {} kB", self.command.line(), self.command.most >> 10);
             return Err(Diagnostic::new(Code::LIMIT, message).help("ask it for less"));
@@ -213,19 +213,19 @@ impl<'a> Running<'a> {
         Ok(Ran { code: i64::from(code), output, errors, notes: Vec::new() })
     }
 
-    /// Waits a little, or until it closes what it prints to: most do so when they end. Gives how long to wait next.
-    fn rest(&mut self, pause: Duration) -> Duration {
-        if let Some(output) = self.output.as_ref().filter(|_| !self.is_closed) {
-            match output.ended.recv_timeout(pause) {
-                Err(RecvTimeoutError::Timeout) => return (pause * 2).min(LOOK),
-                Ok(()) | Err(RecvTimeoutError::Disconnected) => {
-                    self.is_closed = true;
-                    return SOON;
-                }
-            }
+    /// Reads what it prints for so long at most. Gives how long to listen next: soon, where it closed its streams.
+    fn listen(&mut self, pause: Duration) -> Duration {
+        let mut open: Vec<&mut Printed> = self.streams.iter_mut().filter(|stream| stream.is_open).collect();
+        if open.is_empty() {
+            std::thread::sleep(pause);
+            return (pause * 2).min(LOOK);
         }
-        std::thread::sleep(pause);
-        (pause * 2).min(LOOK)
+        let mut asked: Vec<PollFd<'_>> = open.iter().map(|stream| PollFd::new(&stream.file, PollFlags::IN)).collect();
+        let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(pause.subsec_nanos()) };
+        let told = poll(&mut asked, Some(&timeout)).unwrap_or(0);
+        let ready: Vec<bool> = asked.iter().map(|fd| !fd.revents().is_empty()).collect();
+        open.iter_mut().zip(ready).filter(|(_, ready)| *ready).for_each(|(stream, _)| stream.read());
+        if told == 0 { (pause * 2).min(LOOK) } else { SOON }
     }
 
     /// Kills the whole group, and waits until nothing is left of it: what comes after sees what all of them did.
@@ -260,40 +260,31 @@ impl Drop for Running<'_> {
     }
 }
 
-/// What a stream gave so far, and word of its end.
-struct Collected {
-    bytes: Arc<Mutex<Vec<u8>>>,
-    ended: Receiver<()>,
+/// What a stream gave so far.
+struct Printed {
+    file: File,
+    bytes: Vec<u8>,
+    /// How many bytes are kept: one more than is allowed; the rest passes by.
+    most: usize,
+    is_open: bool,
 }
 
-/// Reads one byte more than is allowed, and lets the rest pass by.
-fn collect(stream: OwnedFd, most: usize) -> Collected {
-    let mut stream = File::from(stream);
-    let bytes: Arc<Mutex<Vec<u8>>> = Arc::default();
-    let (tell, ended) = channel();
-    let own = Arc::clone(&bytes);
-    std::thread::spawn(move || {
-        let mut part = [0; 16 * 1024];
-        loop {
-            let count = match stream.read(&mut part) {
-                Ok(count) => count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(_) => break,
-            };
-            let mut bytes = own.lock().unwrap_or_else(PoisonError::into_inner);
-            let room = (most + 1).saturating_sub(bytes.len());
-            bytes.extend_from_slice(&part[..count.min(room)]);
-            if count == 0 {
-                break;
+impl Printed {
+    fn new(stream: OwnedFd, most: usize) -> Self {
+        Self { file: File::from(stream), bytes: Vec::new(), most: most + 1, is_open: true }
+    }
+
+    /// Reads once what is there.
+    fn read(&mut self) {
+        let mut part = [0; 64 * 1024];
+        match self.file.read(&mut part) {
+            Ok(0) => self.is_open = false,
+            Ok(count) => {
+                let room = self.most.saturating_sub(self.bytes.len());
+                self.bytes.extend_from_slice(&part[..count.min(room)]);
             }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => self.is_open = false,
         }
-        let _nobody_waits = tell.send(());
-    });
-    Collected { bytes, ended }
-}
-
-fn taken(collected: Option<Collected>) -> Vec<u8> {
-    let Some(Collected { bytes, ended }) = collected else { return Vec::new() };
-    let _what_is_there_counts = ended.recv_timeout(LAST_WORDS);
-    std::mem::take(&mut *bytes.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }

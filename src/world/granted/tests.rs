@@ -166,35 +166,3 @@ fn a_program_is_held_to_whole_folders() {
         assert_eq!(programs(&folder, &[glob], exact).run(&start("true", &[])).unwrap().code, 0);
     }
 }
-
-//= docs/spec.md#programs
-//= type=test
-//# A program that a pack could write MUST NOT be run.
-//= docs/spec.md#programs
-//= type=test
-//# A program MUST be found in the `PATH` of the host itself, in a place where only root and the user of the host can put one.
-#[test]
-fn a_program_that_others_could_have_put_there_is_not_run() {
-    use std::os::unix::fs::PermissionsExt;
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("bin/tool");
-    std::fs::create_dir(folder.path().join("bin")).unwrap();
-    std::fs::copy("/bin/true", &file).unwrap();
-    let name = std::fs::canonicalize(&file).unwrap().to_str().unwrap().to_owned();
-    assert_eq!(programs(&folder, &["out"], grant(&name)).run(&start(&name, &[])).unwrap().code, 0);
-    for write in [".", "bin", "**"] {
-        let fault = programs(&folder, &[write], grant(&name)).run(&start(&name, &[])).unwrap_err();
-        assert!(fault.message.contains("the pack may write"), "{fault}");
-    }
-    for (at, mode) in [(file.clone(), 0o757), (folder.path().join("bin"), 0o757)] {
-        std::fs::set_permissions(&at, std::fs::Permissions::from_mode(mode)).unwrap();
-        let fault = programs(&folder, &["out"], grant(&name)).run(&start(&name, &[])).unwrap_err();
-        assert!(fault.message.contains("everybody can change"), "{fault}");
-        assert!(fault.help.unwrap().starts_with("chmod o-w "));
-        std::fs::set_permissions(&at, std::fs::Permissions::from_mode(0o755)).unwrap();
-    }
-    let fault = programs(&folder, &[], grant("bin/tool")).run(&start("bin/tool", &[])).unwrap_err();
-    assert_eq!(fault.message, "`bin/tool` is no name of a program");
-    let fault = programs(&folder, &[], grant("no-such-program")).run(&start("no-such-program", &[])).unwrap_err();
-    assert_eq!(fault.message, "there is no program `no-such-program`");
-}

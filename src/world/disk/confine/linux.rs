@@ -121,6 +121,7 @@ pub(super) fn start(start: &Start<'_>, confines: Option<&Mechanisms>) -> Result<
         ruleset,
         filters,
         confined: confines.is_some(),
+        orphaned: if start.is_git { libc::SIGTERM } else { libc::SIGKILL },
         limits: limits(),
     };
     let pid = spawn::spawn(&image).map_err(|(step, error)| match step {

@@ -26,6 +26,8 @@ pub(super) struct Image {
     pub filters: Vec<BpfProgram>,
     /// Whether capabilities and privileges to come are given up.
     pub confined: bool,
+    /// The signal that it gets when the thread that started it has ended.
+    pub orphaned: c_int,
     /// Limits of `setrlimit`: the resource and its number.
     pub limits: Vec<(u32, u64)>,
 }
@@ -65,7 +67,7 @@ pub(super) fn text(text: &str) -> Result<CString, NulError> {
     CString::new(text)
 }
 
-/// Starts the child: the leader of a group of its own. It ends when the calling thread ends. What fails in it is the
+/// Starts the child: the leader of a group of its own. It is told when the calling thread ends. What fails in it is the
 /// error, with the name of the step.
 pub(super) fn spawn(image: &Image) -> Result<Pid, (&'static str, io::Error)> {
     let pointers = |texts: &[CString]| texts.iter().map(|text| text.as_ptr()).chain([null()]).collect();
@@ -158,7 +160,7 @@ unsafe fn become_program(plan: &Plan<'_>) -> &'static str {
                 return "setrlimit";
             }
         }
-        if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) != 0 {
+        if libc::prctl(libc::PR_SET_PDEATHSIG, image.orphaned) != 0 {
             return "prctl";
         }
         if image.confined && !give_up(plan) {
