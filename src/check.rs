@@ -16,6 +16,7 @@ mod resource_hidden;
 mod schema_portable;
 mod schema_reference;
 mod shadowed_primitive;
+mod shell_grant;
 mod short_description;
 mod subject;
 mod template_variable;
@@ -73,6 +74,7 @@ pub const ALL: &[&Rule] = &[
     &schema_portable::RULE,
     &schema_reference::RULE,
     &shadowed_primitive::RULE,
+    &shell_grant::RULE,
     &short_description::RULE,
     &template_variable::RULE,
     &tool_example::RULE,

@@ -17,14 +17,16 @@ mod workspace;
 pub use catalogue::{PromptTool, listed as listed_prompt};
 pub use grammar::{Grammar, Key, Shape, reference};
 pub use operation::{Dispatch, Operation};
-pub use pack::{Git, Grants, GraphDefinition, LimitsOverride, PackDefinition, Refresh, Setting, SkillsDefinition};
+pub use pack::{
+    Git, Grants, GraphDefinition, LimitsOverride, PackDefinition, ProgramGrant, Refresh, Setting, SkillsDefinition,
+};
 pub use read::{Care, read, read_known};
 pub use schema::{Checker, ObjectSchema, Problem, Role, Schema, lint, missing_references, object, published, resolved};
 pub use tool::{Declared, Hints, Task, Tasking};
 pub use uri::variables as uri_variables;
 pub use workspace::{Server, Workspace, Written, read_workspace};
 
-use fields::Fields;
+use fields::{Fields, TextOrTable};
 use grammar::{FILE, WORKSPACE};
 use read::{icons, limits};
 

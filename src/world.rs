@@ -119,7 +119,12 @@ pub trait World: Send + Sync {
 
     /// Runs a program to its end. A world without programs refuses.
     fn run(&self, command: &run::Command) -> Result<run::Ran> {
-        Err(run::nowhere(command))
+        Err(run::nowhere(&command.program))
+    }
+
+    /// The absolute path of the program of this name, in a place where nobody but root and the user of the host puts one.
+    fn program(&self, name: &str) -> Result<String> {
+        Err(run::nowhere(name))
     }
 
     /// A text that stays the same as long as git can say nothing new about the files in these folders unless they change;

@@ -1,6 +1,9 @@
 //! What must not break: hostile packs, hostile clients and hostile workspaces against the built binary.
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
+#[cfg(target_os = "linux")]
+#[path = "hostile/attacker.rs"]
+mod attacker;
 #[path = "hostile/calls.rs"]
 mod calls;
 #[path = "hostile/files.rs"]
@@ -9,6 +12,8 @@ mod files;
 mod house;
 #[path = "hostile/packs.rs"]
 mod packs;
+#[path = "hostile/programs.rs"]
+mod programs;
 #[path = "hostile/wire.rs"]
 mod wire;
 #[path = "hostile/workspace.rs"]

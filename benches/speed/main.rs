@@ -19,6 +19,7 @@ mod targets {
     pub mod index;
     pub mod load;
     pub mod skills;
+    pub mod spawn;
     pub mod start;
     pub mod stats;
     pub mod trace;
@@ -44,6 +45,7 @@ const PARTS: &[Part] = &[
     ("trace", targets::trace::measure),
     ("load", targets::load::measure),
     ("skills", targets::skills::measure),
+    ("spawn", targets::spawn::measure),
     ("workspace", targets::workspace::measure),
     ("workflow", targets::workflow::measure),
 ];

@@ -1,5 +1,6 @@
 //! The options that every command takes.
 
+use crate::world::disk::Sandbox;
 use clap::{Args, ValueEnum};
 
 /// Where to work, with which packs, and how to write.
@@ -23,9 +24,34 @@ pub struct Shared {
     /// How log lines are written.
     #[arg(long, global = true, value_enum, default_value_t)]
     pub log_format: LogFormat,
+    /// What happens where the system cannot confine the programs that packs start.
+    #[arg(long, global = true, value_enum, default_value_t)]
+    pub sandbox: SandboxChoice,
     /// One JSON object on standard error for each call of a tool.
     #[arg(long, global = true)]
     pub audit: bool,
+}
+
+/// What happens where the system cannot confine the programs that packs start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum SandboxChoice {
+    /// `run`, and git where it writes, are refused.
+    #[default]
+    Require,
+    /// They are confined as far as the system can.
+    BestEffort,
+    /// They are never confined.
+    Off,
+}
+
+impl From<SandboxChoice> for Sandbox {
+    fn from(choice: SandboxChoice) -> Self {
+        match choice {
+            SandboxChoice::Require => Self::Require,
+            SandboxChoice::BestEffort => Self::BestEffort,
+            SandboxChoice::Off => Self::Off,
+        }
+    }
 }
 
 /// How results are written.

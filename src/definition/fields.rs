@@ -17,6 +17,14 @@ pub struct Fields<'a> {
     found: Vec<Field<'a>>,
 }
 
+/// An item of a list that takes both.
+pub enum TextOrTable<'a> {
+    /// A text and its place.
+    Text(Located<String>),
+    /// A table with a grammar of its own.
+    Table(Fields<'a>),
+}
+
 struct Field<'a> {
     key: &'static Key,
     at: Place,
@@ -177,6 +185,17 @@ impl<'a> Fields<'a> {
         field.node.items().iter().map(|item| Fields::open(item, grammar, faults)).collect()
     }
 
+    /// The items of a list of texts and tables.
+    pub fn texts_or_tables(&self, name: &str, faults: &mut Vec<Diagnostic>) -> Vec<TextOrTable<'_>> {
+        let Some(field) = self.field(name) else { return Vec::new() };
+        let Shape::TextsOrTables(grammar) = field.key.shape else { return Vec::new() };
+        let mut item = |item| match Node::text(item) {
+            Some(text) => TextOrTable::Text(Located { value: text.to_owned(), at: item.at.clone() }),
+            None => TextOrTable::Table(Fields::open(item, grammar, faults)),
+        };
+        field.node.items().iter().map(&mut item).collect()
+    }
+
     /// A table from names to tables with a grammar of their own: each name with its place.
     pub fn named_tables(&self, name: &str, faults: &mut Vec<Diagnostic>) -> Vec<(Located<String>, Fields<'_>)> {
         let Some(field) = self.field(name) else { return Vec::new() };
@@ -245,6 +264,10 @@ fn fits(key: &Key, node: &Node, faults: &mut Vec<Diagnostic>) -> bool {
         }
         Shape::Objects | Shape::Tables(_) if is_list(node) => {
             node.items().iter().filter(|item| !is_table(item)).for_each(|item| wrong(item, &wanted));
+        }
+        Shape::TextsOrTables(_) if is_list(node) => {
+            let others = node.items().iter().filter(|item| item.text().is_none() && !is_table(item));
+            others.for_each(|item| wrong(item, "a text or a table"));
         }
         Shape::TextMap if is_table(node) => {
             let entries = node.entries().iter().filter(|entry| entry.node.text().is_none());

@@ -86,6 +86,8 @@ pub enum Shape {
     WordOrTable(&'static [&'static str], &'static Grammar),
     /// A list of tables of this kind.
     Tables(&'static Grammar),
+    /// A list of texts and of tables of this kind.
+    TextsOrTables(&'static Grammar),
 }
 
 impl Shape {
@@ -116,6 +118,7 @@ impl Shape {
             Self::NamedTables(grammar) => format!("a table from names to tables: {}", grammar.name),
             Self::Table(grammar) => format!("a table: {}", grammar.name),
             Self::Tables(grammar) => format!("tables: {}", grammar.name),
+            Self::TextsOrTables(grammar) => format!("a list of texts and tables: {}", grammar.name),
         }
     }
 
@@ -167,8 +170,11 @@ fn collect(grammar: &'static Grammar, found: &mut Vec<&'static Grammar>) {
     }
     found.push(grammar);
     for key in grammar.keys {
-        if let Shape::Table(inner) | Shape::Tables(inner) | Shape::NamedTables(inner) | Shape::WordOrTable(_, inner) =
-            key.shape
+        if let Shape::Table(inner)
+        | Shape::Tables(inner)
+        | Shape::NamedTables(inner)
+        | Shape::WordOrTable(_, inner)
+        | Shape::TextsOrTables(inner) = key.shape
         {
             collect(inner, found);
         }

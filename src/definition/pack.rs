@@ -2,7 +2,7 @@
 
 use super::{Located, PromptTool, Schema};
 use crate::value::Json;
-pub use crate::world::run::Git;
+pub use crate::world::run::{Git, ProgramGrant};
 
 /// `[pack]`.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ pub struct Grants {
     /// Variables of the environment; `*` at the end stands for any rest.
     pub env: Vec<String>,
     /// Programs it may run.
-    pub run: Vec<String>,
+    pub run: Vec<ProgramGrant>,
     /// How far git goes.
     pub git: Git,
 }

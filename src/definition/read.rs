@@ -4,6 +4,7 @@ mod ask;
 mod case;
 mod operation;
 mod pack;
+mod programs;
 mod prompt;
 mod resource;
 mod tool;

@@ -12,13 +12,13 @@ use std::time::Duration;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "run",
     family: Family::Run,
-    summary: "Runs a program that the pack was granted, without a shell: each argument arrives as it is. What the call has staged reaches the disk first; the program ends with the call. Gives `code`, `text`, `line` (the first line) and `errors`.",
+    summary: "Runs a program that the pack was granted, without a shell: each argument arrives as it is. What the call has staged reaches the disk first; the program ends with the call. It is confined to the grants of the pack. Gives `code`, `text`, `line` (the first line), `errors`, and `notes`: what the host has to say, such as a folder that it could not write.",
     params: &[
         required("program", &[Kind::Text], "The program, as `run` of the grants names it."),
         optional("args", &[Kind::Text, Kind::List], "Its arguments."),
         option("folder", &[Kind::Text], "The folder it runs in; the root of the workspace if it is left out."),
         option("input", &[Kind::Text, Kind::Bytes], "What it reads."),
-        option("env", &[Kind::Map], "Variables that are set for it, besides `PATH`, `HOME` and the language."),
+        option("env", &[Kind::Map], "Variables that are set for it, besides `PATH`, `HOME` and the language: those that `env` of its grant names."),
         option(
             "timeout_s",
             &[Kind::Float],
@@ -55,6 +55,23 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
         confinement: Confinement::default(),
         stop: guard::check,
     };
-    let ran = context.host.world().run(&command)?;
-    git::ended(&command, ran, Code("run"), args.value("check").is_null() || args.flag("check"))
+    let mut ran = context.host.world().run(&command)?;
+    let notes = std::mem::take(&mut ran.notes);
+    let checks = args.value("check").is_null() || args.flag("check");
+    with_notes(git::ended(&command, ran, Code("run"), checks), notes)
+}
+
+/// What the host has to say of a program that ran, beside what that said itself.
+fn with_notes(ended: Result<Value>, notes: Vec<String>) -> Result<Value> {
+    match ended {
+        Ok(Value::Map(mut map)) => {
+            map.insert("notes".into(), Value::list(notes.into_iter().map(Value::from)));
+            Ok(Value::Map(map))
+        }
+        Err(mut fault) if !notes.is_empty() => {
+            fault.message = format!("{}; {}", fault.message, notes.join("; "));
+            Err(fault)
+        }
+        ended => ended,
+    }
 }

@@ -1,12 +1,15 @@
 //! The real world. Nothing outside this file and its folder names `std::fs`, processes, the wall clock or the
 //! environment.
 
+mod confine;
 mod lock;
 mod many;
 mod opened;
 mod pending;
 mod place;
 mod process;
+mod program;
+mod protected;
 mod repository;
 mod roots;
 mod scratch;
@@ -14,6 +17,7 @@ mod scratch;
 mod tests;
 mod write;
 
+pub use confine::{Mechanisms, Sandbox, SandboxStatus, choose_sandbox, sandbox_status};
 pub use pending::sweep;
 pub use place::{config_folder, current_folder, home_folder, state_folder};
 pub use scratch::Scratch;
@@ -40,6 +44,9 @@ pub const MOST_BYTES: u64 = 64 * 1024 * 1024;
 pub struct Disk {
     roots: Arc<Roots>,
     judge: Arc<dyn Judge>,
+    programs: Arc<program::Programs>,
+    /// How programs are confined, if not as everywhere in this process.
+    sandbox: Option<SandboxStatus>,
 }
 
 impl Disk {
@@ -58,14 +65,29 @@ impl Disk {
         Ok(Self::of(Roots::new(root, granted, outer)?))
     }
 
+    fn sandbox(&self) -> SandboxStatus {
+        self.sandbox.clone().unwrap_or_else(sandbox_status)
+    }
+
+    /// The same with programs confined in another way: on a system that has less, say.
+    #[must_use]
+    pub fn sandboxed(self, sandbox: SandboxStatus) -> Self {
+        Self { sandbox: Some(sandbox), ..self }
+    }
+
     /// The host's own.
     fn of(roots: Roots) -> Self {
-        Self { roots: Arc::new(roots), judge: Arc::new(Owner) }
+        Self { roots: Arc::new(roots), judge: Arc::new(Owner), programs: Arc::default(), sandbox: None }
     }
 
     /// The same roots before another judge.
     fn before(&self, judge: Arc<dyn Judge>) -> Self {
-        Self { roots: Arc::clone(&self.roots), judge }
+        Self {
+            roots: Arc::clone(&self.roots),
+            judge,
+            programs: Arc::clone(&self.programs),
+            sandbox: self.sandbox.clone(),
+        }
     }
 
     /// What an entry of a folder is, seen through the link that it is: `Other` if it leads nowhere or may not be seen.
@@ -175,7 +197,11 @@ impl World for Disk {
     }
 
     fn run(&self, command: &Command) -> Result<Ran> {
-        process::run(&self.roots, command)
+        process::run(self, command)
+    }
+
+    fn program(&self, name: &str) -> Result<String> {
+        self.programs.find(name)
     }
 
     fn git_stamp(&self, folders: &[&str]) -> Result<Option<String>> {

@@ -1,16 +1,19 @@
 //! A view that shows no more of a world than a pack was granted and its definition declared.
 
 mod grants;
+mod programs;
 mod protected;
 #[cfg(test)]
 mod tests;
 
 use grants::{below_root, compile};
-use protected::{PROTECTED, protected};
+pub use programs::is_never;
+use protected::PROTECTED;
+pub use protected::protected_name;
 
 use super::glob::Globs;
 use super::judge::Judge;
-use super::run::{Command, Git, Needs, Ran};
+use super::run::{Command, Git, ProgramGrant, Ran};
 use super::staged::Staged;
 use super::{Attempt, Change, Entry, EntryKind, Stat, Walk, Walked, World, path, walk};
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -37,7 +40,7 @@ pub struct Allowed {
     /// Whether the declared effect lets a call read at all.
     pub may_read: bool,
     /// Programs that may be run.
-    pub run: Vec<String>,
+    pub run: Vec<ProgramGrant>,
     /// How far git goes.
     pub git: Git,
     /// Whether the declared effect lets a call write at all.
@@ -91,35 +94,6 @@ impl Granted {
     /// the same grants.
     pub fn whole(&self) -> &Arc<dyn World> {
         &self.world
-    }
-
-    fn check_run(&self, command: &Command) -> Result<()> {
-        let allowed = &self.rules.allowed;
-        let (may, effect, grant) = match command.needs {
-            Needs::ReadGit => (allowed.may_read, "reads", allowed.git >= Git::Read),
-            Needs::WriteGit => (allowed.may_run, "runs", allowed.git >= Git::Write),
-            Needs::Program => (allowed.may_run, "runs", allowed.run.contains(&command.program)),
-        };
-        if !may {
-            return Err(undeclared(&command.program, "run", effect));
-        }
-        if !grant {
-            let missing = match command.needs {
-                Needs::ReadGit => "git = \"read\"".to_owned(),
-                Needs::WriteGit => "git = \"write\"".to_owned(),
-                Needs::Program => format!("run = [{:?}]", command.program),
-            };
-            let message = format!("the pack may not run `{}`", command.line());
-            return Err(Diagnostic::new(Code::WORLD, message)
-                .help(format!("allow it in `[pack]` by `grants = {{ {missing} }}`")));
-        }
-        //= docs/spec.md#roots
-        //# A program that changes something MUST NOT be run in a folder that only the grants of its pack name.
-        if command.needs != Needs::ReadGit && self.is_foreign(&self.normal(&command.folder)) {
-            let message = format!("the pack may not run `{}` in `{}`", command.program, command.folder);
-            return Err(Diagnostic::new(Code::WORLD, message).help(GRANT_ROOT));
-        }
-        self.check_look(&command.folder)
     }
 
     /// Whether a normal path lies below no root: neither that of the pack nor one that the user granted.
@@ -189,7 +163,7 @@ impl Granted {
         let normal = self.normal(path);
         //= docs/spec.md#writes
         //# A grant to write MUST NOT cover `.git`, `.toolsd` or `toolsd.toml`.
-        if let Some(part) = normal.split('/').find(|part| protected(part).is_some()) {
+        if let Some(part) = normal.split('/').find(|part| protected_name(part).is_some()) {
             let message = format!("`{path}` may not be written: no grant covers `{part}`");
             return Err(Diagnostic::new(Code::WORLD, message).help("it is for people and for the host to change"));
         }
@@ -373,7 +347,11 @@ impl World for Granted {
 
     fn run(&self, command: &Command) -> Result<Ran> {
         self.check_run(command)?;
-        self.world.run(command)
+        self.world.run(&self.confined(command)?)
+    }
+
+    fn program(&self, name: &str) -> Result<String> {
+        self.world.program(name)
     }
 
     fn git_stamp(&self, folders: &[&str]) -> Result<Option<String>> {

@@ -160,6 +160,10 @@ impl World for Recorded {
         self.world.run(command)
     }
 
+    fn program(&self, name: &str) -> Result<String> {
+        self.world.program(name)
+    }
+
     fn now_ms(&self) -> i64 {
         self.world.now_ms()
     }

@@ -55,6 +55,21 @@ pub struct Confinement {
     pub network: bool,
 }
 
+/// A program that a pack may run, and what it may do while it runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProgramGrant {
+    /// Its name, or its absolute path.
+    pub program: String,
+    /// Whether it may use the network.
+    pub network: bool,
+    /// What it may read, as grants are written; nothing here = what the pack may read.
+    pub read: Option<Vec<String>>,
+    /// What it may write, as grants are written; nothing here = what the pack may write.
+    pub write: Option<Vec<String>>,
+    /// The variables that may be set for it.
+    pub env: Vec<String>,
+}
+
 /// Which processes a program may start in turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Processes {
@@ -88,6 +103,8 @@ pub struct Ran {
     pub output: Vec<u8>,
     /// What it printed on the stream of errors.
     pub errors: Vec<u8>,
+    /// What the host has to say of it: what it could not write, what was undone.
+    pub notes: Vec<String>,
 }
 
 impl Command {
@@ -103,7 +120,7 @@ impl Command {
 }
 
 /// The fault of a world that has no programs.
-pub fn nowhere(command: &Command) -> Box<Diagnostic> {
-    Diagnostic::new(Code::WORLD, format!("there is no program `{}` in a world of memory", command.program))
+pub fn nowhere(program: &str) -> Box<Diagnostic> {
+    Diagnostic::new(Code::WORLD, format!("there is no program `{program}` in a world of memory"))
         .help("a case that runs programs needs `world = \"disk\"`")
 }

@@ -70,7 +70,7 @@ fn edits(report: &mut Report, server: &mut Server, folder: &Path, at: usize, rou
     let path = folder.join(format!("spec/s-{at:03}/spec.md"));
     let mut times = Vec::new();
     for round in 0..rounds {
-        let text = fs::read_to_string(&path)? + &format!("\n!late.group-{round}:\n- MUST.\n");
+        let text = fs::read_to_string(&path)? + format!("\n!late.group-{round}:\n- MUST.\n").as_str();
         fs::write(&path, text)?;
         let time = read(server, &format!("spec://s-{at:03}/constraints"), &format!("late.group-{round}"))?;
         times.push(milliseconds(time));

@@ -51,8 +51,25 @@ static GRANTS: Grammar = Grammar {
         optional("read", Shape::Texts, "Files it may read."),
         optional("write", Shape::Texts, "Files it may write."),
         optional("env", Shape::Texts, "Variables of the environment; `*` at the end stands for any rest."),
-        optional("run", Shape::Texts, "Programs it may run."),
+        optional(
+            "run",
+            Shape::TextsOrTables(&PROGRAM),
+            "Programs it may run: names that are looked for in the host's `PATH`, or absolute paths; with more to say, tables.",
+        ),
         optional("git", Shape::OneOf(&["none", "read", "write"]), "How far git goes; `none` if it is left out."),
+    ],
+};
+
+/// A program of `run` in `[pack.grants]`.
+static PROGRAM: Grammar = Grammar {
+    name: "[[pack.grants.run]]",
+    doc: "A program that a pack may run, and what it may touch meanwhile: the system confines it to that.",
+    keys: &[
+        required("program", Shape::Text, "Its name, or its absolute path."),
+        optional("network", Shape::Flag, "Whether it may use the network; `false` if it is left out."),
+        optional("read", Shape::Texts, "Files and folders it may read; what the pack may read if it is left out."),
+        optional("write", Shape::Texts, "Folders and files it may write; what the pack may write if it is left out."),
+        optional("env", Shape::Texts, "Variables that `env` of `run` may set for it; none if it is left out."),
     ],
 };
 

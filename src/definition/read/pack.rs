@@ -1,6 +1,6 @@
 //! Lowers `[pack]`, `[graph]` and `limits`.
 
-use super::{Reading, icons};
+use super::{Reading, icons, programs};
 use crate::definition::{
     Fields, Git, Grants, GraphDefinition, LimitsOverride, Located, PackDefinition, PromptTool, Refresh, Role, Setting,
 };
@@ -12,7 +12,7 @@ pub fn pack(fields: &Fields<'_>, reading: &mut Reading) -> PackDefinition {
         read: grants.texts("read"),
         write: grants.texts("write"),
         env: grants.texts("env"),
-        run: grants.texts("run"),
+        run: programs::programs(&grants, &mut reading.faults),
         git: match grants.text("git").as_deref() {
             Some("read") => Git::Read,
             Some("write") => Git::Write,

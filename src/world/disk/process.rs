@@ -1,47 +1,124 @@
 //! Running programs: arguments only, few variables, a group of processes that ends with the call.
 
+use super::Disk;
+use super::confine::{Start, Started};
 use super::place;
+use super::protected::Survey;
 use super::roots::{Roots, reason};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::path;
-use crate::world::run::{Command, Ran};
-use rustix::process::{Pid, Signal, kill_process_group, test_kill_process};
+use crate::world::run::{Command, Needs, Ran};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process_group, test_kill_process, test_kill_process_group,
+    waitid,
+};
+use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Stdio};
-use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 /// The variables of this process that a program gets: where programs are, who asks, in which language.
-const PASSED: [&str; 8] = ["PATH", "HOME", "USER", "LOGNAME", "LANG", "TMPDIR", "TZ", "XDG_CONFIG_HOME"];
+const PASSED: [&str; 7] = ["PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "XDG_CONFIG_HOME"];
 
 /// The longest pause between two looks at a program.
 const LOOK: Duration = Duration::from_millis(8);
 
-/// So long a program that is ended has to tidy up.
+/// How long after it printed or closed its streams a program is looked at again.
+const SOON: Duration = Duration::from_micros(20);
+
+/// How long a program that is ended has to tidy up.
 const GRACE: Duration = Duration::from_millis(300);
 
-/// So long what a program printed is waited for when it has ended: what it started elsewhere may hold the streams.
+/// How long what a program printed is waited for when it has ended: what it started elsewhere may hold the streams.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
+/// How long processes that were killed are waited for.
+const LAST_BREATH: Duration = Duration::from_millis(500);
+
 /// Runs a program to its end, or ends it.
-pub(super) fn run(roots: &Roots, command: &Command) -> Result<Ran> {
-    let folder = folder(roots, &command.folder)?;
-    let mut started = std::process::Command::new(&command.program);
-    started.args(&command.arguments).current_dir(folder).env_clear().process_group(0);
-    for name in PASSED {
-        if let Some(value) = place::env(name) {
-            started.env(name, value);
+pub(super) fn run(disk: &Disk, command: &Command) -> Result<Ran> {
+    let path = disk.programs.find(&command.program)?;
+    let folder = folder(&disk.roots, &command.folder)?;
+    let temporary = tempfile::Builder::new().prefix("toolsd-run-").tempdir().map_err(|error| {
+        Diagnostic::new(Code::WORLD, format!("no temporary folder can be made: {}", reason(&error)))
+    })?;
+    let temporary_path = temporary.path().to_string_lossy().into_owned();
+    let survey = match command.needs {
+        Needs::Program => Some(Survey::of(&command.confinement.write, command.stop)?),
+        Needs::ReadGit | Needs::WriteGit => None,
+    };
+    let mut confinement = command.confinement.clone();
+    if let Some(survey) = &survey {
+        confinement.write.clone_from(&survey.writable);
+    }
+    let start = Start {
+        path: &path,
+        name: &command.program,
+        arguments: &command.arguments,
+        env: &variables(command, &temporary_path),
+        folder: &folder,
+        confinement: &confinement,
+        temporary: &temporary_path,
+        is_git: command.needs != Needs::Program,
+        roots: &disk.roots,
+    };
+    let mut notes = Vec::new();
+    let ended = disk.sandbox().start(&start, command).and_then(|mut started| {
+        notes.extend(
+            started
+                .absent
+                .drain(..)
+                .filter(|at| confinement.write.contains(at))
+                .map(|at| format!("`{at}` is not there: the program could not write it; make the folder first")),
+        );
+        Running::new(started, command).wait()
+    });
+    if let Some(survey) = survey {
+        notes.extend(told(survey)?);
+    }
+    drop(temporary);
+    match ended {
+        Ok(ran) => Ok(Ran { notes, ..ran }),
+        Err(fault) if notes.is_empty() => Err(fault),
+        Err(mut fault) => {
+            fault.message = format!("{}; {}", fault.message, notes.join("; "));
+            Err(fault)
         }
     }
-    started.envs(command.env.iter().map(|(name, value)| (name, value)));
-    started.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let child = started.spawn().map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => Diagnostic::new(Code::WORLD, format!("there is no program `{}`", command.program)),
-        _ => Diagnostic::new(Code::WORLD, format!("`{}` cannot be run: {}", command.program, reason(&error))),
-    })?;
-    Running::new(child, command).wait()
+}
+
+/// What the caller is told of the folders that a program could write.
+fn told(survey: Survey) -> Result<Vec<String>> {
+    let opened = survey.opened.iter().map(|at| {
+        format!("programs make nothing new in `{at}` itself: it holds a name that no grant covers; grant folders in it")
+    });
+    let opened: Vec<String> = opened.collect();
+    let undone = survey.undo()?;
+    let undone = undone.iter().map(|at| format!("no grant covers what the program made: {at}"));
+    Ok(undone.chain(opened).collect())
+}
+
+/// All variables that a program gets.
+fn variables(command: &Command, temporary: &str) -> Vec<(String, String)> {
+    let passed = PASSED.iter().filter_map(|name| Some(((*name).to_owned(), place::env(name)?)));
+    let mut variables: Vec<(String, String)> = passed.collect();
+    // The one that is set last counts.
+    for (name, value) in [("TMPDIR".to_owned(), temporary.to_owned())].into_iter().chain(command.env.iter().cloned()) {
+        if name == "TMPDIR" && value != temporary
+            || never_set(&name) && !place::env(&name).is_some_and(|own| own == value)
+        {
+            continue;
+        }
+        variables.retain(|(known, _)| *known != name);
+        variables.push((name, value));
+    }
+    variables
+}
+
+/// Variables that choose other programs and libraries: only the host's own values reach a program.
+fn never_set(name: &str) -> bool {
+    name == "PATH" || name.starts_with("LD_") || name.starts_with("DYLD_")
 }
 
 /// Whether there is a process of that number: also one of somebody else.
@@ -70,24 +147,32 @@ fn folder(roots: &Roots, given: &str) -> Result<String> {
 }
 
 struct Running<'a> {
-    child: Child,
+    pid: Pid,
     command: &'a Command,
-    output: Option<Collected>,
-    errors: Option<Collected>,
+    /// What it prints, and what it complains of.
+    streams: [Printed; 2],
+    /// Whether it is a process still, or one that nobody has waited for.
+    is_ours: bool,
 }
 
 impl<'a> Running<'a> {
-    fn new(mut child: Child, command: &'a Command) -> Self {
-        if let Some(mut input) = child.stdin.take() {
+    fn new(started: Started, command: &'a Command) -> Self {
+        let mut input = File::from(started.input);
+        if !command.input.is_empty() {
             let bytes = command.input.clone();
             // A program that does not read its input must not keep the call waiting.
             std::thread::spawn(move || {
                 let _it_did_not_want_it = input.write_all(&bytes);
             });
         }
-        let output = child.stdout.take().map(|stream| collect(stream, command.most));
-        let errors = child.stderr.take().map(|stream| collect(stream, command.most));
-        Self { child, command, output, errors }
+        let streams = [started.output, started.errors].map(|stream| Printed::new(stream, command.most));
+        Self { pid: started.pid, command, streams, is_ours: true }
+    }
+
+    /// Whether it has ended, and how. Its number stays taken: nobody else can get that of its group.
+    fn look(&self) -> io::Result<Option<WaitIdStatus>> {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        Ok(waitid(WaitId::Pid(self.pid), options)?)
     }
 
     //= docs/spec.md#writes
@@ -95,7 +180,7 @@ impl<'a> Running<'a> {
     fn wait(mut self) -> Result<Ran> {
         let (began, mut pause) = (Instant::now(), Duration::from_micros(500));
         let status = loop {
-            match self.child.try_wait() {
+            match self.look() {
                 Ok(Some(status)) => break status,
                 Ok(None) => {}
                 Err(error) => {
@@ -111,84 +196,95 @@ impl<'a> Running<'a> {
                     format!("`{}` ran for {} s and was ended", self.command.line(), began.elapsed().as_secs());
                 return Err(Diagnostic::new(Code::LIMIT, message).help("give it more time by `timeout_s`"));
             }
-            std::thread::sleep(pause);
-            pause = (pause * 2).min(LOOK);
+            pause = self.listen(pause);
         };
         // What it started in the background holds the streams open: it ends with it.
         self.end_group();
-        let output = taken(self.output.take());
-        let errors = taken(self.errors.take());
+        let ended = Instant::now();
+        while self.streams.iter().any(|stream| stream.is_open) && ended.elapsed() < LAST_WORDS {
+            self.listen(LOOK);
+        }
+        let [output, errors] = self.streams.each_mut().map(|stream| std::mem::take(&mut stream.bytes));
         if output.len().max(errors.len()) > self.command.most {
             let message = format!("`{}` printed more than {} kB", self.command.line(), self.command.most >> 10);
             return Err(Diagnostic::new(Code::LIMIT, message).help("ask it for less"));
         }
-        let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
-        Ok(Ran { code: i64::from(code), output, errors })
+        let code = status.exit_status().unwrap_or_else(|| 128 + status.terminating_signal().unwrap_or(0));
+        Ok(Ran { code: i64::from(code), output, errors, notes: Vec::new() })
     }
 
-    fn end_group(&self) {
-        self.tell_group(Signal::KILL);
+    /// Reads what it prints for so long at most. Gives how long to listen next: soon, where it closed its streams.
+    fn listen(&mut self, pause: Duration) -> Duration {
+        let mut open: Vec<&mut Printed> = self.streams.iter_mut().filter(|stream| stream.is_open).collect();
+        if open.is_empty() {
+            std::thread::sleep(pause);
+            return (pause * 2).min(LOOK);
+        }
+        let mut asked: Vec<PollFd<'_>> = open.iter().map(|stream| PollFd::new(&stream.file, PollFlags::IN)).collect();
+        let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(pause.subsec_nanos()) };
+        let told = poll(&mut asked, Some(&timeout)).unwrap_or(0);
+        let ready: Vec<bool> = asked.iter().map(|fd| !fd.revents().is_empty()).collect();
+        open.iter_mut().zip(ready).filter(|(_, ready)| *ready).for_each(|(stream, _)| stream.read());
+        if told == 0 { (pause * 2).min(LOOK) } else { SOON }
     }
 
-    fn tell_group(&self, signal: Signal) {
-        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
-        if let Some(pid) = pid {
-            let _already_ended = kill_process_group(pid, signal);
+    /// Kills the whole group, and waits until nothing is left of it: what comes after sees what all of them did.
+    //= docs/spec.md#programs
+    //# No process that a program started MUST be left when its call ends.
+    fn end_group(&mut self) {
+        let _already_ended = kill_process_group(self.pid, Signal::KILL);
+        if std::mem::take(&mut self.is_ours) {
+            let _ended = waitid(WaitId::Pid(self.pid), WaitIdOptions::EXITED);
+        }
+        let asked = Instant::now();
+        while asked.elapsed() < LAST_BREATH && test_kill_process_group(self.pid).is_ok() {
+            std::thread::sleep(Duration::from_micros(200));
         }
     }
 }
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        if matches!(self.child.try_wait(), Ok(Some(_))) {
+        if !self.is_ours {
             return;
         }
         //= docs/spec.md#writes
         //# A git that is ended MUST leave no lock of its own behind.
         // It is asked first: git takes its lock files away then.
-        self.tell_group(Signal::TERM);
+        let _already_ended = kill_process_group(self.pid, Signal::TERM);
         let asked = Instant::now();
-        while asked.elapsed() < GRACE && !matches!(self.child.try_wait(), Ok(Some(_))) {
+        while asked.elapsed() < GRACE && matches!(self.look(), Ok(None)) {
             std::thread::sleep(LOOK);
         }
         self.end_group();
-        let _ended = self.child.wait();
     }
 }
 
-/// What a stream gave so far, and word of its end.
-struct Collected {
-    bytes: Arc<Mutex<Vec<u8>>>,
-    ended: Receiver<()>,
+/// What a stream gave so far.
+struct Printed {
+    file: File,
+    bytes: Vec<u8>,
+    /// How many bytes are kept: one more than is allowed; the rest passes by.
+    most: usize,
+    is_open: bool,
 }
 
-/// Reads one byte more than is allowed, and lets the rest pass by.
-fn collect(mut stream: impl Read + Send + 'static, most: usize) -> Collected {
-    let bytes: Arc<Mutex<Vec<u8>>> = Arc::default();
-    let (tell, ended) = channel();
-    let own = Arc::clone(&bytes);
-    std::thread::spawn(move || {
-        let mut part = [0; 16 * 1024];
-        loop {
-            let count = match stream.read(&mut part) {
-                Ok(count) => count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(_) => break,
-            };
-            let mut bytes = own.lock().unwrap_or_else(PoisonError::into_inner);
-            let room = (most + 1).saturating_sub(bytes.len());
-            bytes.extend_from_slice(&part[..count.min(room)]);
-            if count == 0 {
-                break;
+impl Printed {
+    fn new(stream: OwnedFd, most: usize) -> Self {
+        Self { file: File::from(stream), bytes: Vec::new(), most: most + 1, is_open: true }
+    }
+
+    /// Reads once what is there.
+    fn read(&mut self) {
+        let mut part = [0; 64 * 1024];
+        match self.file.read(&mut part) {
+            Ok(0) => self.is_open = false,
+            Ok(count) => {
+                let room = self.most.saturating_sub(self.bytes.len());
+                self.bytes.extend_from_slice(&part[..count.min(room)]);
             }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => self.is_open = false,
         }
-        let _nobody_waits = tell.send(());
-    });
-    Collected { bytes, ended }
-}
-
-fn taken(collected: Option<Collected>) -> Vec<u8> {
-    let Some(Collected { bytes, ended }) = collected else { return Vec::new() };
-    let _what_is_there_counts = ended.recv_timeout(LAST_WORDS);
-    std::mem::take(&mut *bytes.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }

@@ -3,7 +3,7 @@
 use super::{Disk, roots};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::judge::Judge;
-use crate::world::run::{Command, Confinement, Needs, Ran};
+use crate::world::run::{Command, Confinement, Needs, Processes, Ran};
 use crate::world::{Attempt, Change, Entry, Stat, Walk, Walked, World};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -80,7 +80,11 @@ impl Scratch {
                 time: Duration::from_secs(60),
                 most: 1 << 20,
                 needs: Needs::WriteGit,
-                confinement: Confinement::default(),
+                confinement: Confinement {
+                    write: vec![self.disk.root().to_owned()],
+                    processes: Processes::SameProgram,
+                    ..Confinement::default()
+                },
                 stop: guard_less,
             };
             let ran = self.run(&command)?;
@@ -176,6 +180,10 @@ impl World for Scratch {
         command.env.extend(fixed.map(|(name, value)| (name.to_owned(), value.to_owned())));
         command.env.extend(self.stage.env.iter().map(|(name, value)| (name.clone(), value.clone())));
         self.disk.run(&command)
+    }
+
+    fn program(&self, name: &str) -> Result<String> {
+        self.disk.program(name)
     }
 
     fn git_stamp(&self, folders: &[&str]) -> Result<Option<String>> {

@@ -1,6 +1,6 @@
 //! Grants as globs: `~` and variables filled in, relative ones once for each root.
 
-use crate::diagnostic::Result;
+use crate::diagnostic::Result as Checked;
 use crate::world::glob::Globs;
 use crate::world::{World, path};
 
@@ -16,10 +16,10 @@ pub(super) fn below_root(root: &str, path: String) -> String {
 /// The globs of grants; one without wildcards covers what lies below, too. A relative one holds beneath each root.
 //= docs/spec.md#roots
 //# A relative grant MUST hold beneath the root of the pack and beneath every root that the user granted, and nowhere else.
-pub(super) fn compile(world: &dyn World, grants: &[String], roots: &[String]) -> Result<Globs> {
+pub(super) fn compile(world: &dyn World, grants: &[String], roots: &[String]) -> Checked<Globs> {
     let mut globs = Vec::new();
     for grant in grants {
-        let Some(filled) = fill(world, grant) else { continue };
+        let Some(filled) = fill(world, grant, globset::escape) else { continue };
         let clean = below_root(world.root(), path::clean(&filled));
         let is_glob = grant.replace("${", "").contains(['*', '?', '[', '{', '\\']);
         let mut everywhere = vec![clean];
@@ -35,14 +35,36 @@ pub(super) fn compile(world: &dyn World, grants: &[String], roots: &[String]) ->
     Globs::new(&globs, ".")
 }
 
-/// The grant with `~` and variables filled in; nothing if a variable is not set, or empty.
-fn fill(world: &dyn World, grant: &str) -> Option<String> {
+/// What a grant names, as files and folders that all of it lies in and nothing else: absolute, beneath each root. A glob
+/// that is narrower gives the smallest folder that it lies in, as it would be written in its place.
+pub(super) fn folders(world: &dyn World, grant: &str, roots: &[String]) -> Result<Vec<String>, String> {
+    let is_glob = |part: &str| part.contains(['*', '?', '[', '{', '\\']);
+    let whole = match grant {
+        "**" => ".",
+        _ => grant.strip_suffix("/**").unwrap_or(grant),
+    };
+    // The braces of a variable are none of a glob.
+    if is_glob(&whole.replace("${", "$")) {
+        let plain: Vec<&str> = grant.split('/').take_while(|part| !is_glob(&part.replace("${", "$"))).collect();
+        return Err(if plain.is_empty() { ".".to_owned() } else { plain.join("/") });
+    }
+    let Some(filled) = fill(world, whole, str::to_owned) else { return Ok(Vec::new()) };
+    let clean = below_root(world.root(), path::clean(&filled));
+    if !path::is_below(&clean, ".") {
+        return Ok(vec![clean]);
+    }
+    let roots = std::iter::once(world.root()).chain(roots.iter().map(String::as_str));
+    Ok(roots.map(|root| path::join(root, &clean)).collect())
+}
+
+/// The grant with `~` and variables filled in, written as `literal` says; nothing if a variable is not set, or empty.
+fn fill(world: &dyn World, grant: &str, literal: fn(&str) -> String) -> Option<String> {
     let mut filled = String::new();
     let mut rest = grant;
     if let (Some(below), Some(home)) = (grant.strip_prefix('~'), world.env("HOME"))
         && (below.is_empty() || below.starts_with('/'))
     {
-        filled = globset::escape(&home);
+        filled = literal(&home);
         rest = below;
     }
     while let Some(at) = rest.find('$') {
@@ -56,7 +78,7 @@ fn fill(world: &dyn World, grant: &str) -> Option<String> {
             }
         };
         // An empty one would leave the root of the disk.
-        filled.push_str(&globset::escape(&world.env(name).filter(|value| !value.is_empty())?));
+        filled.push_str(&literal(&world.env(name).filter(|value| !value.is_empty())?));
         rest = next;
     }
     filled.push_str(rest);

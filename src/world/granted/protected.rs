@@ -8,7 +8,7 @@ pub(super) const PROTECTED: [&str; 3] = [".git", ".toolsd", "toolsd.toml"];
 /// The protected name that some file system takes `part` of a path for: one that does not tell upper case from lower case,
 /// normalizes Unicode, passes over letters that are not seen, or drops dots and blanks at the end, streams behind a `:`
 /// and all but the short name. It may refuse a name that would be another one here; that is no harm.
-pub(super) fn protected(part: &str) -> Option<&'static str> {
+pub fn protected_name(part: &str) -> Option<&'static str> {
     let stream = part.split(':').next().unwrap_or(part);
     let folded: String = stream
         .nfkc()
@@ -66,7 +66,7 @@ mod tests {
             "too~1.tom",
         ];
         for name in spelled {
-            assert!(protected(name).is_some(), "{name:?}");
+            assert!(protected_name(name).is_some(), "{name:?}");
         }
         for name in [
             ".gitignore",
@@ -82,7 +82,7 @@ mod tests {
             "a~1",
             "git~",
         ] {
-            assert!(protected(name).is_none(), "{name:?}");
+            assert!(protected_name(name).is_none(), "{name:?}");
         }
     }
 }

@@ -97,3 +97,72 @@ fn variables_are_granted_by_name() {
     assert_eq!(world.may_env("NOTES").unwrap_err().message, "the pack may not read the variable `NOTES`");
     assert_eq!(world.read("a.md").unwrap_err().message, "the pack may not read `a.md`");
 }
+
+fn programs(folder: &tempfile::TempDir, write: &[&str], grant: ProgramGrant) -> Granted {
+    let disk = crate::world::disk::Disk::new(folder.path().to_str().unwrap(), []).unwrap();
+    let allowed = Allowed {
+        read: vec![".".into()],
+        write: write.iter().map(|glob| (*glob).to_owned()).collect(),
+        run: vec![grant],
+        may_read: true,
+        may_write: true,
+        may_run: true,
+        ..Allowed::default()
+    };
+    Granted::new(Arc::new(disk), allowed).unwrap()
+}
+
+fn start(program: &str, env: &[(&str, &str)]) -> Command {
+    Command {
+        program: program.to_owned(),
+        arguments: Vec::new(),
+        folder: ".".into(),
+        input: Vec::new(),
+        env: env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+        time: std::time::Duration::from_secs(60),
+        most: 1 << 20,
+        needs: crate::world::run::Needs::Program,
+        confinement: crate::world::run::Confinement::default(),
+        stop: || Ok(()),
+    }
+}
+
+fn grant(program: &str) -> ProgramGrant {
+    ProgramGrant { program: program.to_owned(), ..ProgramGrant::default() }
+}
+
+//= docs/spec.md#programs
+//= type=test
+//# `env` of `run` MUST set only variables that the grant names, and none that chooses other programs.
+#[test]
+fn a_program_gets_the_variables_that_its_grant_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = programs(&folder, &[], ProgramGrant { env: vec!["LC_ALL".into(), "PATH".into()], ..grant("env") });
+    let ran = world.run(&start("env", &[("LC_ALL", "C")])).unwrap();
+    let said = String::from_utf8(ran.output).unwrap();
+    assert!(said.contains("LC_ALL=C\n") && said.contains("TMPDIR=") && !said.contains("CARGO"), "{said}");
+    let fault = world.run(&start("env", &[("LC_ALLL", "C")])).unwrap_err();
+    assert_eq!(fault.message, "`env` of `run` may not set `LC_ALLL` for `env`");
+    for name in
+        ["PATH", "LD_PRELOAD", "DYLD_INSERT_LIBRARIES", "GIT_DIR", "PYTHONPATH", "BASH_ENV", "TMPDIR", "A=B", ""]
+    {
+        let fault = world.run(&start("env", &[(name, "x")])).unwrap_err();
+        assert_eq!(fault.message, format!("`env` of `run` may not set `{name}`"));
+    }
+}
+
+//= docs/spec.md#programs
+//= type=test
+//# A grant that is narrower than a folder MUST NOT be widened for a program: it is refused.
+#[test]
+fn a_program_is_held_to_whole_folders() {
+    let folder = tempfile::tempdir().unwrap();
+    for (glob, named) in [("docs/*.md", "docs"), ("docs/**/*.md", "docs"), ("*", "."), ("a/{b,c}", "a"), ("a?", ".")] {
+        let fault = programs(&folder, &[glob], grant("true")).run(&start("true", &[])).unwrap_err();
+        assert_eq!(fault.message, format!("`true` is not run: no program can be held to the grant to write `{glob}`"));
+        let help = fault.help.unwrap();
+        assert!(help.contains(&format!("{{ program = \"true\", write = [\"{named}\"] }}")), "{help}");
+        let exact = ProgramGrant { write: Some(vec!["docs".into(), "out/**".into()]), ..grant("true") };
+        assert_eq!(programs(&folder, &[glob], exact).run(&start("true", &[])).unwrap().code, 0);
+    }
+}

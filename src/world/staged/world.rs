@@ -151,6 +151,10 @@ impl World for Staged {
         ran
     }
 
+    fn program(&self, name: &str) -> Result<String> {
+        self.under.program(name)
+    }
+
     /// What is staged is not where git looks.
     fn git_stamp(&self, folders: &[&str]) -> Result<Option<String>> {
         if self.is_empty() { self.under.git_stamp(folders) } else { Ok(None) }

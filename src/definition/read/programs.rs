@@ -1,0 +1,60 @@
+//! Lowers `run` of `[pack.grants]`: the programs that a pack may run.
+
+use crate::definition::{Fields, Located, ProgramGrant, TextOrTable, code};
+use crate::diagnostic::Diagnostic;
+use crate::world::granted::is_never;
+use crate::world::path;
+
+/// The programs, each once. What cannot be granted is told at its place.
+pub fn programs(grants: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> Vec<ProgramGrant> {
+    let mut found: Vec<ProgramGrant> = Vec::new();
+    for item in grants.texts_or_tables("run", faults) {
+        let (program, grant) = match item {
+            TextOrTable::Text(program) => {
+                let grant = ProgramGrant { program: program.value.clone(), ..ProgramGrant::default() };
+                (program, grant)
+            }
+            TextOrTable::Table(table) => (table.needed("program"), described(&table, faults)),
+        };
+        if let Some(fault) = refused(&program, &found) {
+            faults.push(*fault.at(program.at));
+        } else if !program.value.is_empty() {
+            found.push(grant);
+        }
+    }
+    found
+}
+
+fn described(table: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> ProgramGrant {
+    for name in table.located_texts("env") {
+        if is_never(&name.value) {
+            let message = format!("`env` cannot have `{}`", name.value);
+            let fault = Diagnostic::new(code::WRONG_VALUE, message).at(name.at);
+            faults.push(*fault.help("it chooses other programs or code: name variables that only say how to work"));
+        }
+    }
+    let list = |name| table.has(name).then(|| table.texts(name));
+    ProgramGrant {
+        program: table.needed("program").value,
+        network: table.flag("network").unwrap_or(false),
+        read: list("read"),
+        write: list("write"),
+        env: table.texts("env"),
+    }
+}
+
+/// Why a program cannot be granted.
+//= docs/spec.md#programs
+//# A program that is named by a relative path MUST be refused.
+fn refused(program: &Located<String>, others: &[ProgramGrant]) -> Option<Box<Diagnostic>> {
+    let name = program.value.as_str();
+    let wrong = |message: String| Diagnostic::new(code::WRONG_VALUE, message);
+    if name.contains('/') && !path::is_clean_absolute(name) {
+        let help = "a program is a name that is looked for in the host's `PATH`, or an absolute path";
+        return Some(wrong(format!("`{name}` is no program that can be granted")).help(help));
+    }
+    if others.iter().any(|other| other.program == name) {
+        return Some(wrong(format!("`{name}` is granted twice")).help("say in one place what it may do"));
+    }
+    None
+}

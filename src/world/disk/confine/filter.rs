@@ -1,0 +1,241 @@
+//! Calls of the kernel that a confined program is refused: filters of seccomp.
+
+use super::Mechanisms;
+use crate::world::run::{Confinement, Processes};
+use libc::c_long;
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+    sock_filter,
+};
+use std::collections::BTreeMap;
+
+/// The newest call that this list was compared with: `mseal` of Linux 6.10. What came later does not exist for a
+/// program, nor does the other numbering of x86-64 (x32), which would pass by every rule.
+const NEWEST: u32 = 462;
+
+/// Calls that nothing needs which works on files: other processes, the whole machine, ways around Landlock.
+const NEVER: &[c_long] = &[
+    libc::SYS_add_key,
+    libc::SYS_bpf,
+    libc::SYS_chroot,
+    libc::SYS_fanotify_init,
+    libc::SYS_fsconfig,
+    libc::SYS_fsmount,
+    libc::SYS_fsopen,
+    libc::SYS_fspick,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    libc::SYS_io_uring_setup,
+    libc::SYS_ioprio_set,
+    libc::SYS_kcmp,
+    libc::SYS_keyctl,
+    libc::SYS_memfd_create,
+    libc::SYS_memfd_secret,
+    libc::SYS_migrate_pages,
+    libc::SYS_mount,
+    libc::SYS_mount_setattr,
+    libc::SYS_move_mount,
+    libc::SYS_move_pages,
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+    libc::SYS_msgctl,
+    libc::SYS_msgget,
+    libc::SYS_name_to_handle_at,
+    libc::SYS_open_by_handle_at,
+    libc::SYS_open_tree,
+    libc::SYS_perf_event_open,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_pidfd_open,
+    libc::SYS_pivot_root,
+    libc::SYS_process_madvise,
+    libc::SYS_process_mrelease,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_ptrace,
+    libc::SYS_request_key,
+    libc::SYS_semctl,
+    libc::SYS_semget,
+    libc::SYS_setns,
+    libc::SYS_shmctl,
+    libc::SYS_shmget,
+    libc::SYS_umount2,
+    libc::SYS_unshare,
+    libc::SYS_userfaultfd,
+    // A program that left the group of its call would outlive it.
+    libc::SYS_setpgid,
+    libc::SYS_setsid,
+    // Owners and attributes: Landlock does not know of them.
+    libc::SYS_fchown,
+    libc::SYS_fchownat,
+    libc::SYS_fremovexattr,
+    libc::SYS_fsetxattr,
+    libc::SYS_lremovexattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_removexattr,
+    libc::SYS_setxattr,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chown,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_lchown,
+];
+
+/// Permissions and times, of which Landlock does not know either: a program that writes nothing needs none.
+const MARKS: &[c_long] = &[
+    libc::SYS_fchmod,
+    libc::SYS_fchmodat,
+    FCHMODAT2,
+    libc::SYS_utimensat,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chmod,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_futimesat,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_utime,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_utimes,
+];
+
+/// `fchmodat2`, which has this number on all processors.
+const FCHMODAT2: c_long = 452;
+
+/// Calls that name a process by their first argument: each for the caller alone, which is 0.
+const OWN_PROCESS: &[c_long] = &[
+    libc::SYS_prlimit64,
+    libc::SYS_sched_setaffinity,
+    libc::SYS_sched_setattr,
+    libc::SYS_sched_setparam,
+    libc::SYS_sched_setscheduler,
+];
+
+/// Signals, where Landlock cannot keep them within the program and what it started (before its version 6).
+const SIGNALS: &[c_long] = &[
+    libc::SYS_kill,
+    libc::SYS_pidfd_send_signal,
+    libc::SYS_rt_sigqueueinfo,
+    libc::SYS_rt_tgsigqueueinfo,
+    libc::SYS_tgkill,
+    libc::SYS_tkill,
+];
+
+/// The flags by which `clone` makes namespaces: in one of its own a program could be its own root.
+const NAMESPACES: [libc::c_int; 7] = [
+    libc::CLONE_NEWCGROUP,
+    libc::CLONE_NEWIPC,
+    libc::CLONE_NEWNET,
+    libc::CLONE_NEWNS,
+    libc::CLONE_NEWPID,
+    libc::CLONE_NEWUSER,
+    libc::CLONE_NEWUTS,
+];
+
+type Rules = BTreeMap<c_long, Vec<SeccompRule>>;
+
+/// The filters for this confinement, in the order in which they are installed.
+pub(super) fn filters(confinement: &Confinement, mechanisms: &Mechanisms) -> Result<Vec<BpfProgram>, String> {
+    let denied = denied(confinement, mechanisms.landlock).map_err(|fault| fault.to_string())?;
+    // The C library uses the older call where there is no `clone3`; the flags of that one cannot be seen by a filter.
+    let mut absent: Rules = [(libc::SYS_clone3, Vec::new())].into();
+    if mechanisms.landlock < 3 {
+        absent.insert(libc::SYS_openat2, Vec::new());
+    }
+    let arch = std::env::consts::ARCH.try_into().map_err(|fault: seccompiler::BackendError| fault.to_string())?;
+    let compiled = |rules, error: i32| {
+        let action = SeccompAction::Errno(error.unsigned_abs());
+        let filter = SeccompFilter::new(rules, SeccompAction::Allow, action, arch);
+        filter.and_then(BpfProgram::try_from).map_err(|fault| fault.to_string())
+    };
+    Ok(vec![newest(), compiled(denied, libc::EPERM)?, compiled(absent, libc::ENOSYS)?])
+}
+
+/// A filter by which calls of higher numbers than [`NEWEST`] are none.
+fn newest() -> BpfProgram {
+    let step = |code: u32, jt, k| sock_filter { code: u16::try_from(code).unwrap_or_default(), jt, jf: 0, k };
+    let none = libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs();
+    vec![
+        // The number of the call is the first word of `struct seccomp_data`.
+        step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0),
+        step(libc::BPF_JMP | libc::BPF_JGT | libc::BPF_K, 1, NEWEST),
+        step(libc::BPF_RET | libc::BPF_K, 0, libc::SECCOMP_RET_ALLOW),
+        step(libc::BPF_RET | libc::BPF_K, 0, none),
+    ]
+}
+
+type Compiled<T> = Result<T, seccompiler::BackendError>;
+
+/// The calls that are refused, and for which arguments.
+fn denied(confinement: &Confinement, landlock: u32) -> Compiled<Rules> {
+    let mut rules: Rules = NEVER.iter().map(|call| (*call, Vec::new())).collect();
+    if confinement.write.is_empty() {
+        rules.extend(MARKS.iter().map(|call| (*call, Vec::new())));
+    }
+    for call in OWN_PROCESS {
+        rules.insert(*call, vec![when(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, 0)?]);
+    }
+    // `setpriority(which, who)`: of itself alone.
+    rules.insert(libc::SYS_setpriority, vec![when(1, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, 0)?]);
+    rules.insert(libc::SYS_clone, clones(confinement.processes)?);
+    if confinement.processes == Processes::None {
+        #[cfg(target_arch = "x86_64")]
+        rules.extend([(libc::SYS_fork, Vec::new()), (libc::SYS_vfork, Vec::new())]);
+    }
+    if !confinement.network && confinement.processes == Processes::None {
+        rules.insert(libc::SYS_socketpair, Vec::new());
+    }
+    rules.insert(libc::SYS_socket, sockets(confinement.network)?);
+    if landlock < 6 {
+        rules.extend(SIGNALS.iter().map(|call| (*call, Vec::new())));
+        let owner = |command: libc::c_int| when(1, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, number(command));
+        // A signal can be had sent by a descriptor, too: `F_SETOWN`, `F_SETOWN_EX`.
+        rules.insert(libc::SYS_fcntl, vec![owner(libc::F_SETOWN)?, owner(15)?]);
+    }
+    if landlock < 3 {
+        rules.extend(truncations()?);
+    }
+    Ok(rules)
+}
+
+/// A new process shares no thread group with its parent.
+fn clones(processes: Processes) -> Compiled<Vec<SeccompRule>> {
+    let any = |flag: libc::c_int, value| when(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(number(flag)), value);
+    match processes {
+        Processes::None => Ok(vec![any(libc::CLONE_THREAD, 0)?]),
+        Processes::SameProgram | Processes::Any => NAMESPACES.iter().map(|flag| any(*flag, number(*flag))).collect(),
+    }
+}
+
+/// Sockets of other families than those of the internet reach services of this machine, some of which obey anybody.
+fn sockets(network: bool) -> Compiled<Vec<SeccompRule>> {
+    if !network {
+        return Ok(Vec::new());
+    }
+    let families = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
+    let others =
+        families.map(|family| SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, number(family)));
+    let others = others.into_iter().collect::<Compiled<Vec<_>>>()?;
+    // Of the kernel's own sockets, the one that tells the addresses of this machine: `NETLINK_ROUTE`, 0.
+    let netlink = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, number(libc::AF_NETLINK))?;
+    let other_kind = SeccompCondition::new(2, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, 0)?;
+    Ok(vec![SeccompRule::new(others)?, SeccompRule::new(vec![netlink, other_kind])?])
+}
+
+/// Before its version 3 Landlock lets files be cut that may not be written.
+fn truncations() -> Compiled<Rules> {
+    let cut = libc::O_TRUNC | libc::O_ACCMODE;
+    let read_only = |argument| {
+        let masked = SeccompCmpOp::MaskedEq(number(cut));
+        when(argument, SeccompCmpArgLen::Dword, masked, number(libc::O_TRUNC | libc::O_RDONLY))
+    };
+    let mut rules: Rules = [(libc::SYS_truncate, Vec::new()), (libc::SYS_openat, vec![read_only(2)?])].into();
+    #[cfg(target_arch = "x86_64")]
+    rules.insert(libc::SYS_open, vec![read_only(1)?]);
+    Ok(rules)
+}
+
+fn when(argument: u8, length: SeccompCmpArgLen, compared: SeccompCmpOp, value: u64) -> Compiled<SeccompRule> {
+    SeccompRule::new(vec![SeccompCondition::new(argument, length, compared, value)?])
+}
+
+/// A number as the kernel sees it in an argument.
+fn number(of: libc::c_int) -> u64 {
+    u64::from(of.cast_unsigned())
+}

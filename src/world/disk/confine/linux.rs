@@ -1,0 +1,270 @@
+//! Confinement on Linux: Landlock for files, seccomp for processes, sockets and signals.
+
+use super::spawn::{self, Image};
+use super::{Mechanisms, Start, Started, failed, filter, interpreter};
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::world::path;
+use crate::world::run::{Confinement, Processes};
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus, PathBeneath, PathFd, Ruleset,
+    RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope,
+};
+use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, fstat, open, openat2};
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::OnceLock;
+
+/// Where programs and libraries of the system lie.
+const SYSTEM: [&str; 9] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"];
+
+/// What programs read of the system besides: no secrets, and nothing of other processes.
+const READABLE: [&str; 23] = [
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/zero",
+    "/etc/group",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.preload",
+    "/etc/locale.alias",
+    "/etc/localtime",
+    "/etc/magic",
+    "/etc/mime.types",
+    "/etc/nsswitch.conf",
+    "/etc/os-release",
+    "/etc/passwd",
+    "/etc/timezone",
+    "/proc/cpuinfo",
+    "/proc/filesystems",
+    "/proc/loadavg",
+    "/proc/meminfo",
+    "/proc/stat",
+    "/proc/sys/kernel/osrelease",
+    "/proc/sys/vm/overcommit_memory",
+    "/proc/version",
+    "/sys/devices/system/cpu",
+];
+
+/// What names of other machines are found with, and who they are.
+const FOR_NETWORK: [&str; 11] = [
+    "/etc/ca-certificates",
+    "/etc/gai.conf",
+    "/etc/host.conf",
+    "/etc/hosts",
+    "/etc/pki/ca-trust",
+    "/etc/pki/tls/certs",
+    "/etc/protocols",
+    "/etc/resolv.conf",
+    "/etc/services",
+    "/etc/ssl/certs",
+    "/etc/ssl/openssl.cnf",
+];
+
+/// The largest file that a program may write: 4 GiB.
+const LARGEST_FILE: u64 = 4 << 30;
+/// How many descriptors a program may have open.
+const MOST_OPEN: u64 = 4096;
+
+/// Tries on a thread of its own what programs will be confined by.
+pub(super) fn mechanisms() -> Mechanisms {
+    let tried = std::thread::spawn(|| {
+        let ruleset = Ruleset::default().handle_access(AccessFs::from_all(ABI::V1)).and_then(Ruleset::create);
+        let landlock = match ruleset.and_then(RulesetCreated::restrict_self) {
+            Ok(status) => match (status.landlock, status.ruleset) {
+                (LandlockStatus::Available { effective_abi, kernel_abi }, RulesetStatus::FullyEnforced) => {
+                    Ok(kernel_abi.and_then(|abi| u32::try_from(abi).ok()).unwrap_or(effective_abi as u32))
+                }
+                (LandlockStatus::NotEnabled, _) => Err("Landlock is not enabled in this kernel".to_owned()),
+                (LandlockStatus::NotImplemented, _) => Err("this kernel has no Landlock".to_owned()),
+                _ => Err("Landlock cannot be used here in full".to_owned()),
+            },
+            Err(fault) => Err(format!("Landlock cannot be used here: {fault}")),
+        };
+        let all = Mechanisms { landlock: u32::MAX, seccomp: true, seatbelt: false, lacks: None };
+        let filters = filter::filters(&Confinement::default(), &all);
+        let seccomp = filters.and_then(|filters| {
+            filters.iter().try_for_each(|filter| seccompiler::apply_filter(filter).map_err(|fault| fault.to_string()))
+        });
+        let seccomp = seccomp.map_err(|fault| format!("seccomp cannot be used here: {fault}"));
+        let (abi, works) = (landlock.clone().unwrap_or(0), seccomp.is_ok());
+        Mechanisms { landlock: abi, seccomp: works, seatbelt: false, lacks: landlock.err().or(seccomp.err()) }
+    });
+    let none = |_| Mechanisms { landlock: 0, seccomp: false, seatbelt: false, lacks: Some("no thread".to_owned()) };
+    tried.join().unwrap_or_else(none)
+}
+
+/// Starts a program, confined by these mechanisms.
+pub(super) fn start(start: &Start<'_>, confines: Option<&Mechanisms>) -> Result<Started> {
+    let mut absent = Vec::new();
+    let nul = |_| Diagnostic::new(Code::ARGUMENTS, format!("an argument or a variable of `{}` has a NUL", start.name));
+    let wrong = |error: io::Error| failed(start, &error);
+    let ruleset = match confines.filter(|mechanisms| mechanisms.landlock > 0) {
+        Some(mechanisms) => Some(ruleset(start, mechanisms, &mut absent)?),
+        None => None,
+    };
+    let filters = match confines.filter(|mechanisms| mechanisms.seccomp) {
+        Some(mechanisms) => filter::filters(start.confinement, mechanisms)
+            .map_err(|fault| Diagnostic::new(Code::INTERNAL, format!("no filter of calls could be made: {fault}")))?,
+        None => Vec::new(),
+    };
+    let (to_read, input) = io::pipe().map_err(wrong)?;
+    let (output, to_print) = io::pipe().map_err(wrong)?;
+    let (errors, to_complain) = io::pipe().map_err(wrong)?;
+    let variables = start.env.iter().map(|(name, value)| spawn::text(&format!("{name}={value}")));
+    let words = std::iter::once(start.name).chain(start.arguments.iter().map(String::as_str));
+    let image = Image {
+        program: spawn::text(start.path).map_err(nul)?,
+        arguments: words.map(spawn::text).collect::<std::result::Result<_, _>>().map_err(nul)?,
+        variables: variables.collect::<std::result::Result<_, _>>().map_err(nul)?,
+        folder: File::open(start.folder).map_err(wrong)?.into(),
+        streams: [above(to_read.into())?, above(to_print.into())?, above(to_complain.into())?],
+        ruleset,
+        filters,
+        confined: confines.is_some(),
+        orphaned: if start.is_git { libc::SIGTERM } else { libc::SIGKILL },
+        limits: limits(),
+    };
+    let pid = spawn::spawn(&image).map_err(|(step, error)| match step {
+        "execve" => failed(start, &error),
+        step => failed(start, &error).help(format!("its start failed at {step}")),
+    })?;
+    Ok(Started { pid, input: input.into(), output: output.into(), errors: errors.into(), absent })
+}
+
+/// Resources and their limits; none is above what this process has itself.
+fn limits() -> Vec<(u32, u64)> {
+    use rustix::process::{Resource, getrlimit};
+    let most = |of: Resource, most: u64| getrlimit(of).maximum.unwrap_or(u64::MAX).min(most);
+    vec![
+        // One byte: that no core is written, and, unlike 0, none is piped to a program of the system.
+        (libc::RLIMIT_CORE, most(Resource::Core, 1)),
+        (libc::RLIMIT_FSIZE, most(Resource::Fsize, LARGEST_FILE)),
+        (libc::RLIMIT_NOFILE, most(Resource::Nofile, MOST_OPEN)),
+    ]
+}
+
+/// A descriptor that is none of the three that every program has.
+fn above(stream: OwnedFd) -> Result<OwnedFd> {
+    rustix::io::fcntl_dupfd_cloexec(&stream, 3)
+        .map_err(|error| Diagnostic::new(Code::WORLD, format!("no descriptor is left: {error}")))
+}
+
+/// What a rule lets be done.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Grant {
+    Read,
+    Execute,
+    Write,
+    /// `/dev/null`: written to, and no more.
+    Sink,
+}
+
+impl Grant {
+    fn rights(self) -> BitFlags<AccessFs> {
+        let read = AccessFs::ReadFile | AccessFs::ReadDir;
+        match self {
+            Self::Read => read,
+            Self::Execute => read | AccessFs::Execute,
+            Self::Sink => AccessFs::ReadFile | AccessFs::WriteFile,
+            // No program of its own making is started, and no device, pipe or socket is made.
+            Self::Write => {
+                let change = AccessFs::WriteFile | AccessFs::Truncate | AccessFs::RemoveDir | AccessFs::RemoveFile;
+                read | change | AccessFs::MakeDir | AccessFs::MakeReg | AccessFs::MakeSym | AccessFs::Refer
+            }
+        }
+    }
+}
+
+/// The rules of Landlock: whatever they do not name is refused.
+fn ruleset(start: &Start<'_>, mechanisms: &Mechanisms, absent: &mut Vec<String>) -> Result<OwnedFd> {
+    let unusable = |fault: &dyn std::fmt::Display| {
+        Diagnostic::new(Code::WORLD, format!("`{}` cannot be confined: {fault}", start.name))
+    };
+    let abi = ABI::from(i32::try_from(mechanisms.landlock).unwrap_or(i32::MAX));
+    let confinement = start.confinement;
+    //= docs/spec.md#programs
+    //# Nothing less than what was asked of the system MAY confine a program: else it MUST NOT start.
+    let mut rules = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_all(abi))
+        .map_err(|fault| unusable(&fault))?;
+    if abi >= ABI::V4 && !confinement.network {
+        rules = rules.handle_access(AccessNet::from_all(abi)).map_err(|fault| unusable(&fault))?;
+    }
+    if abi >= ABI::V6 {
+        rules = rules.scope(Scope::from_all(abi)).map_err(|fault| unusable(&fault))?;
+    }
+    let mut created = rules.create().map_err(|fault| unusable(&fault))?;
+    for (at, grant) in system(start) {
+        if let Ok(opened) = PathFd::new(&at) {
+            created = add(created, opened, grant, abi).map_err(|fault| unusable(&fault))?;
+        }
+    }
+    let read = confinement.read.iter().map(|at| (at, Grant::Read));
+    for (at, grant) in read.chain(confinement.write.iter().map(|at| (at, Grant::Write))) {
+        match reached(start, at)? {
+            Some(opened) => created = add(created, opened, grant, abi).map_err(|fault| unusable(&fault))?,
+            None => absent.push(at.clone()),
+        }
+    }
+    let opened: Option<OwnedFd> = created.into();
+    opened.ok_or_else(|| unusable(&"there is no Landlock"))
+}
+
+fn add(
+    created: RulesetCreated,
+    opened: impl std::os::fd::AsFd,
+    grant: Grant,
+    abi: ABI,
+) -> std::result::Result<RulesetCreated, Box<dyn std::error::Error>> {
+    let is_folder = FileType::from_raw_mode(fstat(&opened)?.st_mode) == FileType::Directory;
+    let of_kind = if is_folder { AccessFs::from_all(abi) } else { AccessFs::from_file(abi) };
+    Ok(created.add_rule(PathBeneath::new(opened, grant.rights() & of_kind))?)
+}
+
+/// What every program of this kind may touch, whatever it was granted.
+fn system(start: &Start<'_>) -> Vec<(String, Grant)> {
+    static SHARED: OnceLock<Vec<String>> = OnceLock::new();
+    let shared = SHARED.get_or_init(|| {
+        let real = |at: &&str| std::fs::canonicalize(at).ok()?.into_os_string().into_string().ok();
+        let mut found: Vec<String> = SYSTEM.iter().filter_map(real).collect();
+        found.sort();
+        found.dedup_by(|later, earlier| path::is_below(later, earlier));
+        found
+    });
+    let confinement = start.confinement;
+    let programs = if confinement.processes == Processes::Any { Grant::Execute } else { Grant::Read };
+    let mut rules: Vec<(String, Grant)> = shared.iter().map(|at| (at.clone(), programs)).collect();
+    rules.extend(interpreter::chain(start.path).into_iter().map(|at| (at, Grant::Execute)));
+    rules.extend(READABLE.iter().map(|at| ((*at).to_owned(), Grant::Read)));
+    let network = FOR_NETWORK.iter().filter(|_| confinement.network);
+    rules.extend(network.map(|at| ((*at).to_owned(), Grant::Read)));
+    rules.push(("/dev/null".to_owned(), Grant::Sink));
+    rules.push((start.temporary.to_owned(), Grant::Write));
+    rules
+}
+
+/// A path that was granted, open; nothing if it is not there. Below a root no symlink is followed.
+//= docs/spec.md#programs
+//# What a program was granted MUST NOT be reached through a symlink below a root.
+fn reached(start: &Start<'_>, at: &str) -> Result<Option<OwnedFd>> {
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    let opened = match start.roots.find(at) {
+        Ok((None, _)) => return Ok(None),
+        Ok((Some(dir), within)) => {
+            let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+            openat2(dir, within, flags, Mode::empty(), beneath)
+        }
+        // The host names what lies outside of all roots.
+        Err(_) => open(at, flags, Mode::empty()),
+    };
+    match opened {
+        Ok(opened) => Ok(Some(opened)),
+        Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => Ok(None),
+        Err(rustix::io::Errno::LOOP | rustix::io::Errno::XDEV) => {
+            let message = format!("`{}` cannot be run: `{at}` is or lies behind a symlink", start.name);
+            Err(Diagnostic::new(Code::WORLD, message).help("grant the folder that it leads to"))
+        }
+        Err(error) => Err(failed(start, &error.into())),
+    }
+}

@@ -1,0 +1,82 @@
+//! What the user is told, what is refused, and the profile of macOS as text.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use super::*;
+use crate::world::World;
+use crate::world::disk::Disk;
+use crate::world::run::Processes;
+use std::time::Duration;
+
+fn command(program: &str, arguments: &[&str], needs: Needs) -> Command {
+    Command {
+        program: program.to_owned(),
+        arguments: arguments.iter().map(|word| (*word).to_owned()).collect(),
+        folder: ".".to_owned(),
+        input: Vec::new(),
+        env: Vec::new(),
+        time: Duration::from_secs(60),
+        most: 1 << 20,
+        needs,
+        confinement: Confinement::default(),
+        stop: || Ok(()),
+    }
+}
+
+fn status(sandbox: Sandbox, landlock: u32, lacks: Option<&str>) -> SandboxStatus {
+    let mechanisms = Mechanisms { landlock, seccomp: true, seatbelt: false, lacks: lacks.map(str::to_owned) };
+    SandboxStatus { sandbox, mechanisms }
+}
+
+//= docs/spec.md#programs
+//= type=test
+//# Where the system cannot confine programs, `run` and git that changes something MUST be refused, unless the user allows it.
+#[test]
+fn without_a_mechanism_programs_are_refused_unless_the_user_allows_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let none = Some("this kernel has no Landlock");
+    let disk = |sandbox| Disk::new(folder.path().to_str().unwrap(), []).unwrap().sandboxed(status(sandbox, 0, none));
+    let refusing = disk(Sandbox::Require);
+    let fault = refusing.run(&command("true", &[], Needs::Program)).unwrap_err();
+    assert_eq!(fault.message, "this kernel has no Landlock: run is refused");
+    assert!(fault.help.unwrap().contains("--sandbox off"));
+    let fault = refusing.run(&command("git", &["--version"], Needs::WriteGit)).unwrap_err();
+    assert_eq!(fault.message, "this kernel has no Landlock: git that changes something is refused");
+    assert_eq!(refusing.run(&command("git", &["--version"], Needs::ReadGit)).unwrap().code, 0);
+    for sandbox in [Sandbox::BestEffort, Sandbox::Off] {
+        let ran = disk(sandbox).run(&command("true", &[], Needs::Program)).unwrap();
+        assert_eq!(ran.code, 0, "{sandbox:?}: {}", String::from_utf8_lossy(&ran.errors));
+    }
+}
+
+#[test]
+fn the_status_says_what_holds_and_what_to_do() {
+    let none = Some("this kernel has no Landlock");
+    let said = |sandbox, landlock, lacks| status(sandbox, landlock, lacks).to_string();
+    assert_eq!(said(Sandbox::Require, 7, None), "landlock 7, seccomp; programs are confined");
+    let refused = "seccomp (this kernel has no Landlock); run and git writes are refused; --sandbox off allows them";
+    assert_eq!(said(Sandbox::Require, 0, none), refused);
+    assert!(said(Sandbox::BestEffort, 0, none).contains("--sandbox best-effort"));
+    assert_eq!(said(Sandbox::Off, 7, None), "off (--sandbox off); programs are not confined");
+    assert!(status(Sandbox::BestEffort, 7, None).is_confining() && !status(Sandbox::Off, 7, None).is_confining());
+}
+
+#[test]
+fn the_profile_of_macos_denies_first_and_takes_protected_names_out() {
+    let confinement = Confinement {
+        read: vec!["/w".into()],
+        write: vec!["/w/out".into(), "/w/a\"b".into()],
+        processes: Processes::None,
+        network: false,
+    };
+    let profile = macos::profile("/usr/bin/x", "/tmp/own", &confinement);
+    let line = |part: &str| profile.lines().position(|line| line.contains(part)).unwrap_or_else(|| panic!("{part}"));
+    assert_eq!(line("(deny default)"), 1);
+    assert!(line(r#"(subpath "/w/a\"b")"#) < line(r"(deny file-write* (regex"));
+    assert!(line("(allow process-exec (literal \"/usr/bin/x\"))") > line(r#"(subpath "/tmp/own")"#));
+    assert!(!profile.contains("process-fork") && !profile.contains("network"));
+    assert_eq!(profile.matches('(').count(), profile.matches(')').count(), "{profile}");
+    let more = Confinement { processes: Processes::Any, network: true, write: vec!["/w/.git".into()], ..confinement };
+    let profile = macos::profile("/usr/bin/x", "/tmp/own", &more);
+    assert!(profile.contains("(allow process-fork)") && profile.contains("(allow network-outbound (remote ip))"));
+    assert!(profile.contains("(allow file-write* (subpath \"/w/.git\"))"));
+}
