@@ -6,6 +6,8 @@ mod tests;
 
 use grants::{below_root, compile};
 
+// No grant covers these variables. They are gone from the environment at the start: this is the second line.
+use super::disk::SECRET_VARIABLES as SECRET;
 use super::glob::Globs;
 use super::run::{Command, Git, Needs, Ran};
 use super::staged::Staged;
@@ -14,8 +16,6 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Variables that no grant covers: what clients bring to be let in, and what their states are sealed with.
-const SECRET: [&str; 2] = ["TOOLSD_HTTP_TOKEN", "TOOLSD_STATE_KEY"];
 
 /// How a user grants a folder.
 pub const GRANT_ROOT: &str =

@@ -1,7 +1,18 @@
 //! Who may come in: at which address, from which hosts and origins, with which token.
+//!
+//! `entering` is the way in: what it lets through is the only thing that an answer is made for.
 
+mod authority;
+mod entering;
+mod refusal;
+
+pub(crate) use entering::{Checked, Entered, Reached};
+pub(crate) use refusal::Refusal;
+
+use super::PATH;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::mcp::Secret;
+use authority::{Authority, Origin};
 use hyper::HeaderMap;
 use hyper::header::AUTHORIZATION;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -26,6 +37,9 @@ pub struct Gate {
     token: Option<Secret>,
     hosts: Vec<String>,
     origins: Vec<String>,
+    /// The same, read.
+    allowed_hosts: Vec<Authority>,
+    allowed_origins: Vec<Origin>,
 }
 
 /// The names of this machine, for itself.
@@ -49,7 +63,7 @@ impl Gate {
         //# An address that other machines reach MUST be refused without a token.
         } else if !address.ip().is_loopback() {
             return Err(usage(format!("`{address}` can be reached by other machines, and there is no token"))
-                .help("set `TOOLSD_HTTP_TOKEN`, or serve `127.0.0.1`"));
+                .help("give it by `--token-file` (or the variable `TOOLSD_HTTP_TOKEN`), or serve `127.0.0.1`"));
         }
         let mut hosts: Vec<String> = LOOPBACK.map(str::to_owned).to_vec();
         match address.ip() {
@@ -58,7 +72,7 @@ impl Gate {
             IpAddr::V6(ip) => hosts.push(format!("[{ip}]")),
         }
         for host in listening.hosts {
-            if host.parse::<hyper::http::uri::Authority>().is_err() {
+            if Authority::read(&host).is_none() {
                 return Err(usage(format!("`{host}` is no host")).help("a name or an address, with a port or without"));
             }
             hosts.push(host);
@@ -68,7 +82,9 @@ impl Gate {
         for origin in listening.origins {
             origins.push(origin_of(&origin)?);
         }
-        Ok(Self { address, token: listening.token, hosts, origins })
+        let allowed_hosts = hosts.iter().filter_map(|host| Authority::read(host)).collect();
+        let allowed_origins = origins.iter().filter_map(|origin| Origin::read_allowed(origin)).collect();
+        Ok(Self { address, token: listening.token, hosts, origins, allowed_hosts, allowed_origins })
     }
 
     /// Where to listen.
@@ -139,7 +155,7 @@ fn origin_of(text: &str) -> Result<String> {
     }
     let uri: hyper::Uri = text.trim_end_matches('/').parse().map_err(|_| wrong())?;
     let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else { return Err(wrong()) };
-    if uri.path() != "/" || uri.query().is_some() {
+    if uri.path() != "/" || uri.query().is_some() || Authority::read(authority.as_str()).is_none() {
         return Err(wrong());
     }
     Ok(match (authority.port_u16(), scheme) {
