@@ -53,7 +53,7 @@ name = "pour_pot"
 description = "Pours a megabyte."
 effect = "pure"
 [[tool.example]]
-checks = [{ at = "/text", matches = "^x" }]
+contains = "xxx"
 
 [[tool]]
 name = "simmer_pot"

@@ -69,7 +69,9 @@ impl SecretOptions {
         if length < STATE_KEY_BYTES {
             let (what, variable) = (STATE_KEY.what, STATE_KEY.variable);
             let message = format!("the {what} (`{variable}`) is shorter than {STATE_KEY_BYTES} bytes");
-            return Err(Diagnostic::new(Code("usage"), message).help("for example the output of `openssl rand -hex 32`"));
+            return Err(
+                Diagnostic::new(Code("usage"), message).help("for example the output of `openssl rand -hex 32`")
+            );
         }
         let token = match over_http {
             true => TOKEN.find(self.token_file.as_deref(), self.token_fd)?,

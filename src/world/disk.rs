@@ -17,9 +17,7 @@ mod write;
 pub use pending::sweep;
 pub use place::{config_folder, current_folder, home_folder, state_folder};
 pub use scratch::Scratch;
-pub use secrecy::{
-    SECRET_VARIABLES, SecretFile, hide_process, read_secret, read_secret_descriptor, secret_variable,
-};
+pub use secrecy::{SECRET_VARIABLES, SecretFile, hide_process, read_secret, read_secret_descriptor, secret_variable};
 
 use super::run::{Command, Ran};
 use super::walk::{self, Folders, Found};

@@ -16,7 +16,6 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-
 /// How a user grants a folder.
 pub const GRANT_ROOT: &str =
     "start with `--root DIR` of its folder, or name that in `roots` of `toolsd.toml` and run `toolsd trust`";

@@ -24,7 +24,14 @@ fn body() -> String {
 fn send(server: &Server, text: &str) -> (u16, String, bool) {
     let mut raw = Raw::saying(server, text);
     // What ends the reading of an endless answer: the server closes behind a request that asks for it.
-    let plain = request(server, &format!("{}Connection: close\r\n", era("list_pots").replace("Accept: application/json, text/event-stream\r\n", "")), &body());
+    let plain = request(
+        server,
+        &format!(
+            "{}Connection: close\r\n",
+            era("list_pots").replace("Accept: application/json, text/event-stream\r\n", "")
+        ),
+        &body(),
+    );
     raw.say(&plain);
     let told = raw.rest();
     let status = told.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
@@ -124,7 +131,8 @@ fn odd_bodies() -> Vec<Vec<u8>> {
 
 fn post(server: &Server, fields: &str, body: &[u8]) -> (u16, String, Vec<u8>) {
     let fields = format!("{}{fields}Content-Type: application/json\r\nConnection: close\r\n", era("list_pots"));
-    let head = format!("POST /mcp HTTP/1.1\r\nHost: {}\r\n{fields}Content-Length: {}\r\n\r\n", server.address, body.len());
+    let head =
+        format!("POST /mcp HTTP/1.1\r\nHost: {}\r\n{fields}Content-Length: {}\r\n\r\n", server.address, body.len());
     let mut raw = Raw::saying(server, &head);
     std::io::Write::write_all(&mut raw.stream, body).unwrap();
     let told = raw.rest();

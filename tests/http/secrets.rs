@@ -161,7 +161,8 @@ fn nobody_reads_the_secrets_of_a_process() {
     }
     // Even root does not find them where the system shows the environment and the command line.
     for what in ["environ", "cmdline"] {
-        let seen = String::from_utf8_lossy(&std::fs::read(format!("/proc/{}/{what}", server.id())).unwrap_or_default()).into_owned();
+        let seen = String::from_utf8_lossy(&std::fs::read(format!("/proc/{}/{what}", server.id())).unwrap_or_default())
+            .into_owned();
         assert!(!seen.contains(TOKEN) && !seen.contains(KEY), "{what}: {seen}");
     }
     let core = std::fs::read_to_string(format!("/proc/{}/limits", server.id())).unwrap();

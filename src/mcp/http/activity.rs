@@ -111,6 +111,11 @@ impl Activity {
         }
     }
 
+    /// Whether a write waits for the client.
+    pub(crate) fn is_blocked(&self) -> bool {
+        self.blocked.load(Relaxed) > 0
+    }
+
     /// Bytes were taken.
     pub(crate) fn writes(&self) {
         self.moved.store(self.now(), Relaxed);
@@ -130,7 +135,7 @@ impl Activity {
     /// The order in which connections are closed: those whose call is worked on come last; then, how long ago a byte
     /// moved.
     pub(crate) fn closed_before(&self) -> (bool, Instant) {
-        let is_working = self.is_in(Phase::Answering) && self.blocked.load(Relaxed) == 0;
+        let is_working = self.is_in(Phase::Answering) && !self.is_blocked();
         (is_working, self.begun + Duration::from_millis(self.moved.load(Relaxed)))
     }
 

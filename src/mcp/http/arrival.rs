@@ -1,9 +1,9 @@
 //! The arrival of a body: so long, so large, and no more.
 
+use super::BODY;
 use super::connections::{Charge, Connections};
 use super::gate::Refusal;
 use super::limits::told;
-use super::BODY;
 use http_body_util::BodyExt;
 use hyper::StatusCode;
 use hyper::body::{Bytes, Incoming};
@@ -36,7 +36,8 @@ pub(crate) async fn collect(
         let Ok(frame) = frame else { return Err(Refusal::bad("the body broke off, or its chunks are none")) };
         let Ok(data) = frame.into_data() else { continue };
         if first.len() + more.len() + data.len() > BODY {
-            let why = format!("Payload Too Large: a request has at most {BODY} bytes, pass large inputs as paths or URIs");
+            let why =
+                format!("Payload Too Large: a request has at most {BODY} bytes, pass large inputs as paths or URIs");
             return Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, why));
         }
         charge.add(data.len());

@@ -121,14 +121,21 @@ mod tests {
 
     #[test]
     fn a_length_is_said_once_and_lines_end_as_they_must() {
-        let with = |fields: &str| fault(&format!("POST / HTTP/1.1\r\nHost: a\r\n{fields}\r\nbody\n\nContent-Length: 1\r\n"));
+        let with =
+            |fields: &str| fault(&format!("POST / HTTP/1.1\r\nHost: a\r\n{fields}\r\nbody\n\nContent-Length: 1\r\n"));
         assert_eq!(with(""), None);
         assert_eq!(with("Content-Length: 4\r\n"), None);
         assert_eq!(with("Transfer-Encoding: chunked\r\n"), None);
         assert_eq!(with("X-Content-Length: 4\r\nContent-Length: 4\r\nContent-Lengths: 4\r\n"), None);
         assert_eq!(with("Content-Length: 4\r\ncontent-length: 4\r\n"), Some("two Content-Length fields"));
-        assert_eq!(with("Transfer-Encoding: a\r\nTransfer-Encoding: chunked\r\n"), Some("two Transfer-Encoding fields"));
-        for both in ["Content-Length: 4\r\nTransfer-Encoding: chunked\r\n", "tRansfer-encoding: chunked\r\ncontent-length:4\r\n"] {
+        assert_eq!(
+            with("Transfer-Encoding: a\r\nTransfer-Encoding: chunked\r\n"),
+            Some("two Transfer-Encoding fields")
+        );
+        for both in [
+            "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n",
+            "tRansfer-encoding: chunked\r\ncontent-length:4\r\n",
+        ] {
             assert_eq!(with(both), Some("both Content-Length and Transfer-Encoding"), "{both}");
         }
         assert_eq!(with("X: y\n"), Some("a line of the head ends without CR"));

@@ -1,7 +1,7 @@
 //! The socket: connections are taken, carried, and brought to their end.
 
-use super::answering::Door;
 use super::activity::Ending;
+use super::answering::Door;
 use super::connections::{Connections, Seat};
 use super::limits::told;
 use super::watched::Watched;
@@ -23,6 +23,8 @@ use tokio_util::sync::CancellationToken;
 const SENDING: Duration = Duration::from_millis(300);
 /// Bytes of a head, at most.
 const HEAD: usize = 64 << 10;
+/// Bytes that the system holds of what is sent on a connection: by itself it takes megabytes, which nobody counts.
+const SENT: usize = 256 << 10;
 /// Descriptors that are kept for files and programs.
 const DESCRIPTORS: usize = 256;
 /// How long nothing is taken when the system is out of descriptors.
@@ -153,9 +155,8 @@ async fn carry(stream: TcpStream, seat: Arc<Seat>, door: Arc<Door>, closing: Can
         async move { Ok::<_, Infallible>(door.answer(request, &seat).await) }
     });
     // Times are watched from outside, for all connections at once.
-    let mut connection = http1::Builder::new()
-        .max_buf_size(HEAD)
-        .serve_connection(TokioIo::new(Watched::new(stream, seat)), service);
+    let mut connection =
+        http1::Builder::new().max_buf_size(HEAD).serve_connection(TokioIo::new(Watched::new(stream, seat)), service);
     let ending = tokio::select! {
         result = &mut connection => return broke_off(result),
         ending = own.activity.ended() => ending,
@@ -169,6 +170,9 @@ async fn carry(stream: TcpStream, seat: Arc<Seat>, door: Arc<Door>, closing: Can
     };
     tracing::debug!(?ending, "a connection is closed");
     let watched = connection.into_parts().io.into_inner();
+    if own.activity.is_blocked() {
+        watched.forget();
+    }
     if ending == Ending::SlowHead {
         let limits = own.connections().limits();
         let time = if own.activity.is_proven() { limits.head_time } else { limits.head_time.min(limits.unproven_time) };
@@ -188,6 +192,9 @@ fn set_up(stream: &TcpStream, limits: &ConnectionLimits) {
     // Without it an answer in two pieces waits for the other side's delayed acknowledgement: 40 ms.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "the connection sends in large pieces only");
+    }
+    if let Err(error) = rustix::net::sockopt::set_socket_send_buffer_size(stream, SENT) {
+        tracing::debug!(%error, "the system holds as much of what is sent as it likes");
     }
     // What the system still holds when all was written to it: a client that is gone without a word never takes it.
     #[cfg(target_os = "linux")]

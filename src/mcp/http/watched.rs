@@ -6,6 +6,7 @@ use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
@@ -24,6 +25,13 @@ impl Watched {
     pub(crate) fn tell(&self, text: &str) {
         if let Err(error) = self.stream.try_write(text.as_bytes()) {
             tracing::debug!(%error, "a client did not hear why its connection ends");
+        }
+    }
+
+    /// Has the system forget what the client did not take, rather than keep it after the end.
+    pub(crate) fn forget(&self) {
+        if let Err(error) = rustix::net::sockopt::set_socket_linger(&self.stream, Some(Duration::ZERO)) {
+            tracing::debug!(%error, "the system keeps for a while what a client did not take");
         }
     }
 

@@ -99,10 +99,12 @@ fn take_over() -> Result<()> {
     let fault = |why: &str| Diagnostic::new(Code("usage"), format!("`{HANDED_OVER}` is the program's own: {why}"));
     let number = number.to_str().and_then(|number| number.parse().ok()).ok_or_else(|| fault("it is no number"))?;
     let mut bytes = Vec::new();
-    let pipe = PipeReader::from(std::os::fd::OwnedFd::from(descriptor(number).map_err(|error| fault(&reason(&error)))?));
+    let pipe =
+        PipeReader::from(std::os::fd::OwnedFd::from(descriptor(number).map_err(|error| fault(&reason(&error)))?));
     pipe.take(4 * MOST as u64).read_to_end(&mut bytes).map_err(|error| fault(&reason(&error)))?;
     let entries = bytes.split(|byte| *byte == 0).map(String::from_utf8_lossy);
-    let held = entries.filter_map(|entry| entry.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned())));
+    let held =
+        entries.filter_map(|entry| entry.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned())));
     let _first = VARIABLES.set(held.collect());
     Ok(())
 }
@@ -133,7 +135,9 @@ pub fn read_secret(what: &str, file: SecretFile<'_>) -> Result<Option<String>> {
     };
     let metadata = opened.metadata().map_err(|error| fault(&format!("cannot be looked at: {}", reason(&error))))?;
     if !metadata.is_file() {
-        return Err(fault("is no regular file").help("devices and pipes are not opened; a descriptor is given by number"));
+        return Err(
+            fault("is no regular file").help("devices and pipes are not opened; a descriptor is given by number")
+        );
     }
     let user = rustix::process::geteuid().as_raw();
     if metadata.uid() != user && metadata.uid() != 0 {
@@ -221,7 +225,11 @@ mod tests {
                 let why = refused(SecretFile::Own(&path));
                 assert!(why.ends_with("by others") || why.contains("cannot be read"), "{mode:o}: {why}");
             } else if mode & 0o400 != 0 {
-                assert_eq!(read_secret("token", SecretFile::Own(&path)).unwrap().as_deref(), Some("s3cret"), "{mode:o}");
+                assert_eq!(
+                    read_secret("token", SecretFile::Own(&path)).unwrap().as_deref(),
+                    Some("s3cret"),
+                    "{mode:o}"
+                );
             }
         }
         let (_folder, shown) = with_mode(0o440, "s3cret");

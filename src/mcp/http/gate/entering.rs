@@ -10,9 +10,7 @@ use crate::mcp::{error_message, read_json};
 use crate::value::Json;
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{
-    AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN,
-};
+use hyper::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN};
 use hyper::http::request::Parts;
 use hyper::{Method, Request, StatusCode};
 
@@ -62,13 +60,13 @@ impl Gate {
         let host = named_host(&parts)?;
         //= docs/spec.md#http
         //# A request that names another host, or comes from another origin, than those allowed MUST be refused with status 403.
-        if !self.allowed_hosts.iter().any(|allowed| host.is_of(allowed)) {
+        if !self.hosts.iter().any(|allowed| host.is_of(allowed)) {
             let text = "Forbidden: this host is not one of the server's; `--allow-host` names others";
             return Err(Refusal::new(StatusCode::FORBIDDEN, text));
         }
         if let Some(origin) = one(&parts.headers, &ORIGIN)? {
             let origin = Origin::read(origin);
-            let is_allowed = |origin: Origin| self.allowed_origins.iter().any(|allowed| origin.is_of(allowed));
+            let is_allowed = |origin: Origin| self.origins.iter().any(|allowed| origin.is_of(allowed));
             if !origin.is_some_and(is_allowed) {
                 let text = "Forbidden: pages of this origin may not use the server; `--allow-origin` names others";
                 return Err(Refusal::new(StatusCode::FORBIDDEN, text));
@@ -115,11 +113,7 @@ impl Entered {
     }
 
     /// Reads the body and its message, once.
-    pub(crate) async fn receive<'a>(
-        self,
-        body: Incoming,
-        seat: &'a Seat,
-    ) -> Result<Checked<'a>, Refusal> {
+    pub(crate) async fn receive<'a>(self, body: Incoming, seat: &'a Seat) -> Result<Checked<'a>, Refusal> {
         check_kind(&self.parts.headers)?;
         let mut charge = seat.connections().charge();
         let body = arrival::collect(body, seat.connections(), &mut charge).await?;
