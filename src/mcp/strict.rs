@@ -139,7 +139,7 @@ mod tests {
     //# A message that begins with a byte order mark or is nested more than 127 deep MUST be refused with a parse error.
     #[test]
     fn what_is_too_deep_or_marked_is_refused() {
-        let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
+        let nested = |depth: usize| ["[".repeat(depth), "]".repeat(depth)].concat();
         assert!(read_json(nested(DEPTH).as_bytes()).is_ok());
         let why = Unreadable::Syntax("it is nested more than 127 deep".to_owned());
         assert_eq!(read_json(nested(DEPTH + 1).as_bytes()), Err(why));

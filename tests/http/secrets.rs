@@ -212,3 +212,22 @@ fn a_hangup_has_settings_and_token_read_again() {
     server.signal("TERM");
     assert_eq!(server.wait().code(), Some(0));
 }
+
+//= docs/spec.md#secrets
+//= type=test
+//# A program that a script starts MUST NOT get a secret of the server.
+#[test]
+fn a_program_that_a_script_starts_gets_no_secret() {
+    let pack = "[pack]\ntitle = \"A spy\"\ngrants = { env = [\"*\"], run = [\"env\"] }\n[[tool]]\nname = \"spy_env\"\n\
+                description = \"Tells the variables that a program gets, and those that a script sees.\"\neffect = \"runs\"\n\
+                [[tool.example]]\ncontains = \"PATH\"\n";
+    let script = "fn spy_env(args) { run(\"env\", []).text + (env(\"TOOLSD_HTTP_TOKEN\") ?? \"none\") }\n";
+    let home = Home::with(&[("packs/tools.d/spy.toml", pack), ("packs/tools.d/spy.rhai", script)]);
+    let variables = [("TOOLSD_HTTP_TOKEN", TOKEN), ("TOOLSD_STATE_KEY", KEY)];
+    let server = Server::start(&home, &["--dir", "packs", "--pack", "spy"], &variables);
+    let bearer = format!("Bearer {TOKEN}");
+    let params = json!({ "name": "spy_env", "arguments": {} });
+    let told = server.ask_with("tools/call", params, &[("Authorization", &bearer)]).body;
+    assert!(told.contains("PATH="), "a void attack: {told}");
+    assert!(!told.contains(TOKEN) && !told.contains(KEY), "{told}");
+}

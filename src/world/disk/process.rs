@@ -28,6 +28,8 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 /// Runs a program to its end, or ends it.
 pub(super) fn run(roots: &Roots, command: &Command) -> Result<Ran> {
     let folder = folder(roots, &command.folder)?;
+    //= docs/spec.md#secrets
+    //# A program that a script starts MUST NOT get a secret of the server.
     let mut started = std::process::Command::new(&command.program);
     started.args(&command.arguments).current_dir(folder).env_clear().process_group(0);
     for name in PASSED {
