@@ -204,3 +204,16 @@ fn both_ways_answer_the_same_bytes() {
         assert_eq!(straight, round, "{body}\n{}\n{}", shown(&straight), shown(&round));
     }
 }
+
+#[test]
+fn nothing_is_read_behind_a_body_in_chunks() {
+    let home = pots();
+    let server = serve(&home, &[], &[]);
+    let (era, body, host) = (era("list_pots"), body(), server.address);
+    let chunks = format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len());
+    let kind = "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n";
+    let text = format!("POST /mcp HTTP/1.1\r\nHost: {host}\r\n{era}{kind}\r\n{chunks}");
+    let told = Raw::saying(&server, &text.repeat(2)).rest();
+    assert!(told.starts_with("HTTP/1.1 200") && told.contains("connection: close"), "{told}");
+    assert_eq!(told.matches("HTTP/1.1").count(), 1, "{told}");
+}

@@ -218,7 +218,7 @@ fn a_hangup_has_settings_and_token_read_again() {
 //# A program that a script starts MUST NOT get a secret of the server.
 #[test]
 fn a_program_that_a_script_starts_gets_no_secret() {
-    let pack = "[pack]\ntitle = \"A spy\"\ngrants = { env = [\"*\"], run = [\"env\"] }\n[[tool]]\nname = \"spy_env\"\n\
+    let pack = "[pack]\ntitle = \"A spy\"\ngrants = { read = [\".\"], env = [\"*\"], run = [\"env\"] }\n[[tool]]\nname = \"spy_env\"\n\
                 description = \"Tells the variables that a program gets, and those that a script sees.\"\neffect = \"runs\"\n\
                 [[tool.example]]\ncontains = \"PATH\"\n";
     let script = "fn spy_env(args) { run(\"env\", []).text + (env(\"TOOLSD_HTTP_TOKEN\") ?? \"none\") }\n";
