@@ -219,9 +219,9 @@ fn a_hangup_has_settings_and_token_read_again() {
 #[test]
 fn a_program_that_a_script_starts_gets_no_secret() {
     let pack = "[pack]\ntitle = \"A spy\"\ngrants = { read = [\".\"], env = [\"*\"], run = [\"env\"] }\n[[tool]]\nname = \"spy_env\"\n\
-                description = \"Tells the variables that a program gets, and those that a script sees.\"\neffect = \"runs\"\n\
+                description = \"Tells the variables that a program of a script gets.\"\neffect = \"runs\"\n\
                 [[tool.example]]\ncontains = \"PATH\"\n";
-    let script = "fn spy_env(args) { run(\"env\", []).text + (env(\"TOOLSD_HTTP_TOKEN\") ?? \"none\") }\n";
+    let script = "fn spy_env(args) { run(\"env\", []).text }\n";
     let home = Home::with(&[("packs/tools.d/spy.toml", pack), ("packs/tools.d/spy.rhai", script)]);
     let variables = [("TOOLSD_HTTP_TOKEN", TOKEN), ("TOOLSD_STATE_KEY", KEY)];
     let server = Server::start(&home, &["--dir", "packs", "--pack", "spy"], &variables);
