@@ -12,6 +12,7 @@ mod options;
 mod prompt;
 mod read;
 mod refreshing;
+mod secrets;
 mod serve;
 mod session;
 mod show;
@@ -22,6 +23,7 @@ mod trust;
 mod watching;
 
 use crate::diagnostic::Diagnostic;
+use crate::world::disk::hide_process;
 use clap::{Parser, Subcommand};
 use options::Shared;
 use session::Session;
@@ -89,13 +91,17 @@ type Ended = Result<Exit, Box<Diagnostic>>;
 
 /// Runs the command that the arguments of the process name; gives the exit code: 0 all is well, 1 faults, 2 usage.
 pub fn run() -> u8 {
+    let hidden = hide_process();
     let line = Line::parse();
     let terminal = Terminal::new(session::variable("NO_COLOR").is_some_and(|value| !value.is_empty()));
     log::begin(line.shared.log_format, terminal.colours_errors());
-    let ended = match line.command {
+    let ended = hidden.and_then(|()| match line.command {
         Command::Docs(docs) => docs.run(&line.shared, &terminal),
-        command => Session::open(line.shared, terminal).and_then(|session| command.run(session)),
-    };
+        mut command => {
+            command.begin()?;
+            Session::open(line.shared, terminal).and_then(|session| command.run(session))
+        }
+    });
     match ended {
         Ok(exit) => exit.into(),
         //= docs/spec.md#command-line
@@ -109,6 +115,14 @@ pub fn run() -> u8 {
 }
 
 impl Command {
+    /// What comes before anything is opened.
+    fn begin(&mut self) -> Result<(), Box<Diagnostic>> {
+        match self {
+            Self::Serve(serve) => serve.find_secrets(),
+            _ => Ok(()),
+        }
+    }
+
     fn run(self, session: Session) -> Ended {
         match self {
             Self::Serve(serve) => serve.run(session),

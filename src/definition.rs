@@ -24,7 +24,7 @@ pub use read::{Care, read, read_known};
 pub use schema::{Checker, ObjectSchema, Problem, Role, Schema, lint, missing_references, object, published, resolved};
 pub use tool::{Declared, Hints, Task, Tasking};
 pub use uri::variables as uri_variables;
-pub use workspace::{Server, Workspace, Written, read_workspace};
+pub use workspace::{HttpOverride, Server, Workspace, Written, read_workspace};
 
 use fields::{Fields, TextOrTable};
 use grammar::{FILE, WORKSPACE};

@@ -26,12 +26,13 @@ mod secret;
 mod sender;
 mod skills;
 mod stdio;
+mod strict;
 mod tasking;
 mod tasks;
 mod telling;
 mod wire;
 
-pub use http::{Gate, Listening};
+pub use http::{ConnectionLimits, Gate, HttpSettings, Listening, Renew};
 pub use secret::Secret;
 pub use wire::Bounds;
 
@@ -41,7 +42,7 @@ use asking::{Line, Manner, PATIENCE, Put, asked, unheard};
 use bus::{Bus, Event, STATUS, read_resource};
 use connection::{Connection, Host};
 use lists::{Calls, Lists, Shelf, page, typed};
-use message::{Incoming, is_removed, misread, misread_cursor, read_message, read_refused};
+use message::{Incoming, error_message, is_removed, message_of, misread, misread_cursor, read_message, read_refused};
 use outlet::Outlet;
 use revision::Revision;
 use rmcp::ServiceExt;
@@ -52,10 +53,12 @@ use sender::Sender;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
+use strict::{Unreadable, read_json};
 use tasking::{Job, owner};
 use tasks::{Begun, Owner, Tasks};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
 use wire::{Ends, Wire};
 
 /// What the server says of itself, and how it serves.
@@ -98,7 +101,7 @@ impl Default for Settings {
     }
 }
 
-/// Serves standard input and output until the input ends, the client is gone, or SIGINT or SIGTERM comes.
+/// Serves standard input and output until the input ends, the client is gone, or SIGINT, SIGTERM or SIGHUP comes.
 /// Standard output is the protocol's from then on: what else is printed goes to standard error.
 ///
 /// All of these ends are good ends. A thread that reads a terminal or a file may still wait for it
@@ -108,11 +111,12 @@ impl Default for Settings {
 /// The streams cannot be taken, or signals cannot be heard.
 pub async fn serve_stdio(service: Arc<dyn Answering>, settings: Settings) -> io::Result<()> {
     let ends = Ends::default();
-    let ended = ended()?;
+    // A terminal that is closed is the end too.
+    let ended = ended([SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()])?;
     let (input, output) = stdio::take()?;
     let all = ends.all.clone();
     //= docs/spec.md#protocol
-    //# The process MUST end with code 0 at the end of its input, at SIGINT and at SIGTERM.
+    //# The process MUST end with code 0 at the end of its input, at SIGINT, at SIGTERM and at SIGHUP.
     let signals = tokio::spawn(async move {
         ended.await;
         all.cancel();
@@ -122,24 +126,35 @@ pub async fn serve_stdio(service: Arc<dyn Answering>, settings: Settings) -> io:
     Ok(())
 }
 
-/// Serves HTTP at the address of the gate until SIGINT or SIGTERM comes.
+/// Serves HTTP at the address of the gate until SIGINT or SIGTERM comes. SIGHUP has the settings read again by `renew`.
 ///
 /// # Errors
 /// The address cannot be listened at, or signals cannot be heard.
-pub async fn serve_http(service: Arc<dyn Answering>, settings: Settings, gate: Gate) -> io::Result<()> {
-    let ended = ended()?;
-    http::serve(Arc::new(Host::new(service, settings)), gate, ended).await
+pub async fn serve_http(
+    service: Arc<dyn Answering>,
+    settings: Settings,
+    http: HttpSettings,
+    renew: Renew,
+) -> io::Result<()> {
+    let ended = ended([SignalKind::interrupt(), SignalKind::terminate()])?;
+    let mut hung_up = signal(SignalKind::hangup())?;
+    let renewed = async move || {
+        hung_up.recv().await;
+    };
+    http::serve(Arc::new(Host::new(service, settings)), http, renew, renewed, ended).await
 }
 
-/// Comes to be at SIGINT or SIGTERM.
-fn ended() -> io::Result<impl Future<Output = ()>> {
-    let (mut interrupted, mut terminated) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-    Ok(async move {
-        tokio::select! {
-            _ = interrupted.recv() => {}
-            _ = terminated.recv() => {}
-        }
-    })
+/// Comes to be at the first of these signals.
+fn ended<const COUNT: usize>(kinds: [SignalKind; COUNT]) -> io::Result<impl Future<Output = ()>> {
+    let heard = CancellationToken::new();
+    for kind in kinds {
+        let (mut signals, heard) = (signal(kind)?, heard.clone());
+        tokio::spawn(async move {
+            signals.recv().await;
+            heard.cancel();
+        });
+    }
+    Ok(async move { heard.cancelled().await })
 }
 
 /// Serves one connection until its input ends, or whoever reads its output is gone.

@@ -1,6 +1,8 @@
 //! The built binary over HTTP: who may come in, both eras at one address, headers, refusals, the end.
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
+#[path = "hostile/http.rs"]
+mod attacks;
 #[path = "http/client.rs"]
 mod client;
 #[path = "http/ends.rs"]
@@ -11,8 +13,14 @@ mod gate;
 mod home;
 #[path = "http/limits.rs"]
 mod limits;
+#[path = "hostile/http_requests.rs"]
+mod oddities;
+#[path = "http/raw.rs"]
+mod raw;
 #[path = "http/requests.rs"]
 mod requests;
+#[path = "http/secrets.rs"]
+mod secrets;
 #[path = "http/tasks.rs"]
 mod tasks;
 
@@ -23,7 +31,7 @@ use home::Home;
 const PACK: &str = r#"
 [pack]
 title = "Pots"
-limits = { time_ms = 600000, ticks = 900000000000 }
+limits = { time_ms = 600000, ticks = 900000000000, output_kb = 8192 }
 
 [[tool]]
 name = "list_pots"
@@ -39,6 +47,20 @@ description = "Fills a pot, telling when it begins."
 effect = "pure"
 [[tool.example]]
 gives = "full"
+
+[[tool]]
+name = "pour_pot"
+description = "Pours a megabyte."
+effect = "pure"
+[[tool.example]]
+contains = "xxx"
+
+[[tool]]
+name = "simmer_pot"
+description = "Lets a pot simmer for a while, and says that it is done."
+effect = "pure"
+[[tool.example]]
+gives = "done"
 
 [[tool]]
 name = "watch_pot"
@@ -69,6 +91,17 @@ fn fill_pot(args) {
     for drop in range(0, 20000) { drops += 1; }
     "full"
 }
+fn pour_pot(args) {
+    let water = "x";
+    for doubling in range(0, 20) { water += water; }
+    water
+}
+fn simmer_pot(args) {
+    progress(1, 2);
+    let steps = 0;
+    for step in range(0, 400000) { steps += 1; }
+    "done"
+}
 fn watch_pot(args) {
     progress(1, 2);
     while true {}
@@ -78,6 +111,19 @@ fn watch_pot(args) {
 /// A workspace beside a folder with the pack.
 fn pots() -> Home {
     Home::with(&[("packs/tools.d/pots.toml", PACK), ("packs/tools.d/pots.rhai", SCRIPT)])
+}
+
+/// The same, with limits of connections in settings that are trusted.
+fn pots_limited(limits: &str) -> Home {
+    let home = pots();
+    limit(&home, limits);
+    home
+}
+
+/// Writes limits of connections, and has the settings trusted.
+fn limit(home: &Home, limits: &str) {
+    home.write("toolsd.toml", &format!("[http]\n{limits}\n"));
+    home.run(&["trust"]).ended(0);
 }
 
 /// A server of the pack.

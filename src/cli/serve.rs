@@ -1,6 +1,6 @@
 //! `toolsd serve`: MCP on standard input and output, or over HTTP, with hot reload.
 
-use super::session::variable;
+use super::secrets::{SecretOptions, Secrets};
 use super::watching::Watching;
 use super::{Ended, Exit, Session};
 use crate::call::{Service, Serving, log_fault};
@@ -18,7 +18,7 @@ const THREADS: usize = 2;
 #[derive(Args)]
 pub struct Serve {
     /// Serve Streamable HTTP at this address, at the path `/mcp`, for example 127.0.0.1:8000; port 0 takes a free
-    /// one. `TOOLSD_HTTP_TOKEN` is the bearer token that clients must bring: without it only this machine is served.
+    /// one.
     #[arg(long, value_name = "ADDR")]
     http: Option<String>,
     /// A name by which clients reach this server, beside those of this machine; repeatable.
@@ -27,23 +27,20 @@ pub struct Serve {
     /// The origin of web pages that may use this server, beside those of this machine; repeatable.
     #[arg(long = "allow-origin", value_name = "ORIGIN", requires = "http")]
     origins: Vec<String>,
+    #[command(flatten)]
+    options: SecretOptions,
+    #[arg(skip)]
+    secrets: Secrets,
 }
 
 /// How long after the start nothing is watched yet.
 const UNWATCHED: Duration = Duration::from_millis(30);
-/// What clients must bring over HTTP.
-const TOKEN: &str = "TOOLSD_HTTP_TOKEN";
-/// What several processes share, so that one goes on with what another began.
-const STATE_KEY: &str = "TOOLSD_STATE_KEY";
-/// A key has so many bytes, at least.
-const STATE_KEY_BYTES: usize = 32;
-
 impl Serve {
     pub(super) fn run(self, session: Session) -> Ended {
         // Beside the reading of definitions, which needs one core at first.
         rayon::spawn(script::prepare);
-        let gate = self.gate()?;
-        let state_key = state_key()?;
+        let gate = self.gate(self.secrets.token())?;
+        let state_key = self.secrets.state_key();
         let service = session.service()?;
         service.describe();
         let registry = service.registry();
@@ -69,7 +66,10 @@ impl Serve {
             has_token: gate.as_ref().is_some_and(mcp::Gate::has_token),
         });
         let ended = match gate {
-            Some(gate) => runtime.block_on(mcp::serve_http(answering, settings, gate)),
+            Some(gate) => {
+                let http = mcp::HttpSettings { gate, limits: limits(&service) };
+                runtime.block_on(mcp::serve_http(answering, settings, http, self.renewal(&service)))
+            }
             None => runtime.block_on(mcp::serve_stdio(answering, settings)),
         };
         tracing::info!("shutting down");
@@ -86,22 +86,50 @@ impl Serve {
         }
     }
 
+    /// Finds the secrets, before anything is opened.
+    pub(super) fn find_secrets(&mut self) -> Result<()> {
+        self.secrets = self.options.find(self.http.is_some())?;
+        Ok(())
+    }
+
     /// Who may come in over HTTP, if that is asked for.
-    fn gate(&self) -> Result<Option<mcp::Gate>> {
+    fn gate(&self, token: Option<mcp::Secret>) -> Result<Option<mcp::Gate>> {
         let Some(address) = self.http.clone() else { return Ok(None) };
-        let token = variable(TOKEN).map(mcp::Secret::new);
         let listening = mcp::Listening { address, token, hosts: self.hosts.clone(), origins: self.origins.clone() };
         mcp::Gate::new(listening).map(Some)
     }
+
+    /// What is read again at SIGHUP: the settings of the workspace, and the token.
+    fn renewal(self, service: &Arc<Service>) -> mcp::Renew {
+        let service = Arc::clone(service);
+        Arc::new(move || {
+            let token = self.secrets.token_again()?;
+            let gate = self.gate(token)?.ok_or_else(|| Diagnostic::new(Code::INTERNAL, "no address is served"))?;
+            service.reload();
+            Ok(mcp::HttpSettings { gate, limits: limits(&service) })
+        })
+    }
 }
 
-fn state_key() -> Result<Option<mcp::Secret>> {
-    let Some(key) = variable(STATE_KEY) else { return Ok(None) };
-    if key.len() < STATE_KEY_BYTES {
-        let fault = Diagnostic::new(Code("usage"), format!("`{STATE_KEY}` is shorter than {STATE_KEY_BYTES} bytes"));
-        return Err(fault.help("for example the output of `openssl rand -hex 32`"));
+/// What connections may use: `[http]` of `toolsd.toml`, else what is usual.
+fn limits(service: &Service) -> mcp::ConnectionLimits {
+    let registry = service.registry();
+    let said = &registry.settings.workspace.http;
+    let usual = mcp::ConnectionLimits::default();
+    let count = |said: Option<u64>, usual: usize| said.map_or(usual, |said| usize::try_from(said).unwrap_or(usual));
+    let time = |said: Option<u64>, usual: Duration| said.map_or(usual, Duration::from_millis);
+    mcp::ConnectionLimits {
+        unproven: count(said.unproven, usual.unproven),
+        unproven_per_address: count(said.unproven_per_address, usual.unproven_per_address),
+        unproven_time: time(said.unproven_ms, usual.unproven_time),
+        connections: count(said.connections, usual.connections),
+        head_time: time(said.head_ms, usual.head_time),
+        body_time: time(said.body_ms, usual.body_time),
+        body_pause: time(said.body_pause_ms, usual.body_pause),
+        write_time: time(said.write_ms, usual.write_time),
+        idle_time: time(said.idle_ms, usual.idle_time),
+        pending_bytes: count(said.pending_mb.map(|megabytes| megabytes << 20), usual.pending_bytes),
     }
-    Ok(Some(mcp::Secret::new(key)))
 }
 
 /// What the server says of itself: `[server]` of `toolsd.toml`, else its own name and the title of the only pack.

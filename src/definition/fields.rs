@@ -257,7 +257,7 @@ fn fits(key: &Key, node: &Node, faults: &mut Vec<Diagnostic>) -> bool {
             if node.text().is_some() => {}
         Shape::WordOrTable(..) if is_table(node) => {}
         Shape::Flag | Shape::FlagOrKey if matches!(node.item, Item::Scalar(Json::Bool(_))) => {}
-        Shape::Integer(_) | Shape::IntegerOrKey(_) if node.kind() == "an integer" => {}
+        Shape::Integer(_) | Shape::IntegerWithin(..) | Shape::IntegerOrKey(_) if node.kind() == "an integer" => {}
         Shape::TextOrTexts | Shape::Completion if node.text().is_some() => {}
         Shape::Texts | Shape::TextOrTexts | Shape::Completion if is_list(node) => {
             node.items().iter().filter(|item| item.text().is_none()).for_each(|item| wrong(item, &wanted));
@@ -306,6 +306,11 @@ fn allowed(key: &Key, node: &Node, faults: &mut Vec<Diagnostic>) {
         }
         (Shape::Integer(least) | Shape::IntegerOrKey(least), Item::Scalar(Json::Number(number)))
             if number.as_i64().is_none_or(|n| n < least) =>
+        {
+            Diagnostic::new(code::WRONG_VALUE, format!("`{}` cannot be {number}", key.name)).help(key.shape.describe())
+        }
+        (Shape::IntegerWithin(least, most), Item::Scalar(Json::Number(number)))
+            if number.as_i64().is_none_or(|n| n < least || n > most) =>
         {
             Diagnostic::new(code::WRONG_VALUE, format!("`{}` cannot be {number}", key.name)).help(key.shape.describe())
         }

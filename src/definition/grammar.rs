@@ -58,6 +58,8 @@ pub enum Shape {
     Flag,
     /// A whole number, at least this.
     Integer(i64),
+    /// A whole number, at least the first and at most the second.
+    IntegerWithin(i64, i64),
     /// A whole number, at least this, or `config.KEY`: a key of the pack's configuration.
     IntegerOrKey(i64),
     /// `true` or `false`, or `config.KEY`.
@@ -103,6 +105,7 @@ impl Shape {
             Self::TextOrTexts => "a text or a list of texts".to_owned(),
             Self::Flag => "`true` or `false`".to_owned(),
             Self::Integer(least) => format!("an integer, {least} or more"),
+            Self::IntegerWithin(least, most) => format!("an integer from {least} to {most}"),
             Self::IntegerOrKey(least) => format!("an integer, {least} or more, or `\"config.KEY\"`"),
             Self::FlagOrKey => "`true`, `false` or `\"config.KEY\"`".to_owned(),
             Self::WordOrTable(words, grammar) => {

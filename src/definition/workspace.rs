@@ -21,6 +21,8 @@ pub struct Workspace {
     pub limits: LimitsOverride,
     /// What the server says of itself.
     pub server: Server,
+    /// What connections over HTTP may use.
+    pub http: HttpOverride,
 }
 
 /// JSON that was written in TOML, and the place of each part.
@@ -43,6 +45,31 @@ pub struct Server {
     pub lists_ttl_ms: Option<u64>,
 }
 
+/// `[http]`: what is nothing stays as it usually is. Times are in milliseconds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HttpOverride {
+    /// Connections that have not shown the token yet.
+    pub unproven: Option<u64>,
+    /// Of these, connections from one address.
+    pub unproven_per_address: Option<u64>,
+    /// How long a connection may take to show the token.
+    pub unproven_ms: Option<u64>,
+    /// Connections that have shown the token.
+    pub connections: Option<u64>,
+    /// How long a head may take.
+    pub head_ms: Option<u64>,
+    /// How long a body may take.
+    pub body_ms: Option<u64>,
+    /// How long a body may pause.
+    pub body_pause_ms: Option<u64>,
+    /// How long a client may take nothing.
+    pub write_ms: Option<u64>,
+    /// How long a connection may be silent between requests.
+    pub idle_ms: Option<u64>,
+    /// Megabytes of bodies and answers that wait.
+    pub pending_mb: Option<u64>,
+}
+
 /// Reads a `toolsd.toml` to its end. What could be read is returned, whatever else is wrong with it.
 pub fn read_workspace(source: &Arc<Source>) -> (Workspace, Vec<Diagnostic>) {
     let mut faults = Vec::new();
@@ -53,6 +80,7 @@ pub fn read_workspace(source: &Arc<Source>) -> (Workspace, Vec<Diagnostic>) {
         roots: file.located_texts("roots"),
         limits: limits(&file, &mut faults),
         server: server(&file, &mut faults),
+        http: http(&file, &mut faults),
         ..Workspace::default()
     };
     for entry in file.node("packs").map(Node::entries).unwrap_or_default() {
@@ -79,6 +107,22 @@ fn server(file: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> Server {
     }
 }
 
+fn http(file: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> HttpOverride {
+    let Some(http) = file.table("http", faults) else { return HttpOverride::default() };
+    HttpOverride {
+        unproven: http.integer("unproven"),
+        unproven_per_address: http.integer("unproven_per_address"),
+        unproven_ms: http.integer("unproven_ms"),
+        connections: http.integer("connections"),
+        head_ms: http.integer("head_ms"),
+        body_ms: http.integer("body_ms"),
+        body_pause_ms: http.integer("body_pause_ms"),
+        write_ms: http.integer("write_ms"),
+        idle_ms: http.integer("idle_ms"),
+        pending_mb: http.integer("pending_mb"),
+    }
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
@@ -94,6 +138,19 @@ mod tests {
         assert_eq!(workspace.packs[0].1.place("/level").unwrap().to_string(), "toolsd.toml:4:9");
         assert_eq!(workspace.prefixes[0].1, "a_");
         assert_eq!((workspace.limits.time_ms, workspace.server.page_size), (Some(5), Some(3)));
+    }
+
+    #[test]
+    fn limits_of_connections_have_ranges() {
+        let read = |text: &str| read_workspace(&Source::new("toolsd.toml", text));
+        let (workspace, faults) = read("[http]\nconnections = 9\nidle_ms = 86_400_000\n");
+        assert!(faults.is_empty(), "{faults:?}");
+        assert_eq!((workspace.http.connections, workspace.http.idle_ms), (Some(9), Some(86_400_000)));
+        for wrong in ["connections = 0", "connections = 65_537", "write_ms = 86_400_001", "pending_mb = -1"] {
+            let (workspace, faults) = read(&format!("[http]\n{wrong}\n"));
+            assert!(faults[0].to_string().contains("(an integer from 1 to "), "{wrong}: {faults:?}");
+            assert_eq!(workspace.http, HttpOverride::default(), "{wrong}");
+        }
     }
 
     #[test]

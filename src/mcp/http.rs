@@ -3,15 +3,25 @@
 //! `gate` says who may; `listening` takes connections and ends them; `answering` has rmcp answer one request, or
 //! `straight` if it is a plain call; `sessions` keeps those of the era of handshakes.
 
+mod activity;
 mod answering;
+mod arrival;
+mod connections;
+mod counted;
 mod gate;
+mod head_scan;
+mod limits;
 mod listening;
 mod sessions;
 mod straight;
+mod watched;
 
 pub use gate::{Gate, Listening};
+pub use limits::ConnectionLimits;
 
-use super::{Connection, Ends, Host, Incoming, Revision, Sender, misread_cursor, read_message, read_refused};
+use super::{Connection, Ends, Host, Incoming, Revision, Sender, message_of, misread_cursor, read_refused};
+use crate::diagnostic::{Code, Diagnostic, Result};
+use arc_swap::ArcSwap;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use std::io;
@@ -24,34 +34,79 @@ const PATH: &str = "/mcp";
 /// Bytes of the body of a request, at most.
 const BODY: usize = 4 << 20;
 
+/// Bytes of a body that was written anew, at most: `1e15` becomes `1000000000000000.0`.
+const REWRITTEN: usize = BODY * 8;
+
 /// What rmcp answers with.
 type Service = StreamableHttpService<Connection, LocalSessionManager>;
 
-/// Serves HTTP until `ended` comes to be.
+/// How HTTP is served: who may come in, and what connections may use. Both can be read again while it is served.
+#[derive(Clone, Debug)]
+pub struct HttpSettings {
+    /// Who may come in.
+    pub gate: Gate,
+    /// What connections may use.
+    pub limits: ConnectionLimits,
+}
+
+/// Reads the settings again; a fault leaves those that hold.
+pub type Renew = Arc<dyn Fn() -> Result<HttpSettings> + Send + Sync>;
+
+/// Serves HTTP until `ended` comes to be. Each time that `renewed` gives something, the settings are read again.
 ///
 /// # Errors
 /// The address cannot be listened at.
-pub(crate) async fn serve(host: Arc<Host>, gate: Gate, ended: impl Future<Output = ()>) -> io::Result<()> {
+pub(crate) async fn serve(
+    host: Arc<Host>,
+    settings: HttpSettings,
+    renew: Renew,
+    renewed: impl AsyncFnMut(),
+    ended: impl Future<Output = ()>,
+) -> io::Result<()> {
+    let HttpSettings { gate, limits } = settings;
     let ends = Ends::default();
     let streams = CancellationToken::new();
     let sessions = Arc::new(sessions::manager());
-    //= docs/spec.md#http
-    //# A request that names another host, or comes from another origin, than those allowed MUST be refused with status 403.
+    // The gate has checked hosts, origins and sizes, for both ways alike. A body that was written anew may be longer.
     let config = StreamableHttpServerConfig::default()
         .with_json_response(true)
-        .with_max_request_body_bytes(BODY)
-        .with_allowed_hosts(gate.hosts())
-        .with_allowed_origins(gate.origins())
-        .enforce_origin_validation()
+        .with_max_request_body_bytes(REWRITTEN)
+        .disable_allowed_hosts()
+        .disable_allowed_origins()
         .with_cancellation_token(streams.clone());
     //= docs/spec.md#http
     //# Both eras MUST be served at one address.
     let (each, until) = (Arc::clone(&host), ends.clone());
-    let straight = straight::Straight::new(Connection::new(Arc::clone(&host), ends.clone()), gate.hosts());
+    let straight = straight::Straight::new(Connection::new(Arc::clone(&host), ends.clone()));
     let service =
         Service::new(move || Ok(Connection::new(Arc::clone(&each), until.clone())), Arc::clone(&sessions), config);
-    let listener = listening::Listener::open(&host, gate.address(), ends, streams).await?;
-    let door = answering::Door { gate, service, sessions, straight };
-    listener.serve(Arc::new(door), &host, ended).await;
+    let listener = listening::Listener::open(&host, gate.address(), limits, ends, streams).await?;
+    let door = Arc::new(answering::Door { gate: ArcSwap::from_pointee(gate), service, sessions, straight });
+    let renewing = renewing(Arc::clone(&door), Arc::clone(listener.connections()), renew, renewed);
+    listener.serve(Arc::clone(&door), &host, ended, renewing).await;
     Ok(())
+}
+
+//= docs/spec.md#http
+//# At SIGHUP, the settings and the token MUST be read again, and the server MUST go on.
+/// Reads the settings again, each time that it is asked for.
+async fn renewing(
+    door: Arc<answering::Door>,
+    connections: Arc<connections::Connections>,
+    renew: Renew,
+    mut renewed: impl AsyncFnMut(),
+) {
+    loop {
+        renewed().await;
+        let renew = Arc::clone(&renew);
+        let read = tokio::task::spawn_blocking(move || renew()).await;
+        match read.unwrap_or_else(|error| Err(Diagnostic::new(Code::INTERNAL, error.to_string()))) {
+            Ok(HttpSettings { gate, limits }) => {
+                door.gate.store(Arc::new(gate));
+                connections.set_limits(listening::affordable(limits));
+                tracing::info!("settings and token were read again");
+            }
+            Err(fault) => tracing::error!("settings and token stay as they were: {fault}"),
+        }
+    }
 }

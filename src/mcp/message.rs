@@ -4,6 +4,7 @@
 //! We look at the method first, so that a known method with wrong parameters is told so, and small calls
 //! are read in one go.
 
+use super::{Unreadable, read_json};
 use crate::value::Json;
 use rmcp::model::{
     CancelledNotificationParam, ClientJsonRpcMessage, ClientNotification, ClientRequest, CustomNotification,
@@ -39,32 +40,53 @@ pub(crate) enum Incoming {
 pub(crate) fn read_message(line: &[u8]) -> Incoming {
     //= docs/spec.md#robustness
     //# No line on standard input MUST make the server panic or hang.
-    match serde_json::from_slice::<Json>(line) {
-        Ok(Json::Object(message)) => read_object(message),
-        Ok(Json::Array(_)) => refused(None, "batches are not supported, send one message a line"),
-        Ok(_) => refused(None, "a message is a JSON object"),
-        //= docs/spec.md#protocol
-        //# A line that is no JSON MUST be answered with a parse error.
-        Err(error) => Incoming::Refused(None, ErrorData::parse_error(format!("no JSON: {error}"), None)),
+    match read_json(line) {
+        Ok(message) => message_of(message),
+        Err(unreadable) => Incoming::Refused(None, unreadable.into()),
     }
 }
 
-/// The error for a body that cannot be read as a message, as it is sent.
-pub(crate) fn read_refused(body: &[u8]) -> Json {
-    let (id, error) = match read_message(body.trim_ascii()) {
+/// What a message says whose JSON was read already.
+pub(crate) fn message_of(message: Json) -> Incoming {
+    match message {
+        Json::Object(message) => read_object(message),
+        Json::Array(_) => refused(None, "batches are not supported, send one message a line"),
+        _ => refused(None, "a message is a JSON object"),
+    }
+}
+
+impl From<Unreadable> for ErrorData {
+    fn from(unreadable: Unreadable) -> Self {
+        match unreadable {
+            //= docs/spec.md#protocol
+            //# A line that is no JSON MUST be answered with a parse error.
+            Unreadable::Syntax(why) => Self::parse_error(format!("no JSON: {why}"), None),
+            Unreadable::Twice(why) => Self::invalid_request(why, None),
+        }
+    }
+}
+
+/// An error as it is sent.
+pub(crate) fn error_message(id: Option<RequestId>, error: &ErrorData) -> Json {
+    json!({ "jsonrpc": "2.0", "id": id.map(RequestId::into_json_value), "error": error })
+}
+
+/// The error for JSON that cannot be read as a message, as it is sent.
+pub(crate) fn read_refused(message: Json) -> Json {
+    let (id, error) = match message_of(message) {
         Incoming::Refused(id, error) => (id, error),
         _ => (None, ErrorData::invalid_request("no message of the protocol", None)),
     };
-    json!({ "jsonrpc": "2.0", "id": id.map(RequestId::into_json_value), "error": error })
+    error_message(id, &error)
 }
 
 /// The error for a page of a list that was asked for with something that is no cursor: rmcp reads that as no
 /// cursor, and answers with the first page.
-pub(crate) fn misread_cursor(body: &[u8]) -> Option<Json> {
-    memchr::memmem::find(body, b"\"cursor\"")?;
-    match read_message(body.trim_ascii()) {
+pub(crate) fn misread_cursor(message: &Json) -> Option<Json> {
+    message.pointer("/params/cursor").filter(|cursor| !cursor.is_string())?;
+    match message_of(message.clone()) {
         Incoming::Refused(Some(id), error) if error.code == ErrorCode::INVALID_PARAMS => {
-            Some(json!({ "jsonrpc": "2.0", "id": id.into_json_value(), "error": error }))
+            Some(error_message(Some(id), &error))
         }
         _ => None,
     }

@@ -1,7 +1,7 @@
 //! `toolsd.toml` of a workspace: read, and cut down to what an untrusted file may say.
 
 use super::trust::Trust;
-use crate::definition::{LimitsOverride, Server, Workspace, read_workspace};
+use crate::definition::{HttpOverride, LimitsOverride, Server, Workspace, read_workspace};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::guard::Limits;
 use crate::source::Source;
@@ -15,7 +15,7 @@ pub const SETTINGS: &str = "toolsd.toml";
 /// What the file says; empty if there is none.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// Its contents. If it is not trusted, `roots` and `server` are empty.
+    /// Its contents. If it is not trusted, `roots`, `server` and `http` are empty.
     pub workspace: Workspace,
     /// Whether a person allowed the file: if not, limits only go down, and paths stay out.
     pub trusted: bool,
@@ -42,6 +42,10 @@ impl Settings {
             let roots = std::mem::take(&mut workspace.roots);
             let at = roots.first().map_or_else(|| source.place(0..0), |root| root.at.clone());
             workspace.server = Server::default();
+            if std::mem::take(&mut workspace.http) != HttpOverride::default() {
+                let fault = Diagnostic::new(Code("untrusted"), "`[http]` is not used: the file is not trusted");
+                faults.push(*fault.warning().at(source.place(0..0)).help("read it, then run `toolsd trust`"));
+            }
             if !roots.is_empty() {
                 let fault = Diagnostic::new(Code("untrusted"), "`roots` is not used: the file is not trusted");
                 faults.push(*fault.warning().at(at).help("read it, then run `toolsd trust`"));

@@ -13,6 +13,7 @@ mod protected;
 mod repository;
 mod roots;
 mod scratch;
+mod secrecy;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -21,6 +22,7 @@ pub use confine::{Mechanisms, Sandbox, SandboxStatus, choose_sandbox, sandbox_st
 pub use pending::sweep;
 pub use place::{config_folder, current_folder, home_folder, state_folder};
 pub use scratch::Scratch;
+pub use secrecy::{SECRET_VARIABLES, SecretFile, hide_process, read_secret, read_secret_descriptor, secret_variable};
 
 use super::run::{Command, Ran};
 use super::walk::{self, Folders, Found};

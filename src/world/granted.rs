@@ -11,6 +11,8 @@ pub use programs::is_never;
 use protected::PROTECTED;
 pub use protected::protected_name;
 
+// No grant covers these variables. They are gone from the environment at the start: this is the second line.
+use super::disk::SECRET_VARIABLES as SECRET;
 use super::glob::Globs;
 use super::judge::Judge;
 use super::run::{Command, Git, ProgramGrant, Ran};
@@ -19,9 +21,6 @@ use super::{Attempt, Change, Entry, EntryKind, Stat, Walk, Walked, World, path, 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use std::borrow::Cow;
 use std::sync::Arc;
-
-/// Variables that no grant covers: what clients bring to be let in, and what their states are sealed with.
-const SECRET: [&str; 2] = ["TOOLSD_HTTP_TOKEN", "TOOLSD_STATE_KEY"];
 
 /// How a user grants a folder.
 pub const GRANT_ROOT: &str =

@@ -34,12 +34,17 @@ pub struct Stream(BufReader<TcpStream>);
 impl Server {
     /// Serves at a free port of this machine.
     pub fn start(home: &Home, options: &[&str], variables: &[(&str, &str)]) -> Self {
-        let mut child = home
-            .command()
-            .args(["serve", "--http", "127.0.0.1:0"])
+        let mut command = home.command();
+        command.args(["serve", "--http", "127.0.0.1:0"]).envs(variables.iter().copied());
+        Self::from_command(&mut command, home, options)
+    }
+
+    /// Starts a command that serves, with these options behind its own.
+    pub fn from_command(command: &mut Command, home: &Home, options: &[&str]) -> Self {
+        let mut child = command
             .args(options)
             .env("TOOLSD_LOG", "info")
-            .envs(variables.iter().copied())
+            .current_dir(home.workspace())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
@@ -127,6 +132,11 @@ impl Server {
     pub fn ask_in(&self, session: &str, method: &str, params: Value) -> Reply {
         let headers = [("Mcp-Session-Id", session), ("MCP-Protocol-Version", "2025-11-25")];
         self.send("POST", &headers, &request(method, params).to_string())
+    }
+
+    /// The number of the process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// Sends the process a signal.

@@ -8,8 +8,6 @@ use std::net::TcpStream;
 
 /// Bytes of a body, at most.
 const BODY: usize = 4 << 20;
-/// Connections that are open at a time.
-const CONNECTIONS: usize = 1_024;
 /// Sessions that are open at a time.
 const SESSIONS: usize = 1_000;
 
@@ -71,39 +69,6 @@ fn too_many_sessions_are_refused_until_one_ends() {
     let first = first.unwrap();
     assert_eq!(server.send("DELETE", &[("Mcp-Session-Id", &first)], "").status / 100, 2);
     assert_eq!(server.send("POST", &[], &hello).status, 200);
-}
-
-//= docs/spec.md#http
-//= type=test
-//# When too many connections are open another MUST wait until one ends, and then be served.
-#[test]
-fn too_many_connections_wait() {
-    let home = pots();
-    let server = serve(&home, &[], &[]);
-    let head = format!("GET /elsewhere HTTP/1.1\r\nHost: {}\r\n\r\n", server.address);
-    let ask = |stream: &mut TcpStream| stream.write_all(head.as_bytes()).unwrap();
-    let hear = |stream: &mut TcpStream| {
-        let mut start = [0; 12];
-        stream.read_exact(&mut start).unwrap();
-        assert_eq!(&start, b"HTTP/1.1 404");
-    };
-    let mut open = Vec::new();
-    for _ in 0..CONNECTIONS {
-        // A system that gives a process fewer cannot try this.
-        let Ok(mut stream) = TcpStream::connect(server.address) else { return };
-        ask(&mut stream);
-        hear(&mut stream);
-        open.push(stream);
-    }
-    let Ok(mut late) = TcpStream::connect(server.address) else { return };
-    ask(&mut late);
-    // The server is at work for others meanwhile.
-    ask(&mut open[0]);
-    late.set_nonblocking(true).unwrap();
-    assert_eq!(late.read(&mut [0]).unwrap_err().kind(), ErrorKind::WouldBlock);
-    late.set_nonblocking(false).unwrap();
-    drop(open.pop());
-    hear(&mut late);
 }
 
 //= docs/spec.md#questions

@@ -126,7 +126,7 @@ fn files_are_served() {
 
 //= docs/spec.md#protocol
 //= type=test
-//# The process MUST end with code 0 at the end of its input, at SIGINT and at SIGTERM.
+//# The process MUST end with code 0 at the end of its input, at SIGINT, at SIGTERM and at SIGHUP.
 #[test]
 fn nothing_to_read_ends_well() {
     assert!(end(start(Stdio::null(), Stdio::piped()), Duration::from_secs(3)).success());
@@ -134,13 +134,13 @@ fn nothing_to_read_ends_well() {
 
 //= docs/spec.md#protocol
 //= type=test
-//# The process MUST end with code 0 at the end of its input, at SIGINT and at SIGTERM.
+//# The process MUST end with code 0 at the end of its input, at SIGINT, at SIGTERM and at SIGHUP.
 //= docs/spec.md#protocol
 //= type=test
 //# The end of the process MUST NOT wait for scripts without an end.
 #[test]
 fn signals_end_it_though_calls_run() {
-    for signal in [libc::SIGTERM, libc::SIGINT] {
+    for signal in [libc::SIGTERM, libc::SIGINT, libc::SIGHUP] {
         let mut child = start(Stdio::piped(), Stdio::piped());
         let mut input = child.stdin.take().unwrap();
         let mut output = BufReader::new(child.stdout.take().unwrap());

@@ -17,6 +17,43 @@ pub static WORKSPACE: Grammar = Grammar {
         optional("roots", Shape::Texts, "Further folders that packs may be granted."),
         optional("limits", Shape::Table(&LIMITS), "The limits of every call."),
         optional("server", Shape::Table(&SERVER), "What the server says of itself."),
+        optional("http", Shape::Table(&HTTP), "What connections over HTTP may use."),
+    ],
+};
+
+/// A number of connections, or of megabytes.
+const COUNT: Shape = Shape::IntegerWithin(1, 65_536);
+
+/// Milliseconds, up to a day.
+const TIME: Shape = Shape::IntegerWithin(1, 86_400_000);
+
+/// `[http]`.
+static HTTP: Grammar = Grammar {
+    name: "[http]",
+    doc: "What connections over HTTP may use; read from a trusted file, and again at SIGHUP.",
+    keys: &[
+        optional("unproven", COUNT, "Connections that have not shown the token yet; 256 if it is left out."),
+        optional("unproven_per_address", COUNT, "Of these, connections from one address; 64 if it is left out."),
+        optional("unproven_ms", TIME, "How long a connection may take to show the token; 5,000 if it is left out."),
+        optional(
+            "connections",
+            COUNT,
+            "Connections that have shown the token; without a token, all; 1,024 if it is left out.",
+        ),
+        optional("head_ms", TIME, "How long the head of a request may take; 10,000 if it is left out."),
+        optional("body_ms", TIME, "How long the body of a request may take; 60,000 if it is left out."),
+        optional("body_pause_ms", TIME, "How long a body may pause; 10,000 if it is left out."),
+        optional(
+            "write_ms",
+            TIME,
+            "How long a client may take nothing of what is sent to it; 20,000 if it is left out.",
+        ),
+        optional("idle_ms", TIME, "How long a connection may be silent between requests; 75,000 if it is left out."),
+        optional(
+            "pending_mb",
+            COUNT,
+            "Bodies that are arriving and answers that clients have not taken, all together, in MB; 256 if it is left out.",
+        ),
     ],
 };
 

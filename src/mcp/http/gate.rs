@@ -1,7 +1,18 @@
 //! Who may come in: at which address, from which hosts and origins, with which token.
+//!
+//! `entering` is the way in: what it lets through is the only thing that an answer is made for.
 
+mod authority;
+mod entering;
+mod refusal;
+
+pub(crate) use entering::{Checked, Entered, Reached};
+pub(crate) use refusal::Refusal;
+
+use super::PATH;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::mcp::Secret;
+use authority::{Authority, Origin};
 use hyper::HeaderMap;
 use hyper::header::AUTHORIZATION;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -24,8 +35,8 @@ pub struct Listening {
 pub struct Gate {
     address: SocketAddr,
     token: Option<Secret>,
-    hosts: Vec<String>,
-    origins: Vec<String>,
+    hosts: Vec<Authority>,
+    origins: Vec<Origin>,
 }
 
 /// The names of this machine, for itself.
@@ -49,7 +60,7 @@ impl Gate {
         //# An address that other machines reach MUST be refused without a token.
         } else if !address.ip().is_loopback() {
             return Err(usage(format!("`{address}` can be reached by other machines, and there is no token"))
-                .help("set `TOOLSD_HTTP_TOKEN`, or serve `127.0.0.1`"));
+                .help("give it by `--token-file` (or the variable `TOOLSD_HTTP_TOKEN`), or serve `127.0.0.1`"));
         }
         let mut hosts: Vec<String> = LOOPBACK.map(str::to_owned).to_vec();
         match address.ip() {
@@ -57,17 +68,11 @@ impl Gate {
             IpAddr::V4(ip) => hosts.push(ip.to_string()),
             IpAddr::V6(ip) => hosts.push(format!("[{ip}]")),
         }
-        for host in listening.hosts {
-            if host.parse::<hyper::http::uri::Authority>().is_err() {
-                return Err(usage(format!("`{host}` is no host")).help("a name or an address, with a port or without"));
-            }
-            hosts.push(host);
-        }
+        hosts.extend(listening.hosts);
+        let hosts = hosts.iter().map(|host| host_of(host)).collect::<Result<_>>()?;
         let loopback = LOOPBACK.iter().flat_map(|host| [format!("http://{host}:*"), format!("https://{host}:*")]);
-        let mut origins: Vec<String> = loopback.collect();
-        for origin in listening.origins {
-            origins.push(origin_of(&origin)?);
-        }
+        let origins: Vec<String> = loopback.chain(listening.origins).collect();
+        let origins = origins.iter().map(|origin| origin_of(origin)).collect::<Result<_>>()?;
         Ok(Self { address, token: listening.token, hosts, origins })
     }
 
@@ -84,16 +89,6 @@ impl Gate {
     /// Whether clients must bring a token.
     pub(crate) fn has_token(&self) -> bool {
         self.token.is_some()
-    }
-
-    /// The hosts by which this server is reached.
-    pub(crate) fn hosts(&self) -> Vec<String> {
-        self.hosts.clone()
-    }
-
-    /// The origins of web pages that may use it.
-    pub(crate) fn origins(&self) -> Vec<String> {
-        self.origins.clone()
     }
 
     /// Whether a request brings the token, if there is one.
@@ -128,24 +123,15 @@ fn address_of(text: &str) -> Result<SocketAddr> {
     })
 }
 
-/// An origin with its port: one without a port is that of its scheme.
-fn origin_of(text: &str) -> Result<String> {
-    let wrong = || {
+fn host_of(text: &str) -> Result<Authority> {
+    Authority::read(text)
+        .ok_or_else(|| usage(format!("`{text}` is no host")).help("a name or an address, with a port or without"))
+}
+
+fn origin_of(text: &str) -> Result<Origin> {
+    Origin::read_allowed(text.trim_end_matches('/')).ok_or_else(|| {
         usage(format!("`{text}` is no origin"))
             .help("a scheme, a host and perhaps a port, for example `https://app.example.com`")
-    };
-    if let Some(any_port) = text.strip_suffix(":*") {
-        return origin_of(any_port).map(|_| text.to_owned());
-    }
-    let uri: hyper::Uri = text.trim_end_matches('/').parse().map_err(|_| wrong())?;
-    let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else { return Err(wrong()) };
-    if uri.path() != "/" || uri.query().is_some() {
-        return Err(wrong());
-    }
-    Ok(match (authority.port_u16(), scheme) {
-        (None, "https") => format!("{scheme}://{authority}:443"),
-        (None, "http") => format!("{scheme}://{authority}:80"),
-        _ => format!("{scheme}://{authority}"),
     })
 }
 
@@ -181,11 +167,15 @@ mod tests {
     #[test]
     fn an_origin_gets_the_port_of_its_scheme() {
         let origin = |text: &str| origin_of(text).ok();
-        assert_eq!(origin("https://a.example").as_deref(), Some("https://a.example:443"));
-        assert_eq!(origin("http://a.example/").as_deref(), Some("http://a.example:80"));
-        assert_eq!(origin("https://a.example:8443").as_deref(), Some("https://a.example:8443"));
-        assert_eq!(origin("https://a.example:*").as_deref(), Some("https://a.example:*"));
-        for wrong in ["a.example", "https://", "https://a.example/page", "*"] {
+        for (short, whole) in [
+            ("https://a.example", "https://a.example:443"),
+            ("http://a.example/", "http://a.example:80"),
+            ("https://A.example:8443", "https://a.example:8443"),
+        ] {
+            assert!(origin(short).is_some() && origin(short) == origin(whole), "{short}");
+        }
+        assert!(origin("https://a.example:*") != origin("https://a.example"));
+        for wrong in ["a.example", "https://", "https://a.example/page", "*", "null", "https://*.a.example"] {
             assert_eq!(origin(wrong), None, "{wrong}");
         }
     }

@@ -1,26 +1,34 @@
 //! The socket: connections are taken, carried, and brought to their end.
 
+use super::activity::Ending;
 use super::answering::Door;
-use super::{Ends, Host};
+use super::connections::{Connections, Seat};
+use super::limits::told;
+use super::watched::Watched;
+use super::{ConnectionLimits, Ends, Host};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-/// So many connections are open at a time; others wait to be taken.
-const CONNECTIONS: u32 = 1_024;
-/// How long a connection may be silent between requests, or take for the head of one.
-const SILENCE: Duration = Duration::from_secs(75);
 /// How long answers may take to be sent at the end.
 const SENDING: Duration = Duration::from_millis(300);
+/// Bytes of a head, at most.
+const HEAD: usize = 64 << 10;
+/// Bytes that the system holds of what is sent on a connection: by itself it takes megabytes, which nobody counts.
+const SENT: usize = 256 << 10;
+/// Descriptors that are kept for files and programs.
+const DESCRIPTORS: usize = 256;
+/// How long nothing is taken when the system is out of descriptors.
+const RELIEF: Duration = Duration::from_millis(10);
 
 /// A socket that is listened at.
 pub(crate) struct Listener {
@@ -28,8 +36,7 @@ pub(crate) struct Listener {
     ends: Ends,
     /// Ends sessions and streams.
     streams: CancellationToken,
-    /// One permit for each connection that can be open.
-    connections: Arc<Semaphore>,
+    connections: Arc<Connections>,
     /// No connection takes another request.
     closing: CancellationToken,
 }
@@ -38,6 +45,7 @@ impl Listener {
     pub(crate) async fn open(
         host: &Host,
         address: SocketAddr,
+        limits: ConnectionLimits,
         ends: Ends,
         streams: CancellationToken,
     ) -> io::Result<Self> {
@@ -45,39 +53,51 @@ impl Listener {
         let address = socket.local_addr()?;
         host.service.listens(&address.ip().to_string(), address.port());
         tracing::info!("serving http://{address}{}", super::PATH);
-        let connections = Arc::new(Semaphore::new(CONNECTIONS as usize));
+        let connections = Connections::new(affordable(limits));
         Ok(Self { socket, ends, streams, connections, closing: CancellationToken::new() })
     }
 
-    /// Serves until `ended` comes to be, and brings all to its end.
-    pub(crate) async fn serve(self, door: Arc<Door>, host: &Host, ended: impl Future<Output = ()>) {
+    pub(crate) fn connections(&self) -> &Arc<Connections> {
+        &self.connections
+    }
+
+    /// Serves until `ended` comes to be, and brings all to its end. What goes on `beside` it never ends by itself.
+    pub(crate) async fn serve(
+        self,
+        door: Arc<Door>,
+        host: &Host,
+        ended: impl Future<Output = ()>,
+        beside: impl Future<Output = ()>,
+    ) {
         tokio::pin!(ended);
+        let watching = tokio::spawn(watch(Arc::clone(&self.connections)));
         tokio::select! {
             () = &mut ended => {}
             () = self.take(&door) => {}
+            () = beside => {}
         }
         self.wind_down(host).await;
+        watching.abort();
     }
 
     async fn take(&self, door: &Arc<Door>) {
         loop {
-            //= docs/spec.md#http
-            //# When too many connections are open another MUST wait until one ends, and then be served.
-            let Ok(permit) = Arc::clone(&self.connections).acquire_owned().await else { return };
-            let stream = match self.socket.accept().await {
-                Ok((stream, _)) => stream,
+            let (stream, peer) = match self.socket.accept().await {
+                Ok(taken) => taken,
                 Err(error) => {
-                    // The system is out of descriptors, or the client was gone at once: others go on.
+                    // The client was gone at once, or the system is out of descriptors: then one connection goes.
                     tracing::warn!(%error, "a connection was not taken");
-                    tokio::time::sleep(Duration::from_millis(50)).await;
+                    let is_gone = error.kind() == io::ErrorKind::ConnectionAborted;
+                    if !is_gone && self.connections.close_one() {
+                        tracing::warn!("closed the connection that has been silent longest");
+                    }
+                    sleep(RELIEF).await;
                     continue;
                 }
             };
-            let (door, closing) = (Arc::clone(door), self.closing.clone());
-            tokio::spawn(async move {
-                carry(stream, door, closing).await;
-                drop(permit);
-            });
+            let is_proven = !door.gate.load().has_token();
+            let seat = Arc::new(self.connections.admit(peer.ip(), is_proven));
+            tokio::spawn(carry(stream, seat, Arc::clone(door), self.closing.clone()));
         }
     }
 
@@ -92,34 +112,98 @@ impl Listener {
         // What is over in time needs no word, and what is not ends without it.
         let _ = timeout(host.settings.bounds.grace, host.all_turns()).await;
         ends.all.cancel();
-        let _ = timeout(SENDING, connections.acquire_many(CONNECTIONS)).await;
+        let _ = timeout(SENDING, connections.none()).await;
         streams.cancel();
-        let _ = timeout(SENDING, connections.acquire_many(CONNECTIONS)).await;
+        let _ = timeout(SENDING, connections.none()).await;
     }
 }
 
-async fn carry(stream: TcpStream, door: Arc<Door>, closing: CancellationToken) {
+/// Looks at all connections, again and again, and closes those whose time is over.
+async fn watch(connections: Arc<Connections>) {
+    loop {
+        connections.some().await;
+        sleep(connections.limits().look()).await;
+        connections.look();
+    }
+}
+
+/// The limits that the system can keep: a process has so many descriptors, and calls need some of them.
+pub(crate) fn affordable(limits: ConnectionLimits) -> ConnectionLimits {
+    let wanted = limits.connections.saturating_add(limits.unproven);
+    let needed = (wanted.saturating_add(DESCRIPTORS)) as u64;
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let Some(current) = current.filter(|current| *current < needed) else { return limits };
+    let raised = maximum.map_or(needed, |maximum| maximum.min(needed));
+    let current = match setrlimit(Resource::Nofile, Rlimit { current: Some(raised), maximum }) {
+        Ok(()) => raised,
+        Err(_) => current,
+    };
+    let most = usize::try_from(current).unwrap_or(usize::MAX);
+    if most as u64 >= needed {
+        return limits;
+    }
+    let most = most.saturating_sub(DESCRIPTORS).max(most / 2);
+    tracing::warn!("{most} connections are served in place of {wanted}: raise the limit of open files to {needed}");
+    limits.within(most)
+}
+
+async fn carry(stream: TcpStream, seat: Arc<Seat>, door: Arc<Door>, closing: CancellationToken) {
+    set_up(&stream, &seat.connections().limits());
+    let (own, asked) = (Arc::clone(&seat), Arc::clone(&seat));
+    let service = service_fn(move |request| {
+        let (door, seat) = (Arc::clone(&door), Arc::clone(&asked));
+        async move { Ok::<_, Infallible>(door.answer(request, &seat).await) }
+    });
+    // Times are watched from outside, for all connections at once.
+    let mut connection =
+        http1::Builder::new().max_buf_size(HEAD).serve_connection(TokioIo::new(Watched::new(stream, seat)), service);
+    let ending = tokio::select! {
+        result = &mut connection => return broke_off(result),
+        ending = own.activity.ended() => ending,
+        () = closing.cancelled() => {
+            Pin::new(&mut connection).graceful_shutdown();
+            tokio::select! {
+                result = &mut connection => return broke_off(result),
+                ending = own.activity.ended() => ending,
+            }
+        }
+    };
+    tracing::debug!(?ending, "a connection is closed");
+    let watched = connection.into_parts().io.into_inner();
+    if own.activity.is_blocked() {
+        watched.forget();
+    }
+    if ending == Ending::SlowHead {
+        let limits = own.connections().limits();
+        let time = if own.activity.is_proven() { limits.head_time } else { limits.head_time.min(limits.unproven_time) };
+        let text = format!("Request Timeout: the head did not arrive in {}", told(time));
+        let head = "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8";
+        watched.tell(&format!("{head}\r\nContent-Length: {}\r\n\r\n{text}", text.len()));
+    }
+}
+
+fn broke_off(result: Result<(), hyper::Error>) {
+    if let Err(error) = result {
+        tracing::debug!(%error, "a connection broke off");
+    }
+}
+
+fn set_up(stream: &TcpStream, limits: &ConnectionLimits) {
     // Without it an answer in two pieces waits for the other side's delayed acknowledgement: 40 ms.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "the connection sends in large pieces only");
     }
-    let service = service_fn(move |request| {
-        let door = Arc::clone(&door);
-        async move { Ok::<_, Infallible>(door.answer(request).await) }
-    });
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(SILENCE)
-        .serve_connection(TokioIo::new(stream), service);
-    tokio::pin!(connection);
-    let result = tokio::select! {
-        result = connection.as_mut() => result,
-        () = closing.cancelled() => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
-        }
-    };
-    if let Err(error) = result {
-        tracing::debug!(%error, "a connection broke off");
+    if let Err(error) = rustix::net::sockopt::set_socket_send_buffer_size(stream, SENT) {
+        tracing::debug!(%error, "the system holds as much of what is sent as it likes");
     }
+    // What the system still holds when all was written to it: a client that is gone without a word never takes it.
+    #[cfg(target_os = "linux")]
+    {
+        let time = u32::try_from(limits.write_time.as_millis()).unwrap_or(u32::MAX);
+        if let Err(error) = rustix::net::sockopt::set_tcp_user_timeout(stream, time) {
+            tracing::debug!(%error, "a client that is gone is noticed late");
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _it_has_no_such_option = limits;
 }

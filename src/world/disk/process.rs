@@ -100,6 +100,8 @@ fn told(survey: Survey) -> Result<Vec<String>> {
 }
 
 /// All variables that a program gets.
+//= docs/spec.md#secrets
+//# A program that a script starts MUST NOT get a secret of the server.
 fn variables(command: &Command, temporary: &str) -> Vec<(String, String)> {
     let passed = PASSED.iter().filter_map(|name| Some(((*name).to_owned(), place::env(name)?)));
     let mut variables: Vec<(String, String)> = passed.collect();

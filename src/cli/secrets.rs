@@ -1,0 +1,142 @@
+//! The secrets of a server: where each comes from, and what is read again later.
+
+use super::session::variable;
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::mcp::Secret;
+use crate::world::disk::{SecretFile, read_secret, read_secret_descriptor, secret_variable};
+use crate::world::path;
+use clap::Args;
+
+/// Where secrets come from.
+#[derive(Args, Clone, Debug)]
+pub struct SecretOptions {
+    /// The file with the bearer token that clients must bring over HTTP, in one line; only its user may read it. Without
+    /// a token only this machine is served.
+    #[arg(long, value_name = "FILE", requires = "http", conflicts_with = "token_fd")]
+    token_file: Option<String>,
+    /// The number of an open descriptor that gives the token.
+    #[arg(long, value_name = "N", requires = "http")]
+    token_fd: Option<u32>,
+    /// The file with the key that several processes share, so that one goes on with what another began.
+    #[arg(long, value_name = "FILE", conflicts_with = "state_key_fd")]
+    state_key_file: Option<String>,
+    /// The number of an open descriptor that gives this key.
+    #[arg(long, value_name = "N")]
+    state_key_fd: Option<u32>,
+}
+
+/// One kind of secret.
+struct Kind {
+    what: &'static str,
+    option: &'static str,
+    credential: &'static str,
+    variable: &'static str,
+}
+
+const TOKEN: Kind =
+    Kind { what: "token", option: "--token-file", credential: "toolsd-token", variable: "TOOLSD_HTTP_TOKEN" };
+const STATE_KEY: Kind = Kind {
+    what: "state key",
+    option: "--state-key-file",
+    credential: "toolsd-state-key",
+    variable: "TOOLSD_STATE_KEY",
+};
+
+/// A token has so many bytes, or can be guessed.
+const TOKEN_BYTES: usize = 16;
+/// A key has so many bytes, at least.
+const STATE_KEY_BYTES: usize = 32;
+
+/// A secret, and the file from which it can be read again.
+#[derive(Clone, Debug)]
+struct Found {
+    secret: Secret,
+    file: Option<(String, bool)>,
+}
+
+/// The secrets that were found.
+#[derive(Clone, Debug, Default)]
+pub struct Secrets {
+    token: Option<Found>,
+    state_key: Option<Found>,
+}
+
+impl SecretOptions {
+    /// Finds the secrets. Nothing may have been opened before: descriptors are taken by their numbers.
+    pub fn find(&self, over_http: bool) -> Result<Secrets> {
+        let state_key = STATE_KEY.find(self.state_key_file.as_deref(), self.state_key_fd)?;
+        let length = state_key.as_ref().map_or(STATE_KEY_BYTES, |found| found.secret.bytes().len());
+        if length < STATE_KEY_BYTES {
+            let (what, variable) = (STATE_KEY.what, STATE_KEY.variable);
+            let message = format!("the {what} (`{variable}`) is shorter than {STATE_KEY_BYTES} bytes");
+            return Err(
+                Diagnostic::new(Code("usage"), message).help("for example the output of `openssl rand -hex 32`")
+            );
+        }
+        let token = match over_http {
+            true => TOKEN.find(self.token_file.as_deref(), self.token_fd)?,
+            false => None,
+        };
+        if token.as_ref().is_some_and(|found| (1..TOKEN_BYTES).contains(&found.secret.bytes().len())) {
+            tracing::warn!("the token is shorter than {TOKEN_BYTES} bytes: it can be guessed");
+        }
+        Ok(Secrets { token, state_key })
+    }
+}
+
+impl Kind {
+    //= docs/spec.md#secrets
+    //# A secret MUST be taken from the file or the descriptor that the command line names, else from the credentials of the service, else from its variable, with a warning.
+    fn find(&self, file: Option<&str>, descriptor: Option<u32>) -> Result<Option<Found>> {
+        let held = secret_variable(self.variable);
+        let named = match (file, descriptor) {
+            (Some(file), _) => self.read(file.to_owned(), false)?,
+            (None, Some(number)) => {
+                let secret = Secret::new(read_secret_descriptor(self.what, number)?);
+                Some(Found { secret, file: None })
+            }
+            (None, None) => match variable("CREDENTIALS_DIRECTORY").filter(|folder| path::is_absolute(folder)) {
+                Some(folder) => self.read(path::join(&folder, self.credential), true)?,
+                None => None,
+            },
+        };
+        let Self { what, option, variable, .. } = self;
+        match (&named, &held) {
+            (Some(_), Some(_)) => tracing::warn!("`{variable}` is not used: the {what} was given otherwise"),
+            (None, Some(_)) => tracing::warn!(
+                "the {what} came by `{variable}`, which other programs of the user could read: use `{option}`"
+            ),
+            _ => {}
+        }
+        Ok(named.or_else(|| Some(Found { secret: Secret::new(held?), file: None })))
+    }
+
+    fn read(&self, path: String, is_credential: bool) -> Result<Option<Found>> {
+        let file = if is_credential { SecretFile::Credential(&path) } else { SecretFile::Own(&path) };
+        let secret = read_secret(self.what, file)?.map(Secret::new);
+        Ok(secret.map(|secret| Found { secret, file: Some((path, is_credential)) }))
+    }
+}
+
+impl Secrets {
+    /// What clients must bring.
+    pub fn token(&self) -> Option<Secret> {
+        self.token.as_ref().map(|found| found.secret.clone())
+    }
+
+    /// The same, read again if it lies in a file.
+    pub fn token_again(&self) -> Result<Option<Secret>> {
+        match self.token.as_ref().and_then(|found| found.file.clone()) {
+            Some((path, is_credential)) => match TOKEN.read(path, is_credential)? {
+                Some(found) => Ok(Some(found.secret)),
+                None => Err(Diagnostic::new(Code("usage"), "the credential with the token is gone")),
+            },
+            None => Ok(self.token()),
+        }
+    }
+
+    /// What states of unfinished requests are sealed with.
+    pub fn state_key(&self) -> Option<Secret> {
+        self.state_key.as_ref().map(|found| found.secret.clone())
+    }
+}

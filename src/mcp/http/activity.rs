@@ -1,0 +1,183 @@
+//! What a connection is doing, and since when: written where its bytes pass, read by whoever watches over all of them.
+
+use super::ConnectionLimits;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+use tokio::sync::Notify;
+
+/// What a connection does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+enum Phase {
+    /// No byte of the next request is there.
+    Idle = 0,
+    /// The head of a request is arriving.
+    Head = 1,
+    /// A request is read and answered.
+    Answering = 2,
+}
+
+/// Why a connection is closed before its client closes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Ending {
+    /// There are too many, and none has been silent longer.
+    Crowded = 1,
+    /// It has not shown the token in time.
+    Unproven = 2,
+    /// The head of its request did not arrive in time.
+    SlowHead = 3,
+    /// It was silent for too long.
+    Idle = 4,
+    /// Nothing was taken of what is sent.
+    Unread = 5,
+}
+
+/// The activity of one connection. Its own task writes it; times are milliseconds since it was taken.
+#[derive(Debug)]
+pub(crate) struct Activity {
+    address: IpAddr,
+    begun: Instant,
+    proven: AtomicBool,
+    phase: AtomicU8,
+    /// When the phase began.
+    since: AtomicU64,
+    /// When a byte last moved, in either direction.
+    moved: AtomicU64,
+    /// When a write began to wait, and one more; 0 while none does.
+    blocked: AtomicU64,
+    /// Bytes of answers that were made and not written yet.
+    pub(crate) owed: AtomicUsize,
+    ending: AtomicU8,
+    close: Notify,
+}
+
+impl Activity {
+    pub(crate) fn new(address: IpAddr, proven: bool) -> Self {
+        Self {
+            address,
+            begun: Instant::now(),
+            proven: AtomicBool::new(proven),
+            phase: AtomicU8::new(Phase::Idle as u8),
+            since: AtomicU64::new(0),
+            moved: AtomicU64::new(0),
+            blocked: AtomicU64::new(0),
+            owed: AtomicUsize::new(0),
+            ending: AtomicU8::new(0),
+            close: Notify::new(),
+        }
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn enter(&self, phase: Phase, now: u64) {
+        self.since.store(now, Relaxed);
+        self.phase.store(phase as u8, Relaxed);
+    }
+
+    fn is_in(&self, phase: Phase) -> bool {
+        self.phase.load(Relaxed) == phase as u8
+    }
+
+    pub(crate) fn address(&self) -> IpAddr {
+        self.address
+    }
+
+    pub(crate) fn is_proven(&self) -> bool {
+        self.proven.load(Relaxed)
+    }
+
+    /// It has shown the token; whether it had before.
+    pub(crate) fn prove(&self) -> bool {
+        self.proven.swap(true, Relaxed)
+    }
+
+    /// Bytes arrived.
+    pub(crate) fn reads(&self) {
+        let now = self.now();
+        self.moved.store(now, Relaxed);
+        if self.is_in(Phase::Idle) {
+            self.enter(Phase::Head, now);
+        }
+    }
+
+    /// A write, or the end of one, waits for the client.
+    pub(crate) fn waits_to_write(&self) {
+        if self.blocked.load(Relaxed) == 0 {
+            self.blocked.store(self.now() + 1, Relaxed);
+        }
+    }
+
+    /// Whether a write waits for the client.
+    pub(crate) fn is_blocked(&self) -> bool {
+        self.blocked.load(Relaxed) > 0
+    }
+
+    /// Bytes were taken.
+    pub(crate) fn writes(&self) {
+        self.moved.store(self.now(), Relaxed);
+        self.blocked.store(0, Relaxed);
+    }
+
+    /// The head of a request is read.
+    pub(crate) fn answers(&self) {
+        self.enter(Phase::Answering, self.now());
+    }
+
+    /// A request is answered.
+    pub(crate) fn has_answered(&self) {
+        self.enter(Phase::Idle, self.now());
+    }
+
+    /// The order in which connections are closed: those whose call is worked on come last; then, how long ago a byte
+    /// moved.
+    pub(crate) fn closed_before(&self) -> (bool, Instant) {
+        let is_working = self.is_in(Phase::Answering) && !self.is_blocked();
+        (is_working, self.begun + Duration::from_millis(self.moved.load(Relaxed)))
+    }
+
+    /// Which limit of time is over, if one is.
+    pub(crate) fn overdue(&self, limits: &ConnectionLimits) -> Option<Ending> {
+        let now = self.now();
+        let over = |since: u64, limit: Duration| Duration::from_millis(now.saturating_sub(since)) > limit;
+        let blocked = self.blocked.load(Relaxed);
+        //= docs/spec.md#http
+        //# A connection that has not shown the token in time MUST be closed.
+        if !self.is_proven() && over(0, limits.unproven_time) {
+            return Some(if self.is_in(Phase::Head) { Ending::SlowHead } else { Ending::Unproven });
+        }
+        //= docs/spec.md#http
+        //# A connection whose client takes nothing of what is sent to it MUST be closed.
+        if blocked > 0 && over(blocked - 1, limits.write_time) {
+            return Some(Ending::Unread);
+        }
+        let since = self.since.load(Relaxed);
+        match self.phase.load(Relaxed) {
+            //= docs/spec.md#http
+            //# A head that does not arrive in time MUST be answered with status 408.
+            phase if phase == Phase::Head as u8 => over(since, limits.head_time).then_some(Ending::SlowHead),
+            //= docs/spec.md#http
+            //# A connection that is silent between requests for too long MUST be closed.
+            phase if phase == Phase::Idle as u8 => over(since, limits.idle_time).then_some(Ending::Idle),
+            _ => None,
+        }
+    }
+
+    /// Has the connection closed; the first reason counts.
+    pub(crate) fn end(&self, why: Ending) {
+        if self.ending.compare_exchange(0, why as u8, Relaxed, Relaxed).is_ok() {
+            self.close.notify_one();
+        }
+    }
+
+    /// Comes to be when the connection is to be closed.
+    pub(crate) async fn ended(&self) -> Ending {
+        self.close.notified().await;
+        let endings = [Ending::Crowded, Ending::Unproven, Ending::SlowHead, Ending::Idle, Ending::Unread];
+        let why = self.ending.load(Relaxed);
+        endings.into_iter().find(|ending| *ending as u8 == why).unwrap_or(Ending::Crowded)
+    }
+}

@@ -1,0 +1,242 @@
+//! All open connections: how many of each kind there may be, which one is closed when there are too many, and how much
+//! they hold together.
+
+use super::ConnectionLimits;
+use super::activity::{Activity, Ending};
+use super::head_scan::Heads;
+use arc_swap::ArcSwap;
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
+
+/// The connections of a listener.
+pub(crate) struct Connections {
+    limits: ArcSwap<ConnectionLimits>,
+    open: Mutex<Open>,
+    /// Bytes of bodies and answers that wait.
+    pending: AtomicUsize,
+    /// One came, or the last one is gone.
+    changed: Notify,
+}
+
+#[derive(Default)]
+struct Open {
+    next: u64,
+    /// Those that may go on.
+    counted: HashMap<u64, Arc<Activity>>,
+    /// How many are not over yet: those, and others that are being closed.
+    seats: usize,
+}
+
+/// The place of one connection, free again when this is dropped.
+pub(crate) struct Seat {
+    connections: Arc<Connections>,
+    number: u64,
+    pub(crate) activity: Arc<Activity>,
+    heads: Mutex<Heads>,
+}
+
+/// Bytes that are counted as long as this is kept.
+pub(crate) struct Charge<'a> {
+    connections: &'a Connections,
+    bytes: usize,
+}
+
+impl Connections {
+    pub(crate) fn new(limits: ConnectionLimits) -> Arc<Self> {
+        Arc::new(Self {
+            limits: ArcSwap::from_pointee(limits),
+            open: Mutex::default(),
+            pending: AtomicUsize::new(0),
+            changed: Notify::new(),
+        })
+    }
+
+    pub(crate) fn limits(&self) -> ConnectionLimits {
+        **self.limits.load()
+    }
+
+    /// From now on these limits hold, for open connections too.
+    pub(crate) fn set_limits(&self, limits: ConnectionLimits) {
+        self.limits.store(Arc::new(limits));
+    }
+
+    fn open(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    //= docs/spec.md#http
+    //# When too many connections are open the one that has been silent longest MUST be closed, and another be served at once.
+    /// Takes a connection. It never waits: where one is too many, another one goes.
+    pub(crate) fn admit(self: &Arc<Self>, address: IpAddr, proven: bool) -> Seat {
+        let activity = Arc::new(Activity::new(address, proven));
+        let limits = self.limits();
+        let mut open = self.open();
+        if proven {
+            open.make_room(limits.connections, Activity::is_proven);
+        } else {
+            let is_near = |one: &Activity| !one.is_proven() && one.address() == address;
+            open.make_room(limits.unproven_per_address, is_near);
+            open.make_room(limits.unproven, |one| !one.is_proven());
+        }
+        let number = open.next;
+        open.next += 1;
+        open.seats += 1;
+        open.counted.insert(number, Arc::clone(&activity));
+        drop(open);
+        self.changed.notify_waiters();
+        Seat { connections: Arc::clone(self), number, activity, heads: Mutex::default() }
+    }
+
+    /// Closes the connection that has been silent longest, whatever its kind; whether there was one.
+    pub(crate) fn close_one(&self) -> bool {
+        let mut open = self.open();
+        let before = open.counted.len();
+        open.make_room(before, |_| true);
+        open.counted.len() < before
+    }
+
+    /// Closes those whose time is over.
+    pub(crate) fn look(&self) {
+        let limits = self.limits();
+        self.open().counted.retain(|_, activity| match activity.overdue(&limits) {
+            Some(why) => {
+                activity.end(why);
+                false
+            }
+            None => true,
+        });
+    }
+
+    /// Waits until there is something to look at.
+    pub(crate) async fn some(&self) {
+        self.until(|seats| seats > 0).await;
+    }
+
+    /// Waits until all are over.
+    pub(crate) async fn none(&self) {
+        self.until(|seats| seats == 0).await;
+    }
+
+    async fn until(&self, is_so: impl Fn(usize) -> bool) {
+        loop {
+            let changed = self.changed.notified();
+            tokio::pin!(changed);
+            // Before the look, so that no change is missed.
+            changed.as_mut().enable();
+            if is_so(self.open().seats) {
+                return;
+            }
+            changed.await;
+        }
+    }
+
+    //= docs/spec.md#http
+    //# While too many bytes wait, in bodies and in answers that clients do not take, a request MUST be refused with status 503.
+    /// Whether no more may wait.
+    pub(crate) fn is_full(&self) -> bool {
+        self.pending.load(Relaxed) > self.limits.load().pending_bytes
+    }
+
+    /// Bytes that nothing is counted for yet.
+    pub(crate) fn charge(&self) -> Charge<'_> {
+        Charge { connections: self, bytes: 0 }
+    }
+}
+
+impl Open {
+    /// Until there are fewer than `most` of a kind, the one that was silent longest is closed.
+    fn make_room(&mut self, most: usize, is_kind: impl Fn(&Activity) -> bool) {
+        loop {
+            let kind = self.counted.iter().filter(|(_, activity)| is_kind(activity));
+            let (mut count, mut first) = (0, None);
+            for (number, activity) in kind {
+                count += 1;
+                let order = (activity.closed_before(), *number);
+                first = first.filter(|least| *least < order).or(Some(order));
+            }
+            let Some((_, number)) = first.filter(|_| count >= most) else { return };
+            if let Some(activity) = self.counted.remove(&number) {
+                activity.end(Ending::Crowded);
+            }
+        }
+    }
+}
+
+impl Seat {
+    pub(crate) fn connections(&self) -> &Connections {
+        &self.connections
+    }
+
+    /// The client has shown the token, or need not.
+    pub(crate) fn prove(&self) {
+        if self.activity.is_proven() {
+            return;
+        }
+        let mut open = self.connections.open();
+        open.make_room(self.connections.limits().connections, Activity::is_proven);
+        self.activity.prove();
+    }
+
+    /// The heads of its requests.
+    pub(crate) fn heads(&self) -> MutexGuard<'_, Heads> {
+        self.heads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Bytes arrived.
+    pub(crate) fn reads(&self, bytes: &[u8]) {
+        self.activity.reads();
+        self.heads().feed(bytes);
+    }
+
+    /// A request is answered.
+    pub(crate) fn has_answered(&self) {
+        self.heads().next();
+        self.activity.has_answered();
+    }
+
+    /// Bytes of an answer are on their way.
+    pub(crate) fn owes(&self, bytes: usize) {
+        self.activity.owed.fetch_add(bytes, Relaxed);
+        self.connections.pending.fetch_add(bytes, Relaxed);
+    }
+
+    /// Bytes were taken, with what stands around them.
+    pub(crate) fn pays(&self, bytes: usize) {
+        self.activity.writes();
+        let paid = bytes.min(self.activity.owed.load(Relaxed));
+        if paid > 0 {
+            self.activity.owed.fetch_sub(paid, Relaxed);
+            self.connections.pending.fetch_sub(paid, Relaxed);
+        }
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        let owed = self.activity.owed.load(Relaxed);
+        self.connections.pending.fetch_sub(owed, Relaxed);
+        let mut open = self.connections.open();
+        open.counted.remove(&self.number);
+        open.seats -= 1;
+        if open.seats == 0 {
+            drop(open);
+            self.connections.changed.notify_waiters();
+        }
+    }
+}
+
+impl Charge<'_> {
+    pub(crate) fn add(&mut self, bytes: usize) {
+        self.bytes += bytes;
+        self.connections.pending.fetch_add(bytes, Relaxed);
+    }
+}
+
+impl Drop for Charge<'_> {
+    fn drop(&mut self) {
+        self.connections.pending.fetch_sub(self.bytes, Relaxed);
+    }
+}

@@ -1,0 +1,164 @@
+//! Reads the JSON of a message and refuses what readers disagree about: keys that stand twice, a byte order mark, what
+//! is nested too deep. A proxy or a log that read it otherwise would have seen another message.
+
+use crate::value::Json;
+use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number};
+use std::fmt;
+
+/// How deep arrays and objects may be nested. It is the limit of `serde_json`, which keeps it.
+const DEPTH: usize = 127;
+
+/// Why a text is no message.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Unreadable {
+    /// It is no JSON (RFC 8259), or nested too deep.
+    Syntax(String),
+    /// A key stands twice in one object, which has no defined meaning (RFC 8259, section 4).
+    Twice(String),
+}
+
+/// Reads one JSON text.
+pub(crate) fn read_json(text: &[u8]) -> Result<Json, Unreadable> {
+    if text.starts_with(b"\xef\xbb\xbf") {
+        //= docs/spec.md#protocol
+        //# A message that begins with a byte order mark or is nested more than 127 deep MUST be refused with a parse error.
+        return Err(Unreadable::Syntax("it begins with a byte order mark, which JSON on the wire has not".to_owned()));
+    }
+    let mut reader = serde_json::Deserializer::from_slice(text);
+    let read = Strict.deserialize(&mut reader).and_then(|json| reader.end().map(|()| json));
+    read.map_err(|error| match error.classify() {
+        serde_json::error::Category::Data => Unreadable::Twice(error.to_string()),
+        _ if error.to_string().starts_with("recursion limit") => {
+            Unreadable::Syntax(format!("it is nested more than {DEPTH} deep"))
+        }
+        _ => Unreadable::Syntax(error.to_string()),
+    })
+}
+
+/// Any value.
+struct Strict;
+
+impl<'de> DeserializeSeed<'de> for Strict {
+    type Value = Json;
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, reader: D) -> Result<Json, D::Error> {
+        reader.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Strict {
+    type Value = Json;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Json, E> {
+        Ok(Json::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Json, E> {
+        Ok(Json::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Json, E> {
+        Ok(Json::Number(value.into()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Json, E> {
+        Ok(Json::Number(value.into()))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Json, E> {
+        Ok(Number::from_f64(value).map_or(Json::Null, Json::Number))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Json, E> {
+        Ok(Json::String(value.to_owned()))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Json, E> {
+        Ok(Json::String(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Json, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element_seed(Strict)? {
+            list.push(item);
+        }
+        Ok(Json::Array(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut pairs: A) -> Result<Json, A::Error> {
+        let mut map = Map::new();
+        while let Some(key) = pairs.next_key::<String>()? {
+            //= docs/spec.md#protocol
+            //# A message in which a key stands twice in one object, at any depth, MUST be refused.
+            if map.contains_key(&key) {
+                return Err(A::Error::custom(format!("the key {} stands twice", Json::from(key))));
+            }
+            map.insert(key, pairs.next_value_seed(Strict)?);
+        }
+        Ok(Json::Object(map))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn twice(text: &str) -> String {
+        match read_json(text.as_bytes()) {
+            Err(Unreadable::Twice(why)) => why,
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    //= docs/spec.md#protocol
+    //= type=test
+    //# A message in which a key stands twice in one object, at any depth, MUST be refused.
+    #[test]
+    fn a_key_that_stands_twice_is_refused_at_any_depth() {
+        for text in [
+            r#"{"method":"a","method":"b"}"#,
+            r#"{"method":"a","method":"a"}"#,
+            r#"{"method":"a","me\u0074hod":"b"}"#,
+            r#"{"params":{"name":"a","method":1,"method":2}}"#,
+            r#"[[{"x":[{"method":1,"y":2,"method":3}]}]]"#,
+        ] {
+            assert!(twice(text).starts_with("the key \"method\" stands twice"), "{text}");
+        }
+        assert!(read_json(br#"{"a":{"b":1},"b":[{"a":1},{"a":2}]}"#).is_ok());
+    }
+
+    //= docs/spec.md#protocol
+    //= type=test
+    //# A message that begins with a byte order mark or is nested more than 127 deep MUST be refused with a parse error.
+    #[test]
+    fn what_is_too_deep_or_marked_is_refused() {
+        let nested = |depth: usize| ["[".repeat(depth), "]".repeat(depth)].concat();
+        assert!(read_json(nested(DEPTH).as_bytes()).is_ok());
+        let why = Unreadable::Syntax("it is nested more than 127 deep".to_owned());
+        assert_eq!(read_json(nested(DEPTH + 1).as_bytes()), Err(why));
+        assert!(matches!(read_json(nested(1_000_000).as_bytes()), Err(Unreadable::Syntax(_))));
+        let Err(Unreadable::Syntax(why)) = read_json("\u{feff}{}".as_bytes()) else { panic!() };
+        assert!(why.contains("byte order mark"));
+        let utf16: Vec<u8> = "{}".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        assert!(matches!(read_json(&utf16), Err(Unreadable::Syntax(_))));
+    }
+
+    proptest! {
+        #[test]
+        fn it_reads_what_serde_json_reads(text in r#"[\[\]{}:,"a-c0-9eE.+\\ -]{0,24}"#) {
+            let usual = serde_json::from_str::<Json>(&text).ok();
+            match read_json(text.as_bytes()) {
+                Ok(ours) => prop_assert_eq!(Some(ours), usual),
+                Err(Unreadable::Syntax(_)) => prop_assert_eq!(None, usual),
+                Err(Unreadable::Twice(_)) => prop_assert!(text.matches('"').count() >= 4),
+            }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! A connection whose bytes a test writes and reads itself.
+#![allow(clippy::unwrap_used, dead_code, reason = "tests may panic, and each uses a part of this")]
+
+use crate::client::{STATELESS, Server, stateless};
+use serde_json::{Value, json};
+use std::io::{ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+/// Long enough for anything that happens at all.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A connection.
+pub struct Raw {
+    pub stream: TcpStream,
+    /// What was read of it.
+    pub heard: Vec<u8>,
+}
+
+impl Raw {
+    /// Connects; the client's system takes no more than a few kilobytes that the test did not read.
+    pub fn open(server: &Server) -> Self {
+        let stream = TcpStream::connect(server.address).unwrap();
+        rustix::net::sockopt::set_socket_recv_buffer_size(&stream, 8 << 10).unwrap();
+        stream.set_nodelay(true).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_write_timeout(Some(PATIENCE)).unwrap();
+        Self { stream, heard: Vec::new() }
+    }
+
+    /// Connects and says something.
+    pub fn saying(server: &Server, text: &str) -> Self {
+        let mut raw = Self::open(server);
+        raw.say(text);
+        raw
+    }
+
+    /// Says something; whether it could be said.
+    pub fn say(&mut self, text: &str) -> bool {
+        self.stream.write_all(text.as_bytes()).is_ok()
+    }
+
+    /// Whether the server has closed it by now, and what it said is read meanwhile.
+    pub fn is_closed(&mut self) -> bool {
+        self.stream.set_nonblocking(true).unwrap();
+        let closed = loop {
+            let mut piece = [0; 4096];
+            match self.stream.read(&mut piece) {
+                Ok(0) => break true,
+                Ok(length) => self.heard.extend_from_slice(&piece[..length]),
+                Err(error) => break error.kind() != ErrorKind::WouldBlock,
+            }
+        };
+        self.stream.set_nonblocking(false).unwrap();
+        closed
+    }
+
+    /// Waits until the server closes it, doing something all the while; whether it did within a time.
+    pub fn closes_within(&mut self, time: Duration, mut meanwhile: impl FnMut(&mut Self)) -> bool {
+        let end = Instant::now() + time;
+        while Instant::now() < end {
+            if self.is_closed() {
+                return true;
+            }
+            meanwhile(self);
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        false
+    }
+
+    /// Reads until the server closes it, or says nothing for long.
+    pub fn rest(mut self) -> String {
+        let mut rest = Vec::new();
+        // A connection that is reset ends too; what came before is there.
+        let _ = self.stream.read_to_end(&mut rest);
+        self.heard.extend(rest);
+        String::from_utf8_lossy(&self.heard).into_owned()
+    }
+
+    /// Reads until nothing came for a while.
+    pub fn rest_within(self, pause: Duration) -> String {
+        self.stream.set_read_timeout(Some(pause)).unwrap();
+        self.rest()
+    }
+
+    /// The status of what is answered.
+    pub fn answer_head(mut self) -> u16 {
+        while !self.heard.contains(&b'\n') {
+            self.more();
+        }
+        String::from_utf8_lossy(&self.heard).split(' ').nth(1).unwrap().parse().unwrap()
+    }
+
+    /// Reads one answer whose length is said, without what comes behind it.
+    pub fn answer(&mut self) -> (u16, String) {
+        let head = loop {
+            if let Some(end) = memchr::memmem::find(&self.heard, b"\r\n\r\n") {
+                break self.heard.drain(..end + 4).collect::<Vec<u8>>();
+            }
+            self.more();
+        };
+        let head = String::from_utf8(head).unwrap().to_ascii_lowercase();
+        let length = head.split("content-length: ").nth(1).unwrap_or_else(|| panic!("{head}"));
+        let length: usize = length.split("\r\n").next().unwrap().parse().unwrap();
+        while self.heard.len() < length {
+            self.more();
+        }
+        let body = self.heard.drain(..length).collect();
+        (head.split(' ').nth(1).unwrap().parse().unwrap(), String::from_utf8(body).unwrap())
+    }
+
+    fn more(&mut self) {
+        let mut piece = [0; 65_536];
+        let length = self.stream.read(&mut piece).unwrap();
+        assert!(length > 0, "closed after {:?}", String::from_utf8_lossy(&self.heard));
+        self.heard.extend_from_slice(&piece[..length]);
+    }
+}
+
+/// A request as bytes: the usual fields, and those that are given.
+pub fn request(server: &Server, fields: &str, body: &str) -> String {
+    let (host, length) = (server.address, body.len());
+    let usual = "Accept: application/json, text/event-stream\r\nContent-Type: application/json";
+    format!("POST /mcp HTTP/1.1\r\nHost: {host}\r\n{usual}\r\nContent-Length: {length}\r\n{fields}\r\n{body}")
+}
+
+/// A call of a tool as bytes.
+pub fn call(server: &Server, tool: &str, fields: &str) -> String {
+    call_of(server, json!({ "name": tool, "arguments": {} }), fields)
+}
+
+/// A call with these parameters as bytes.
+pub fn call_of(server: &Server, params: Value, fields: &str) -> String {
+    let tool = params["name"].as_str().unwrap().to_owned();
+    let era = format!("MCP-Protocol-Version: {STATELESS}\r\nMcp-Method: tools/call\r\nMcp-Name: {tool}\r\n");
+    request(server, &format!("{era}{fields}"), &stateless("tools/call", params).to_string())
+}

@@ -1,0 +1,233 @@
+//! Secrets of a server: where they come from, who can read them, what happens when they change.
+
+use crate::client::Server;
+use crate::home::Home;
+use crate::{limit, pots, pots_limited, serve};
+use serde_json::json;
+use std::fs::{Permissions, set_permissions};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const TOKEN: &str = "a-token-of-the-tests";
+const OTHER: &str = "another-token-of-the-tests";
+const KEY: &str = "0123456789abcdef0123456789abcdef";
+
+/// A file that only its user reads.
+fn secret(home: &Home, name: &str, text: &str) -> PathBuf {
+    home.write(name, text);
+    let path = home.workspace().join(name);
+    set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+    path
+}
+
+fn status(server: &Server, token: &str) -> u16 {
+    server.ask_with("tools/list", json!({}), &[("Authorization", &format!("Bearer {token}"))]).status
+}
+
+//= docs/spec.md#secrets
+//= type=test
+//# A secret MUST be taken from the file or the descriptor that the command line names, else from the credentials of the service, else from its variable, with a warning.
+#[test]
+fn a_token_comes_from_a_file_a_descriptor_a_credential_or_a_variable() {
+    let home = pots();
+    let file = secret(&home, "secrets/toolsd-token", &format!("{TOKEN}\n"));
+    let (path, folder) = (file.to_str().unwrap(), file.parent().unwrap().to_str().unwrap());
+    let variable = ("TOOLSD_HTTP_TOKEN", OTHER);
+    let credentials = ("CREDENTIALS_DIRECTORY", folder);
+    for (options, variables, token) in [
+        (vec!["--token-file", path], vec![], TOKEN),
+        (vec!["--token-file", path], vec![variable], TOKEN),
+        (vec![], vec![credentials], TOKEN),
+        (vec![], vec![credentials, variable], TOKEN),
+        (vec![], vec![variable], OTHER),
+        (vec![], vec![variable, ("CREDENTIALS_DIRECTORY", "/nowhere")], OTHER),
+    ] {
+        let server = serve(&home, &options, &variables);
+        assert_eq!((status(&server, token), status(&server, "wrong")), (200, 401), "{options:?} {variables:?}");
+    }
+}
+
+#[test]
+fn a_descriptor_gives_the_token_and_is_closed() {
+    let home = pots();
+    let file = secret(&home, "token", TOKEN);
+    let mut shell = Command::new("sh");
+    let line = format!("exec 7<'{}' && exec \"$@\"", file.display());
+    shell.args(["-c", &line, "sh", env!("CARGO_BIN_EXE_toolsd"), "serve", "--http", "127.0.0.1:0", "--token-fd", "7"]);
+    let server = Server::from_command(&mut shell, &home, &["--dir", "packs", "--pack", "pots"]);
+    assert_eq!((status(&server, TOKEN), status(&server, "wrong")), (200, 401));
+    let open = std::fs::read_link(format!("/proc/{}/fd/7", server.id()));
+    assert!(open.is_err() || open.is_ok_and(|open| open != file), "the descriptor is open still");
+    let refused = home.run(&["serve", "--http", "127.0.0.1:0", "--token-fd", "99"]);
+    assert_eq!(refused.code, 2);
+    assert!(refused.err.contains("token descriptor 99 cannot be read"), "{}", refused.err);
+}
+
+//= docs/spec.md#secrets
+//= type=test
+//# A file with a secret MUST be refused unless it is a regular file of the user or of root that nobody else may read or write, and no symbolic link.
+#[test]
+fn a_file_that_others_read_is_refused_with_the_mend() {
+    let home = pots();
+    let file = secret(&home, "token", TOKEN);
+    let path = file.to_str().unwrap();
+    let refused = |option: &str, path: &str, why: &str| {
+        let said = home.run(&["serve", "--http", "127.0.0.1:0", option, path]);
+        assert_eq!(said.code, 2, "{}", said.err);
+        assert!(said.err.contains(why) && !said.err.contains(TOKEN), "{why}: {}", said.err);
+    };
+    symlink(&file, home.workspace().join("link")).unwrap();
+    refused("--token-file", "link", "token file link is a symbolic link");
+    refused("--token-file", "packs", "is no regular file");
+    refused("--token-file", "gone", "cannot be read");
+    refused("--state-key-file", path, "shorter than 32 bytes");
+    for mode in [0o640, 0o604, 0o644, 0o660, 0o666] {
+        set_permissions(&file, Permissions::from_mode(mode)).unwrap();
+        refused("--token-file", path, &format!("chmod 600 {path}"));
+        refused("--state-key-file", path, "is readable by others");
+    }
+    assert_eq!(home.run(&["serve", "--token-file", path]).code, 2, "a token is for HTTP alone");
+}
+
+#[test]
+fn a_state_key_comes_from_a_file_too() {
+    let home = pots();
+    let file = secret(&home, "key", KEY);
+    let path = file.to_str().unwrap();
+    let call = |server: &Server, state: Option<&str>| {
+        let knows = json!({ "io.modelcontextprotocol/clientCapabilities": { "elicitation": {} } });
+        let name = "test_input_required_result_multi_round";
+        let answers = json!({ "step1": { "action": "accept", "content": { "name": "Ada" } } });
+        let mut params = json!({ "name": name, "arguments": {}, "_meta": knows });
+        if let Some(state) = state {
+            (params["requestState"], params["inputResponses"]) = (json!(state), answers);
+        }
+        server.ask("tools/call", params).answer()
+    };
+    let first = Server::start(&home, &["--pack", "conformance", "--state-key-file", path], &[]);
+    let second = Server::start(&home, &["--pack", "conformance"], &[("TOOLSD_STATE_KEY", KEY)]);
+    let asked = call(&first, None);
+    let state = asked["result"]["requestState"].as_str().unwrap();
+    assert!(call(&second, Some(state))["result"]["inputRequests"]["step2"].is_object());
+}
+
+/// What another process of the same user reads of a process.
+fn spied(id: u32, what: &str, user: Option<u32>) -> Option<Vec<u8>> {
+    let mut cat = Command::new("cat");
+    if let Some(user) = user {
+        cat.uid(user);
+    }
+    let read = cat.arg(format!("/proc/{id}/{what}")).stderr(Stdio::null()).output().unwrap();
+    (read.status.success() && !read.stdout.is_empty()).then_some(read.stdout)
+}
+
+//= docs/spec.md#secrets
+//= type=test
+//# The memory, the descriptors and the environment of the process MUST NOT be readable for other processes of its user.
+//= docs/spec.md#secrets
+//= type=test
+//# A variable that holds a secret MUST be gone from the environment of the process before it does anything else.
+#[test]
+#[cfg(target_os = "linux")]
+fn nobody_reads_the_secrets_of_a_process() {
+    // Root reads whatever it likes: then both are another user.
+    let is_root = rustix::process::geteuid().is_root();
+    let user = is_root.then_some(65_534);
+    let home = pots();
+    let secrets = [("TOOLSD_HTTP_TOKEN", TOKEN), ("TOOLSD_STATE_KEY", KEY)];
+    let program = home.workspace().join("toolsd");
+    std::fs::copy(env!("CARGO_BIN_EXE_toolsd"), &program).unwrap();
+    open_up(&home);
+    let mut plain = Command::new("sleep");
+    plain.arg("60").envs(secrets);
+    let mut ours = Command::new(&program);
+    ours.args(["serve", "--http", "127.0.0.1:0", "--dir", "packs", "--pack", "pots"]).envs(secrets);
+    if let Some(user) = user {
+        plain.uid(user);
+        ours.uid(user);
+    }
+    let mut plain = plain.spawn().unwrap();
+    let seen = String::from_utf8(spied(plain.id(), "environ", user).unwrap_or_default()).unwrap();
+    plain.kill().unwrap();
+    plain.wait().unwrap();
+    assert!(seen.contains(TOKEN) && seen.contains(KEY), "a void attack: {seen:?}");
+    let server = Server::from_command(&mut ours, &home, &[]);
+    assert_eq!(status(&server, TOKEN), 200);
+    for what in ["environ", "maps", "auxv", "io"] {
+        assert_eq!(spied(server.id(), what, user), None, "{what}");
+    }
+    // Even root does not find them where the system shows the environment and the command line.
+    for what in ["environ", "cmdline"] {
+        let seen = String::from_utf8_lossy(&std::fs::read(format!("/proc/{}/{what}", server.id())).unwrap_or_default())
+            .into_owned();
+        assert!(!seen.contains(TOKEN) && !seen.contains(KEY), "{what}: {seen}");
+    }
+    let core = std::fs::read_to_string(format!("/proc/{}/limits", server.id())).unwrap();
+    let core = core.lines().find(|line| line.starts_with("Max core file size")).unwrap();
+    assert_eq!(core.split_whitespace().nth(4), Some("0"), "{core}");
+}
+
+/// Lets another user into the folders of a test.
+fn open_up(home: &Home) {
+    let workspace = home.workspace();
+    for folder in [workspace.parent().unwrap(), &workspace] {
+        set_permissions(folder, Permissions::from_mode(0o755)).unwrap();
+    }
+}
+
+//= docs/spec.md#http
+//= type=test
+//# At SIGHUP, the settings and the token MUST be read again, and the server MUST go on.
+#[test]
+fn a_hangup_has_settings_and_token_read_again() {
+    let home = pots_limited("idle_ms = 86_400_000");
+    let file = secret(&home, "token", TOKEN);
+    let mut server = serve(&home, &["--token-file", file.to_str().unwrap()], &[]);
+    assert_eq!((status(&server, TOKEN), status(&server, OTHER)), (200, 401));
+    let until = |what: &dyn Fn() -> bool| {
+        let end = Instant::now() + Duration::from_secs(20);
+        while !what() {
+            assert!(Instant::now() < end, "nothing came of it");
+        }
+    };
+    secret(&home, "token", OTHER);
+    assert_eq!((status(&server, TOKEN), status(&server, OTHER)), (200, 401), "not before it is told");
+    server.signal("HUP");
+    until(&|| status(&server, OTHER) == 200);
+    assert_eq!(status(&server, TOKEN), 401);
+    // What cannot be read leaves what holds.
+    set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
+    server.signal("HUP");
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!((status(&server, TOKEN), status(&server, OTHER)), (401, 200));
+    // Limits of connections that are open already.
+    let mut silent = crate::raw::Raw::open(&server);
+    set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
+    limit(&home, "unproven_ms = 100");
+    server.signal("HUP");
+    assert!(silent.closes_within(Duration::from_secs(4), |_| {}), "5 s are the usual limit");
+    server.signal("TERM");
+    assert_eq!(server.wait().code(), Some(0));
+}
+
+//= docs/spec.md#secrets
+//= type=test
+//# A program that a script starts MUST NOT get a secret of the server.
+#[test]
+fn a_program_that_a_script_starts_gets_no_secret() {
+    let pack = "[pack]\ntitle = \"A spy\"\ngrants = { read = [\".\"], env = [\"*\"], run = [\"env\"] }\n[[tool]]\nname = \"spy_env\"\n\
+                description = \"Tells the variables that a program of a script gets.\"\neffect = \"runs\"\n\
+                [[tool.example]]\ncontains = \"PATH\"\n";
+    let script = "fn spy_env(args) { run(\"env\", []).text }\n";
+    let home = Home::with(&[("packs/tools.d/spy.toml", pack), ("packs/tools.d/spy.rhai", script)]);
+    let variables = [("TOOLSD_HTTP_TOKEN", TOKEN), ("TOOLSD_STATE_KEY", KEY)];
+    let server = Server::start(&home, &["--dir", "packs", "--pack", "spy"], &variables);
+    let bearer = format!("Bearer {TOKEN}");
+    let params = json!({ "name": "spy_env", "arguments": {} });
+    let told = server.ask_with("tools/call", params, &[("Authorization", &bearer)]).body;
+    assert!(told.contains("PATH="), "a void attack: {told}");
+    assert!(!told.contains(TOKEN) && !told.contains(KEY), "{told}");
+}
