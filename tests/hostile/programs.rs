@@ -536,6 +536,9 @@ fn a_grant_that_a_symlink_leads_elsewhere_is_refused() {
 //= docs/spec.md#programs
 //= type=test
 //# A program MUST be found in the `PATH` of the host itself, in a place where only root and the user of the host can put one.
+//= docs/spec.md#programs
+//= type=test
+//# A program that is named by a relative path MUST be refused.
 #[test]
 fn a_program_that_others_could_have_put_there_is_not_run() {
     use std::os::unix::fs::PermissionsExt;

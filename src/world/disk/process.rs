@@ -108,7 +108,7 @@ fn variables(command: &Command, temporary: &str) -> Vec<(String, String)> {
     // The one that is set last counts.
     for (name, value) in [("TMPDIR".to_owned(), temporary.to_owned())].into_iter().chain(command.env.iter().cloned()) {
         if name == "TMPDIR" && value != temporary
-            || never_set(&name) && !place::env(&name).is_some_and(|own| own == value)
+            || never_set(&name) && place::env(&name).is_none_or(|own| own != value)
         {
             continue;
         }

@@ -152,5 +152,5 @@ pub fn is_never(name: &str) -> bool {
         Some(start) => name.starts_with(start),
         None => name == *never,
     };
-    name.is_empty() || name.contains(['=', '\0']) || NEVER.iter().any(|never| fits(&never))
+    name.is_empty() || name.contains(['=', '\0']) || NEVER.iter().any(fits)
 }

@@ -48,6 +48,23 @@ fn without_a_mechanism_programs_are_refused_unless_the_user_allows_them() {
     }
 }
 
+//= docs/spec.md#programs
+//= type=test
+//# Nothing less than what was asked of the system MAY confine a program: else it MUST NOT start.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_kernel_that_has_less_than_was_asked_starts_nothing() {
+    // The newest version that is known: where the kernel has it, there is nothing less to be had.
+    let newest = 9;
+    if Mechanisms::of_this_system().landlock >= newest {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let disk = Disk::new(folder.path().to_str().unwrap(), []).unwrap();
+    let fault = disk.sandboxed(status(Sandbox::Require, newest, None)).run(&command("true", &[], Needs::Program));
+    assert!(fault.unwrap_err().message.starts_with("`true` cannot be confined: "));
+}
+
 #[test]
 fn the_status_says_what_holds_and_what_to_do() {
     let none = Some("this kernel has no Landlock");
