@@ -7,6 +7,7 @@ pub mod granted;
 pub mod memory;
 pub mod path;
 pub mod recorded;
+pub mod repository;
 pub mod run;
 pub mod staged;
 #[cfg(test)]
@@ -15,6 +16,7 @@ pub mod text;
 mod walk;
 
 use crate::diagnostic::{Code, Diagnostic, Result};
+use repository::{Done, Repository};
 use std::sync::Arc;
 
 /// A root folder and what lies beneath it, the clock and the environment.
@@ -116,7 +118,24 @@ pub trait World: Send + Sync {
 
     /// Runs a program to its end. A world without programs refuses.
     fn run(&self, command: &run::Command) -> Result<run::Ran> {
-        Err(run::nowhere(command))
+        Err(run::nowhere(&command.program))
+    }
+
+    /// The repository of git that a folder lies in, for a command that needs this grant. A world without programs has
+    /// none.
+    fn repository(&self, _folder: &str, _needs: run::Needs) -> Result<Repository> {
+        Err(run::nowhere("git"))
+    }
+
+    /// Runs git to its end: in a repository that [`repository`](Self::repository) gave and in no other one, or in none.
+    /// `settings` are further keys of its configuration.
+    fn run_git(
+        &self,
+        command: &run::Command,
+        _repository: Option<&Repository>,
+        _settings: &[(String, String)],
+    ) -> Result<Done> {
+        Err(run::nowhere(&command.program))
     }
 
     /// A text that stays the same as long as git can say nothing new about the files in these folders unless they change;

@@ -1,6 +1,7 @@
 //! The real world. Nothing outside this file and its folder names `std::fs`, processes, the wall clock or the
 //! environment.
 
+mod git;
 mod lock;
 mod many;
 mod pending;
@@ -17,7 +18,8 @@ pub use pending::sweep;
 pub use place::{config_folder, current_folder, home_folder, state_folder};
 pub use scratch::Scratch;
 
-use super::run::{Command, Ran};
+use super::repository::{Done, Repository};
+use super::run::{Command, Needs, Ran};
 use super::walk::{self, Folders, Found};
 use super::{Attempt, Change, Entry, EntryKind, Stat, Walk, Walked, World};
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -229,6 +231,19 @@ impl World for Disk {
 
     fn run(&self, command: &Command) -> Result<Ran> {
         process::run(&self.roots, command)
+    }
+
+    fn repository(&self, folder: &str, needs: Needs) -> Result<Repository> {
+        git::find(&self.roots, folder, true, needs)
+    }
+
+    fn run_git(
+        &self,
+        command: &Command,
+        repository: Option<&Repository>,
+        settings: &[(String, String)],
+    ) -> Result<Done> {
+        git::run(&self.roots, command, repository, settings)
     }
 
     fn git_stamp(&self, folders: &[&str]) -> Result<Option<String>> {

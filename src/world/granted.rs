@@ -1,12 +1,14 @@
 //! A view that shows no more of a world than a pack was granted and its definition declared.
 
 mod grants;
+mod repositories;
 #[cfg(test)]
 mod tests;
 
-use grants::{below_root, compile};
+use grants::{below_root, compile, protected};
 
 use super::glob::Globs;
+use super::repository::{Done, Repository};
 use super::run::{Command, Git, Needs, Ran};
 use super::staged::Staged;
 use super::{Attempt, Change, Entry, EntryKind, Stat, Walk, Walked, World, path, walk};
@@ -20,9 +22,6 @@ const SECRET: [&str; 2] = ["TOOLSD_HTTP_TOKEN", "TOOLSD_STATE_KEY"];
 /// How a user grants a folder.
 pub const GRANT_ROOT: &str =
     "start with `--root DIR` of its folder, or name that in `roots` of `toolsd.toml` and run `toolsd trust`";
-
-/// Names that no grant to write covers, at any depth: history, what is trusted, and the settings of the host.
-const PROTECTED: [&str; 3] = [".git", ".toolsd", "toolsd.toml"];
 
 /// What may be touched. Globs begin at the root; `~`, `$VAR` and `${VAR}` are filled in; one without wildcards
 /// covers what it names and everything below: `.` is all.
@@ -93,6 +92,7 @@ impl Granted {
         let (may, effect, grant) = match command.needs {
             Needs::ReadGit => (allowed.may_read, "reads", allowed.git >= Git::Read),
             Needs::WriteGit => (allowed.may_run, "runs", allowed.git >= Git::Write),
+            Needs::FetchGit => (allowed.may_run, "runs", allowed.git >= Git::Fetch),
             Needs::Program => (allowed.may_run, "runs", allowed.run.contains(&command.program)),
         };
         if !may {
@@ -102,6 +102,7 @@ impl Granted {
             let missing = match command.needs {
                 Needs::ReadGit => "git = \"read\"".to_owned(),
                 Needs::WriteGit => "git = \"write\"".to_owned(),
+                Needs::FetchGit => "git = \"fetch\"".to_owned(),
                 Needs::Program => format!("run = [{:?}]", command.program),
             };
             let message = format!("the pack may not run `{}`", command.line());
@@ -184,9 +185,7 @@ impl Granted {
         let normal = self.normal(path);
         //= docs/spec.md#writes
         //# A grant to write MUST NOT cover `.git`, `.toolsd` or `toolsd.toml`.
-        // A disk may not tell upper case from lower case.
-        let protected = |part: &&str| PROTECTED.iter().any(|name| name.eq_ignore_ascii_case(part));
-        if let Some(part) = normal.split('/').find(protected) {
+        if let Some(part) = protected(&normal) {
             let message = format!("`{path}` may not be written: no grant covers `{part}`");
             return Err(Diagnostic::new(Code::WORLD, message).help("it is for people and for the host to change"));
         }
@@ -343,6 +342,15 @@ impl World for Granted {
     fn run(&self, command: &Command) -> Result<Ran> {
         self.check_run(command)?;
         self.world.run(command)
+    }
+
+    fn repository(&self, folder: &str, needs: Needs) -> Result<Repository> {
+        self.chosen_repository(folder, needs)
+    }
+
+    fn run_git(&self, command: &Command, repository: Option<&Repository>, more: &[(String, String)]) -> Result<Done> {
+        self.check_run(command)?;
+        self.run_git_confined(command, repository, more)
     }
 
     fn git_stamp(&self, folders: &[&str]) -> Result<Option<String>> {

@@ -35,6 +35,8 @@ pub enum Needs {
     ReadGit,
     /// `git = "write"`.
     WriteGit,
+    /// `git = "fetch"`.
+    FetchGit,
     /// `run = [PROGRAM]`.
     Program,
 }
@@ -77,6 +79,8 @@ pub enum Git {
     Read,
     /// Changing commands too.
     Write,
+    /// Those, and `fetch`, which reaches remotes.
+    Fetch,
 }
 
 /// How a program ended.
@@ -103,7 +107,7 @@ impl Command {
 }
 
 /// The fault of a world that has no programs.
-pub fn nowhere(command: &Command) -> Box<Diagnostic> {
-    Diagnostic::new(Code::WORLD, format!("there is no program `{}` in a world of memory", command.program))
+pub fn nowhere(program: &str) -> Box<Diagnostic> {
+    Diagnostic::new(Code::WORLD, format!("there is no program `{program}` in a world of memory"))
         .help("a case that runs programs needs `world = \"disk\"`")
 }

@@ -59,7 +59,7 @@ fn is_zombie(pid: Pid) -> bool {
 }
 
 /// The folder a program runs in: below a root, and no symlink leads outside.
-fn folder(roots: &Roots, given: &str) -> Result<String> {
+pub(super) fn folder(roots: &Roots, given: &str) -> Result<String> {
     let no_folder = || Diagnostic::new(Code::WORLD, format!("there is no folder `{given}`"));
     let (dir, within) = roots.find(given)?;
     let found = dir.ok_or_else(no_folder)?;

@@ -203,6 +203,16 @@ impl Roots {
         std::fs::canonicalize(absolute).ok()?.into_os_string().into_string().ok()
     }
 
+    /// Whether an absolute path that is free of links lies below one of the roots.
+    pub(super) fn holds(&self, path: &str) -> bool {
+        self.around(path).is_some()
+    }
+
+    /// The outermost root around an absolute path that is free of links.
+    pub(super) fn around(&self, path: &str) -> Option<&str> {
+        self.roots.iter().filter_map(|root| root.holding(path)).min_by_key(|root| root.len())
+    }
+
     /// Whether there are other roots than the main one.
     pub(super) fn has_others(&self) -> bool {
         self.roots.len() > 1

@@ -4,6 +4,14 @@ use crate::diagnostic::Result;
 use crate::world::glob::Globs;
 use crate::world::{World, path};
 
+/// Names that no grant to write covers, at any depth: history, what is trusted, and the settings of the host.
+const PROTECTED: [&str; 3] = [".git", ".toolsd", "toolsd.toml"];
+
+/// The part of a path that no grant to write covers. A disk may not tell upper case from lower case.
+pub(super) fn protected(normal: &str) -> Option<&str> {
+    normal.split('/').find(|part| PROTECTED.iter().any(|name| name.eq_ignore_ascii_case(part)))
+}
+
 /// An absolute path below the root as seen from there; any other stays what it is.
 pub(super) fn below_root(root: &str, path: String) -> String {
     match path.strip_prefix(root) {
@@ -33,6 +41,30 @@ pub(super) fn compile(world: &dyn World, grants: &[String], roots: &[String]) ->
         }
     }
     Globs::new(&globs, ".")
+}
+
+/// The smallest folders and files, absolute, that hold all of a folder which grants cover.
+pub(super) fn folders(world: &dyn World, grants: &[String], roots: &[String], within: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for grant in grants {
+        let Some(filled) = fill(world, grant) else { continue };
+        let named = match filled.find(['*', '?', '[', '{', '\\']) {
+            Some(at) => filled[..at].rsplit_once('/').map_or(".", |(folder, _)| if folder.is_empty() { "/" } else { folder }),
+            None => filled.as_str(),
+        };
+        let bases = std::iter::once(world.root()).chain(roots.iter().map(String::as_str));
+        for base in bases {
+            let absolute = path::join(base, named);
+            if path::is_below(within, &absolute) {
+                found.push(within.to_owned());
+            } else if path::is_below(&absolute, within) {
+                found.push(absolute);
+            }
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
 }
 
 /// The grant with `~` and variables filled in; nothing if a variable is not set.

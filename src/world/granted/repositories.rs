@@ -1,0 +1,55 @@
+//! Which repositories a pack may use, and what git may touch while it runs for it.
+
+use super::Granted;
+use super::grants::{folders, protected};
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::world::repository::{Done, Repository};
+use crate::world::run::{Command, Git, Needs};
+
+impl Granted {
+    /// The repository of a folder that the pack may look at.
+    pub(super) fn chosen_repository(&self, folder: &str, needs: Needs) -> Result<Repository> {
+        self.check_look(folder)?;
+        if self.rules.allowed.git == Git::None {
+            return Err(Diagnostic::new(Code::WORLD, "the pack may not use git")
+                .help("allow it in `[pack]` by `grants = { git = \"read\" }`"));
+        }
+        let repository = self.world.repository(folder, needs)?;
+        self.check_repository(folder, &repository)?;
+        Ok(repository)
+    }
+
+    /// Runs git with what the pack was granted of the working tree.
+    pub(super) fn run_git_confined(
+        &self,
+        command: &Command,
+        repository: Option<&Repository>,
+        settings: &[(String, String)],
+    ) -> Result<Done> {
+        let Some(repository) = repository else { return self.world.run_git(command, None, settings) };
+        self.check_repository(&command.folder, repository)?;
+        let mut command = command.clone();
+        let allowed = &self.rules.allowed;
+        let folders = |grants| folders(self.world.as_ref(), grants, &self.rules.roots, &repository.top);
+        command.confinement.read.extend(folders(&allowed.read));
+        if command.needs != Needs::ReadGit {
+            command.confinement.write.extend(folders(&allowed.write));
+        }
+        self.world.run_git(&command, Some(repository), settings)
+    }
+
+    //= docs/spec.md#git
+    //# A repository of which the grants of the pack to write cover any part MUST be refused.
+    fn check_repository(&self, folder: &str, repository: &Repository) -> Result<()> {
+        let parts = [&repository.git_dir, &repository.common_dir];
+        for part in parts.into_iter().chain(&repository.elsewhere) {
+            let normal = self.normal(part);
+            if protected(&normal).is_none() && self.rules.write.may_match_below(&normal) {
+                let message = format!("`{folder}` is no repository: the pack may write `{part}`, which it is made of");
+                return Err(Diagnostic::new(Code::WORLD, message)
+                    .help("a repository lies in a folder `.git`, which no grant to write covers"));
+            }
+        }
+        Ok(())
+    }
+}
