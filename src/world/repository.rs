@@ -17,6 +17,8 @@ pub struct Repository {
     pub elsewhere: Vec<String>,
     /// Its configuration and that of the user, in git's order: of two equal keys the last one counts.
     pub settings: Vec<Setting>,
+    /// Its hooks that git would run.
+    pub hooks: Vec<String>,
     /// The user's own ignore file (`core.excludesFile`).
     pub excludes: Vec<u8>,
 }
@@ -52,6 +54,17 @@ pub enum Scope {
     Local,
     /// That of one working tree.
     Worktree,
+}
+
+/// A key in git's one spelling: section and name in lower case.
+pub fn key(name: &str) -> String {
+    match (name.find('.'), name.rfind('.')) {
+        (Some(first), Some(last)) if first < last => {
+            let (section, end) = (name[..first].to_ascii_lowercase(), name[last..].to_ascii_lowercase());
+            format!("{section}{}{end}", &name[first..last])
+        }
+        _ => name.to_ascii_lowercase(),
+    }
 }
 
 impl Scope {

@@ -52,7 +52,11 @@ static GRANTS: Grammar = Grammar {
         optional("write", Shape::Texts, "Files it may write."),
         optional("env", Shape::Texts, "Variables of the environment; `*` at the end stands for any rest."),
         optional("run", Shape::Texts, "Programs it may run."),
-        optional("git", Shape::OneOf(&["none", "read", "write", "fetch"]), "How far git goes, each step with those before it: `read` inspects, `write` changes repositories and files, `fetch` asks remotes; `none` if it is left out."),
+        optional(
+            "git",
+            Shape::OneOf(&["none", "read", "write", "fetch"]),
+            "How far git goes, each step with those before it: `read` inspects, `write` changes repositories and files, `fetch` asks remotes; `none` if it is left out.",
+        ),
     ],
 };
 

@@ -5,14 +5,12 @@ mod links;
 mod settings;
 mod stand_in;
 
-
-
 use super::roots::Roots;
 use super::{place, process};
 use crate::diagnostic::Result;
 use crate::world::path;
 use crate::world::repository::{Done, Repository};
-use crate::world::run::{Command, Needs};
+use crate::world::run::{Command, Needs, Processes};
 use std::fs;
 use std::sync::OnceLock;
 
@@ -59,6 +57,17 @@ pub(super) fn run(
     };
     let stand_in = StandIn::new(repository, writes, fetches, settings)?;
     let own = stand_in.path();
+    //= docs/spec.md#git
+    //# A git that has to start no process MUST find none.
+    // Git looks for programs, itself among them, in these places.
+    match command.confinement.processes {
+        Processes::None => command.env.extend(nowhere(&own)),
+        Processes::SameProgram => {
+            let folder = path::folder(&command.program).to_owned();
+            command.env.push(("PATH".to_owned(), folder));
+        }
+        Processes::Any => {}
+    }
     let places = [("GIT_COMMON_DIR", &own), ("GIT_DIR", &repository.git_dir), ("GIT_WORK_TREE", &repository.top)];
     command.env.extend(places.map(|(name, value)| (name.to_owned(), value.clone())));
     let confinement = &mut command.confinement;
@@ -75,6 +84,10 @@ pub(super) fn run(
         replace(&mut ran.output, &own, repository.main_top());
     }
     Ok(Done { ran, not_kept })
+}
+
+fn nowhere(own: &str) -> [(String, String); 2] {
+    ["PATH", "GIT_EXEC_PATH"].map(|name| (name.to_owned(), path::join(own, "info")))
 }
 
 fn surrounded(command: &Command, fetches: bool) -> Command {
@@ -100,7 +113,8 @@ fn program() -> Option<&'static str> {
     static FOUND: OnceLock<Option<String>> = OnceLock::new();
     let found = FOUND.get_or_init(|| {
         let folders = place::env("PATH").unwrap_or_default();
-        let files = folders.split(':').filter(|folder| path::is_absolute(folder)).map(|folder| path::join(folder, "git"));
+        let files =
+            folders.split(':').filter(|folder| path::is_absolute(folder)).map(|folder| path::join(folder, "git"));
         files.into_iter().find(|file| fs::metadata(file).is_ok_and(|found| found.is_file()))
     });
     found.as_deref()

@@ -106,10 +106,11 @@ impl Scratch {
             ("GIT_CONFIG_NOSYSTEM", "1"),
             ("HOME", self.disk.root()),
         ];
-        let mut command = command.clone();
-        command.env.extend(fixed.map(|(name, value)| (name.to_owned(), value.to_owned())));
-        command.env.extend(self.env.iter().map(|(name, value)| (name.clone(), value.clone())));
-        command
+        let fixed = fixed.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let own = self.env.iter().map(|(name, value)| (name.clone(), value.clone()));
+        // What a script sets for a program counts.
+        let env = fixed.into_iter().chain(own).chain(command.env.clone()).collect();
+        Command { env, ..command.clone() }
     }
 }
 

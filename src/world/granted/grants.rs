@@ -49,7 +49,9 @@ pub(super) fn folders(world: &dyn World, grants: &[String], roots: &[String], wi
     for grant in grants {
         let Some(filled) = fill(world, grant) else { continue };
         let named = match filled.find(['*', '?', '[', '{', '\\']) {
-            Some(at) => filled[..at].rsplit_once('/').map_or(".", |(folder, _)| if folder.is_empty() { "/" } else { folder }),
+            Some(at) => {
+                filled[..at].rsplit_once('/').map_or(".", |(folder, _)| if folder.is_empty() { "/" } else { folder })
+            }
             None => filled.as_str(),
         };
         let bases = std::iter::once(world.root()).chain(roots.iter().map(String::as_str));

@@ -15,7 +15,12 @@ const MOST_ALTERNATES: usize = 5;
 //= docs/spec.md#git
 //# The repository of a command MUST be found by the host, from the folder of the call up to the granted root around it and no further.
 /// The repository of a folder. With `is_user_heard` the user's own configuration is read, too.
-pub(in crate::world::disk) fn find(roots: &Roots, folder: &str, is_user_heard: bool, needs: Needs) -> Result<Repository> {
+pub(in crate::world::disk) fn find(
+    roots: &Roots,
+    folder: &str,
+    is_user_heard: bool,
+    needs: Needs,
+) -> Result<Repository> {
     let writes = needs != Needs::ReadGit;
     let folder = super::super::process::folder(roots, folder)?;
     if place_of(&folder).as_deref() != Some(&folder) {
@@ -44,8 +49,20 @@ pub(in crate::world::disk) fn find(roots: &Roots, folder: &str, is_user_heard: b
     let excludes = if is_user_heard { settings::excludes(&settings) } else { Vec::new() };
     owned(&top, &git_dir, &marker.1, &settings)?;
     settings.extend(settings::of_repository(&path::join(&common_dir, "config"), Scope::Local)?);
-    let repository = Repository { folder, top, git_dir, common_dir, elsewhere, settings, excludes };
+    let hooks = hooks(&path::join(&common_dir, "hooks"));
+    let repository = Repository { folder, top, git_dir, common_dir, elsewhere, settings, hooks, excludes };
     with_worktree(repository)
+}
+
+/// The names of hooks that may be run.
+fn hooks(folder: &str) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let runs = |entry: &fs::DirEntry| entry.metadata().is_ok_and(|found| found.is_file() && found.mode() & 0o111 != 0);
+    let mut names: Vec<String> =
+        entries.filter(runs).filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.retain(|name| !name.ends_with(".sample"));
+    names.sort_unstable();
+    names
 }
 
 /// The settings of the one working tree, if the repository has such.
@@ -139,7 +156,9 @@ fn alternates(roots: &Roots, objects: &str, depth: usize) -> Result<Vec<String>>
     let Some(bytes) = settings::bytes(&path::join(objects, "info/alternates"))? else { return Ok(Vec::new()) };
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let mut found = Vec::new();
-    for line in text.lines().map(|line| line.trim_matches('"')).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+    for line in
+        text.lines().map(|line| line.trim_matches('"')).filter(|line| !line.is_empty() && !line.starts_with('#'))
+    {
         let named = path::clean(&path::join(objects, line));
         // Git passes by what is not there.
         let Some(target) = place_of(&named) else { continue };

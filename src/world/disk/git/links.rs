@@ -65,11 +65,8 @@ impl Look<'_> {
             Some(target) if path::is_below(&target, self.git_dir) => {}
             Some(target) if self.roots.holds(&target) => self.found.push(target),
             Some(target) => {
-                return Err(Diagnostic::new(
-                    Code::WORLD,
-                    format!("`{link}` leads to `{target}`, outside of the root"),
-                )
-                .help(format!("start with `--root {target}`")));
+                return Err(Diagnostic::new(Code::WORLD, format!("`{link}` leads to `{target}`, outside of the root"))
+                    .help(format!("start with `--root {target}`")));
             }
             None => {
                 return Err(Diagnostic::new(Code::WORLD, format!("`{link}` is a symlink that leads nowhere"))
