@@ -10,6 +10,8 @@ mod notices;
 mod recording;
 mod session;
 mod steps;
+#[cfg(test)]
+mod tests;
 pub mod verb;
 
 pub use arguments::COMMON;

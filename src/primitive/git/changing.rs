@@ -1,8 +1,8 @@
 //! The verbs of `git`: they change the repository, and the files that the table says.
 
 use super::verb::OptionKind::{
-    Date, Entry, Flag, Host, Index, Input, Lines, Message, Names, Number, OneOf, Path, Paths, Pattern,
-    Ref, RefOf, Refs, Text,
+    Date, Entry, Flag, Host, Index, Input, Lines, Message, Names, Number, OneOf, Path, Paths, Pattern, Ref, RefOf,
+    Refs, Text,
 };
 use super::verb::{Changes, GitOption, Shape, Verb, option, required};
 use crate::world::run::{Needs, Processes};

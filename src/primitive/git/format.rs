@@ -39,6 +39,8 @@ const FIELDS: &str = "HEAD align author authordate authoremail authorname body c
 /// Named formats of `git log`.
 const NAMED: &str = "oneline short medium full fuller reference email raw";
 
+//= docs/spec.md#git
+//# A format MUST NOT hold a placeholder that starts a program.
 /// The first placeholder of a format of `git log` that is not let in.
 pub(super) fn foreign_placeholder(format: &str) -> Option<String> {
     if NAMED.split_whitespace().any(|name| name == format) {
@@ -91,6 +93,9 @@ pub(super) fn foreign_field(format: &str) -> Option<String> {
 mod tests {
     use super::*;
 
+    //= docs/spec.md#git
+    //= type=test
+    //# A format MUST NOT hold a placeholder that starts a program.
     #[test]
     fn formats_that_start_nothing_are_let_in() {
         for format in ["%H%x09%s", "%cI", "format:%an <%ae>%n%b", "oneline", "%(trailers:key=Refs,valueonly)%+d", "%%G"]

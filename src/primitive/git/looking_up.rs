@@ -155,7 +155,6 @@ pub const VERBS: &[Verb] = &[
             required("paths", Files, "The paths in question."),
             option("verbose", Flag("--verbose"), "The rule and where it stands, too."),
             option("non_matching", Flag("--non-matching"), "Those that no rule covers, too; with `verbose`."),
-            option("no_index", Flag("--no-index"), "Files that git knows, too."),
         ],
         "Which paths are ignored, each with a NUL at its end. Ends with 1 if none is.",
     ),

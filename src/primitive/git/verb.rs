@@ -122,6 +122,18 @@ impl OptionKind {
     }
 }
 
+impl OptionKind {
+    /// The same with the words that it takes.
+    pub fn describe(self) -> String {
+        match self {
+            Self::OneOf(_, known) => {
+                format!("one of {}", known.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" "))
+            }
+            other => other.name().to_owned(),
+        }
+    }
+}
+
 /// Which files of the working tree a verb changes: how the host finds them out before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Changes {

@@ -4,6 +4,8 @@ mod find;
 mod links;
 mod settings;
 mod stand_in;
+#[cfg(test)]
+mod tests;
 
 use super::roots::Roots;
 use super::{place, process};

@@ -20,6 +20,8 @@ const SHARED: [&str; 9] =
 /// What a command that writes may make, though it is not there yet: folders that git makes only beside what it knows.
 const MADE: [&str; 2] = ["logs", "worktrees"];
 
+//= docs/spec.md#git
+//# No program that the configuration of a repository names MUST be started.
 /// The last lines of every configuration: they count, whatever stands above.
 const FIXED: [(&str, &str); 27] = [
     ("advice.detachedHead", "false"),
