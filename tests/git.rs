@@ -130,7 +130,7 @@ fn a_remote_is_named_and_lies_below_a_root() {
         ("far", "outside of the root"),
         ("file", "outside of the root"),
         ("../far", "there is no remote"),
-        ("nere", "did you mean `near`?"),
+        ("nere", "known: `near`"),
     ] {
         let refused = fetch(name);
         assert!(refused.to_string().contains(told), "{name}: {refused}");
