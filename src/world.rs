@@ -75,6 +75,11 @@ pub trait World: Send + Sync {
         Ok(())
     }
 
+    /// Refuses a file, or a folder with all that lies below it, which may not be read. Reads nothing.
+    fn may_read(&self, _path: &str) -> Result<()> {
+        Ok(())
+    }
+
     /// The one spelling of a path: clean, and relative if it lies below the root.
     fn spelled(&self, path: &str) -> String {
         path::clean(path)

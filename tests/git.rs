@@ -7,7 +7,7 @@ mod support;
 #[path = "hostile/yard.rs"]
 mod yard;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
@@ -91,6 +91,138 @@ fn what_is_left_out_is_told() {
     let told = yard.act("branch_delete", &json!({ "names": "gone", "force": true }));
     assert!(told["notices"].to_string().contains("git would have set branch.gone.merge, branch.gone.remote"), "{told}");
     assert_eq!(fs::read(yard.workspace().join(".git/config")).unwrap(), before);
+}
+
+/// Each verb in the case that it is made for: in their order, in one repository.
+#[test]
+fn every_verb_does_what_it_says() {
+    let yard = Yard::with_repository();
+    let patch = "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n-one\n+uno\n two\n";
+    yard.put("new.txt", "new\n");
+    for (verb, options) in [
+        ("add", json!({ "paths": ["new.txt"] })),
+        (
+            "commit",
+            json!({ "message": "new", "quiet": true, "author": "B <b@example.org>", "date": "2026-01-01T00:00:00Z" }),
+        ),
+        ("branch", json!({ "name": "side" })),
+        ("switch", json!({ "ref": "side", "quiet": true })),
+        ("apply", json!({ "patch": patch })),
+        ("commit", json!({ "all": true, "message": "uno" })),
+        ("switch", json!({ "ref": "main" })),
+        ("cherry_pick", json!({ "refs": "side", "record_origin": true })),
+        ("revert", json!({ "refs": "HEAD" })),
+        ("mv", json!({ "paths": ["new.txt", "moved.txt"] })),
+        ("restore", json!({ "paths": ["moved.txt", "new.txt"], "staged": true, "worktree": true, "check": false })),
+        ("reset", json!({ "mode": "hard" })),
+        ("merge", json!({ "ref": "side", "message": "join", "no_ff": true })),
+        ("tag", json!({ "name": "v1", "message": "one" })),
+        ("tag_delete", json!({ "names": ["v1"] })),
+        ("notes_add", json!({ "message": "a note" })),
+        ("notes_remove", json!({})),
+        ("branch_rename", json!({ "from": "side", "to": "aside" })),
+        ("switch", json!({ "create": "moving", "ref": "HEAD~1" })),
+        ("commit", json!({ "allow_empty": true, "message": "moves" })),
+        ("rebase", json!({ "upstream": "main", "quiet": true })),
+        ("branch_delete", json!({ "names": "aside", "force": true })),
+        ("rm", json!({ "paths": ["new.txt"], "quiet": true })),
+        ("stash_push", json!({ "message": "later" })),
+        ("stash_apply", json!({})),
+        ("reset", json!({ "mode": "hard", "quiet": true })),
+        ("stash_pop", json!({ "entry": 0 })),
+        ("commit", json!({ "message": "gone", "all": true })),
+        ("worktree_add", json!({ "path": "w", "ref": "main", "create": "tree" })),
+        ("sparse_checkout", json!({ "folder": "w", "patterns": ["/*", "!new.txt"] })),
+        ("worktree_remove", json!({ "path": "w" })),
+        ("worktree_prune", json!({})),
+        ("update_ref", json!({ "name": "refs/heads/made", "to": "HEAD" })),
+        ("delete_ref", json!({ "name": "refs/heads/made" })),
+        ("set_symbolic_ref", json!({ "name": "HEAD", "to": "refs/heads/moving" })),
+        ("read_tree", json!({ "ref": "HEAD", "index": "own" })),
+        ("write_tree", json!({ "index": "own" })),
+        ("mktree", json!({ "entries": [] })),
+        ("hash_object", json!({ "content": "x" })),
+        ("hash_object", json!({ "paths": ["a.txt"] })),
+        (
+            "commit_tree",
+            json!({ "tree": "HEAD^{tree}", "parents": ["HEAD"], "message": "m", "author": "C <c@example.org>", "date": "1767225600 +0000" }),
+        ),
+        ("clean", json!({ "paths": ["."], "folders": true })),
+    ] {
+        let done = yard.act(verb, &options);
+        assert!(done["code"].is_i64(), "{verb} {options}: {done}");
+    }
+    for (verb, options, part) in [
+        ("log", json!({ "max_count": 9, "format": "%an|%s", "paths": [] }), "B|new"),
+        ("log", json!({ "refs": "main", "format": "%s" }), "Revert \"uno\""),
+        ("show", json!({ "refs": "HEAD:a.txt" }), "uno"),
+        ("diff", json!({ "refs": ["HEAD~1", "HEAD"], "name_only": true }), "new.txt"),
+        ("diff_tree", json!({ "refs": "HEAD", "recursive": true, "name_only": true }), "new.txt"),
+        ("rev_list", json!({ "refs": "HEAD", "count": true }), ""),
+        ("rev_parse", json!({ "ref": "HEAD", "abbrev_ref": true }), "moving"),
+        ("merge_base", json!({ "refs": ["HEAD", "main"] }), ""),
+        ("describe", json!({ "always": true }), ""),
+        ("blame", json!({ "paths": ["a.txt"], "ref": "HEAD", "lines": "1,1" }), "uno"),
+        ("files", json!({}), "a.txt"),
+        ("tree", json!({ "ref": "HEAD", "paths": ["a.txt"] }), "a.txt"),
+        ("object", json!({ "show": "t", "ref": "HEAD" }), "commit"),
+        ("refs", json!({ "names": "refs/heads", "format": "%(refname:short)", "sort": "-refname" }), "main"),
+        ("branches", json!({ "format": "%(refname:short)", "contains": "HEAD" }), "moving"),
+        ("current_branch", json!({}), "moving"),
+        ("tags", json!({ "names": "v*" }), ""),
+        ("symbolic_ref", json!({ "ref": "HEAD", "short": true }), "moving"),
+        ("grep", json!({ "pattern": "uno", "name_only": true }), "a.txt"),
+        ("worktrees", json!({}), yard.workspace().canonicalize().unwrap().to_str().unwrap()),
+        ("stash_list", json!({}), ""),
+        ("remotes", json!({}), ""),
+        ("repository", json!({ "show": "prefix" }), ""),
+        ("check_ignore", json!({ "paths": ["a.txt"], "check": false }), ""),
+        ("status", json!({ "porcelain": "v2", "branch": true, "untracked": "all" }), "branch.head moving"),
+    ] {
+        let told = yard.look(verb, &options);
+        assert!(told["text"].as_str().unwrap_or_else(|| panic!("{verb}: {told}")).contains(part), "{verb}: {told}");
+    }
+}
+
+//= docs/spec.md#git
+//= type=test
+//# A verb that reads files of the working tree MUST be refused files that no grant to read covers.
+#[test]
+fn files_that_no_grant_covers_are_not_read_through_git() {
+    let yard = Yard::with_repository();
+    yard.put("pub/a.md", "one\n");
+    yard.commit("pub");
+    for file in ["pub/a.md", "a.txt", ".env"] {
+        yard.put(file, "the secret\n");
+    }
+    for paths in [json!(()), json!([]), json!(["."]), json!(["a.txt"]), json!([".env", "pub"])] {
+        let call = |tool: &str, verb: &str, more: Value| {
+            let mut options = more;
+            options["paths"] = paths.clone();
+            yard.call_of("narrow", tool, &json!({ "verb": verb, "options": options }))
+        };
+        for told in [
+            call("narrow_look", "diff", json!({})),
+            call("narrow_look", "diff", json!({ "refs": "HEAD" })),
+            call("narrow_look", "grep", json!({ "pattern": "secret" })),
+            call("narrow_act", "add", json!({ "all": true })),
+            call("narrow_act", "add", json!({ "force": true })),
+            call(
+                "narrow_act",
+                "commit",
+                json!({ "all": paths == json!(()), "message": "x", "allow_empty": paths == json!([]) }),
+            ),
+            call("narrow_act", "stash_push", json!({})),
+        ] {
+            let is_empty_commit = paths == json!([]) && told["line"].as_str().is_some_and(|line| line.ends_with("] x"));
+            assert!(
+                told["error"].as_str().is_some_and(|told| told.contains("would read")) || is_empty_commit,
+                "{paths}: {told}"
+            );
+        }
+    }
+    let seen = yard.call_of("narrow", "narrow_look", &json!({ "verb": "diff", "options": { "paths": ["pub"] } }));
+    assert!(seen["text"].as_str().unwrap().contains("the secret"), "{seen}");
 }
 
 /// The user's own settings that count: who commits, and what is ignored everywhere.

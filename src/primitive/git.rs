@@ -61,6 +61,7 @@ pub fn run(context: &Context<'_>, args: &Args, needs: Needs) -> Result<Value> {
         return steps::told_by_host(&session, verb, &options);
     }
     said.paths.iter().chain(&said.files).try_for_each(|path| session.check_inside(path))?;
+    session.may_read_files(verb, &said, &options)?;
     session.notices = notices::of(&session, verb);
     changes::check(&mut session, verb, &said, &options)?;
     match verb.changes {

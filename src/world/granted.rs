@@ -118,11 +118,6 @@ impl Granted {
         self.check_look(&command.folder)
     }
 
-    /// Whether a normal path lies below no root: neither that of the pack nor one that the user granted.
-    fn is_foreign(&self, normal: &str) -> bool {
-        !path::is_below(normal, ".") && !self.rules.roots.iter().any(|root| path::is_below(normal, root))
-    }
-
     /// The path as grants see it: clean, `~` filled in, relative if it lies below the root.
     fn normal<'a>(&self, path: &'a str) -> Cow<'a, str> {
         if path::is_clean_below(path) || self.world.is_spelled(path) {
@@ -344,6 +339,10 @@ impl World for Granted {
         self.world.run(command)
     }
 
+    fn may_read(&self, path: &str) -> Result<()> {
+        self.check_read_below(path)
+    }
+
     fn repository(&self, folder: &str, needs: Needs) -> Result<Repository> {
         self.chosen_repository(folder, needs)
     }
@@ -391,8 +390,6 @@ impl World for Granted {
     }
 
     fn env_names(&self) -> Vec<String> {
-        let mut names = self.world.env_names();
-        names.retain(|name| self.may_env(name).is_ok());
-        names
+        self.world.env_names().into_iter().filter(|name| self.may_env(name).is_ok()).collect()
     }
 }

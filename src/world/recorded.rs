@@ -165,6 +165,10 @@ impl World for Recorded {
         self.world.run(command)
     }
 
+    fn may_read(&self, path: &str) -> Result<()> {
+        self.world.may_read(path)
+    }
+
     fn repository(&self, folder: &str, needs: Needs) -> Result<Repository> {
         self.world.repository(folder, needs)
     }

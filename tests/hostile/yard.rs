@@ -98,7 +98,15 @@ impl Yard {
     }
 
     pub fn call(&self, tool: &str, arguments: &Value) -> Value {
-        let output = self.command(&["call", tool, &arguments.to_string()]).output().unwrap();
+        self.call_of("keeper", tool, arguments)
+    }
+
+    /// A tool of another pack.
+    pub fn call_of(&self, pack: &str, tool: &str, arguments: &Value) -> Value {
+        let mut command = support::toolsd(self.home.path());
+        command.env("HOME", self.home.path()).args(["call", tool, &arguments.to_string()]);
+        command.args(["--pack", pack, "--dir", PACKS, "--format", "json", "--workspace"]).arg(self.workspace());
+        let output = command.output().unwrap();
         let told = String::from_utf8_lossy(&output.stderr);
         serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("no JSON: {told}"))
     }

@@ -110,7 +110,7 @@ pub const FILES: &[Verb] = &[
     ),
     Verb::write(
         "switch",
-        &["switch", "--no-progress", "--no-guess", "--no-track"],
+        &["switch", "--no-progress", "--no-guess"],
         &[
             option("create", Text("--create="), "Makes a branch of this name."),
             required("ref", Ref, "The branch, or where the new one begins."),

@@ -1,8 +1,11 @@
 //! One call of git: the repository that the host chose, and what git is asked about it before it changes something.
 
+use super::arguments::Said;
 use super::ended;
+use super::verb::Verb;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
+use crate::value::{Map, Value};
 use crate::world::repository::{Done, Repository};
 use crate::world::run::{Command, Confinement, Needs, Processes};
 use crate::world::{World, path};
@@ -101,6 +104,36 @@ impl Session<'_> {
         }
         let message = format!("git may not reach `{given}`: it lies outside of `{}`", self.repository.top);
         Err(Diagnostic::new(Code::WORLD, message).help("name the repository's own files, or another `folder`"))
+    }
+
+    //= docs/spec.md#git
+    //# A verb that reads files of the working tree MUST be refused files that no grant to read covers.
+    /// Refuses files of the working tree that git would read for the pack, and the pack may not. What commits hold is
+    /// covered by the grant of git itself.
+    pub(super) fn may_read_files(&self, verb: &Verb, said: &Said, options: &Map) -> Result<()> {
+        let is_on = |name: &str| matches!(options.get(name), Some(Value::Bool(true)));
+        let is_range = || said.names.len() > 1 || said.names.iter().any(|name| name.contains(".."));
+        let reads = match verb.name {
+            "diff" => !is_on("cached") && !is_range(),
+            "grep" => !is_on("cached") && said.names.is_empty(),
+            "commit" => is_on("all") || !said.paths.is_empty(),
+            "add" | "blame" | "hash_object" | "stash_push" => true,
+            _ => false,
+        };
+        let given: Vec<&String> = said.paths.iter().chain(&said.files).collect();
+        if !reads || verb.name == "hash_object" && given.is_empty() {
+            return Ok(());
+        }
+        let places = if given.is_empty() { vec![&self.repository.top] } else { given };
+        for place in places {
+            let place = path::join(&self.repository.folder, place);
+            self.world.may_read(&place).map_err(|refused| {
+                let message = format!("git {} would read `{place}`: {}", verb.name, refused.message);
+                let help = refused.help.clone().unwrap_or_default();
+                Diagnostic::new(Code::WORLD, message).help(format!("name `paths` that the pack may read; {help}"))
+            })?;
+        }
+        Ok(())
     }
 
     //= docs/spec.md#git

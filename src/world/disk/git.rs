@@ -40,6 +40,9 @@ const ENVIRONMENT: [(&str, &str); 17] = [
     ("SSH_ASKPASS_REQUIRE", "never"),
 ];
 
+/// What the user's own ways to a remote are kept in, in the home folder.
+const WAYS: [&str; 7] = [".config/git", ".git-credentials", ".gitconfig", ".gitcookies", ".netrc", ".ssh", ".ssl"];
+
 /// Devices that git opens.
 const DEVICES: [&str; 2] = ["/dev/null", "/dev/urandom"];
 
@@ -102,6 +105,9 @@ fn surrounded(command: &Command, fetches: bool) -> Command {
     command.env.extend(variables.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
     if command.needs == Needs::ReadGit {
         command.env.push(("GIT_OPTIONAL_LOCKS".to_owned(), "0".to_owned()));
+    }
+    if let Some(home) = place::home_folder().filter(|_| fetches) {
+        command.confinement.read.extend(WAYS.map(|name| path::join(&home, name)));
     }
     command.confinement.read.extend(DEVICES.map(str::to_owned));
     command.confinement.write.push(DEVICES[0].to_owned());

@@ -5,8 +5,14 @@ use super::grants::{folders, protected};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::repository::{Done, Repository};
 use crate::world::run::{Command, Git, Needs};
+use crate::world::{EntryKind, path};
 
 impl Granted {
+    /// Whether a normal path lies below no root: neither that of the pack nor one that the user granted.
+    pub(super) fn is_foreign(&self, normal: &str) -> bool {
+        !path::is_below(normal, ".") && !self.rules.roots.iter().any(|root| path::is_below(normal, root))
+    }
+
     /// The repository of a folder that the pack may look at.
     pub(super) fn chosen_repository(&self, folder: &str, needs: Needs) -> Result<Repository> {
         self.check_look(folder)?;
@@ -36,6 +42,17 @@ impl Granted {
             command.confinement.write.extend(folders(&allowed.write));
         }
         self.world.run_git(&command, Some(repository), settings)
+    }
+
+    /// Whether grants cover a file, or all of a folder: then they cover a name in it that nobody has thought of.
+    pub(super) fn check_read_below(&self, path: &str) -> Result<()> {
+        self.check_effect(path)?;
+        let is_folder = self.world.stat(path)?.is_some_and(|stat| stat.entry == EntryKind::Folder);
+        let covered = match is_folder {
+            true => self.covers(&path::join(path, "\u{1}/\u{1}")),
+            false => self.covers(path),
+        };
+        if covered { Ok(()) } else { Err(self.refused(path, "read", &self.rules.allowed.read)) }
     }
 
     //= docs/spec.md#git

@@ -162,6 +162,10 @@ impl World for Staged {
         self.ran_after_flush(command, || self.under.run(command))
     }
 
+    fn may_read(&self, path: &str) -> Result<()> {
+        self.under.may_read(path)
+    }
+
     fn repository(&self, folder: &str, needs: Needs) -> Result<Repository> {
         self.under.repository(folder, needs)
     }

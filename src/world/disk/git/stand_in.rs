@@ -23,8 +23,9 @@ const MADE: [&str; 2] = ["logs", "worktrees"];
 //= docs/spec.md#git
 //# No program that the configuration of a repository names MUST be started.
 /// The last lines of every configuration: they count, whatever stands above.
-const FIXED: [(&str, &str); 27] = [
+const FIXED: [(&str, &str); 28] = [
     ("advice.detachedHead", "false"),
+    ("branch.autoSetupMerge", "false"),
     ("color.ui", "false"),
     ("column.ui", "never"),
     ("commit.gpgSign", "false"),
