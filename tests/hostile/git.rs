@@ -8,7 +8,8 @@ use std::path::Path;
 
 /// Where a repository names a program, and what makes git start it.
 struct Key {
-    /// Lines of the configuration; `@` stands for the program and its mark, `@@` for the program alone.
+    /// Lines of the configuration; `@` stands for the program and its mark, `@@` for the program alone, `@-` for one that
+    /// reads nothing.
     config: &'static str,
     /// Lines of `.gitattributes`.
     attributes: &'static str,
@@ -71,19 +72,19 @@ const KEYS: [Key; 19] = [
     key("[gpg]\nprogram = @@", "", &["tag", "-s", "-m", "x", "t"], &[("tag", "{\"name\":\"t\",\"message\":\"x\"}")]),
     key("[alias]\nmerge-x = !@", "", &["merge-x"], &[("merge", "{\"ref\":\"other\",\"check\":false}")]),
     key(
-        "[core]\nsshCommand = @\n[remote \"o\"]\nurl = ssh://example.invalid/x",
+        "[core]\nsshCommand = @-\n[remote \"o\"]\nurl = ssh://example.invalid/x",
         "",
         &["fetch", "o"],
         &[("fetch", "{\"remote\":\"o\",\"check\":false,\"timeout_s\":5}")],
     ),
     key(
-        "[remote \"o\"]\nurl = ext::@\n[protocol \"ext\"]\nallow = always",
+        "[remote \"o\"]\nurl = ext::@-\n[protocol \"ext\"]\nallow = always",
         "",
         &["fetch", "o"],
         &[("fetch", "{\"remote\":\"o\",\"check\":false}")],
     ),
     key(
-        "[remote \"o\"]\nurl = .\nuploadpack = @",
+        "[remote \"o\"]\nurl = .\nuploadpack = @-",
         "",
         &["fetch", "o"],
         &[("fetch", "{\"remote\":\"o\",\"check\":false}")],
@@ -122,9 +123,9 @@ fn split(attributes: &str) -> Yard {
 fn set(yard: &Yard, key: &Key, place: &str) {
     let program = format!("{} mark", yard.at("program").display());
     let alone = yard.at("program").display().to_string();
-    let text =
-        key.config.replace("@@", &alone).replace('@', &program).replace("MARKS", yard.at("marks").to_str().unwrap())
-            + "\n";
+    let touches = format!("{} mark", yard.at("toucher").display());
+    let text = key.config.replace("@-", &touches).replace("@@", &alone).replace('@', &program);
+    let text = text.replace("MARKS", yard.at("marks").to_str().unwrap()) + "\n";
     match place {
         "included" => {
             fs::write(yard.workspace().join(".git/more"), text).unwrap();
@@ -208,7 +209,12 @@ fn no_verb_starts_a_program_that_a_repository_names() {
     let mut all = String::new();
     for key in KEYS.iter().filter(|key| !key.config.contains("hooksPath") && !key.config.contains("ext::")) {
         let alone = yard.at("program").display().to_string();
-        all += &key.config.replace("@@", &alone).replace('@', &format!("{} mark", yard.at("program").display()));
+        let touches = format!("{} mark", yard.at("toucher").display());
+        all += &key
+            .config
+            .replace("@-", &touches)
+            .replace("@@", &alone)
+            .replace('@', &format!("{} mark", yard.at("program").display()));
         all += "\n";
     }
     let hooks = yard.workspace().join(".git/hooks");

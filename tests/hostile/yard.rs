@@ -27,6 +27,7 @@ impl Yard {
         .unwrap();
         let yard = Self { home };
         yard.program("program", &format!("touch {}/$1\ncat\n", yard.at("marks").display()));
+        yard.program("toucher", &format!("touch {}/$1\n", yard.at("marks").display()));
         yard
     }
 
