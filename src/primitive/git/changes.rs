@@ -83,7 +83,7 @@ fn worktree(session: &Session<'_>, verb: &Verb, given: &str) -> Result<()> {
     let below = Session { world: session.world, repository, folder, settings: Vec::new(), notices: Vec::new() };
     let names = Look { session: &below }.known(&["--cached", "--others"], &[])?;
     // What was hidden is not there.
-    let there = |name: &&String| !matches!(below.world.stat(&below.from_top(name)), Ok(None));
+    let there = |name: &&String| !matches!(below.world.stat(&below.below_top(name)), Ok(None));
     let names: Vec<String> = names.iter().filter(there).cloned().collect();
     below.may_write(verb.name, &names)
 }

@@ -88,7 +88,7 @@ impl Session<'_> {
     }
 
     /// A path from the top of the working tree, absolute.
-    pub(super) fn from_top(&self, name: &str) -> String {
+    pub(super) fn below_top(&self, name: &str) -> String {
         path::join(&self.repository.top, &format!("./{name}"))
     }
 
@@ -140,7 +140,7 @@ impl Session<'_> {
     //# Every file that git is going to write or remove MUST pass the check of a write by the script itself.
     /// Refuses files that the pack may not write; `name` is the verb.
     pub(super) fn may_write(&self, verb: &str, names: &[String]) -> Result<()> {
-        match names.iter().find_map(|name| Some((name, self.world.may_write(&self.from_top(name)).err()?))) {
+        match names.iter().find_map(|name| Some((name, self.world.may_write(&self.below_top(name)).err()?))) {
             None => Ok(()),
             Some((name, refused)) => {
                 let message = format!("git {verb} would write `{name}`: {}", refused.message);

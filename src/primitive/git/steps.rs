@@ -72,7 +72,7 @@ fn config(session: &Session<'_>, name: Option<&str>, pattern: Option<&str>, opti
     let all = session.repository.settings.iter().filter(seen);
     if let Some(name) = name {
         let key = crate::world::repository::key(name);
-        return Ok(all.filter(|setting| setting.key == key).last().map(|one| format!("{}{}\n", scope(one), one.value)));
+        return Ok(all.rev().find(|setting| setting.key == key).map(|one| format!("{}{}\n", scope(one), one.value)));
     }
     let pattern = pattern.map(Pattern::of).transpose()?;
     let mut told = String::new();
