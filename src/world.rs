@@ -8,6 +8,7 @@ pub mod judge;
 pub mod memory;
 pub mod path;
 pub mod recorded;
+pub mod repository;
 pub mod run;
 pub mod staged;
 #[cfg(test)]
@@ -17,6 +18,7 @@ mod walk;
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use judge::Judge;
+use repository::{Done, Repository};
 use std::sync::Arc;
 
 /// A root folder and what lies beneath it, the clock and the environment.
@@ -81,6 +83,11 @@ pub trait World: Send + Sync {
         Ok(())
     }
 
+    /// Refuses a file, or a folder with all that lies below it, which may not be read. Reads nothing.
+    fn may_read(&self, _path: &str) -> Result<()> {
+        Ok(())
+    }
+
     /// The one spelling of a path: clean, and relative if it lies below the root.
     fn spelled(&self, path: &str) -> String {
         path::clean(path)
@@ -125,6 +132,23 @@ pub trait World: Send + Sync {
     /// The absolute path of the program of this name, in a place where nobody but root and the user of the host puts one.
     fn program(&self, name: &str) -> Result<String> {
         Err(run::nowhere(name))
+    }
+
+    /// The repository of git that a folder lies in, for a command that needs this grant. A world without programs has
+    /// none.
+    fn repository(&self, _folder: &str, _needs: run::Needs) -> Result<Repository> {
+        Err(run::nowhere("git"))
+    }
+
+    /// Runs git to its end: in a repository that [`repository`](Self::repository) gave and in no other one, or in none.
+    /// `settings` are further keys of its configuration.
+    fn run_git(
+        &self,
+        command: &run::Command,
+        _repository: Option<&Repository>,
+        _settings: &[(String, String)],
+    ) -> Result<Done> {
+        Err(run::nowhere(&command.program))
     }
 
     /// A text that stays the same as long as git can say nothing new about the files in these folders unless they change;

@@ -1,315 +1,316 @@
-//! Git and programs under hostile repositories: nothing that they name is started, nothing outside is reached.
+//! Git and programs in use: what they are kept from, what they tell, and that they end. Attacks stand in `hostile`.
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
+#![allow(dead_code, reason = "the yard is shared")]
 
 #[path = "support/mod.rs"]
 mod support;
+#[path = "hostile/yard.rs"]
+mod yard;
 
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
+use yard::Yard;
 
-const PACKS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/git");
-
-/// A workspace beside a secret.
-struct Yard {
-    home: tempfile::TempDir,
-}
-
-impl Yard {
-    fn new() -> Self {
-        let home = tempfile::tempdir().unwrap();
-        fs::create_dir(home.path().join("workspace")).unwrap();
-        fs::write(home.path().join("secret"), "the secret\n").unwrap();
-        fs::write(
-            home.path().join(".gitconfig"),
-            "[user]\nname = a\nemail = a@example.org\n[init]\ndefaultBranch = main\n",
-        )
-        .unwrap();
-        Self { home }
-    }
-
-    fn at(&self, path: &str) -> PathBuf {
-        self.home.path().join(path)
-    }
-
-    fn workspace(&self) -> PathBuf {
-        self.at("workspace")
-    }
-
-    /// Git as a person runs it.
-    fn git(&self, folder: &Path, words: &[&str]) -> String {
-        let output = Command::new("git")
-            .args(["-c", "core.hooksPath=/dev/null"])
-            .args(words)
-            .current_dir(folder)
-            .env("HOME", self.home.path())
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "git {words:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
-    }
-
-    fn command(&self, words: &[&str]) -> Command {
-        let mut command = support::toolsd(self.home.path());
-        command.env("HOME", self.home.path()).args(words);
-        command.args(["--pack", "keeper", "--dir", PACKS, "--format", "json", "--workspace"]).arg(self.workspace());
-        command
-    }
-
-    fn call(&self, tool: &str, arguments: &Value) -> Value {
-        let output = self.command(&["call", tool, &arguments.to_string()]).output().unwrap();
-        let told = String::from_utf8_lossy(&output.stderr);
-        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("no JSON: {told}"))
-    }
-
-    fn look(&self, words: &[&str]) -> Value {
-        self.call("look_git", &json!({ "args": words }))
-    }
-
-    fn act(&self, words: &[&str]) -> Value {
-        self.call("act_git", &json!({ "args": words }))
-    }
-}
-
-/// A repository with two branches that differ, whose configuration and attributes name a program wherever they can.
-fn trap(yard: &Yard) -> PathBuf {
-    let workspace = yard.workspace();
-    let marks = yard.at("marks");
-    fs::create_dir(&marks).unwrap();
-    let program = yard.at("program");
-    fs::write(&program, format!("#!/bin/sh\ntouch {}/$1\ncat\n", marks.display())).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    yard.git(&workspace, &["init", "-q"]);
-    fs::write(workspace.join("a.txt"), "one\ntwo\n").unwrap();
-    fs::write(workspace.join(".gitattributes"), "*.txt filter=x=y diff=x merge=x\n*.bin filter=p\n").unwrap();
-    fs::write(workspace.join("b.bin"), "bin\n").unwrap();
-    yard.git(&workspace, &["add", "-A"]);
-    yard.git(&workspace, &["commit", "-q", "-m", "one"]);
-    yard.git(&workspace, &["checkout", "-q", "-b", "other"]);
-    fs::write(workspace.join("a.txt"), "one\nthree\n").unwrap();
-    yard.git(&workspace, &["commit", "-q", "-a", "-m", "other"]);
-    yard.git(&workspace, &["checkout", "-q", "main"]);
-    fs::write(workspace.join("a.txt"), "one\nfour\n").unwrap();
-    fs::write(workspace.join("b.bin"), "changed\n").unwrap();
-    let run = |mark: &str| format!("{} {mark}", program.display());
-    let hooks = workspace.join(".git/hooks");
-    fs::create_dir_all(&hooks).unwrap();
-    for hook in [
-        "pre-commit",
-        "post-commit",
-        "commit-msg",
-        "prepare-commit-msg",
-        "post-checkout",
-        "post-merge",
-        "post-index-change",
-        "reference-transaction",
-        "pre-rebase",
-        "applypatch-msg",
-        "post-rewrite",
-    ] {
-        let path = hooks.join(hook);
-        fs::write(&path, format!("#!/bin/sh\ntouch {}/hook-{hook}\n", marks.display())).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-    }
-    let mut config = fs::read_to_string(workspace.join(".git/config")).unwrap();
-    config += &format!(
-        "[core]\nfsmonitor = {}\nhooksPath = {}\npager = {}\neditor = {}\nsshCommand = {}\naskPass = {}\nalternateRefsCommand = {}\n",
-        run("fsmonitor"),
-        hooks.display(),
-        run("pager"),
-        run("editor"),
-        run("ssh"),
-        run("askpass"),
-        run("alternate")
-    );
-    config += &format!(
-        "[filter \"x=y\"]\nclean = {}\nsmudge = {}\nrequired = true\n[filter \"p\"]\nprocess = {}\n",
-        run("clean"),
-        run("smudge"),
-        run("process")
-    );
-    config += &format!(
-        "[diff]\nexternal = {}\n[diff \"x\"]\ncommand = {}\ntextconv = {}\n[merge \"x\"]\nname = x\ndriver = {} %A\n",
-        run("external"),
-        run("command"),
-        run("textconv"),
-        run("driver")
-    );
-    config += &format!(
-        "[gpg]\nprogram = {}\n[gpg \"openpgp\"]\nprogram = {}\n[gpg \"ssh\"]\nprogram = {}\n[commit]\ngpgSign = true\n[tag]\ngpgSign = true\n[log]\nshowSignature = true\n",
-        run("gpg"),
-        run("openpgp"),
-        run("gpgssh")
-    );
-    config += &format!(
-        "[sequence]\neditor = {}\n[interactive]\ndiffFilter = {}\n[trailer \"Sign\"]\nkey = Sign\ncommand = {}\nifmissing = add\n[credential]\nhelper = {}\n[alias]\nst = !{}\nstatus = !{}\n[pager]\nstatus = {}\nlog = {}\n[color]\nui = always\n",
-        run("sequence"),
-        run("difffilter"),
-        run("trailer"),
-        run("credential"),
-        run("alias"),
-        run("alias2"),
-        run("pager-status"),
-        run("pager-log")
-    );
-    fs::write(workspace.join(".git/included"), format!("[filter \"x=y\"]\nclean = {}\n", run("included"))).unwrap();
-    config += "[include]\npath = included\n";
-    fs::write(workspace.join(".git/config"), config).unwrap();
-    marks
-}
-
-fn marks(folder: &Path) -> Vec<String> {
-    let mut names: Vec<String> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort();
-    names
-}
-
-//= docs/spec.md#writes
-//= type=test
-//# Git MUST be run with known subcommands and options only, without hooks, and without the network.
-//= docs/spec.md#writes
-//= type=test
-//# No program that the configuration of a repository names MUST be started; one that the user's own names MAY be.
-#[test]
-fn a_repository_starts_no_program_of_its_own() {
-    let yard = Yard::new();
-    let traps = trap(&yard);
-    // The trap is one: git alone falls into it.
-    Command::new("git").args(["status"]).current_dir(yard.workspace()).env("HOME", yard.home.path()).output().unwrap();
-    assert!(!marks(&traps).is_empty(), "the trap is none");
-    fs::remove_dir_all(&traps).unwrap();
-    fs::create_dir(&traps).unwrap();
-    for words in [
-        &["status", "--porcelain"][..],
-        &["diff"],
-        &["diff", "--stat", "HEAD"],
-        &["log", "-p", "--all"],
-        &["show", "HEAD"],
-        &["ls-files", "-m"],
-        &["branch", "--list"],
-        &["describe", "--always", "--dirty"],
-    ] {
-        let seen = yard.look(words);
-        assert!(seen.is_string(), "{words:?}: {seen}");
-        assert_eq!(marks(&traps), [""; 0], "{words:?}");
-    }
-    for words in [
-        &["add", "-A"][..],
-        &["commit", "-q", "-m", "two"],
-        &["tag", "-m", "t", "t1"],
-        &["checkout", "-q", "other"],
-        &["checkout", "-q", "main"],
-        &["stash"],
-        &["merge", "-q", "other"],
-        &["merge", "--abort"],
-        &["cherry-pick", "other"],
-        &["cherry-pick", "--abort"],
-        &["rebase", "other"],
-        &["rebase", "--abort"],
-        &["reset", "-q", "--hard", "HEAD"],
-        &["worktree", "add", "-q", "trees/w", "other"],
-        &["worktree", "remove", "--force", "trees/w"],
-        &["am", "--abort"],
-    ] {
-        let done = yard.act(words);
-        let conflict = ["merge", "cherry-pick", "rebase", "am", "stash"].contains(&words[0]);
-        assert!(done.is_string() || conflict, "{words:?}: {done}");
-        assert_eq!(marks(&traps), [""; 0], "{words:?}");
-    }
-    assert_eq!(yard.git(&yard.workspace(), &["-c", "log.showSignature=false", "show", "t1:a.txt"]), "one\nfour\n");
-}
-
-//= docs/spec.md#writes
+//= docs/spec.md#git
 //= type=test
 //# Git MUST NOT read a file outside of the granted roots.
-//= docs/spec.md#writes
+//= docs/spec.md#git
 //= type=test
-//# Git MUST NOT change a work tree that reaches out of the granted roots.
+//# A file whose content git keeps by its name MUST be one that the script itself may read.
 #[test]
 fn nothing_outside_is_read_or_changed() {
-    let yard = Yard::new();
+    let yard = Yard::with_repository();
     let (workspace, secret) = (yard.workspace(), yard.at("secret"));
-    yard.git(&workspace, &["init", "-q"]);
-    fs::write(workspace.join("a.md"), "one\n").unwrap();
-    yard.git(&workspace, &["add", "-A"]);
-    yard.git(&workspace, &["commit", "-q", "-m", "one"]);
     let secret = secret.to_str().unwrap();
-    for words in [
-        &["diff", secret, "a.md"][..],
-        &["diff", "../secret", "a.md"],
-        &["diff", "--no-index", "a.md", "../secret"],
-        &["log", "--output=x"],
-        &["show", "--ext-diff"],
-        &["cat-file", "--textconv", "HEAD:a.md"],
-        &["config", "alias.x", "!touch y"],
-        &["branch", "new"],
-        &["worktree", "add", "x"],
-        &["fetch"],
-        &["clone", "x"],
-    ] {
-        let refused = yard.look(words);
-        assert!(refused["error"].is_string() && !refused.to_string().contains("the secret"), "{words:?}: {refused}");
+    std::os::unix::fs::symlink(secret, workspace.join("link")).unwrap();
+    for paths in [json!([secret, "a.txt"]), json!(["../secret", "a.txt"]), json!(["a/../../secret"])] {
+        for (verb, more) in [
+            ("diff", json!({})),
+            ("log", json!({})),
+            ("status", json!({})),
+            ("blame", json!({})),
+            ("grep", json!({ "pattern": "s" })),
+        ] {
+            let mut options = more;
+            options["paths"] = paths.clone();
+            let refused = yard.look(verb, &options);
+            assert!(refused["error"].as_str().unwrap().contains("may not reach"), "{verb}: {refused}");
+        }
+        for verb in ["add", "rm", "hash_object", "commit", "restore", "clean", "stash_push"] {
+            let refused = yard.act(verb, &json!({ "paths": paths }));
+            assert!(refused["error"].as_str().unwrap().contains("may not reach"), "{verb}: {refused}");
+        }
     }
-    for (words, paths) in [
-        (&["diff"][..], json!([secret, "a.md"])),
-        (&["diff"], json!(["../secret", "a.md"])),
-        (&["log"], json!(["a/../../secret"])),
+    let hashed = yard.act("hash_object", &json!({ "paths": ["link"] }));
+    assert!(hashed["error"].as_str().unwrap().contains("leads outside"), "{hashed}");
+    for (verb, options) in [
+        ("worktree_add", json!({ "path": "../out", "ref": "HEAD", "create": "out" })),
+        ("init", json!({ "path": "../out" })),
+        ("init", json!({ "folder": "..", "path": "out" })),
     ] {
-        let refused = yard.call("look_git", &json!({ "args": words, "paths": paths }));
-        assert!(refused["error"].as_str().unwrap().contains("may not reach"), "{refused}");
+        let refused = yard.act(verb, &options);
+        assert!(refused["error"].is_string() && !yard.at("out").exists(), "{verb}: {refused}");
     }
-    for words in [
-        &["hash-object", "-w", secret][..],
-        &["commit", "-F", secret, "--allow-empty"],
-        &["commit", "-F../secret", "--allow-empty"],
-        &["apply", "../secret"],
-        &["add", "--pathspec-from-file=/etc/passwd"],
-        &["worktree", "add", "../out"],
-        &["worktree", "add", "-b", "out", "/tmp/toolsd-out"],
-        &["init", "../out"],
-        &["push"],
-        &["submodule", "update"],
-        &["config", "alias.x", "!touch y"],
-        &["rebase", "--exec", "touch y", "HEAD"],
-        &["rebase", "-xtouch y", "HEAD"],
-        &["commit", "--fil=x"],
-    ] {
-        let refused = yard.act(words);
-        assert!(refused["error"].is_string() && !refused.to_string().contains("the secret"), "{words:?}: {refused}");
-    }
-    let message = yard.call(
-        "act_git",
-        &json!({ "args": ["commit", "-q", "--allow-empty", "-F", "-"], "input": "from the script\n" }),
+    let made = yard.act(
+        "commit",
+        &json!({ "quiet": true, "allow_empty": true, "message": "-F /etc is no option here\n\nnor @ a file\n" }),
     );
-    assert_eq!(message, "");
-    assert_eq!(yard.git(&workspace, &["log", "-1", "--format=%s"]), "from the script\n");
-    for words in [
-        &["commit", "-q", "--allow-empty", "-m", "/etc is no path here"][..],
-        &["sparse-checkout", "set", "--no-cone", "/*", "!/x/"],
-    ] {
-        assert_eq!(yard.act(words), "", "{words:?}");
-    }
-    assert!(!yard.at("out").exists() && !workspace.join("y").exists() && !workspace.join("x").exists());
-    // A repository above the workspace may be looked at, and is not changed.
-    let above = Yard::new();
-    above.git(above.home.path(), &["init", "-q"]);
-    fs::write(above.workspace().join("a.md"), "one\n").unwrap();
-    assert_eq!(above.look(&["status", "--porcelain", "-uno"]), "");
-    let refused = above.act(&["add", "-A"]);
-    assert!(refused["error"].as_str().unwrap().contains("reaches out of"), "{refused}");
-    // So is one that names another work tree.
-    fs::create_dir(yard.at("elsewhere")).unwrap();
-    yard.git(&workspace, &["config", "core.worktree", yard.at("elsewhere").to_str().unwrap()]);
-    let refused = yard.act(&["checkout", "-q", "-f"]);
-    assert!(refused["error"].as_str().unwrap().contains("reaches out of"), "{refused}");
-    assert_eq!(fs::read_dir(yard.at("elsewhere")).unwrap().count(), 0);
+    assert_eq!(made["text"], "", "{made}");
+    assert_eq!(yard.git(&["log", "-1", "--format=%B"]), "-F /etc is no option here\n\nnor @ a file\n\n");
+    assert!(yard.act("init", &json!({ "path": "new/r", "branch": "trunk" }))["code"] == 0);
+    assert!(workspace.join("new/r/.git/HEAD").exists());
 }
 
-//= docs/spec.md#writes
+//= docs/spec.md#git
+//= type=test
+//# An answer MUST name the programs of the repository that were not run, the hooks that did not run and the signature that is missing.
+//= docs/spec.md#git
+//= type=test
+//# What git would write into the configuration of a repository MUST NOT reach it, and MUST be reported.
+#[test]
+fn what_is_left_out_is_told() {
+    let yard = Yard::with_repository();
+    yard.configure("[commit]\ngpgSign = true\n[filter \"lfs\"]\nclean = git-lfs clean -- %f\n[include]\npath = more\n[branch \"gone\"]\nremote = origin\nmerge = refs/heads/gone\n");
+    yard.program("workspace/.git/hooks/pre-commit", "exit 1\n");
+    yard.put(".gitmodules", "");
+    let told = yard.act("commit", &json!({ "allow_empty": true, "message": "x" }))["notices"].to_string();
+    for part in [
+        "filter.lfs.clean; it is not run (git lfs files show as pointers)",
+        "hooks do not run: pre-commit",
+        "the commit is not signed",
+        "includes `more`; it is not read",
+        "submodules are left out",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    let before = fs::read(yard.workspace().join(".git/config")).unwrap();
+    yard.act("branch", &json!({ "name": "gone" }));
+    let told = yard.act("branch_delete", &json!({ "names": "gone", "force": true }));
+    assert!(told["notices"].to_string().contains("git would have set branch.gone.merge, branch.gone.remote"), "{told}");
+    assert_eq!(fs::read(yard.workspace().join(".git/config")).unwrap(), before);
+}
+
+/// Each verb in the case that it is made for: in their order, in one repository.
+#[test]
+fn every_verb_does_what_it_says() {
+    let yard = Yard::with_repository();
+    let patch = "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n-one\n+uno\n two\n";
+    yard.put("new.txt", "new\n");
+    for (verb, options) in [
+        ("add", json!({ "paths": ["new.txt"] })),
+        (
+            "commit",
+            json!({ "message": "new", "quiet": true, "author": "B <b@example.org>", "date": "2026-01-01T00:00:00Z" }),
+        ),
+        ("branch", json!({ "name": "side" })),
+        ("switch", json!({ "ref": "side", "quiet": true })),
+        ("apply", json!({ "patch": patch })),
+        ("commit", json!({ "all": true, "message": "uno" })),
+        ("switch", json!({ "ref": "main" })),
+        ("cherry_pick", json!({ "refs": "side", "record_origin": true })),
+        ("revert", json!({ "refs": "HEAD" })),
+        ("mv", json!({ "paths": ["new.txt", "moved.txt"] })),
+        ("restore", json!({ "paths": ["moved.txt", "new.txt"], "staged": true, "worktree": true, "check": false })),
+        ("reset", json!({ "mode": "hard" })),
+        ("merge", json!({ "ref": "side", "message": "join", "no_ff": true })),
+        ("tag", json!({ "name": "v1", "message": "one" })),
+        ("tag_delete", json!({ "names": ["v1"] })),
+        ("notes_add", json!({ "message": "a note" })),
+        ("notes_remove", json!({})),
+        ("branch_rename", json!({ "from": "side", "to": "aside" })),
+        ("switch", json!({ "create": "moving", "ref": "HEAD~1" })),
+        ("commit", json!({ "allow_empty": true, "message": "moves" })),
+        ("rebase", json!({ "upstream": "main", "quiet": true })),
+        ("branch_delete", json!({ "names": "aside", "force": true })),
+        ("rm", json!({ "paths": ["new.txt"], "quiet": true })),
+        ("stash_push", json!({ "message": "later" })),
+        ("stash_apply", json!({})),
+        ("reset", json!({ "mode": "hard", "quiet": true })),
+        ("stash_pop", json!({ "entry": 0 })),
+        ("commit", json!({ "message": "gone", "all": true })),
+        ("worktree_add", json!({ "path": "w", "ref": "main", "create": "tree" })),
+        ("sparse_checkout", json!({ "folder": "w", "patterns": ["/*", "!new.txt"] })),
+        ("worktree_remove", json!({ "path": "w" })),
+        ("worktree_prune", json!({})),
+        ("update_ref", json!({ "name": "refs/heads/made", "to": "HEAD" })),
+        ("delete_ref", json!({ "name": "refs/heads/made" })),
+        ("set_symbolic_ref", json!({ "name": "HEAD", "to": "refs/heads/moving" })),
+        ("read_tree", json!({ "ref": "HEAD", "index": "own" })),
+        ("write_tree", json!({ "index": "own" })),
+        ("mktree", json!({ "entries": [] })),
+        ("hash_object", json!({ "content": "x" })),
+        ("hash_object", json!({ "paths": ["a.txt"] })),
+        (
+            "commit_tree",
+            json!({ "tree": "HEAD^{tree}", "parents": ["HEAD"], "message": "m", "author": "C <c@example.org>", "date": "1767225600 +0000" }),
+        ),
+        ("clean", json!({ "paths": ["."], "folders": true })),
+    ] {
+        let done = yard.act(verb, &options);
+        assert!(done["code"].is_i64(), "{verb} {options}: {done}");
+    }
+    for (verb, options, part) in [
+        ("log", json!({ "max_count": 9, "format": "%an|%s", "paths": [] }), "B|new"),
+        ("log", json!({ "refs": "main", "format": "%s" }), "Revert \"uno\""),
+        ("show", json!({ "refs": "HEAD:a.txt" }), "uno"),
+        ("diff", json!({ "refs": ["HEAD~1", "HEAD"], "name_only": true }), "new.txt"),
+        ("diff_tree", json!({ "refs": "HEAD", "recursive": true, "name_only": true }), "new.txt"),
+        ("rev_list", json!({ "refs": "HEAD", "count": true }), ""),
+        ("rev_parse", json!({ "ref": "HEAD", "abbrev_ref": true }), "moving"),
+        ("merge_base", json!({ "refs": ["HEAD", "main"] }), ""),
+        ("describe", json!({ "always": true }), ""),
+        ("blame", json!({ "paths": ["a.txt"], "ref": "HEAD", "lines": "1,1" }), "uno"),
+        ("files", json!({}), "a.txt"),
+        ("tree", json!({ "ref": "HEAD", "paths": ["a.txt"] }), "a.txt"),
+        ("object", json!({ "show": "t", "ref": "HEAD" }), "commit"),
+        ("refs", json!({ "names": "refs/heads", "format": "%(refname:short)", "sort": "-refname" }), "main"),
+        ("branches", json!({ "format": "%(refname:short)", "contains": "HEAD" }), "moving"),
+        ("current_branch", json!({}), "moving"),
+        ("tags", json!({ "names": "v*" }), ""),
+        ("symbolic_ref", json!({ "ref": "HEAD", "short": true }), "moving"),
+        ("grep", json!({ "pattern": "uno", "name_only": true }), "a.txt"),
+        ("worktrees", json!({}), yard.workspace().canonicalize().unwrap().to_str().unwrap()),
+        ("stash_list", json!({}), ""),
+        ("remotes", json!({}), ""),
+        ("repository", json!({ "show": "prefix" }), ""),
+        ("check_ignore", json!({ "paths": ["a.txt"], "check": false }), ""),
+        ("status", json!({ "porcelain": "v2", "branch": true, "untracked": "all" }), "branch.head moving"),
+    ] {
+        let told = yard.look(verb, &options);
+        assert!(told["text"].as_str().unwrap_or_else(|| panic!("{verb}: {told}")).contains(part), "{verb}: {told}");
+    }
+}
+
+//= docs/spec.md#git
+//= type=test
+//# A verb that reads files of the working tree MUST be refused files that no grant to read covers.
+#[test]
+fn files_that_no_grant_covers_are_not_read_through_git() {
+    let yard = Yard::with_repository();
+    yard.put("pub/a.md", "one\n");
+    yard.commit("pub");
+    for file in ["pub/a.md", "a.txt", ".env"] {
+        yard.put(file, "the secret\n");
+    }
+    for paths in [json!(()), json!([]), json!(["."]), json!(["a.txt"]), json!([".env", "pub"])] {
+        let call = |tool: &str, verb: &str, more: Value| {
+            let mut options = more;
+            options["paths"] = paths.clone();
+            yard.call_of("narrow", tool, &json!({ "verb": verb, "options": options }))
+        };
+        for told in [
+            call("narrow_look", "diff", json!({})),
+            call("narrow_look", "diff", json!({ "refs": "HEAD" })),
+            call("narrow_look", "grep", json!({ "pattern": "secret" })),
+            call("narrow_act", "add", json!({ "all": true })),
+            call("narrow_act", "add", json!({ "force": true })),
+            call(
+                "narrow_act",
+                "commit",
+                json!({ "all": paths == json!(()), "message": "x", "allow_empty": paths == json!([]) }),
+            ),
+            call("narrow_act", "stash_push", json!({})),
+        ] {
+            let is_empty_commit = paths == json!([]) && told["line"].as_str().is_some_and(|line| line.ends_with("] x"));
+            assert!(
+                told["error"].as_str().is_some_and(|told| told.contains("would read")) || is_empty_commit,
+                "{paths}: {told}"
+            );
+        }
+    }
+    let seen = yard.call_of("narrow", "narrow_look", &json!({ "verb": "diff", "options": { "paths": ["pub"] } }));
+    assert!(seen["text"].as_str().unwrap().contains("the secret"), "{seen}");
+}
+
+/// The user's own settings that count: who commits, and what is ignored everywhere.
+#[test]
+fn the_user_is_who_they_are() {
+    let yard = Yard::with_repository();
+    fs::write(yard.at(".gitconfig"), "[user]\nname = Me\nemail = me@example.org\n[core]\nexcludesFile = ~/ignored\n[includeIf \"gitdir:~/workspace/\"]\npath = mine\n").unwrap();
+    fs::write(yard.at("mine"), "[user]\nemail = work@example.org\n").unwrap();
+    fs::write(yard.at("ignored"), "*.swp\n").unwrap();
+    yard.put("a.swp", "x");
+    assert_eq!(yard.look("status", &json!({ "porcelain": "v1" }))["text"], "");
+    yard.act("commit", &json!({ "allow_empty": true, "message": "x" }));
+    assert_eq!(yard.git(&["log", "-1", "--format=%an <%ae>"]), "Me <work@example.org>\n");
+    assert_eq!(yard.look("config", &json!({ "name": "user.email" }))["line"], "work@example.org");
+    let asked = yard.look("config", &json!({ "name": "core.excludesFile", "check": false }));
+    assert_eq!(asked["code"], 1, "what is no matter of packs is not told: {asked}");
+}
+
+//= docs/spec.md#git
+//= type=test
+//# A remote MUST be one that the repository's configuration has by name, and a folder only if it lies below a granted root.
+//= docs/spec.md#git
+//= type=test
+//# Only `fetch` MUST reach a remote.
+#[test]
+fn a_remote_is_named_and_lies_below_a_root() {
+    let yard = Yard::with_repository();
+    let fetch = |remote: &str| yard.act("fetch", &json!({ "remote": remote, "timeout_s": 20 }));
+    yard.git(&["clone", "-q", "--bare", ".", ".git/near"]);
+    yard.git(&["clone", "-q", "--bare", ".", "../far"]);
+    for (name, url) in [("near", ".git/near"), ("far", "../far"), ("file", "file:///etc/far")] {
+        yard.git(&["remote", "add", name, url]);
+    }
+    assert_eq!(fetch("near")["code"], 0, "{}", fetch("near"));
+    assert!(yard.git(&["branch", "-r"]).contains("near/main"));
+    for (name, told) in [
+        ("far", "outside of the root"),
+        ("file", "outside of the root"),
+        ("../far", "there is no remote"),
+        ("nere", "known: `near`"),
+    ] {
+        let refused = fetch(name);
+        assert!(refused.to_string().contains(told), "{name}: {refused}");
+    }
+    assert!(!yard.git(&["branch", "-r"]).contains("far"));
+}
+
+//= docs/spec.md#git
+//= type=test
+//# A repository of another user MUST be refused unless the user's own `safe.directory` names it.
+#[test]
+fn a_repository_of_another_user_is_refused() {
+    let yard = Yard::with_repository();
+    // Only root can give files away.
+    if std::os::unix::fs::chown(yard.workspace().join(".git"), Some(12_345), None).is_err() {
+        return;
+    }
+    let refused = yard.look("log", &json!({}));
+    assert!(refused.to_string().contains("belongs to another user (12345)"), "{refused}");
+    yard.configure(&format!("[safe]\ndirectory = *\n"));
+    assert!(yard.look("log", &json!({}))["error"].is_string(), "the repository cannot say so itself");
+    let mine = fs::read_to_string(yard.at(".gitconfig")).unwrap();
+    fs::write(yard.at(".gitconfig"), mine + &format!("[safe]\ndirectory = {}\n", yard.workspace().display())).unwrap();
+    assert_eq!(yard.look("log", &json!({}))["code"], 0);
+}
+
+//= docs/spec.md#git
+//= type=test
+//# A patch that renames MUST be refused.
+#[test]
+fn a_merge_beside_files_of_others_goes_on_without_renames() {
+    let yard = Yard::with_repository();
+    yard.git(&["checkout", "-q", "-b", "other"]);
+    yard.put("b.txt", "b\n");
+    yard.commit("b");
+    yard.git(&["checkout", "-q", "main"]);
+    yard.put("toolsd.toml", "# ours\n");
+    yard.commit("ours");
+    let merged = yard.act("merge", &json!({ "ref": "other" }));
+    assert_eq!(merged["code"], 0, "{merged}");
+    assert!(merged["notices"].to_string().contains("renames were not followed"), "{merged}");
+    assert_eq!(fs::read_to_string(yard.workspace().join("toolsd.toml")).unwrap(), "# ours\n");
+    let patch = "diff --git a/b.txt b/c.txt\nsimilarity index 100%\nrename from b.txt\nrename to c.txt\n";
+    let refused = yard.act("apply", &json!({ "patch": patch }));
+    assert!(refused["error"].as_str().unwrap().contains("renames or copies"), "{refused}");
+}
+
+//= docs/spec.md#git
 //= type=test
 //# A git older than 2.37 MUST be refused at its first use.
 #[test]
@@ -317,7 +318,7 @@ fn a_git_that_is_old_or_absent_is_told() {
     let yard = Yard::new();
     let bin = yard.at("bin");
     fs::create_dir(&bin).unwrap();
-    let status = json!({ "args": ["status"] }).to_string();
+    let status = json!({ "verb": "status" }).to_string();
     let run = || {
         let output = yard.command(&["call", "look_git", &status]).env("PATH", &bin).output().unwrap();
         String::from_utf8(output.stdout).unwrap()
@@ -335,14 +336,14 @@ fn a_git_that_is_old_or_absent_is_told() {
 fn a_git_that_is_cancelled_leaves_no_lock_and_a_stale_one_is_told() {
     let yard = Yard::new();
     let workspace = yard.workspace();
-    yard.git(&workspace, &["init", "-q"]);
+    yard.git(&["init", "-q"]);
     // An index that takes a while: git holds its lock while it hashes.
     let bytes: Vec<u8> = (0..8_000_000_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     for number in 0..4 {
         fs::write(workspace.join(format!("{number}.bin")), [&bytes[..], &[number]].concat()).unwrap();
     }
     fs::write(workspace.join("toolsd.toml"), "[limits]\ntime_ms = 200\n").unwrap();
-    let ended = yard.act(&["add", "-A"]);
+    let ended = yard.act("add", &json!({ "all": true }));
     assert!(ended["error"].is_string(), "git was too fast for this test: {ended}");
     assert!(!workspace.join(".git/index.lock").exists(), "git was ended without a chance to tidy up");
     fs::remove_file(workspace.join("toolsd.toml")).unwrap();
@@ -351,7 +352,7 @@ fn a_git_that_is_cancelled_leaves_no_lock_and_a_stale_one_is_told() {
         fs::write(workspace.join(format!("{number}.bin")), [&bytes[..], &[number]].concat()).unwrap();
     }
     let mut adding = yard
-        .command(&["call", "act_git", &json!({ "args": ["add", "-A"] }).to_string()])
+        .command(&["call", "act_git", &json!({ "verb": "add", "options": { "all": true } }).to_string()])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
@@ -371,7 +372,7 @@ fn a_git_that_is_cancelled_leaves_no_lock_and_a_stale_one_is_told() {
     }
     assert!(!lock.exists(), "the lock is still there");
     fs::write(&lock, "").unwrap();
-    let told = yard.act(&["add", "-A"]);
+    let told = yard.act("add", &json!({ "all": true }));
     assert!(told.to_string().contains("if none runs, remove `") && told.to_string().contains("index.lock"), "{told}");
 }
 

@@ -1,9 +1,12 @@
 //! The pages of the primitives.
 
 use super::{HEAD, cell, families, members, word_of};
+use crate::primitive::git;
+use crate::primitive::git::verb::{GitOption, Verb};
 use crate::primitive::{Gives, Need, Param, Primitive};
 use crate::script::documentation::{outcome, parameter};
 use crate::value::Json;
+use crate::world::run::Needs;
 use serde_json::json;
 
 /// Every primitive by chapter: signature, summary, parameters, examples.
@@ -37,6 +40,28 @@ fn entry(text: &mut String, primitive: &Primitive) {
         text.push_str(&format!("{}\n// {}\n", example.script.trim_end(), outcome(&example.gives)));
     }
     text.push_str("```\n");
+    match primitive.name {
+        "git" => verbs(text, git::writing()),
+        "git_read" => verbs(text, git::reading()),
+        _ => {}
+    }
+}
+
+/// The verbs of git, from their table. Every one takes `folder` and `check`, too.
+fn verbs(text: &mut String, verbs: impl Iterator<Item = &'static Verb>) {
+    let common: Vec<String> = git::COMMON.iter().map(|(name, doc)| format!("`{name}`: {doc}")).collect();
+    text.push_str(&format!("\nEvery verb takes {}\n\n| verb | options | |\n|---|---|---|\n", common.join(" ")));
+    for verb in verbs {
+        let option = |option: &GitOption| {
+            let needed = if option.is_required { " (required)" } else { "" };
+            format!("`{}`{needed}: {}. {}", option.name, option.kind.describe(), option.doc)
+        };
+        let mut options: Vec<String> = verb.options().map(option).collect();
+        if verb.needs == Needs::FetchGit {
+            options.insert(0, "Needs `git = \"fetch\"`.".to_owned());
+        }
+        text.push_str(&format!("| `{}` | {} | {} |\n", verb.name, cell(&options.join("<br>")), cell(verb.summary)));
+    }
 }
 
 /// The address that a heading gets on a page.

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Result;
 use crate::primitive::git;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive};
 use crate::value::{Kind, Value};
 use crate::world::run::Needs;
 
@@ -10,25 +10,14 @@ use crate::world::run::Needs;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "git",
     family: Family::Run,
-    summary: "Runs git: changing subcommands too, but none that reaches the network, sets its configuration or starts other programs. What the call has staged reaches the disk first. Gives `code`, `text`, `line` (the first line) and `errors`.",
-    params: &[
-        git::ARGS,
-        git::FOLDER,
-        git::REFS,
-        git::PATHS,
-        git::CHECK,
-        option(
-            "index",
-            &[Kind::Text],
-            "The name of an index of its own, so that the index of the user stays as it is.",
-        ),
-        option("input", &[Kind::Text, Kind::Bytes], "What it reads."),
-    ],
+    summary: "Runs git where it changes something: one `verb` with its `options`, in the repository of `folder`. What the call has staged reaches the disk first. Every file that git is going to write or remove passes the check of `write_text`. No hook runs, nothing is signed, and no program that the repository names is started. Gives `code`, `text`, `line` (the first line), `errors`, and `notices`: what the user's own git would have done besides.",
+    params: &[git::VERB, git::OPTIONS],
     returns: Kind::Map,
     effect: Effect::Runs,
     examples: &[
-        Example::fails(r##"git(["push"])"##, "`git` does not run `git push`"),
-        Example::fails(r##"git(["branch"], #{ refs: "-D" })"##, "`-D` is no name of a branch or commit"),
+        Example::fails(r##"git("push")"##, "`git` has no verb `push`"),
+        Example::fails(r##"git("rebase", #{ upstream: "main", exec: "make" })"##, "git \"rebase\" has no option \"exec\""),
+        Example::fails(r##"git("branch_delete", #{ names: "-D" })"##, "`-D` is no name of a branch or commit"),
     ],
     run,
 };

@@ -10,14 +10,14 @@ use crate::world::run::Needs;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "git_read",
     family: Family::Run,
-    summary: "Runs git to look: the subcommands and options that change nothing, without hooks, pagers, external programs and the network. Gives `code`, `text`, `line` (the first line) and `errors`.",
-    params: &[git::ARGS, git::FOLDER, git::REFS, git::PATHS, git::CHECK],
+    summary: "Runs git to look: one `verb` with its `options`, in the repository of `folder`. All of its history can be seen, whatever files the pack may read. Nothing is changed, and no program that the repository names is started. Gives `code`, `text`, `line` (the first line), `errors`, and `notices`: what the user's own git would have done besides.",
+    params: &[git::VERB, git::OPTIONS],
     returns: Kind::Map,
     effect: Effect::Reads,
     examples: &[
-        Example::fails(r##"git_read(["log", "-1"])"##, "there is no program `git` in a world of memory"),
-        Example::fails(r##"git_read(["push"])"##, "`git_read` does not run `git push`"),
-        Example::fails(r##"git_read(["show", "--output=x"])"##, "`git_read` does not take `--output=x`"),
+        Example::fails(r##"git_read("log", #{ max_count: 1 })"##, "there is no program `git` in a world of memory"),
+        Example::fails(r##"git_read("commit")"##, "`git_read` has no verb `commit`"),
+        Example::fails(r##"git_read("show", #{ refs: "HEAD", output: "x" })"##, "git \"show\" has no option \"output\""),
     ],
     run,
 };

@@ -2,6 +2,7 @@
 //! environment.
 
 mod confine;
+mod git;
 mod lock;
 mod many;
 mod opened;
@@ -24,7 +25,8 @@ pub use place::{config_folder, current_folder, home_folder, state_folder};
 pub use scratch::Scratch;
 pub use secrecy::{SECRET_VARIABLES, SecretFile, hide_process, read_secret, read_secret_descriptor, secret_variable};
 
-use super::run::{Command, Ran};
+use super::repository::{Done, Repository};
+use super::run::{Command, Needs, Ran};
 use super::walk::{self, Folders, Found};
 use super::{Attempt, Change, Entry, EntryKind, Stat, Walk, Walked, World};
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -204,6 +206,19 @@ impl World for Disk {
 
     fn program(&self, name: &str) -> Result<String> {
         self.programs.find(name)
+    }
+
+    fn repository(&self, folder: &str, needs: Needs) -> Result<Repository> {
+        git::find(&self.roots, folder, true, needs)
+    }
+
+    fn run_git(
+        &self,
+        command: &Command,
+        repository: Option<&Repository>,
+        settings: &[(String, String)],
+    ) -> Result<Done> {
+        git::run(self, command, repository, settings)
     }
 
     fn git_stamp(&self, folders: &[&str]) -> Result<Option<String>> {

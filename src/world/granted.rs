@@ -3,19 +3,21 @@
 mod grants;
 mod programs;
 mod protected;
+mod repositories;
 #[cfg(test)]
 mod tests;
 
 use grants::{below_root, compile};
 pub use programs::is_never;
-use protected::PROTECTED;
 pub use protected::protected_name;
+use protected::{PROTECTED, protected_part};
 
 // No grant covers these variables. They are gone from the environment at the start: this is the second line.
 use super::disk::SECRET_VARIABLES as SECRET;
 use super::glob::Globs;
 use super::judge::Judge;
-use super::run::{Command, Git, ProgramGrant, Ran};
+use super::repository::{Done, Repository};
+use super::run::{Command, Git, Needs, ProgramGrant, Ran};
 use super::staged::Staged;
 use super::{Attempt, Change, Entry, EntryKind, Stat, Walk, Walked, World, path, walk};
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -95,11 +97,6 @@ impl Granted {
         &self.world
     }
 
-    /// Whether a normal path lies below no root: neither that of the pack nor one that the user granted.
-    fn is_foreign(&self, normal: &str) -> bool {
-        !path::is_below(normal, ".") && !self.rules.roots.iter().any(|root| path::is_below(normal, root))
-    }
-
     /// The path as grants see it: clean, `~` filled in, relative if it lies below the root.
     fn normal<'a>(&self, path: &'a str) -> Cow<'a, str> {
         if path::is_clean_below(path) || self.world.is_spelled(path) {
@@ -162,7 +159,7 @@ impl Granted {
         let normal = self.normal(path);
         //= docs/spec.md#writes
         //# A grant to write MUST NOT cover `.git`, `.toolsd` or `toolsd.toml`.
-        if let Some(part) = normal.split('/').find(|part| protected_name(part).is_some()) {
+        if let Some(part) = protected_part(&normal) {
             let message = format!("`{path}` may not be written: no grant covers `{part}`");
             return Err(Diagnostic::new(Code::WORLD, message).help("it is for people and for the host to change"));
         }
@@ -353,6 +350,19 @@ impl World for Granted {
         self.world.program(name)
     }
 
+    fn may_read(&self, path: &str) -> Result<()> {
+        self.check_read_below(path)
+    }
+
+    fn repository(&self, folder: &str, needs: Needs) -> Result<Repository> {
+        self.chosen_repository(folder, needs)
+    }
+
+    fn run_git(&self, command: &Command, repository: Option<&Repository>, more: &[(String, String)]) -> Result<Done> {
+        self.check_run(command)?;
+        self.run_git_confined(command, repository, more)
+    }
+
     fn git_stamp(&self, folders: &[&str]) -> Result<Option<String>> {
         let may = self.rules.allowed.may_read && self.rules.allowed.git >= Git::Read;
         if may { self.world.git_stamp(folders) } else { Ok(None) }
@@ -391,8 +401,6 @@ impl World for Granted {
     }
 
     fn env_names(&self) -> Vec<String> {
-        let mut names = self.world.env_names();
-        names.retain(|name| self.may_env(name).is_ok());
-        names
+        self.world.env_names().into_iter().filter(|name| self.may_env(name).is_ok()).collect()
     }
 }

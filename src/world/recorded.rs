@@ -6,7 +6,8 @@ mod tests;
 
 pub use reads::{Check, FileRead, Reads, Seen, YOUNG_MS};
 
-use super::run::{Command, Ran};
+use super::repository::{Done, Repository};
+use super::run::{Command, Needs, Ran};
 use super::{Entry, EntryKind, Stat, Walk, Walked, World, path};
 use crate::diagnostic::Result;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -162,6 +163,23 @@ impl World for Recorded {
 
     fn program(&self, name: &str) -> Result<String> {
         self.world.program(name)
+    }
+
+    fn may_read(&self, path: &str) -> Result<()> {
+        self.world.may_read(path)
+    }
+
+    fn repository(&self, folder: &str, needs: Needs) -> Result<Repository> {
+        self.world.repository(folder, needs)
+    }
+
+    fn run_git(
+        &self,
+        command: &Command,
+        repository: Option<&Repository>,
+        settings: &[(String, String)],
+    ) -> Result<Done> {
+        self.world.run_git(command, repository, settings)
     }
 
     fn now_ms(&self) -> i64 {

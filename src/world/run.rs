@@ -35,6 +35,8 @@ pub enum Needs {
     ReadGit,
     /// `git = "write"`.
     WriteGit,
+    /// `git = "fetch"`.
+    FetchGit,
     /// `run = [PROGRAM]`.
     Program,
 }
@@ -92,6 +94,8 @@ pub enum Git {
     Read,
     /// Changing commands too.
     Write,
+    /// Those, and `fetch`, which reaches remotes.
+    Fetch,
 }
 
 /// How a program ended.

@@ -56,7 +56,11 @@ static GRANTS: Grammar = Grammar {
             Shape::TextsOrTables(&PROGRAM),
             "Programs it may run: names that are looked for in the host's `PATH`, or absolute paths; with more to say, tables.",
         ),
-        optional("git", Shape::OneOf(&["none", "read", "write"]), "How far git goes; `none` if it is left out."),
+        optional(
+            "git",
+            Shape::OneOf(&["none", "read", "write", "fetch"]),
+            "How far git goes, each step with those before it: `read` inspects, `write` changes repositories and files, `fetch` asks remotes; `none` if it is left out.",
+        ),
     ],
 };
 

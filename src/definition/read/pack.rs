@@ -16,6 +16,7 @@ pub fn pack(fields: &Fields<'_>, reading: &mut Reading) -> PackDefinition {
         git: match grants.text("git").as_deref() {
             Some("read") => Git::Read,
             Some("write") => Git::Write,
+            Some("fetch") => Git::Fetch,
             _ => Git::None,
         },
     });

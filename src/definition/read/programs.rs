@@ -53,6 +53,12 @@ fn refused(program: &Located<String>, others: &[ProgramGrant]) -> Option<Box<Dia
         let help = "a program is a name that is looked for in the host's `PATH`, or an absolute path";
         return Some(wrong(format!("`{name}` is no program that can be granted")).help(help));
     }
+    //= docs/spec.md#programs
+    //# Git MUST be granted by `git`, not as a program of `run`.
+    if path::name(name) == "git" {
+        let help = "use `git = \"read\"`, `\"write\"` or `\"fetch\"`: its verbs are typed, and each file they change is checked";
+        return Some(wrong(format!("`{name}` cannot be granted by `run`")).help(help));
+    }
     if others.iter().any(|other| other.program == name) {
         return Some(wrong(format!("`{name}` is granted twice")).help("say in one place what it may do"));
     }

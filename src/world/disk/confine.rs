@@ -173,7 +173,7 @@ impl SandboxStatus {
         let Some(why) = self.mechanisms.lacks.as_ref().filter(|_| self.is_refusing()) else { return Ok(()) };
         let what = match command.needs {
             Needs::ReadGit => return Ok(()),
-            Needs::WriteGit => "git that changes something",
+            Needs::WriteGit | Needs::FetchGit => "git that changes something",
             Needs::Program => "run",
         };
         Err(Diagnostic::new(Code::WORLD, format!("{why}: {what} is refused"))

@@ -46,7 +46,7 @@ pub(super) fn run(disk: &Disk, command: &Command) -> Result<Ran> {
     let temporary_path = temporary.path().to_string_lossy().into_owned();
     let survey = match command.needs {
         Needs::Program => Some(Survey::of(&command.confinement.write, command.stop)?),
-        Needs::ReadGit | Needs::WriteGit => None,
+        Needs::ReadGit | Needs::WriteGit | Needs::FetchGit => None,
     };
     let mut confinement = command.confinement.clone();
     if let Some(survey) = &survey {
@@ -138,7 +138,7 @@ fn is_zombie(pid: Pid) -> bool {
 }
 
 /// The folder a program runs in: below a root, and no symlink leads outside.
-fn folder(roots: &Roots, given: &str) -> Result<String> {
+pub(super) fn folder(roots: &Roots, given: &str) -> Result<String> {
     let no_folder = || Diagnostic::new(Code::WORLD, format!("there is no folder `{given}`"));
     let (dir, within) = roots.find(given)?;
     let found = dir.ok_or_else(no_folder)?;

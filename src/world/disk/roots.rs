@@ -212,6 +212,16 @@ impl Roots {
             && self.innermost(path).is_some_and(|(root, holding)| root.spelling() == holding)
     }
 
+    /// Whether an absolute path that is free of links lies below one of the roots.
+    pub(super) fn holds(&self, path: &str) -> bool {
+        self.around(path).is_some()
+    }
+
+    /// The outermost root around an absolute path that is free of links.
+    pub(super) fn around(&self, path: &str) -> Option<&str> {
+        self.roots.iter().filter_map(|root| root.holding(path)).min_by_key(|root| root.len())
+    }
+
     /// Where the absolute path `outward` leads that a symlink takes out of its root, if that lies beneath another root as
     /// things stand; nothing where there is one root only.
     ///

@@ -3,6 +3,7 @@
 use super::{Disk, roots};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::judge::Judge;
+use crate::world::repository::{Done, Repository};
 use crate::world::run::{Command, Confinement, Needs, Processes, Ran};
 use crate::world::{Attempt, Change, Entry, Stat, Walk, Walked, World};
 use std::collections::BTreeMap;
@@ -81,9 +82,10 @@ impl Scratch {
                 most: 1 << 20,
                 needs: Needs::WriteGit,
                 confinement: Confinement {
+                    read: vec![self.disk.root().to_owned()],
                     write: vec![self.disk.root().to_owned()],
                     processes: Processes::SameProgram,
-                    ..Confinement::default()
+                    network: false,
                 },
                 stop: guard_less,
             };
@@ -94,6 +96,27 @@ impl Scratch {
             }
         }
         Ok(())
+    }
+
+    /// The command with dates, identity and configuration of git that are fixed: so are the hashes of its commits.
+    fn fixed(&self, command: &Command) -> Command {
+        let date = format!("{} +0000", self.now_ms() / 1_000);
+        let fixed = [
+            ("GIT_AUTHOR_DATE", date.as_str()),
+            ("GIT_AUTHOR_EMAIL", "case@example.org"),
+            ("GIT_AUTHOR_NAME", "Case"),
+            ("GIT_COMMITTER_DATE", date.as_str()),
+            ("GIT_COMMITTER_EMAIL", "case@example.org"),
+            ("GIT_COMMITTER_NAME", "Case"),
+            ("GIT_CONFIG_GLOBAL", "/dev/null"),
+            ("GIT_CONFIG_NOSYSTEM", "1"),
+            ("HOME", self.disk.root()),
+        ];
+        let fixed = fixed.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let own = self.stage.env.iter().map(|(name, value)| (name.clone(), value.clone()));
+        // What a script sets for a program counts.
+        let env = fixed.into_iter().chain(own).chain(command.env.clone()).collect();
+        Command { env, ..command.clone() }
     }
 }
 
@@ -162,24 +185,21 @@ impl World for Scratch {
         self.disk.lock(path)
     }
 
-    /// Dates, identity and configuration of git are fixed: so are the hashes of its commits.
     fn run(&self, command: &Command) -> Result<Ran> {
-        let date = format!("{} +0000", self.now_ms() / 1_000);
-        let fixed = [
-            ("GIT_AUTHOR_DATE", date.as_str()),
-            ("GIT_AUTHOR_EMAIL", "case@example.org"),
-            ("GIT_AUTHOR_NAME", "Case"),
-            ("GIT_COMMITTER_DATE", date.as_str()),
-            ("GIT_COMMITTER_EMAIL", "case@example.org"),
-            ("GIT_COMMITTER_NAME", "Case"),
-            ("GIT_CONFIG_GLOBAL", "/dev/null"),
-            ("GIT_CONFIG_NOSYSTEM", "1"),
-            ("HOME", self.disk.root()),
-        ];
-        let mut command = command.clone();
-        command.env.extend(fixed.map(|(name, value)| (name.to_owned(), value.to_owned())));
-        command.env.extend(self.stage.env.iter().map(|(name, value)| (name.clone(), value.clone())));
-        self.disk.run(&command)
+        self.disk.run(&self.fixed(command))
+    }
+
+    fn repository(&self, folder: &str, needs: Needs) -> Result<Repository> {
+        super::git::find(&self.disk.roots, folder, false, needs)
+    }
+
+    fn run_git(
+        &self,
+        command: &Command,
+        repository: Option<&Repository>,
+        settings: &[(String, String)],
+    ) -> Result<Done> {
+        self.disk.run_git(&self.fixed(command), repository, settings)
     }
 
     fn program(&self, name: &str) -> Result<String> {

@@ -39,6 +39,7 @@ impl Granted {
         let (may, effect, grant) = match command.needs {
             Needs::ReadGit => (allowed.may_read, "reads", allowed.git >= Git::Read),
             Needs::WriteGit => (allowed.may_run, "runs", allowed.git >= Git::Write),
+            Needs::FetchGit => (allowed.may_run, "runs", allowed.git >= Git::Fetch),
             Needs::Program => (allowed.may_run, "runs", self.grant_of(&command.program).is_some()),
         };
         if !may {
@@ -48,6 +49,7 @@ impl Granted {
             let missing = match command.needs {
                 Needs::ReadGit => "git = \"read\"".to_owned(),
                 Needs::WriteGit => "git = \"write\"".to_owned(),
+                Needs::FetchGit => "git = \"fetch\"".to_owned(),
                 Needs::Program => format!("run = [{:?}]", command.program),
             };
             let message = format!("the pack may not run `{}`", command.line());
@@ -70,11 +72,8 @@ impl Granted {
     /// The command with what its grant lets the program touch.
     pub(super) fn confined(&self, command: &Command) -> Result<Command> {
         let Some(grant) = self.grant_of(&command.program).filter(|_| command.needs == Needs::Program) else {
-            return Ok(self.git_of_old(command));
+            return Ok(command.clone());
         };
-        if grant.program == "git" {
-            return Ok(self.git_of_old(command));
-        }
         check_env(command, grant)?;
         let file = self.world.program(&command.program)?;
         let allowed = &self.rules.allowed;
@@ -109,19 +108,6 @@ impl Granted {
             }
         }
         Ok(places)
-    }
-
-    // TYPED GIT: until git is spoken by typed verbs with a confinement of their own, git reaches what it reached before.
-    // Whoever gives `git` its confinement removes this function and both calls of it.
-    fn git_of_old(&self, command: &Command) -> Command {
-        let is_confined = command.confinement != Confinement::default();
-        if is_confined {
-            return command.clone();
-        }
-        let all = || vec!["/".to_owned()];
-        let needs = if command.needs == Needs::Program { Needs::WriteGit } else { command.needs };
-        let confinement = Confinement { read: all(), write: all(), processes: Processes::Any, network: true };
-        Command { confinement, needs, ..command.clone() }
     }
 }
 

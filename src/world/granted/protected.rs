@@ -28,6 +28,11 @@ pub fn protected_name(part: &str) -> Option<&'static str> {
     PROTECTED.into_iter().find(|name| folded == *name || short(name))
 }
 
+/// The first part of a path that is such a name.
+pub(super) fn protected_part(path: &str) -> Option<&str> {
+    path.split('/').find(|part| protected_name(part).is_some())
+}
+
 /// Letters that a file system may leave out when it compares names, as HFS+ does.
 fn is_unseen(letter: char) -> bool {
     matches!(letter, '\u{ad}' | '\u{34f}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')

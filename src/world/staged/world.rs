@@ -2,12 +2,34 @@
 
 use super::{Staged, taken};
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::world::repository::{Done, Repository};
 use crate::world::run::{Command, Needs, Ran};
 use crate::world::walk::{self, Folders};
 use crate::world::{Attempt, Entry, EntryKind, Stat, Walk, Walked, World};
 
 fn missing(path: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::WORLD, format!("there is no file `{path}`"))
+}
+
+impl Staged {
+    //= docs/spec.md#writes
+    //# What is staged MUST reach the disk before a program runs.
+    fn ran_after_flush<T>(&self, command: &Command, run: impl FnOnce() -> Result<T>) -> Result<T> {
+        if command.needs == Needs::ReadGit {
+            return run();
+        }
+        //= docs/spec.md#writes
+        //# A dry run MUST NOT change a file nor run a program that changes something.
+        if self.is_dry {
+            let message = format!("a dry run ends before `{}`", command.line());
+            return Err(Diagnostic::new(Code::WORLD, message).help("what a program does cannot be taken back"));
+        }
+        self.flush()?;
+        self.ran();
+        let ran = run();
+        self.touch();
+        ran
+    }
 }
 
 //= docs/spec.md#writes
@@ -132,23 +154,25 @@ impl World for Staged {
         Ok(attempt)
     }
 
-    //= docs/spec.md#writes
-    //# What is staged MUST reach the disk before a program runs.
     fn run(&self, command: &Command) -> Result<Ran> {
-        if command.needs == Needs::ReadGit {
-            return self.under.run(command);
-        }
-        //= docs/spec.md#writes
-        //# A dry run MUST NOT change a file nor run a program that changes something.
-        if self.is_dry {
-            let message = format!("a dry run ends before `{}`", command.line());
-            return Err(Diagnostic::new(Code::WORLD, message).help("what a program does cannot be taken back"));
-        }
-        self.flush()?;
-        self.ran();
-        let ran = self.under.run(command);
-        self.touch();
-        ran
+        self.ran_after_flush(command, || self.under.run(command))
+    }
+
+    fn may_read(&self, path: &str) -> Result<()> {
+        self.under.may_read(path)
+    }
+
+    fn repository(&self, folder: &str, needs: Needs) -> Result<Repository> {
+        self.under.repository(folder, needs)
+    }
+
+    fn run_git(
+        &self,
+        command: &Command,
+        repository: Option<&Repository>,
+        settings: &[(String, String)],
+    ) -> Result<Done> {
+        self.ran_after_flush(command, || self.under.run_git(command, repository, settings))
     }
 
     fn program(&self, name: &str) -> Result<String> {

@@ -1,0 +1,304 @@
+//! Which files a verb is going to write or remove: asked of git before it does, and checked one by one.
+//!
+//! Where a merge is involved, more is asked than will change: every file in which the two sides differ. If one of them
+//! may not be written, renames are switched off for this call, and what is left is exact: a merge without renames
+//! changes only what the other side changed.
+
+use super::arguments::Said;
+use super::session::{Session, command};
+use super::verb::{Changes, Verb};
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::value::{Map, Value};
+use crate::world::run::{Needs, Processes};
+use crate::world::{EntryKind, path};
+
+const DIFF: [&str; 5] = ["diff", "--name-only", "--no-renames", "--ignore-submodules=all", "-z"];
+const TREES: [&str; 8] =
+    ["diff-tree", "-r", "-m", "--root", "--name-only", "--no-renames", "--no-commit-id", "--ignore-submodules=none"];
+
+/// Refuses what the pack may not write.
+pub(super) fn check(session: &mut Session<'_>, verb: &Verb, said: &Said, options: &Map) -> Result<()> {
+    let is_on = |name: &str| matches!(options.get(name), Some(Value::Bool(true)));
+    let text = |name: &str| options.get(name).and_then(Value::as_text).map(str::to_owned);
+    let first = || said.names.first().map_or("HEAD", String::as_str).to_owned();
+    let look = Look { session };
+    let names = match verb.changes {
+        Changes::Nothing | Changes::Made | Changes::WorktreeAdded | Changes::Sparse => return Ok(()),
+        Changes::Switched => look.between_head_and(&first())?,
+        Changes::Restored if is_on("staged") && !is_on("worktree") => return Ok(()),
+        Changes::Restored => {
+            let source = text("source").or_else(|| is_on("staged").then(|| "HEAD".to_owned()));
+            look.of_files(source.as_deref(), &said.paths)?
+        }
+        Changes::Reset if !matches!(text("mode").as_deref(), Some("hard" | "merge" | "keep")) => return Ok(()),
+        Changes::Reset => [look.of_files(Some(&first()), &[])?, look.between_head_and(&first())?].concat(),
+        Changes::Patched if is_on("cached") || is_on("only_check") => return Ok(()),
+        Changes::Patched => look.of_patch(said, is_on("reverse"))?,
+        Changes::Moved => look.moved(&said.paths)?,
+        Changes::Removed if is_on("cached") || said.index.is_some() => return Ok(()),
+        Changes::Removed => look.known(&["--cached"], &said.paths)?,
+        Changes::Cleaned => {
+            let ignored: &[&str] = if is_on("ignored") { &["--others"] } else { &["--others", "--exclude-standard"] };
+            look.known(ignored, &said.paths)?
+        }
+        Changes::StashPushed => {
+            let mut names = look.of_files(look.head()?.as_deref(), &said.paths)?;
+            if is_on("untracked") {
+                names.extend(look.known(&["--others", "--exclude-standard"], &said.paths)?);
+            }
+            names
+        }
+        Changes::WorktreeRemoved => return worktree(session, verb, &first()),
+        Changes::Aborted => look.aborted()?,
+        Changes::Merged | Changes::Picked | Changes::Rebased | Changes::StashPopped => {
+            let (wide, exact) = look.joined(verb.changes, said, text("onto"))?;
+            return joined(session, verb, &wide, &exact);
+        }
+    };
+    session.may_write(verb.name, &names)
+}
+
+/// Checks a merge of any kind: with renames if all that differs may be written, else without.
+fn joined(session: &mut Session<'_>, verb: &Verb, wide: &[String], exact: &[String]) -> Result<()> {
+    if session.may_write(verb.name, wide).is_ok() {
+        return Ok(());
+    }
+    session.may_write(verb.name, exact)?;
+    session.settings.push(("merge.renames".to_owned(), "false".to_owned()));
+    session
+        .notices
+        .push("renames were not followed: both sides differ in files that the pack may not write".to_owned());
+    Ok(())
+}
+
+/// All that lies in a working tree which goes.
+fn worktree(session: &Session<'_>, verb: &Verb, given: &str) -> Result<()> {
+    let folder = path::join(&session.repository.folder, given);
+    session.world.may_write(&path::join(&folder, "file"))?;
+    // Git itself refuses what is no working tree.
+    let Ok(repository) = session.world.repository(&folder, Needs::ReadGit) else { return Ok(()) };
+    if repository.top != folder {
+        return Ok(());
+    }
+    let below = Session { world: session.world, repository, folder, settings: Vec::new(), notices: Vec::new() };
+    let names = Look { session: &below }.known(&["--cached", "--others"], &[])?;
+    // What was hidden is not there.
+    let there = |name: &&String| !matches!(below.world.stat(&below.below_top(name)), Ok(None));
+    let names: Vec<String> = names.iter().filter(there).cloned().collect();
+    below.may_write(verb.name, &names)
+}
+
+struct Look<'a, 'w> {
+    session: &'a Session<'w>,
+}
+
+impl Look<'_, '_> {
+    fn names(&self, start: &[&str], more: &[&str]) -> Result<Vec<String>> {
+        self.session.names(&[start, more].concat())
+    }
+
+    /// The commit that is checked out; none in a repository without commits.
+    fn head(&self) -> Result<Option<String>> {
+        self.hash("HEAD")
+    }
+
+    fn hash(&self, name: &str) -> Result<Option<String>> {
+        let words = ["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{name}^{{commit}}")];
+        let done = self.session.try_ask(&words)?;
+        let hash = String::from_utf8_lossy(&done.ran.output).trim().to_owned();
+        Ok((done.ran.code == 0 && !hash.is_empty()).then_some(hash))
+    }
+
+    /// The hash of a commit that has to be there.
+    fn commit(&self, name: &str) -> Result<String> {
+        self.hash(name)?.ok_or_else(|| {
+            Diagnostic::new(Code("git"), format!("`{name}` names no commit"))
+                .help("`git_read(\"refs\")` lists what there is")
+        })
+    }
+
+    fn between(&self, from: &str, to: &str) -> Result<Vec<String>> {
+        self.names(&TREES, &["-z", "--end-of-options", from, to])
+    }
+
+    fn between_head_and(&self, name: &str) -> Result<Vec<String>> {
+        let to = self.commit(name)?;
+        match self.head()? {
+            Some(head) => self.between(&head, &to),
+            None => self.all_of(&to),
+        }
+    }
+
+    fn all_of(&self, tree: &str) -> Result<Vec<String>> {
+        self.session.names(&["ls-tree", "-r", "-z", "--full-tree", "--name-only", "--end-of-options", tree])
+    }
+
+    /// What differs between a commit, or the index, and the files.
+    fn of_files(&self, source: Option<&str>, paths: &[String]) -> Result<Vec<String>> {
+        let source = source.map(|source| self.commit(source)).transpose()?;
+        let paths = paths.iter().map(String::as_str);
+        let more: Vec<&str> = source.as_deref().into_iter().chain(["--"]).chain(paths).collect();
+        self.names(&DIFF, &more)
+    }
+
+    /// Files that git knows, or does not.
+    fn known(&self, which: &[&str], paths: &[String]) -> Result<Vec<String>> {
+        let start = [&["ls-files", "-z", "--full-name"], which, &["--"]].concat();
+        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        let start: Vec<&str> = start.into_iter().collect();
+        let names = self.names(&start, &paths)?;
+        // A repository in a folder is shown as that folder.
+        Ok(names.into_iter().map(|name| name.trim_end_matches('/').to_owned()).collect())
+    }
+
+    //= docs/spec.md#git
+    //# A patch that renames MUST be refused.
+    fn of_patch(&self, said: &Said, is_reversed: bool) -> Result<Vec<String>> {
+        let ask = |form: &[&str]| {
+            let mut words = vec!["apply".to_owned()];
+            words.extend(is_reversed.then(|| "--reverse".to_owned()));
+            words.extend(form.iter().map(|word| (*word).to_owned()));
+            let mut asked = command(words, &self.session.folder, Needs::ReadGit, Processes::None);
+            asked.input.clone_from(&said.input);
+            let done = self.session.world.run_git(&asked, Some(&self.session.repository), &[])?;
+            match done.ran.code {
+                0 => Ok(done.ran.output),
+                _ => {
+                    let told = String::from_utf8_lossy(&done.ran.errors).trim().to_owned();
+                    Err(Diagnostic::new(Code("git"), format!("the patch cannot be read: {told}"))
+                        .help("`git diff` writes such patches"))
+                }
+            }
+        };
+        let summary = ask(&["--summary"])?;
+        let renames = |line: &[u8]| line.starts_with(b" rename ") || line.starts_with(b" copy ");
+        if summary.split(|byte| *byte == b'\n').any(renames) {
+            return Err(Diagnostic::new(Code::WORLD, "git apply does not take a patch that renames or copies files")
+                .help("make it by `git diff --no-renames`"));
+        }
+        let mut names = Vec::new();
+        for entry in ask(&["--numstat", "-z"])?.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
+            let name = entry.splitn(3, |byte| *byte == b'\t').nth(2).unwrap_or(entry);
+            let name = std::str::from_utf8(name);
+            names.push(
+                name.map_err(|_| {
+                    Diagnostic::new(Code::UTF8, "the patch names a file that is no UTF-8").help("rename the file")
+                })?
+                .to_owned(),
+            );
+        }
+        Ok(names)
+    }
+
+    /// Files are moved one by one: what lies in a folder that moves, nobody has looked at.
+    fn moved(&self, paths: &[String]) -> Result<Vec<String>> {
+        let session = self.session;
+        let Some((to, from)) = paths.split_last().filter(|(_, from)| !from.is_empty()) else {
+            return Err(Diagnostic::new(Code::ARGUMENTS, "git \"mv\" needs files, and where they go")
+                .help("`paths: [\"a.md\", \"b.md\"]`"));
+        };
+        let place = |given: &str| path::join(&session.repository.folder, given);
+        let is_folder = |given: &str| {
+            session.world.stat(given).map(|found| found.is_some_and(|stat| stat.entry == EntryKind::Folder))
+        };
+        let into = is_folder(&place(to))?;
+        let mut names = Vec::new();
+        for file in from {
+            if is_folder(&place(file))? {
+                return Err(Diagnostic::new(
+                    Code::ARGUMENTS,
+                    format!("git \"mv\" moves files, and `{file}` is a folder"),
+                )
+                .help("name the files in it: `git_read(\"files\", #{ paths: … })` lists them"));
+            }
+            names.push(place(file));
+            names.push(if into { path::join(&place(to), path::name(file)) } else { place(to) });
+        }
+        let top = &session.repository.top;
+        Ok(names.iter().filter_map(|name| path::relative(name, top)).collect())
+    }
+
+    /// What giving up a merge, rebase, cherry-pick or revert can bring back.
+    fn aborted(&self) -> Result<Vec<String>> {
+        let Some(head) = self.head()? else { return Ok(Vec::new()) };
+        let mut names = self.of_files(Some(&head), &[])?;
+        for begun in [
+            "ORIG_HEAD",
+            "MERGE_AUTOSTASH",
+            "sequencer/head",
+            "rebase-merge/orig-head",
+            "rebase-merge/autostash",
+            "rebase-apply/orig-head",
+            "rebase-apply/autostash",
+        ] {
+            if begun != "ORIG_HEAD"
+                && let Some(begun) = self.hash(begun)?
+            {
+                names.extend(self.between(&head, &begun)?);
+            }
+        }
+        Ok(names)
+    }
+
+    /// What a merge of any kind can change, and what it changes if renames are not followed.
+    fn joined(&self, changes: Changes, said: &Said, onto: Option<String>) -> Result<(Vec<String>, Vec<String>)> {
+        let Some(head) = self.head()? else {
+            let all = self.all_of(&self.commit(said.names.first().map_or("HEAD", String::as_str))?)?;
+            return Ok((all.clone(), all));
+        };
+        let (mut wide, mut exact) = (Vec::new(), Vec::new());
+        match changes {
+            Changes::Merged => {
+                let other = self.commit(&said.names[0])?;
+                wide = self.between(&head, &other)?;
+                let bases =
+                    self.session.try_ask(&["merge-base", "--all", "--end-of-options", &head, &other])?.ran.output;
+                let bases = String::from_utf8_lossy(&bases).into_owned();
+                for base in bases.lines() {
+                    exact.extend(self.between(base, &other)?);
+                }
+                if bases.is_empty() {
+                    exact.clone_from(&wide);
+                }
+            }
+            Changes::Picked => {
+                let mut words = vec!["rev-list", "--no-walk", "--end-of-options"];
+                words.extend(said.names.iter().map(String::as_str));
+                let commits = String::from_utf8_lossy(&self.session.ask(&words)?).into_owned();
+                for commit in commits.lines() {
+                    exact.extend(self.names(&TREES, &["-z", "--end-of-options", commit])?);
+                    wide.extend(self.between(&head, commit)?);
+                }
+                wide.extend(exact.clone());
+            }
+            Changes::Rebased => {
+                let upstream = self.commit(&said.names[0])?;
+                let onto = onto.map_or_else(|| Ok(upstream.clone()), |onto| self.commit(&onto))?;
+                exact = self.between(&head, &onto)?;
+                let range = format!("{upstream}..{head}");
+                let log = [
+                    "log",
+                    "-m",
+                    "--name-only",
+                    "--no-renames",
+                    "--ignore-submodules=none",
+                    "--format=",
+                    "-z",
+                    "--end-of-options",
+                    &range,
+                ];
+                exact.extend(self.session.names(&log)?.iter().map(|name| name.trim_start_matches('\n').to_owned()));
+                wide.clone_from(&exact);
+            }
+            _ => {
+                let entry = self.commit(said.names.first().map_or("stash@{0}", String::as_str))?;
+                exact = self.between(&format!("{entry}^1"), &entry)?;
+                if let Some(untracked) = self.hash(&format!("{entry}^3"))? {
+                    exact.extend(self.all_of(&untracked)?);
+                }
+                wide = [self.between(&head, &entry)?, exact.clone()].concat();
+            }
+        }
+        Ok((wide, exact))
+    }
+}

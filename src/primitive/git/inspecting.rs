@@ -1,0 +1,199 @@
+//! The verbs of `git_read` about commits and what differs: they change nothing.
+
+use super::verb::OptionKind::{Date, Flag, Format, Number, OneOf, Paths, Ref, Refs, Text};
+use super::verb::{GitOption, Verb, option, required};
+
+const PATHS: GitOption = option("paths", Paths, "Only what lies there.");
+const REFS: GitOption = option("refs", Refs, "Commits, and ranges such as `a..b` and `a...b`.");
+const Z: GitOption = option("z", Flag("-z"), "A NUL ends each entry, and no name is quoted.");
+const DIFF_FILTER: &str = "Only these kinds of change, such as `U` for conflicts.";
+
+/// Options of everything that walks along commits.
+const WALKING: &[GitOption] = &[
+    REFS,
+    option("all", Flag("--all"), "All refs."),
+    option("branches", Flag("--branches"), "All branches."),
+    option("tags", Flag("--tags"), "All tags."),
+    option("max_count", Number("--max-count="), "So many at most."),
+    option("skip", Number("--skip="), "So many are passed by first."),
+    option("since", Date("--since="), "None before this date."),
+    option("until", Date("--until="), "None after this date."),
+    option("author", Text("--author="), "A pattern that the author matches."),
+    option("grep", Text("--grep="), "A pattern that the message matches."),
+    option("merges", Flag("--merges"), "Merges only."),
+    option("no_merges", Flag("--no-merges"), "No merges."),
+    option("first_parent", Flag("--first-parent"), "Along first parents only."),
+    option("left_right", Flag("--left-right"), "Says from which side of `a...b` a commit comes."),
+    option("left_only", Flag("--left-only"), "The left side of `a...b`."),
+    option("right_only", Flag("--right-only"), "The right side of `a...b`."),
+    option("cherry_pick", Flag("--cherry-pick"), "None that the other side of `a...b` has, too."),
+    option("ancestry_path", Flag("--ancestry-path"), "Only between both ends of a range."),
+    option("boundary", Flag("--boundary"), "The ends of ranges, too."),
+    option("reverse", Flag("--reverse"), "Oldest first."),
+    option("topo_order", Flag("--topo-order"), "No parent before its children."),
+    option("date_order", Flag("--date-order"), "By date, and no parent before its children."),
+    option("parents", Flag("--parents"), "The parents, too."),
+];
+
+/// Options of everything that shows differences.
+const DIFFERING: &[GitOption] = &[
+    Z,
+    option("patch", Flag("--patch"), "Shows what changed, line by line."),
+    option("no_patch", Flag("--no-patch"), "Shows no changes."),
+    option("name_only", Flag("--name-only"), "Shows names of files only."),
+    option("name_status", Flag("--name-status"), "Shows names of files and kinds of change."),
+    option("numstat", Flag("--numstat"), "Counts lines, for programs."),
+    option("stat", Flag("--stat"), "Counts lines, for people."),
+    option("shortstat", Flag("--shortstat"), "The sum of `stat`."),
+    option("raw", Flag("--raw"), "Modes, hashes and kinds of change."),
+    option("diff_filter", Text("--diff-filter="), DIFF_FILTER),
+    option("unified", Number("--unified="), "So many lines around a change."),
+    option("find_renames", Flag("--find-renames"), "Finds what was renamed."),
+    option("no_renames", Flag("--no-renames"), "Takes a rename for a removal and a new file."),
+    option("ignore_all_space", Flag("--ignore-all-space"), "Blanks do not count."),
+    option("binary", Flag("--binary"), "Shows binary files so that `apply` takes them."),
+    option("full_index", Flag("--full-index"), "Shows whole hashes."),
+    option("abbrev", Number("--abbrev="), "So many letters of a hash."),
+    option("exit_code", Flag("--exit-code"), "Ends with 1 if something differs; `check` is `false` then."),
+];
+
+/// The verbs.
+pub const VERBS: &[Verb] = &[
+    Verb::read(
+        "status",
+        &["status", "--ignore-submodules=all"],
+        &[
+            PATHS,
+            Z,
+            option("porcelain", OneOf("--porcelain=", &["v1", "v2"]), "The form for programs."),
+            option("short", Flag("--short"), "The short form for people."),
+            option("branch", Flag("--branch"), "The branch, too."),
+            option("untracked", OneOf("--untracked-files=", &["no", "normal", "all"]), "Files that git does not know."),
+            option("ignored", Flag("--ignored"), "Ignored files, too."),
+            option("no_renames", Flag("--no-renames"), "Takes a rename for a removal and a new file."),
+        ],
+        "What differs between the last commit, the index and the files. Submodules are left out.",
+    ),
+    Verb::read(
+        "log",
+        &["log", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all"],
+        &[
+            PATHS,
+            option("format", Format("--format="), "How a commit is shown."),
+            option("oneline", Flag("--oneline"), "A line for each commit."),
+            option("date", Text("--date="), "How dates are shown, such as `iso-strict`."),
+            option("follow", Flag("--follow"), "Goes on before a rename of the one path."),
+        ],
+        "Commits, newest first.",
+    )
+    .sharing(&[WALKING, DIFFERING]),
+    Verb::read(
+        "diff",
+        &["diff", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all"],
+        &[
+            PATHS,
+            option("refs", Refs, "Two commits, a range, or one commit against the files."),
+            option("cached", Flag("--cached"), "The index in place of the files."),
+            option("merge_base", Flag("--merge-base"), "Against the common ancestor."),
+            option("check_whitespace", Flag("--check"), "Only tells of leftover markers and blanks."),
+        ],
+        "What differs between commits, the index and the files. Submodules are left out.",
+    )
+    .sharing(&[DIFFERING]),
+    Verb::read(
+        "diff_tree",
+        &["diff-tree", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all"],
+        &[
+            PATHS,
+            required("refs", Refs, "One commit or two trees."),
+            option("recursive", Flag("-r"), "Looks into folders."),
+            option("root", Flag("--root"), "The first commit, too."),
+            option("no_commit_id", Flag("--no-commit-id"), "Does not show the commit."),
+        ],
+        "What differs between two trees.",
+    )
+    .sharing(&[DIFFERING]),
+    Verb::read(
+        "show",
+        &["show", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all"],
+        &[
+            PATHS,
+            required("refs", Refs, "Commits, tags, or files such as `HEAD:./a.md` and, of a conflict, `:2:a.md`."),
+            option("format", Format("--format="), "How a commit is shown."),
+            option("oneline", Flag("--oneline"), "A line for each commit."),
+            option("date", Text("--date="), "How dates are shown, such as `iso-strict`."),
+        ],
+        "Commits with what they change, tags, trees and files.",
+    )
+    .sharing(&[DIFFERING]),
+    Verb::read(
+        "rev_list",
+        &["rev-list"],
+        &[
+            PATHS,
+            option("count", Flag("--count"), "Only how many."),
+            option("objects", Flag("--objects"), "Their trees and files, too."),
+            option("no_object_names", Flag("--no-object-names"), "No paths behind objects."),
+        ],
+        "The hashes of commits, newest first.",
+    )
+    .sharing(&[WALKING]),
+    Verb::read(
+        "rev_parse",
+        &["rev-parse", "--verify"],
+        &[
+            required("ref", Ref, "What is named."),
+            option("quiet", Flag("--quiet"), "Says nothing if there is none, and ends with 1."),
+            option("short", Flag("--short"), "The short hash."),
+            option("abbrev_ref", Flag("--abbrev-ref"), "The short name of the branch."),
+            option("symbolic_full_name", Flag("--symbolic-full-name"), "The whole name of the ref."),
+        ],
+        "The hash that a name stands for.",
+    ),
+    Verb::read(
+        "merge_base",
+        &["merge-base"],
+        &[
+            required("refs", Refs, "Two commits or more."),
+            option("all", Flag("--all"), "All common ancestors."),
+            option("octopus", Flag("--octopus"), "Of all together."),
+            option("independent", Flag("--independent"), "Those that none of the others has."),
+            option(
+                "is_ancestor",
+                Flag("--is-ancestor"),
+                "Ends with 0 if the first is an ancestor of the second, else with 1.",
+            ),
+            option("fork_point", Flag("--fork-point"), "By the log of the ref."),
+        ],
+        "The common ancestor of commits.",
+    ),
+    Verb::read(
+        "describe",
+        &["describe"],
+        &[
+            option("refs", Refs, "The commits; `HEAD` if left out."),
+            option("all", Flag("--all"), "By any ref."),
+            option("tags", Flag("--tags"), "By any tag."),
+            option("always", Flag("--always"), "By its hash if need be."),
+            option("contains", Flag("--contains"), "By a tag behind it."),
+            option("exact_match", Flag("--exact-match"), "Only by a tag of its own."),
+            option("long", Flag("--long"), "The long form always."),
+            option("match", Text("--match="), "A glob that the tag matches."),
+            option("abbrev", Number("--abbrev="), "So many letters of a hash."),
+        ],
+        "A commit by the nearest tag.",
+    ),
+    Verb::read(
+        "blame",
+        &["blame", "--no-textconv"],
+        &[
+            option("ref", Ref, "As of this commit."),
+            required("paths", Paths, "The file."),
+            option("porcelain", Flag("--porcelain"), "The form for programs."),
+            option("line_porcelain", Flag("--line-porcelain"), "The same, with all of it at each line."),
+            option("lines", Text("-L"), "A range such as `10,20`."),
+        ],
+        "Who changed each line of a file last.",
+    )
+    .without_end(),
+];

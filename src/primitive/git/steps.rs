@@ -1,0 +1,281 @@
+//! Verbs that take more than one step, and those that the host answers itself.
+
+use super::arguments::Said;
+use super::session::{Session, command};
+use super::verb::Verb;
+use super::{ended, words};
+use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::pattern::Pattern;
+use crate::value::{Map, Value};
+use crate::world::run::{Command, Needs, Processes};
+use crate::world::{World, path};
+
+/// Patterns for a sparse checkout that hide what no grant covers, at any depth.
+const HIDDEN: [&str; 2] = ["!.toolsd", "!toolsd.toml"];
+
+/// Makes a repository where the pack may write.
+pub(super) fn init(world: &dyn World, verb: &Verb, said: &Said, folder: &str, checks: bool) -> Result<Value> {
+    let place = path::join(folder, said.names.first().map_or(".", String::as_str));
+    world.may_write(&path::join(&place, "file"))?;
+    let mut words = said.words.clone();
+    words.extend(said.names.iter().map(|name| path::join(".", name)));
+    let mut asked = command(words, folder, verb.needs, verb.processes);
+    let root = path::join(world.root(), &world.spelled(&place));
+    asked.confinement.read.push(root.clone());
+    asked.confinement.write.push(root);
+    let ran = world.run_git(&asked, None, &[])?.ran;
+    ended(&Command { arguments: asked.arguments[1..].to_vec(), ..asked }, ran, Code("git"), checks)
+}
+
+/// `config` and `repository`: no git is started.
+pub(super) fn told_by_host(session: &Session<'_>, verb: &Verb, options: &Map) -> Result<Value> {
+    let repository = &session.repository;
+    let text = |name: &str| options.get(name).and_then(Value::as_text);
+    let told = match verb.name {
+        "repository" => Some(match text("show").unwrap_or_default() {
+            "top" => format!("{}\n", repository.top),
+            "prefix" => format!("{}\n", repository.prefix()),
+            "git_dir" => format!("{}\n", repository.git_dir),
+            "common_dir" => format!("{}\n", repository.common_dir),
+            other => {
+                let known = ["top", "prefix", "git_dir", "common_dir"];
+                return Err(Diagnostic::new(Code::ARGUMENTS, format!("git \"repository\" does not show `{other}`"))
+                    .help(did_you_mean(other, known).unwrap_or_else(|| known.join(", "))));
+            }
+        }),
+        _ => config(session, text("name"), text("pattern"), options)?,
+    };
+    let code = i64::from(told.is_none());
+    if code != 0 && super::checks(options) {
+        return Err(Diagnostic::new(Code("git"), "no key of the configuration is meant")
+            .help("`check: false` gives the code instead"));
+    }
+    let told = told.unwrap_or_default();
+    let line = told.lines().next().unwrap_or_default().to_owned();
+    Ok(Value::map([
+        ("code", Value::Integer(code)),
+        ("text", told.into()),
+        ("line", line.into()),
+        ("errors", String::new().into()),
+        ("notices", Value::list([])),
+    ]))
+}
+
+/// Lines as `git config --get` and `--get-regexp` write them.
+fn config(session: &Session<'_>, name: Option<&str>, pattern: Option<&str>, options: &Map) -> Result<Option<String>> {
+    let shows_scope = matches!(options.get("show_scope"), Some(Value::Bool(true)));
+    let scope = |setting: &crate::world::repository::Setting| match shows_scope {
+        true => format!("{}\t", setting.scope.name()),
+        false => String::new(),
+    };
+    let seen = |setting: &&crate::world::repository::Setting| setting.scope.is_of_repository() || setting.is_told();
+    let all = session.repository.settings.iter().filter(seen);
+    if let Some(name) = name {
+        let key = crate::world::repository::key(name);
+        return Ok(all.rev().find(|setting| setting.key == key).map(|one| format!("{}{}\n", scope(one), one.value)));
+    }
+    let pattern = pattern.map(Pattern::of).transpose()?;
+    let mut told = String::new();
+    for setting in all {
+        if pattern.as_ref().map_or(Ok(true), |pattern| pattern.is_match(&setting.key))? {
+            told.push_str(&format!("{}{} {}\n", scope(setting), setting.key, setting.value));
+        }
+    }
+    Ok((!told.is_empty()).then_some(told))
+}
+
+/// Makes a working tree without its files, hides what may not be written, and brings the rest.
+pub(super) fn add_worktree(session: &mut Session<'_>, verb: &Verb, said: Said, options: &Map) -> Result<Value> {
+    let checks = super::checks(options);
+    let place = path::join(&session.repository.folder, &said.names[0]);
+    session.world.may_write(&path::join(&place, "file"))?;
+    let tree = said.names[1].clone();
+    let list = ["ls-tree", "-r", "-z", "--full-tree", "--name-only", "--end-of-options", &tree];
+    let listed = session.try_ask(&list)?;
+    let mut hides = false;
+    for name in listed.ran.output.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+        let name = String::from_utf8_lossy(name).into_owned();
+        match session.world.may_write(&path::join(&place, &format!("./{name}"))) {
+            Ok(()) => {}
+            Err(_) if is_hidden(&name) => hides = true,
+            Err(refused) => {
+                let mut told = Diagnostic::new(
+                    Code::WORLD,
+                    format!("git {} would write `{name}`: {}", verb.name, refused.message),
+                );
+                told.help.clone_from(&refused.help);
+                return Err(told);
+            }
+        }
+    }
+    let quiet = said.words.iter().any(|word| word == "--quiet");
+    let asked = words(session, verb, said, options)?;
+    let done = session.world.run_git(&asked, Some(&session.repository), &session.settings)?;
+    let shown = Command { arguments: asked.arguments[1..].to_vec(), ..asked };
+    if done.ran.code != 0 {
+        return with_notices(ended(&shown, done.ran, Code("git"), checks)?, session);
+    }
+    let errors = if quiet { Vec::new() } else { done.ran.errors };
+    let repository = session.world.repository(&place, Needs::WriteGit)?;
+    let notices = std::mem::take(&mut session.notices);
+    let mut below = Session { world: session.world, repository, folder: place, settings: Vec::new(), notices };
+    if hides {
+        let said = Said { words: sparse(), input: b"/*\n".to_vec(), ..Said::default() };
+        hide_as(&mut below, said, true, true)?;
+        below.notices.push("files that no grant covers are hidden in the working tree".to_owned());
+        below.repository = below.world.repository(&below.folder, Needs::WriteGit)?;
+    }
+    let fill = ["read-tree", "-m", "-u", "HEAD"].map(str::to_owned).to_vec();
+    let fill = command(fill, &below.folder, Needs::WriteGit, Processes::None);
+    let mut ran = below.world.run_git(&fill, Some(&below.repository), &[])?.ran;
+    ran.errors = [errors, ran.errors].concat();
+    let answer = ended(&shown, ran, Code("git"), checks)?;
+    with_notices(answer, &mut below)
+}
+
+fn with_notices(mut answer: Value, session: &mut Session<'_>) -> Result<Value> {
+    if let Value::Map(fields) = &mut answer {
+        fields.insert("notices".into(), Value::list(session.notices.drain(..).map(Value::from)));
+    }
+    Ok(answer)
+}
+
+fn sparse() -> Vec<String> {
+    ["sparse-checkout", "set", "--no-cone", "--stdin"].map(str::to_owned).to_vec()
+}
+
+fn is_hidden(name: &str) -> bool {
+    name.split('/').any(|part| part.eq_ignore_ascii_case(".toolsd") || part.eq_ignore_ascii_case("toolsd.toml"))
+}
+
+/// Hides files of a working tree: those asked for, and those that no grant covers.
+pub(super) fn hide(session: &mut Session<'_>, verb: &Verb, said: Said, checks: bool) -> Result<Value> {
+    // What is hidden now may be shown by other patterns, and the other way round: both are looked at.
+    let all = session.names(&["ls-files", "-z", "--full-name", "--cached"])?;
+    let named: Vec<String> = all.iter().filter(|name| !is_hidden(name)).cloned().collect();
+    session.may_write(verb.name, &named)?;
+    hide_as(session, said, named.len() < all.len(), checks)
+}
+
+//= docs/spec.md#git
+//# A working tree that git makes or fills MUST NOT hold files that no grant to write covers: they are hidden in it.
+fn hide_as(session: &mut Session<'_>, mut said: Said, hides: bool, checks: bool) -> Result<Value> {
+    for pattern in HIDDEN.iter().filter(|_| hides) {
+        said.input.extend(format!("{pattern}\n").into_bytes());
+    }
+    // The patterns are the working tree's own, and so is the switch for them: the repository has to allow for that.
+    if !session.repository.is_on("extensions.worktreeconfig") {
+        let file = path::join(&session.repository.common_dir, "config");
+        let set = ["config", "--file", &file, "extensions.worktreeConfig", "true"].map(str::to_owned).to_vec();
+        let set = command(set, &session.folder, Needs::WriteGit, Processes::None);
+        let ran = session.world.run_git(&set, Some(&session.repository), &[])?.ran;
+        ended(&set, ran, Code("git"), true)?;
+    }
+    let mut asked = command(said.words, &session.folder, Needs::WriteGit, Processes::None);
+    asked.input = said.input;
+    let done = session.world.run_git(&asked, Some(&session.repository), &[])?;
+    let shown = Command { arguments: asked.arguments[1..].to_vec(), ..asked };
+    with_notices(ended(&shown, done.ran, Code("git"), checks)?, session)
+}
+
+/// The files whose contents git is to read, a line for each, or a NUL behind each.
+pub(super) fn listed(session: &Session<'_>, files: &[String], is_hashed: bool) -> Result<Vec<u8>> {
+    let mut input = Vec::new();
+    for file in files {
+        if !is_hashed {
+            input.extend([file.as_bytes(), b"\0"].concat());
+            continue;
+        }
+        let place = path::join(&session.repository.folder, file);
+        if file.contains('\n') {
+            return Err(Diagnostic::new(
+                Code::ARGUMENTS,
+                format!("`{file}` has a line break: git cannot be told of it"),
+            )
+            .help("give `content` in place of `paths`"));
+        }
+        //= docs/spec.md#git
+        //# A file whose content git keeps by its name MUST be one that the script itself may read.
+        if session.world.stat(&place)?.is_none() {
+            return Err(Diagnostic::new(Code::WORLD, format!("there is no file `{file}`")));
+        }
+        input.extend([place.as_bytes(), b"\n"].concat());
+    }
+    Ok(input)
+}
+
+//= docs/spec.md#git
+//# A remote MUST be one that the repository's configuration has by name, and a folder only if it lies below a granted root.
+/// Refuses a remote that is not named, or lies in a folder outside.
+pub(super) fn check_remote(session: &Session<'_>, asked: &Command) -> Result<()> {
+    let name =
+        asked.arguments.iter().skip_while(|word| *word != "--end-of-options").nth(1).cloned().unwrap_or_default();
+    let key = format!("remote.{name}.url");
+    let urls: Vec<&str> = session
+        .repository
+        .settings
+        .iter()
+        .filter(|one| one.key == key && one.is_told())
+        .map(|one| one.value.as_str())
+        .collect();
+    if urls.is_empty() {
+        let parts = session.repository.settings.iter().map(|one| one.parts());
+        let known: Vec<&str> =
+            parts.filter(|part| part.0 == "remote" && part.2 == "url").filter_map(|part| part.1).collect();
+        return Err(Diagnostic::new(Code("git"), format!("there is no remote `{name}`"))
+            .help(did_you_mean(&name, known).unwrap_or_else(|| "`git remote add` makes one".to_owned())));
+    }
+    for url in urls {
+        let Some(folder) = folder_of(url) else { continue };
+        let place = session.world.spelled(&path::join(&session.repository.top, folder));
+        let below = |root: &str| path::is_below(&place, root);
+        if !below(".") && !session.world.granted_roots().iter().any(|root| below(root)) {
+            let message = format!("the remote `{name}` lies in `{place}`, outside of the root");
+            return Err(Diagnostic::new(Code::WORLD, message).help(format!("start with `--root {place}`")));
+        }
+        // A symlink may lead out.
+        session.world.stat(&place)?;
+    }
+    Ok(())
+}
+
+/// The folder that a URL names: git's own rule for what is no host.
+fn folder_of(url: &str) -> Option<&str> {
+    if let Some(path) = url.strip_prefix("file://") {
+        return Some(path);
+    }
+    if url.contains("://") {
+        return None;
+    }
+    let host = url.split_once(':').is_some_and(|(host, _)| !host.contains('/'));
+    (!host).then_some(url)
+}
+
+/// Who a commit is said to be of, and when it was made.
+pub(super) fn signed_as(options: &Map) -> Result<Vec<(String, String)>> {
+    let text = |name: &str| options.get(name).and_then(Value::as_text);
+    let mut found = Vec::new();
+    let mut both = |end: &str, value: &str| {
+        found.extend(["AUTHOR", "COMMITTER"].map(|who| (format!("GIT_{who}_{end}"), value.to_owned())));
+    };
+    if let Some(author) = text("author") {
+        let parts = author.strip_suffix('>').and_then(|author| author.split_once('<'));
+        let (name, email) = parts.ok_or_else(|| {
+            Diagnostic::new(Code::ARGUMENTS, format!("`{author}` is no author")).help("it is `NAME <EMAIL>`")
+        })?;
+        both("NAME", name.trim());
+        both("EMAIL", email.trim());
+    }
+    if let Some(date) = text("date") {
+        both("DATE", date);
+    }
+    Ok(found)
+}
+
+/// How ssh is to behave: it asks nobody.
+pub(super) fn ways_to_remotes(session: &Session<'_>) -> Vec<(String, String)> {
+    let users = session.repository.settings.iter().rev();
+    let mut users = users.filter(|one| one.key == "core.sshcommand" && !one.scope.is_of_repository());
+    let ssh = users.next().map_or_else(|| "ssh -oBatchMode=yes".to_owned(), |one| one.value.clone());
+    vec![("GIT_SSH_COMMAND".to_owned(), ssh)]
+}

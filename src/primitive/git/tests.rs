@@ -1,0 +1,158 @@
+//! Whatever a script gives, git gets words of the table and nothing that begins otherwise.
+#![allow(clippy::unwrap_used, reason = "tests may panic")]
+
+use super::arguments::say;
+use super::verb::{OptionKind, Verb};
+use super::{reading, writing};
+use crate::diagnostic::Code;
+use crate::value::{Map, Value};
+use proptest::prelude::*;
+
+fn every() -> Vec<&'static Verb> {
+    reading().chain(writing()).collect()
+}
+
+/// What git is told by an option, before the value.
+fn word(kind: OptionKind) -> Option<&'static str> {
+    match kind {
+        OptionKind::Flag(word)
+        | OptionKind::Number(word)
+        | OptionKind::Text(word)
+        | OptionKind::Date(word)
+        | OptionKind::Pattern(word)
+        | OptionKind::Format(word)
+        | OptionKind::RefFormat(word)
+        | OptionKind::Sort(word)
+        | OptionKind::OneOf(word, _)
+        | OptionKind::RefOf(word)
+        | OptionKind::RefsOf(word) => Some(word),
+        _ => None,
+    }
+}
+
+/// Options of git that start programs, read other files or write elsewhere.
+const NEVER: [&str; 25] = [
+    "exec",
+    "ext-diff",
+    "git-dir",
+    "gpg-sign",
+    "output",
+    "receive-pack",
+    "recurse-submodules",
+    "separate-git-dir",
+    "template",
+    "textconv",
+    "upload-pack",
+    "work-tree",
+    "file",
+    "strategy",
+    "edit",
+    "no-index",
+    "unsafe-paths",
+    "pathspec-from-file",
+    "interactive",
+    "signoff-by",
+    "contents",
+    "config",
+    "exclude-from",
+    "reuse-message",
+    "stdin",
+];
+
+#[test]
+fn the_table_is_sound() {
+    for verb in every() {
+        for option in verb.options() {
+            assert!(option.doc.ends_with('.'), "{} {}", verb.name, option.name);
+            let named = word(option.kind).unwrap_or_default();
+            let name = named.trim_start_matches('-').trim_end_matches('=');
+            assert!(!NEVER.contains(&name), "{} {named}", verb.name);
+            // A value is part of the word, or the next word of an option that always takes one.
+            let apart = matches!(option.kind, OptionKind::Pattern(_) | OptionKind::RefsOf(_) | OptionKind::Flag(_));
+            let is_joined = apart || named.is_empty() || named.ends_with('=') || ["--", "-", "-L"].contains(&named);
+            assert!(is_joined, "{} {named}", verb.name);
+        }
+        let names: Vec<&str> = verb.options().map(|option| option.name).collect();
+        for (at, name) in names.iter().enumerate() {
+            assert!(!names[..at].contains(name) && !matches!(*name, "folder" | "check"), "{} {name}", verb.name);
+        }
+    }
+    let names: Vec<&str> = every().iter().map(|verb| verb.name).collect();
+    let shared: Vec<&&str> =
+        names.iter().filter(|name| names.iter().filter(|other| other == name).count() > 1).collect();
+    assert!(shared.is_empty(), "{shared:?}");
+}
+
+//= docs/spec.md#git
+//= type=test
+//# Git MUST be spoken to by verbs and options of one table only; every other name MUST be refused with the nearest one.
+#[test]
+fn no_other_option_is_taken() {
+    let forms: [fn(&str) -> String; 5] = [
+        str::to_owned,
+        |name| format!("--{name}"),
+        |name| format!("-{}", &name[..1]),
+        |name| name.to_uppercase(),
+        |name| name[..name.len() - 1].to_owned(),
+    ];
+    for verb in every() {
+        let own: Vec<&str> = verb.options().map(|option| option.name).collect();
+        for name in NEVER.iter().chain(&own) {
+            for form in forms {
+                let (name, value) = (form(name), Value::Bool(true));
+                if own.contains(&name.as_str()) || ["folder", "check"].contains(&name.as_str()) {
+                    continue;
+                }
+                let fault = say(verb, &Map::from_iter([(name.as_str().into(), value)])).unwrap_err();
+                assert_eq!(fault.code, Code::ARGUMENTS);
+                assert!(
+                    fault.message.contains(&format!("has no option \"{name}\"")),
+                    "{}: {}",
+                    verb.name,
+                    fault.message
+                );
+            }
+        }
+    }
+    let fault = super::find("comit", crate::world::run::Needs::WriteGit).err().unwrap();
+    assert!(fault.help.unwrap().contains("`commit`"));
+}
+
+proptest! {
+    //= docs/spec.md#git
+    //= type=test
+    //# A name of a commit, branch or file that begins with `-` MUST be refused.
+    #[test]
+    fn whatever_is_given_becomes_no_option(text in "(-{0,2}[a-z]{0,8}[= ]?|[ -~\\n\\x00]{0,12}|--output=x|-F|-x)", at in any::<prop::sample::Index>()) {
+        let all = every();
+        let verb = all[at.index(all.len())];
+        for given in verb.options() {
+            let value = |kind: OptionKind| match kind {
+                OptionKind::Flag(_) => Value::Bool(true),
+                OptionKind::Number(_) | OptionKind::Entry => Value::Integer(1),
+                OptionKind::OneOf(_, known) => known[0].into(),
+                OptionKind::FullRef => "HEAD".into(),
+                _ => "a".into(),
+            };
+            let needed = verb.options().filter(|option| option.is_required);
+            let mut options: Map = needed.map(|option| (option.name.into(), value(option.kind))).collect();
+            options.insert(given.name.into(), text.as_str().into());
+            let Ok(said) = say(verb, &options) else { continue };
+            for name in &said.names {
+                prop_assert!(!name.starts_with('-') && !name.is_empty() && !name.contains(['\n', '\0']));
+            }
+            let mut words = said.words.iter().skip(verb.words.len());
+            while let Some(said) = words.next() {
+                let option = verb.options().find(|option| word(option.kind).is_some_and(|word| said.starts_with(word)));
+                let is_message = said == "-F" && verb.options().any(|option| option.kind == OptionKind::Message);
+                prop_assert!(option.is_some() || is_message, "{} {said}", verb.name);
+                // The value of these is the next word, whatever it is.
+                if is_message || verb.options().any(|option| matches!(option.kind, OptionKind::Pattern(word) | OptionKind::RefsOf(word) if word == said)) {
+                    let value = words.next();
+                    prop_assert!(value.is_some() && (!is_message || value.unwrap() == "-"));
+                }
+                prop_assert!(!said.contains('\0'));
+            }
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! What a verb of git is: its options by name and kind, and which files it changes. Git's own options stand here only.
+
+use crate::world::run::{Needs, Processes};
+
+/// A verb of `git_read` or `git`.
+pub struct Verb {
+    /// Its name: git's own, with underscores.
+    pub name: &'static str,
+    /// What it does, in one sentence with a full stop.
+    pub summary: &'static str,
+    /// Git's command, with the options that it always gets.
+    pub words: &'static [&'static str],
+    /// What it takes besides `folder` and `check`. Those without an option of git come in this order.
+    own: &'static [GitOption],
+    /// Options that it has in common with others.
+    shared: &'static [&'static [GitOption]],
+    /// Whether `--end-of-options` may stand before names of commits, as of git 2.37.
+    pub ends_options: bool,
+    /// The grant that it needs.
+    pub needs: Needs,
+    /// Whether git has to start git.
+    pub processes: Processes,
+    /// Which files of the working tree it changes.
+    pub changes: Changes,
+}
+
+/// An option of a verb.
+pub struct GitOption {
+    /// Its name in scripts.
+    pub name: &'static str,
+    /// Its kind, and the option of git that it becomes.
+    pub kind: OptionKind,
+    /// Whether it must be given.
+    pub is_required: bool,
+    /// What it means, in one sentence with a full stop.
+    pub doc: &'static str,
+}
+
+/// The kind of an option. The text is what git gets: a whole word, or all of it up to and with the `=`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OptionKind {
+    /// `true` adds the word.
+    Flag(&'static str),
+    /// A whole number that is not negative.
+    Number(&'static str),
+    /// Any text.
+    Text(&'static str),
+    /// A pattern, after a word of its own.
+    Pattern(&'static str),
+    /// A date, as `git log --since` takes it.
+    Date(&'static str),
+    /// A format of `git log`, of placeholders that start nothing.
+    Format(&'static str),
+    /// A format of `git for-each-ref`, of fields that start nothing.
+    RefFormat(&'static str),
+    /// A field of a ref, with `-` before it for the other way round.
+    Sort(&'static str),
+    /// One of these words.
+    OneOf(&'static str, &'static [&'static str]),
+    /// The name of a commit or object, for an option of git.
+    RefOf(&'static str),
+    /// The names of commits or objects, for an option of git that is given once for each.
+    RefsOf(&'static str),
+    /// The name of a commit or object.
+    Ref,
+    /// The names of commits or objects.
+    Refs,
+    /// `HEAD`, or a name that begins with `refs/`.
+    FullRef,
+    /// The names of branches, or prefixes of refs.
+    Names,
+    /// A path, in its place among the names.
+    Path,
+    /// Paths, taken literally, after `--`.
+    Paths,
+    /// A message, by git's standard input.
+    Message,
+    /// What git reads on its standard input.
+    Input,
+    /// Lines that git reads on its standard input.
+    Lines,
+    /// Paths of files whose contents git reads; by its standard input.
+    Files,
+    /// The name of an index of its own beside that of the user.
+    Index,
+    /// A number, in its place, as git writes entries of the stash.
+    Entry,
+    /// What the host looks at itself.
+    Host(Shape),
+}
+
+/// What the host takes for itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// `true` or `false`.
+    Flag,
+    /// A text.
+    Text,
+    /// A number, whole or not.
+    Float,
+}
+
+impl OptionKind {
+    /// The word for it in documentation and messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Flag(_) | Self::Host(Shape::Flag) => "flag",
+            Self::Number(_) | Self::Entry | Self::Host(Shape::Float) => "number",
+            Self::Text(_) | Self::Pattern(_) | Self::Sort(_) | Self::Host(Shape::Text) | Self::Input => "text",
+            Self::Date(_) => "date",
+            Self::Format(_) | Self::RefFormat(_) => "format",
+            Self::OneOf(..) => "one of",
+            Self::RefOf(_) | Self::Ref | Self::FullRef => "ref",
+            Self::RefsOf(_) | Self::Refs => "ref or list of refs",
+            Self::Names => "name or list of names",
+            Self::Path => "path",
+            Self::Paths | Self::Files => "path or list of paths",
+            Self::Message => "message",
+            Self::Lines => "list of lines",
+            Self::Index => "name",
+        }
+    }
+}
+
+impl OptionKind {
+    /// The same with the words that it takes.
+    pub fn describe(self) -> String {
+        match self {
+            Self::OneOf(_, known) => {
+                format!("one of {}", known.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" "))
+            }
+            other => other.name().to_owned(),
+        }
+    }
+}
+
+/// Which files of the working tree a verb changes: how the host finds them out before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Changes {
+    /// None: it looks, or changes the repository only.
+    Nothing,
+    /// What differs between `HEAD` and `ref`.
+    Switched,
+    /// What differs between `source`, or the index, and the files, below `paths`; nothing with `staged` alone.
+    Restored,
+    /// With a mode that changes files, what differs between `ref` and the files.
+    Reset,
+    /// What joining `ref` or `refs` into `HEAD` can change.
+    Merged,
+    /// What the commits `refs` change, or the other way round.
+    Picked,
+    /// What moving the commits of `HEAD` onto `onto` can change.
+    Rebased,
+    /// What was changed since a command began that is given up.
+    Aborted,
+    /// What a patch names.
+    Patched,
+    /// What is moved, and where to.
+    Moved,
+    /// What is removed; nothing with `cached`.
+    Removed,
+    /// What git does not know below `paths`.
+    Cleaned,
+    /// What was changed and is put aside.
+    StashPushed,
+    /// What comes back from an entry of the stash.
+    StashPopped,
+    /// All of a new working tree.
+    WorktreeAdded,
+    /// All of a working tree.
+    WorktreeRemoved,
+    /// What is hidden, and what is shown again.
+    Sparse,
+    /// A folder `.git`.
+    Made,
+}
+
+/// An option that may be left out.
+pub const fn option(name: &'static str, kind: OptionKind, doc: &'static str) -> GitOption {
+    GitOption { name, kind, is_required: false, doc }
+}
+
+/// An option that must be there.
+pub const fn required(name: &'static str, kind: OptionKind, doc: &'static str) -> GitOption {
+    GitOption { name, kind, is_required: true, doc }
+}
+
+impl Verb {
+    /// A verb that changes nothing.
+    pub const fn read(
+        name: &'static str,
+        words: &'static [&'static str],
+        own: &'static [GitOption],
+        summary: &'static str,
+    ) -> Self {
+        let (needs, processes, changes) = (Needs::ReadGit, Processes::None, Changes::Nothing);
+        Self { name, summary, words, own, shared: &[], ends_options: true, needs, processes, changes }
+    }
+
+    /// A verb that changes the repository, and these files.
+    pub const fn write(
+        name: &'static str,
+        words: &'static [&'static str],
+        own: &'static [GitOption],
+        changes: Changes,
+        summary: &'static str,
+    ) -> Self {
+        let (needs, processes) = (Needs::WriteGit, Processes::None);
+        Self { name, summary, words, own, shared: &[], ends_options: true, needs, processes, changes }
+    }
+
+    /// All of its options.
+    pub fn options(&self) -> impl Iterator<Item = &'static GitOption> + Clone + use<> {
+        self.own.iter().chain(self.shared.iter().copied().flatten())
+    }
+
+    /// The same, with options that others have, too.
+    #[must_use]
+    pub const fn sharing(mut self, shared: &'static [&'static [GitOption]]) -> Self {
+        self.shared = shared;
+        self
+    }
+
+    /// The same, without `--end-of-options`: names that begin with `-` are refused all the same.
+    #[must_use]
+    pub const fn without_end(mut self) -> Self {
+        self.ends_options = false;
+        self
+    }
+
+    /// The same, and git starts git.
+    #[must_use]
+    pub const fn starts(mut self, processes: Processes) -> Self {
+        self.processes = processes;
+        self
+    }
+
+    /// The same, with another grant.
+    #[must_use]
+    pub const fn needing(mut self, needs: Needs) -> Self {
+        self.needs = needs;
+        self
+    }
+}

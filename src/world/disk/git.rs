@@ -1,0 +1,128 @@
+//! Git on the disk: the repository that the host finds, and the surroundings in which a command runs.
+
+mod find;
+mod links;
+mod settings;
+mod stand_in;
+#[cfg(test)]
+mod tests;
+
+use super::{Disk, place, process};
+use crate::diagnostic::Result;
+use crate::world::path;
+use crate::world::repository::{Done, Repository};
+use crate::world::run::{Command, Needs, Processes};
+use std::fs;
+
+pub(in crate::world::disk) use find::find;
+use stand_in::StandIn;
+
+/// What every git is told by its environment: nothing outside of the repository counts, nobody is asked.
+const ENVIRONMENT: [(&str, &str); 17] = [
+    ("GIT_ADVICE", "0"),
+    ("GIT_ASKPASS", "false"),
+    ("GIT_ATTR_NOSYSTEM", "1"),
+    ("GIT_CONFIG_GLOBAL", "/dev/null"),
+    ("GIT_CONFIG_NOSYSTEM", "1"),
+    ("GIT_CONFIG_SYSTEM", "/dev/null"),
+    ("GIT_EDITOR", ":"),
+    ("GIT_LITERAL_PATHSPECS", "1"),
+    ("GIT_MERGE_AUTOEDIT", "no"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_NO_REPLACE_OBJECTS", "1"),
+    ("GIT_PAGER", "cat"),
+    ("GIT_SEQUENCE_EDITOR", ":"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("LC_ALL", "C"),
+    ("SSH_ASKPASS", "false"),
+    ("SSH_ASKPASS_REQUIRE", "never"),
+];
+
+/// What the user's own ways to a remote are kept in, in the home folder.
+const WAYS: [&str; 7] = [".config/git", ".git-credentials", ".gitconfig", ".gitcookies", ".netrc", ".ssh", ".ssl"];
+
+/// Devices that git opens.
+const DEVICES: [&str; 2] = ["/dev/null", "/dev/urandom"];
+
+/// Runs a command of git in a repository and nowhere else, or in none at all.
+pub(super) fn run(
+    disk: &Disk,
+    command: &Command,
+    repository: Option<&Repository>,
+    settings: &[(String, String)],
+) -> Result<Done> {
+    let writes = command.needs != Needs::ReadGit;
+    let fetches = command.needs == Needs::FetchGit;
+    let mut command = surrounded(disk, command, fetches)?;
+    let Some(repository) = repository else {
+        command.env.push(("GIT_CEILING_DIRECTORIES".to_owned(), "/".to_owned()));
+        return Ok(Done { ran: process::run(disk, &command)?, not_kept: Vec::new() });
+    };
+    let stand_in = StandIn::new(repository, writes, fetches, settings)?;
+    let own = stand_in.path();
+    //= docs/spec.md#git
+    //# A git that has to start no process MUST find none.
+    // Git looks for programs, itself among them, in these places.
+    match command.confinement.processes {
+        Processes::None => command.env.extend(nowhere(&own)),
+        Processes::SameProgram => {
+            let folder = path::folder(&command.program).to_owned();
+            command.env.push(("PATH".to_owned(), folder));
+        }
+        Processes::Any => {}
+    }
+    let places = [("GIT_COMMON_DIR", &own), ("GIT_DIR", &repository.git_dir), ("GIT_WORK_TREE", &repository.top)];
+    command.env.extend(places.map(|(name, value)| (name.to_owned(), value.clone())));
+    let confinement = &mut command.confinement;
+    let parts = [&own, &repository.git_dir, &repository.common_dir];
+    confinement.read.extend(parts.iter().copied().chain(&repository.elsewhere).cloned());
+    if writes {
+        confinement.write.extend(parts.map(String::clone));
+    }
+    let mut ran = process::run(disk, &command)?;
+    let not_kept = stand_in.settle(repository);
+    replace(&mut ran.errors, &own, &repository.common_dir);
+    // Git takes the shared folder for the main working tree, but for the `.git` at its end.
+    if command.arguments.iter().any(|word| word == "worktree") {
+        replace(&mut ran.output, &own, repository.main_top());
+    }
+    Ok(Done { ran, not_kept })
+}
+
+fn nowhere(own: &str) -> [(String, String); 2] {
+    ["PATH", "GIT_EXEC_PATH"].map(|name| (name.to_owned(), path::join(own, "info")))
+}
+
+fn surrounded(disk: &Disk, command: &Command, fetches: bool) -> Result<Command> {
+    let mut command = command.clone();
+    //= docs/spec.md#git
+    //# Git MUST be started by the absolute path that the host's own `PATH` has for it.
+    command.program = disk.programs.find("git")?;
+    //= docs/spec.md#git
+    //# Only `fetch` MUST read the configuration of the user and of the machine: the ways to a remote are theirs.
+    let is_of_user = |name: &str| name.starts_with("GIT_CONFIG_");
+    let variables = ENVIRONMENT.iter().filter(|(name, _)| !fetches || !is_of_user(name));
+    command.env.extend(variables.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+    if command.needs == Needs::ReadGit {
+        command.env.push(("GIT_OPTIONAL_LOCKS".to_owned(), "0".to_owned()));
+    }
+    if let Some(home) = place::home_folder().filter(|_| fetches) {
+        command.confinement.read.extend(WAYS.map(|name| path::join(&home, name)));
+    }
+    command.confinement.read.extend(DEVICES.map(str::to_owned));
+    command.confinement.write.push(DEVICES[0].to_owned());
+    Ok(command)
+}
+
+/// Where a path leads, free of links; `None` if it is not there.
+fn place_of(path: &str) -> Option<String> {
+    fs::canonicalize(path).ok()?.into_os_string().into_string().ok()
+}
+
+fn replace(bytes: &mut Vec<u8>, from: &str, to: &str) {
+    if let Ok(text) = std::str::from_utf8(bytes)
+        && text.contains(from)
+    {
+        *bytes = text.replace(from, to).into_bytes();
+    }
+}

@@ -1,0 +1,249 @@
+//! The configuration files of git, read without git: see `git-config(1)`, "Syntax" and "Includes".
+
+use super::super::place;
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::world::glob::Globs;
+use crate::world::path;
+use crate::world::repository::{Scope, Setting};
+use std::fs;
+use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
+
+/// A larger file is none of git's.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// How deep the user's files may include each other: git's own limit.
+const MOST_INCLUDES: usize = 10;
+
+/// What the machine and the user set, includes followed. What cannot be read counts as empty.
+pub(super) fn of_user(git_dir: &str) -> Vec<Setting> {
+    let mut found = Vec::new();
+    include("/etc/gitconfig", Scope::System, git_dir, 0, &mut found);
+    let home = place::home_folder();
+    let config = place::env("XDG_CONFIG_HOME").filter(|folder| path::is_absolute(folder));
+    if let Some(config) = config.or_else(|| Some(path::join(home.as_deref()?, ".config"))) {
+        include(&path::join(&config, "git/config"), Scope::Global, git_dir, 0, &mut found);
+    }
+    if let Some(home) = home {
+        include(&path::join(&home, ".gitconfig"), Scope::Global, git_dir, 0, &mut found);
+    }
+    found
+}
+
+//= docs/spec.md#git
+//# What the configuration of a repository includes MUST NOT be read.
+/// What a repository sets. One that is not there sets nothing; one that git would not understand is a fault.
+pub(super) fn of_repository(file: &str, scope: Scope) -> Result<Vec<Setting>> {
+    let Some(bytes) = bytes(file)? else { return Ok(Vec::new()) };
+    let text = String::from_utf8_lossy(&bytes);
+    let read = read(&text).map_err(|line| {
+        Diagnostic::new(Code("git"), format!("line {line} of `{file}` is no configuration of git"))
+            .help("mend the file; `git config --list` tells the same")
+    })?;
+    Ok(read.into_iter().map(|(key, value)| Setting { scope, key, value }).collect())
+}
+
+/// The bytes of a file that is no symlink; `None` if it is not there.
+pub(super) fn bytes(file: &str) -> Result<Option<Vec<u8>>> {
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY;
+    let opened = match fs::OpenOptions::new().read(true).custom_flags(flags).open(file) {
+        Ok(opened) => opened,
+        Err(error) if super::super::is_absent(&error) => return Ok(None),
+        Err(error) => return Err(super::super::roots::fault(file, "read", &error)),
+    };
+    let is_file = opened.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MOST_BYTES);
+    let mut bytes = Vec::new();
+    if !is_file || opened.take(MOST_BYTES).read_to_end(&mut bytes).is_err() {
+        return Err(Diagnostic::new(Code("git"), format!("`{file}` is no file of git"))
+            .help("a regular file of up to 1 MB is read"));
+    }
+    Ok(Some(bytes))
+}
+
+fn include(file: &str, scope: Scope, git_dir: &str, depth: usize, found: &mut Vec<Setting>) {
+    let Ok(text) = fs::read(file) else { return };
+    let Ok(read) = read(&String::from_utf8_lossy(&text)) else { return };
+    for (key, value) in read {
+        let condition = key.strip_prefix("includeif.").and_then(|rest| rest.strip_suffix(".path"));
+        let follows = key == "include.path" || condition.is_some_and(|condition| holds(condition, file, git_dir));
+        if follows && depth < MOST_INCLUDES {
+            include(&beside(file, &value), scope, git_dir, depth + 1, found);
+        }
+        found.push(Setting { scope, key, value });
+    }
+}
+
+/// A path as a file of the user's names it: from the home folder, or from where the file lies.
+fn beside(file: &str, given: &str) -> String {
+    match (given.strip_prefix("~/"), place::home_folder()) {
+        (Some(rest), Some(home)) => path::join(&home, rest),
+        _ => path::join(path::folder(file), given),
+    }
+}
+
+/// Whether a condition `gitdir:` or `gitdir/i:` holds; others do not.
+fn holds(condition: &str, file: &str, git_dir: &str) -> bool {
+    let (pattern, folds) = match condition.strip_prefix("gitdir:") {
+        Some(pattern) => (pattern, false),
+        None => match condition.strip_prefix("gitdir/i:") {
+            Some(pattern) => (pattern, true),
+            None => return false,
+        },
+    };
+    let ends = if pattern.ends_with('/') { format!("{pattern}**") } else { pattern.to_owned() };
+    let whole = match () {
+        () if ends.starts_with("~/") || ends.starts_with("./") => beside(file, &ends),
+        () if path::is_absolute(&ends) => ends,
+        () => format!("/**/{ends}"),
+    };
+    let fold = |text: &str| if folds { text.to_lowercase() } else { text.to_owned() };
+    Globs::new(&[fold(&whole)], ".").is_ok_and(|globs| globs.matches(&fold(git_dir)))
+}
+
+/// The user's own ignore file: `core.excludesFile`, else `git/ignore` in the folder of configurations.
+pub(super) fn excludes(settings: &[Setting]) -> Vec<u8> {
+    let set = settings.iter().rev().find(|one| one.key == "core.excludesfile" && !one.scope.is_of_repository());
+    let home = place::home_folder();
+    let file = match (set, home) {
+        (Some(set), Some(home)) => Some(match set.value.strip_prefix("~/") {
+            Some(rest) => path::join(&home, rest),
+            None => set.value.clone(),
+        }),
+        (None, home) => {
+            let config = place::env("XDG_CONFIG_HOME").filter(|folder| path::is_absolute(folder));
+            config.or_else(|| Some(path::join(&home?, ".config"))).map(|config| path::join(&config, "git/ignore"))
+        }
+        (Some(_), None) => None,
+    };
+    file.and_then(|file| fs::read(file).ok()).filter(|bytes| bytes.len() as u64 <= MOST_BYTES).unwrap_or_default()
+}
+
+/// Keys and values in their order, or the number of the first line that git would not understand.
+pub(super) fn read(text: &str) -> std::result::Result<Vec<(String, String)>, usize> {
+    let mut found = Vec::new();
+    let mut section = None;
+    let mut reader = Reader { rest: text.strip_prefix('\u{feff}').unwrap_or(text), line: 1 };
+    loop {
+        reader.skip_blank();
+        match reader.peek() {
+            None => return Ok(found),
+            Some('#' | ';') => reader.skip_line(),
+            Some('[') => section = Some(reader.section().ok_or(reader.line)?),
+            Some(letter) if letter.is_ascii_alphabetic() => {
+                let line = reader.line;
+                let name = reader.name();
+                let value = reader.value().ok_or(line)?;
+                found.push((format!("{}.{name}", section.as_ref().ok_or(line)?), value));
+            }
+            Some(_) => return Err(reader.line),
+        }
+    }
+}
+
+struct Reader<'a> {
+    rest: &'a str,
+    line: usize,
+}
+
+impl Reader<'_> {
+    fn peek(&self) -> Option<char> {
+        self.rest.chars().next()
+    }
+
+    fn take(&mut self) -> Option<char> {
+        // A line may end as on Windows.
+        if self.rest.starts_with("\r\n") {
+            self.rest = &self.rest[1..];
+        }
+        let letter = self.peek()?;
+        self.rest = &self.rest[letter.len_utf8()..];
+        self.line += usize::from(letter == '\n');
+        Some(letter)
+    }
+
+    fn skip_blank(&mut self) {
+        while self.peek().is_some_and(|letter| letter.is_ascii_whitespace()) {
+            self.take();
+        }
+    }
+
+    fn skip_line(&mut self) {
+        while !matches!(self.take(), None | Some('\n')) {}
+    }
+
+    fn name(&mut self) -> String {
+        let end = self.rest.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-');
+        let (name, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
+        self.rest = rest;
+        name.to_ascii_lowercase()
+    }
+
+    /// `[section]`, `[section "subsection"]`, or the old `[section.subsection]`.
+    fn section(&mut self) -> Option<String> {
+        self.take();
+        let end = self.rest.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-' && letter != '.')?;
+        let mut name = self.rest[..end].to_ascii_lowercase();
+        self.rest = &self.rest[end..];
+        while matches!(self.peek(), Some(' ' | '\t')) {
+            self.take();
+        }
+        if self.peek() == Some('"') {
+            self.take();
+            name.push('.');
+            loop {
+                match self.take()? {
+                    '"' => break,
+                    '\n' => return None,
+                    '\\' => name.push(self.take()?),
+                    letter => name.push(letter),
+                }
+            }
+        }
+        (self.take()? == ']' && !name.is_empty()).then_some(name)
+    }
+
+    /// What stands behind a name: `= value` with quotes, escapes and continued lines, or nothing.
+    fn value(&mut self) -> Option<String> {
+        while matches!(self.peek(), Some(' ' | '\t')) {
+            self.take();
+        }
+        match self.peek() {
+            None | Some('\n' | '\r' | '#' | ';') => {
+                self.skip_line();
+                return Some("true".to_owned());
+            }
+            Some('=') => self.take(),
+            Some(_) => return None,
+        };
+        let (mut value, mut kept, mut quoted) = (String::new(), 0, false);
+        loop {
+            match self.take() {
+                None | Some('\n') if quoted => return None,
+                None | Some('\n') => break,
+                Some('#' | ';') if !quoted => {
+                    self.skip_line();
+                    break;
+                }
+                Some('"') => quoted = !quoted,
+                Some('\\') => match self.take()? {
+                    '\n' => continue,
+                    'n' => value.push('\n'),
+                    't' => value.push('\t'),
+                    'b' => value.push('\u{8}'),
+                    letter @ ('\\' | '"') => value.push(letter),
+                    _ => return None,
+                },
+                Some(letter) if !quoted && letter.is_ascii_whitespace() => {
+                    if !value.is_empty() {
+                        value.push(letter);
+                    }
+                    continue;
+                }
+                Some(letter) => value.push(letter),
+            }
+            kept = value.len();
+        }
+        value.truncate(kept);
+        Some(value)
+    }
+}

@@ -1,0 +1,173 @@
+//! What git sees in place of a repository's shared folder: the same objects and refs, a configuration of ours.
+//!
+//! Git takes its configuration, its hooks and its exclude file from `$GIT_COMMON_DIR`. A folder that is made for one
+//! call stands there, with symlinks to all that is data, as those of `git-new-workdir` do. What the repository's own
+//! configuration and hooks name, git never hears of; what git would write into them goes with the folder.
+
+use super::settings;
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::world::disk::roots::reason;
+use crate::world::path;
+use crate::world::repository::Repository;
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+
+/// What is data in a shared folder: see `gitrepository-layout(5)`.
+const SHARED: [&str; 9] =
+    ["HEAD", "logs", "objects", "packed-refs", "refs", "reftable", "rr-cache", "shallow", "worktrees"];
+
+/// What a command that writes may make, though it is not there yet: folders that git makes only beside what it knows.
+const MADE: [&str; 2] = ["logs", "worktrees"];
+
+//= docs/spec.md#git
+//# No program that the configuration of a repository names MUST be started.
+/// The last lines of every configuration: they count, whatever stands above.
+const FIXED: [(&str, &str); 28] = [
+    ("advice.detachedHead", "false"),
+    ("branch.autoSetupMerge", "false"),
+    ("color.ui", "false"),
+    ("column.ui", "never"),
+    ("commit.gpgSign", "false"),
+    ("core.askPass", "false"),
+    ("core.attributesFile", "/dev/null"),
+    ("core.bare", "false"),
+    ("core.editor", ":"),
+    ("core.excludesFile", "/dev/null"),
+    ("core.fsmonitor", "false"),
+    ("core.hooksPath", "/dev/null"),
+    ("core.pager", "cat"),
+    ("core.quotePath", "false"),
+    ("diff.external", ""),
+    ("diff.ignoreSubmodules", "all"),
+    ("diff.submodule", "short"),
+    ("fetch.recurseSubmodules", "false"),
+    ("gc.auto", "0"),
+    ("gpg.program", "false"),
+    ("log.showSignature", "false"),
+    ("maintenance.auto", "false"),
+    // A folder that moved elsewhere would bring files to places that nobody has looked at.
+    ("merge.directoryRenames", "false"),
+    ("protocol.ext.allow", "never"),
+    ("sequence.editor", ":"),
+    ("submodule.recurse", "false"),
+    ("tag.gpgSign", "false"),
+    ("trailer.ifmissing", "doNothing"),
+];
+
+/// Protocols that `fetch` speaks, and nothing else does.
+const PROTOCOLS: [&str; 5] = ["file", "git", "http", "https", "ssh"];
+
+/// The folder; it goes when this is dropped.
+pub(super) struct StandIn {
+    folder: tempfile::TempDir,
+    config: String,
+    worktrees: Vec<String>,
+}
+
+impl StandIn {
+    /// Makes it. `writes` and `fetches` say what the command is for.
+    pub(super) fn new(repository: &Repository, writes: bool, fetches: bool, more: &[(String, String)]) -> Result<Self> {
+        let failed = |error: io::Error| {
+            let message = format!("git cannot be prepared in the temporary folder: {}", reason(&error));
+            Diagnostic::new(Code::WORLD, message).help("`TMPDIR` names a folder that can be written")
+        };
+        let folder = tempfile::Builder::new().prefix("toolsd-git-").tempdir().map_err(failed)?;
+        let config = config(repository, fetches, more);
+        let made = Self { folder, config, worktrees: worktrees(repository) };
+        made.fill(repository, writes).map_err(failed)?;
+        Ok(made)
+    }
+
+    /// Its path.
+    pub(super) fn path(&self) -> String {
+        self.folder.path().to_string_lossy().into_owned()
+    }
+
+    fn fill(&self, repository: &Repository, writes: bool) -> io::Result<()> {
+        let (own, real) = (self.folder.path(), &repository.common_dir);
+        for name in SHARED {
+            let target = path::join(real, name);
+            if writes && MADE.contains(&name) && fs::symlink_metadata(&target).is_err() {
+                fs::create_dir(&target)?;
+            }
+            // Git tells whether refs lie in tables by the folder: there must be none that leads nowhere.
+            if name != "reftable" || fs::symlink_metadata(&target).is_ok() {
+                symlink(&target, own.join(name))?;
+            }
+        }
+        fs::write(own.join("config"), &self.config)?;
+        fs::create_dir(own.join("info"))?;
+        symlink(path::join(real, "info/attributes"), own.join("info/attributes"))?;
+        let mut excludes = repository.excludes.clone();
+        excludes.push(b'\n');
+        // One that is no file, or too large, leaves nothing out.
+        excludes.extend(settings::bytes(&path::join(real, "info/exclude")).ok().flatten().unwrap_or_default());
+        fs::write(own.join("info/exclude"), excludes)
+    }
+
+    /// Puts right what git wrote with the path of the stand-in, and gives the keys that git would have set: they are
+    /// gone with it.
+    pub(super) fn settle(&self, repository: &Repository) -> Vec<String> {
+        for name in worktrees(repository).into_iter().filter(|name| !self.worktrees.contains(name)) {
+            let git_dir = path::join(&repository.common_dir, &format!("worktrees/{name}"));
+            let Ok(marker) = fs::read_to_string(path::join(&git_dir, "gitdir")) else { continue };
+            let marker = marker.trim_end();
+            let told = format!("gitdir: {}/worktrees/{name}", self.path());
+            if fs::read_to_string(marker).is_ok_and(|text| text.trim_end() == told) {
+                let _git_says_so_at_the_next_call = fs::write(marker, format!("gitdir: {git_dir}\n"));
+            }
+        }
+        let after = fs::read_to_string(self.folder.path().join("config")).unwrap_or_default();
+        if after == self.config {
+            return Vec::new();
+        }
+        let (before, after) = (settings::read(&self.config), settings::read(&after));
+        let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
+        let differs = |one: &&(String, String)| !before.contains(one) || !after.contains(one);
+        let mut keys: Vec<String> = before.iter().chain(&after).filter(differs).map(|(key, _)| key.clone()).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        keys
+    }
+}
+
+fn worktrees(repository: &Repository) -> Vec<String> {
+    let entries = fs::read_dir(path::join(&repository.common_dir, "worktrees"));
+    let names = entries.into_iter().flatten().flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    names.collect()
+}
+
+//= docs/spec.md#git
+//# Git MUST NOT see the configuration of a repository, but for keys that name no program, no file and no other repository.
+fn config(repository: &Repository, fetches: bool, more: &[(String, String)]) -> String {
+    let mut text = String::new();
+    for setting in repository.settings.iter().filter(|setting| setting.is_told()) {
+        line(&mut text, setting.parts(), &setting.value);
+    }
+    for (key, value) in FIXED.iter().copied().chain(more.iter().map(|(key, value)| (key.as_str(), value.as_str()))) {
+        let (section, name) = key.rsplit_once('.').unwrap_or((key, ""));
+        let (section, subsection) = section.split_once('.').map_or((section, None), |(one, two)| (one, Some(two)));
+        line(&mut text, (section, subsection, name), value);
+    }
+    //= docs/spec.md#git
+    //# Only `fetch` MUST reach a remote.
+    line(&mut text, ("protocol", None, "allow"), "never");
+    for protocol in PROTOCOLS {
+        line(&mut text, ("protocol", Some(protocol), "allow"), if fetches { "always" } else { "never" });
+    }
+    if !fetches {
+        line(&mut text, ("core", None, "sshCommand"), "false");
+    }
+    text
+}
+
+fn line(text: &mut String, (section, subsection, name): (&str, Option<&str>, &str), value: &str) {
+    let escaped = |value: &str| value.replace('\\', "\\\\").replace('"', "\\\"");
+    text.push_str(&match subsection {
+        Some(subsection) => format!("[{section} \"{}\"]\n", escaped(subsection)),
+        None => format!("[{section}]\n"),
+    });
+    let value = escaped(value).replace('\n', "\\n").replace('\t', "\\t");
+    text.push_str(&format!("\t{name} = \"{value}\"\n"));
+}

@@ -1,0 +1,225 @@
+//! A repository of git as the host found it: where its parts lie, and what its configuration says.
+
+use super::run::Ran;
+
+/// A repository that the host chose for one call. All paths are absolute and free of symlinks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Repository {
+    /// The folder that the command runs in.
+    pub folder: String,
+    /// The top of the working tree.
+    pub top: String,
+    /// What `$GIT_DIR` names: the repository, as this working tree sees it.
+    pub git_dir: String,
+    /// What `$GIT_COMMON_DIR` names: the part that all working trees share.
+    pub common_dir: String,
+    /// Where more of it lies: alternate object stores, and what symlinks within it lead to.
+    pub elsewhere: Vec<String>,
+    /// Its configuration and that of the user, in git's order: of two equal keys the last one counts.
+    pub settings: Vec<Setting>,
+    /// Its hooks that git would run.
+    pub hooks: Vec<String>,
+    /// The user's own ignore file (`core.excludesFile`).
+    pub excludes: Vec<u8>,
+}
+
+/// How a command of git ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Done {
+    /// Its exit code and what it printed.
+    pub ran: Ran,
+    /// The keys that git set in the configuration it was shown: they did not reach the repository.
+    pub not_kept: Vec<String>,
+}
+
+/// One line of a configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// Where it stands.
+    pub scope: Scope,
+    /// `section.name` or `section.subsection.name`; section and name in lower case.
+    pub key: String,
+    /// Its value; `true` where there is none.
+    pub value: String,
+}
+
+/// Whose a line of a configuration is: git's own names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// The machine's.
+    System,
+    /// The user's.
+    Global,
+    /// The repository's.
+    Local,
+    /// That of one working tree.
+    Worktree,
+}
+
+/// A key in git's one spelling: section and name in lower case.
+pub fn key(name: &str) -> String {
+    match (name.find('.'), name.rfind('.')) {
+        (Some(first), Some(last)) if first < last => {
+            let (section, end) = (name[..first].to_ascii_lowercase(), name[last..].to_ascii_lowercase());
+            format!("{section}{}{end}", &name[first..last])
+        }
+        _ => name.to_ascii_lowercase(),
+    }
+}
+
+impl Scope {
+    /// Git's word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::Global => "global",
+            Self::Local => "local",
+            Self::Worktree => "worktree",
+        }
+    }
+
+    /// Whether whoever prepared the workspace wrote it.
+    pub fn is_of_repository(self) -> bool {
+        matches!(self, Self::Local | Self::Worktree)
+    }
+}
+
+/// What git is told of a repository's configuration; `*` stands for any subsection. None of these names a program,
+/// a file or another repository. Whatever is not here, git never hears of.
+const INERT: [&str; 38] = [
+    "branch.*.merge",
+    "branch.*.rebase",
+    "branch.*.remote",
+    "core.abbrev",
+    "core.autocrlf",
+    "core.bigfilethreshold",
+    "core.checkstat",
+    "core.eol",
+    "core.filemode",
+    "core.ignorecase",
+    "core.logallrefupdates",
+    "core.precomposeunicode",
+    "core.repositoryformatversion",
+    "core.safecrlf",
+    "core.sharedrepository",
+    "core.sparsecheckout",
+    "core.sparsecheckoutcone",
+    "core.splitindex",
+    "core.symlinks",
+    "core.trustctime",
+    "diff.algorithm",
+    "diff.indentheuristic",
+    "diff.renames",
+    "extensions.compatobjectformat",
+    "extensions.noop",
+    "extensions.objectformat",
+    "extensions.partialclone",
+    "extensions.preciousobjects",
+    "extensions.refstorage",
+    "extensions.relativeworktrees",
+    "i18n.commitencoding",
+    "index.sparse",
+    "index.version",
+    "merge.conflictstyle",
+    "remote.*.fetch",
+    "remote.*.url",
+    "user.email",
+    "user.name",
+];
+
+/// What of the user's own configuration git is told.
+const OF_USER: [&str; 6] =
+    ["core.autocrlf", "core.eol", "core.safecrlf", "init.defaultbranch", "user.email", "user.name"];
+
+impl Setting {
+    /// Whether git is told of it.
+    pub fn is_told(&self) -> bool {
+        match self.scope.is_of_repository() {
+            true => INERT.contains(&self.pattern().as_str()),
+            false => OF_USER.contains(&self.key.as_str()),
+        }
+    }
+
+    /// Section, subsection and name.
+    pub fn parts(&self) -> (&str, Option<&str>, &str) {
+        let (section, rest) = self.key.split_once('.').unwrap_or((&self.key, ""));
+        match rest.rsplit_once('.') {
+            Some((subsection, name)) => (section, Some(subsection), name),
+            None => (section, None, rest),
+        }
+    }
+
+    /// The key with `*` for the subsection.
+    fn pattern(&self) -> String {
+        match self.parts() {
+            (section, Some(_), name) => format!("{section}.*.{name}"),
+            (section, None, name) => format!("{section}.{name}"),
+        }
+    }
+
+    /// Whether the repository names a program by it: git would start it, and is not told of it.
+    pub fn names_program(&self) -> bool {
+        const PROGRAMS: [&str; 30] = [
+            "browser.*.cmd",
+            "browser.*.path",
+            "core.alternaterefscommand",
+            "core.askpass",
+            "core.editor",
+            "core.fsmonitor",
+            "core.gitproxy",
+            "core.hookspath",
+            "core.pager",
+            "core.sshcommand",
+            "credential.*.helper",
+            "credential.helper",
+            "diff.*.command",
+            "diff.*.textconv",
+            "diff.external",
+            "difftool.*.cmd",
+            "filter.*.clean",
+            "filter.*.process",
+            "filter.*.smudge",
+            "gpg.*.program",
+            "gpg.program",
+            "gpg.ssh.defaultkeycommand",
+            "interactive.difffilter",
+            "merge.*.driver",
+            "mergetool.*.cmd",
+            "remote.*.receivepack",
+            "remote.*.uploadpack",
+            "sequence.editor",
+            "trailer.*.cmd",
+            "trailer.*.command",
+        ];
+        let is_switched_off = self.value.is_empty() || self.key == "core.fsmonitor" && self.value == "false";
+        let pattern = self.pattern();
+        let alias = pattern.starts_with("alias.") && self.value.starts_with('!') || pattern.starts_with("pager.");
+        self.scope.is_of_repository() && !is_switched_off && (alias || PROGRAMS.contains(&pattern.as_str()))
+    }
+}
+
+impl Repository {
+    /// The value that counts, if the key is set.
+    pub fn setting(&self, key: &str) -> Option<&Setting> {
+        self.settings.iter().rev().find(|setting| setting.key == key)
+    }
+
+    /// Whether a key is switched on.
+    pub fn is_on(&self, key: &str) -> bool {
+        let on = |value: &str| matches!(value.to_ascii_lowercase().as_str(), "true" | "yes" | "on" | "1");
+        self.setting(key).is_some_and(|setting| on(&setting.value))
+    }
+
+    /// The working tree that git calls the main one.
+    pub fn main_top(&self) -> &str {
+        self.common_dir.strip_suffix("/.git").unwrap_or(&self.common_dir)
+    }
+
+    /// The folder of the command below the top: empty at the top, else with a `/` at its end.
+    pub fn prefix(&self) -> String {
+        match self.folder.strip_prefix(&self.top).map(|rest| rest.trim_start_matches('/')) {
+            None | Some("") => String::new(),
+            Some(rest) => format!("{rest}/"),
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! Git under attack: by whoever prepared the workspace, and by a pack that was granted git.
+//!
+//! Each attack is played twice: against git as a person runs it, where it must succeed (else it is none), and against
+//! a pack of ours, where it must not.
+#![allow(clippy::unwrap_used, reason = "tests may panic")]
+
+#[path = "hostile/git.rs"]
+mod git;
+#[path = "support/mod.rs"]
+mod support;
+#[path = "hostile/yard.rs"]
+mod yard;
