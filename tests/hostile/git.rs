@@ -115,8 +115,8 @@ fn split(attributes: &str) -> Yard {
     yard.put("a.txt", "one\nfour\n");
     yard.commit("main");
     yard.put("a.txt", "one\nfive\n");
-    yard.program("hooks/pre-commit", &format!("touch {}/hook\n", yard.at("marks").display()));
-    yard.program("hooks/post-checkout", &format!("touch {}/hook\n", yard.at("marks").display()));
+    yard.program("hooks/pre-commit", &format!(": > {}/hook\n", yard.at("marks").display()));
+    yard.program("hooks/post-checkout", &format!(": > {}/hook\n", yard.at("marks").display()));
     yard
 }
 
@@ -229,10 +229,7 @@ fn no_verb_starts_a_program_that_a_repository_names() {
         "pre-rebase",
         "post-rewrite",
     ] {
-        yard.program(
-            &format!("workspace/.git/hooks/{hook}"),
-            &format!("touch {}/{hook}\n", yard.at("marks").display()),
-        );
+        yard.program(&format!("workspace/.git/hooks/{hook}"), &format!(": > {}/{hook}\n", yard.at("marks").display()));
     }
     yard.configure(&all);
     yard.plain(&yard.workspace(), &["commit", "-aqm", "void?"]);

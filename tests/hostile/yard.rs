@@ -26,8 +26,8 @@ impl Yard {
         )
         .unwrap();
         let yard = Self { home };
-        yard.program("program", &format!("touch {}/$1\ncat\n", yard.at("marks").display()));
-        yard.program("toucher", &format!("touch {}/$1\n", yard.at("marks").display()));
+        yard.program("program", &format!(": > {}/$1\nexec /bin/cat\n", yard.at("marks").display()));
+        yard.program("toucher", &format!(": > {}/$1\n", yard.at("marks").display()));
         yard
     }
 
