@@ -17,6 +17,7 @@ mod schema_portable;
 mod schema_reference;
 mod shadowed_primitive;
 mod short_description;
+mod sound;
 mod subject;
 mod template_variable;
 mod tool_example;
@@ -30,6 +31,7 @@ mod unused_file;
 mod wrong_arity;
 
 pub use mend::{Mend, lines_of};
+pub use sound::without_broken;
 pub use subject::{Subject, read_packs};
 
 use crate::definition::{Body, Located, MessagePart, Operation, Resource, Schema, Tool};

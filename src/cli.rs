@@ -11,6 +11,7 @@ mod new;
 mod options;
 mod prompt;
 mod read;
+mod record;
 mod refreshing;
 mod serve;
 mod session;

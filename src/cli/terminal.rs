@@ -87,6 +87,18 @@ impl Terminal {
         let _ = writeln!(std::io::stderr().lock(), "{}", text.strip_suffix('\n').unwrap_or(text));
     }
 
+    /// Asks a person whether to go on, and waits: everything but a yes is a no. Nothing where nobody can be asked.
+    pub fn asks(&self, question: &str) -> Option<bool> {
+        if !self.person || !std::io::stdin().is_terminal() {
+            return None;
+        }
+        let mut out = std::io::stdout().lock();
+        let _ = write!(out, "{question}").and_then(|()| out.flush());
+        let mut answer = String::new();
+        std::io::stdin().read_line(&mut answer).ok()?;
+        Some(["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()))
+    }
+
     /// Words in a style, if colour is wanted on standard output.
     pub fn styled(&self, style: Style, text: &str) -> String {
         if self.colour && style != Style::Plain {

@@ -3,6 +3,7 @@
 
 mod lock;
 mod many;
+mod owned;
 mod pending;
 mod place;
 mod process;
@@ -13,8 +14,11 @@ mod scratch;
 mod tests;
 mod write;
 
+pub use owned::{is_misled, make_private_folder, take_write_from_others};
 pub use pending::sweep;
-pub use place::{config_folder, current_folder, home_folder, state_folder};
+pub use place::{
+    CONFIG_BELOW_HOME, TRUST_BELOW_HOME, config_folder, current_folder, home_folder, state_folder, trust_folder,
+};
 pub use scratch::Scratch;
 
 use super::run::{Command, Ran};
@@ -118,6 +122,17 @@ fn check_file(path: &str, metadata: &Metadata) -> Result<()> {
     }
 }
 
+/// All bytes of a file that is open.
+fn whole(path: &str, file: cap_std::fs::File, metadata: &Metadata) -> Result<Vec<u8>> {
+    check_file(path, metadata)?;
+    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
+    file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| fault(path, "read", &error))?;
+    match bytes.len() as u64 {
+        size if size > MOST_BYTES => Err(too_large(path, size)),
+        _ => Ok(bytes),
+    }
+}
+
 fn too_large(path: &str, size: u64) -> Box<Diagnostic> {
     let (size, most) = (size / (1024 * 1024), MOST_BYTES / (1024 * 1024));
     Diagnostic::new(Code::LIMIT, format!("`{path}` has {size} MB")).help(format!("files of up to {most} MB are read"))
@@ -153,13 +168,16 @@ impl World for Disk {
         let options = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).clone();
         let file = dir.open_with(&within, &options).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
-        check_file(path, &metadata)?;
-        let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
-        file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
-        match bytes.len() as u64 {
-            size if size > MOST_BYTES => Err(too_large(path, size)),
-            _ => Ok(bytes),
-        }
+        whole(path, file, &metadata)
+    }
+
+    fn check_owned(&self, path: &str) -> Result<()> {
+        owned::open(&self.roots, path).map(drop)
+    }
+
+    fn read_owned(&self, path: &str) -> Result<Vec<u8>> {
+        let (file, metadata) = owned::open(&self.roots, path)?;
+        whole(path, file, &metadata)
     }
 
     fn list(&self, path: &str) -> Result<Vec<Entry>> {
