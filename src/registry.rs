@@ -136,6 +136,8 @@ impl Part {
 
 impl Refused {
     /// The fault of whoever asks for it.
+    //= docs/spec.md#reload
+    //# A call of a part that is refused MUST be answered with the reason.
     pub fn fault(&self) -> Box<Diagnostic> {
         let what = format!("the {} `{}` is not served, since it is broken", self.part.name(), self.name);
         let fault = Diagnostic::new(Code::NOT_FOUND, format!("{what}: {}", self.why));

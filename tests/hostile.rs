@@ -7,6 +7,10 @@ mod calls;
 mod house;
 #[path = "hostile/packs.rs"]
 mod packs;
+#[path = "hostile/sound.rs"]
+mod sound;
+#[path = "hostile/trust.rs"]
+mod trust;
 #[path = "hostile/wire.rs"]
 mod wire;
 #[path = "hostile/workspace.rs"]

@@ -167,10 +167,13 @@ impl Session {
         known: impl Iterator<Item = &'a str> + Clone,
         registry: &Registry,
     ) -> Box<Diagnostic> {
-        if registry.packs.is_empty() {
+        if registry.packs.is_empty() && registry.refused.is_empty() {
             return self.nothing_serves(registry);
         }
         self.tell_faults(registry);
+        if let Some(refused) = registry.refused.iter().find(|refused| refused.name == name) {
+            return refused.fault();
+        }
         let fault = Diagnostic::new(Code("usage"), format!("there is no {what} `{name}`"));
         match did_you_mean(name, known) {
             Some(help) => fault.help(help),

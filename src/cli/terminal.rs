@@ -50,6 +50,18 @@ pub fn error_line(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
+/// A text of a stranger as a terminal may show it: what would move its cursor, or turn its letters round, is written out.
+pub fn printable(text: &str) -> String {
+    let is_plain = |letter: char| {
+        (!letter.is_control() || letter == '\n' || letter == '\t') && !matches!(letter, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}')
+    };
+    let mut shown = String::new();
+    for letter in text.chars() {
+        if is_plain(letter) { shown.push(letter) } else { shown.extend(letter.escape_unicode()) }
+    }
+    shown
+}
+
 impl Terminal {
     /// The terminal of this process; `no_colour` says whether the environment forbids colour.
     pub fn new(no_colour: bool) -> Self {
@@ -132,6 +144,6 @@ impl Terminal {
             true => format!("\u{1b}[{}m{word}\u{1b}[0m", style.code()),
             false => word.to_owned(),
         };
-        self.note(&format!("{word}: {fault}"));
+        self.note(&format!("{word}: {}", printable(&fault.to_string())));
     }
 }

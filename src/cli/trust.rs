@@ -57,7 +57,9 @@ impl Trust {
             until = Some(session.workspace.now_ms() + milliseconds(time)?);
             listing.note_edits(time);
         }
-        let agreed = self.agreed(session, &listing, until)?;
+        //= docs/spec.md#trust
+        //# Nothing MUST be trusted before what each file asks for was shown and agreed to.
+        let agreed = self.agreed(session, &listing)?;
         if agreed {
             change_record(session.workspace.root(), |record| {
                 let trust = record.workspaces.entry(session.workspace.root().to_owned()).or_default();
@@ -70,7 +72,7 @@ impl Trust {
     }
 
     /// Shows the listing to a person, and whether it is agreed to.
-    fn agreed(&self, session: &Session, listing: &Listing, until: Option<i64>) -> Result<bool> {
+    fn agreed(&self, session: &Session, listing: &Listing) -> Result<bool> {
         let is_json = session.shared.format == Format::Json;
         if !is_json {
             listing.show(&session.terminal);
@@ -92,7 +94,7 @@ impl Trust {
         if self.yes {
             return Ok(true);
         }
-        Ok(!is_json && session.terminal.asks(&listing.question(until)) == Some(true))
+        Ok(!is_json && session.terminal.asks(&listing.question()) == Some(true))
     }
 
     fn tell(&self, session: &Session, listing: &Listing, agreed: bool) {

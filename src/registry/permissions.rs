@@ -60,6 +60,13 @@ impl Permissions {
         asked
     }
 
+    /// What the `[pack]` of a pack asks for.
+    pub fn of_pack(name: &str, pack: &PackDefinition) -> Self {
+        let mut asked = Self::default();
+        asked.add_pack(name, pack);
+        asked
+    }
+
     /// What a `toolsd.toml` asks for.
     pub fn of_settings(source: &Arc<Source>) -> Self {
         let mut asked = Self::default();

@@ -1,6 +1,6 @@
 //! What there is to trust in a workspace: each file, whether it is new or changed, and what it asks for.
 
-use super::super::terminal::Terminal;
+use super::super::terminal::{Terminal, printable};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::registry::{Permissions, SETTINGS, Trust, hash, workspace_files};
 use crate::source::Source;
@@ -113,10 +113,15 @@ impl Listing {
     }
 
     /// What a person is asked.
-    pub fn question(&self, until: Option<i64>) -> String {
-        let these = if self.rows.len() == 1 { "this file as it is" } else { "these files as they are" };
-        let edits = until.map_or_else(String::new, |until| format!(", and edits of them until {}", date(until)));
-        let edits = if self.rows.len() == 1 { edits.replace("of them", "of it") } else { edits };
+    pub fn question(&self) -> String {
+        let (these, them) = match self.rows.len() {
+            1 => ("this file as it is", "it"),
+            _ => ("these files as they are", "them"),
+        };
+        let edits = match self.edits.as_str() {
+            "" => String::new(),
+            time => format!(", and edits of {them} for {time}"),
+        };
         format!("Trust {these} now{edits}? [y/N] ")
     }
 
@@ -140,13 +145,19 @@ impl Listing {
         }
     }
 
-    /// Writes a line for each file.
+    /// Writes a line for each file that is new, changed, or to be trusted further; the others are counted.
     pub fn show(&self, terminal: &Terminal) {
-        let paths: Vec<String> = self.rows.iter().map(|row| printable(&row.path)).collect();
-        let width = paths.iter().map(|path| path.chars().count()).max().unwrap_or(0);
-        for (row, path) in self.rows.iter().zip(paths) {
+        let rows: Vec<(&Row, String)> =
+            self.rows.iter().filter(|row| row.is_news()).map(|row| (row, printable(&row.path))).collect();
+        let width = rows.iter().map(|(_, path)| path.chars().count()).max().unwrap_or(0);
+        for (row, path) in &rows {
             let line = format!("{path:width$}  {:7}  {}", row.state.name(), row.words());
             terminal.line(line.trim_end());
+        }
+        match self.rows.len() - rows.len() {
+            0 => {}
+            1 => terminal.line("1 file is as it was trusted"),
+            others => terminal.line(&format!("{others} files are as they were trusted")),
         }
     }
 
@@ -188,6 +199,11 @@ impl Row {
         self.state != State::Same || self.wants_edits
     }
 
+    /// Whether a person has something to see that was not seen before.
+    fn is_news(&self) -> bool {
+        self.state != State::Same || (self.wants_edits && self.edits_until.is_none())
+    }
+
     fn is_meant(&self, name: &str) -> bool {
         self.path == clean(name) || pack_of(&self.path) == Some(name)
     }
@@ -198,7 +214,7 @@ impl Row {
     }
 
     fn words(&self) -> String {
-        let edits = self.edits_until.map(|until| format!("edits until {}", date(until)));
+        let edits = self.edits_until.map(|_| "edits too".to_owned());
         let mut words = match self.state {
             State::Changed => {
                 let mut words: Vec<String> = self.beyond().into_iter().map(|word| format!("+ {word}")).collect();
@@ -225,18 +241,6 @@ pub(super) fn pack_of(path: &str) -> Option<&str> {
 
 fn clean(name: &str) -> String {
     crate::world::path::clean(name)
-}
-
-/// A path as a terminal may show it: what would move its cursor, or turn its letters round, is written out.
-pub(super) fn printable(path: &str) -> String {
-    let is_plain = |letter: char| {
-        !letter.is_control() && !matches!(letter, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}')
-    };
-    let mut shown = String::new();
-    for letter in path.chars() {
-        if is_plain(letter) { shown.push(letter) } else { shown.extend(letter.escape_unicode()) }
-    }
-    shown
 }
 
 /// The day of a time in milliseconds.

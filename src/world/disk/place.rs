@@ -34,6 +34,8 @@ pub fn state_folder() -> Option<String> {
 /// Where trust is kept: `~/.local/state/toolsd`, whatever `XDG_STATE_HOME` says. A person's shell and the client that starts
 /// a server seldom have the same variables, and both must find the same record. Without a home folder: [`state_folder`].
 pub fn trust_folder() -> Option<String> {
+    //= docs/spec.md#trust
+    //# Trust MUST be found whatever `XDG_STATE_HOME` says.
     let home = home_folder().or_else(system_home).map(|home| path::join(&home, TRUST_BELOW_HOME));
     home.or_else(state_folder)
 }
@@ -50,6 +52,17 @@ pub(super) fn system_home() -> Option<String> {
     let fields = known.lines().map(|line| line.split(':').collect::<Vec<_>>());
     let own = fields.into_iter().find(|fields| fields.get(2) == Some(&user.as_str()))?;
     own.get(5).filter(|home| path::is_absolute(home)).map(|home| path::clean(home))
+}
+
+/// The file that a command names: by an absolute path, or by a name that is looked for in `PATH`.
+pub fn find_program(command: &str) -> Option<String> {
+    let is_file = |file: &String| std::fs::metadata(file).is_ok_and(|found| found.is_file());
+    if command.contains('/') {
+        return Some(command.to_owned()).filter(|file| path::is_absolute(file) && is_file(file));
+    }
+    let folders = env("PATH")?;
+    let found = folders.split(':').filter(|folder| path::is_absolute(folder)).map(|folder| path::join(folder, command));
+    found.into_iter().find(is_file)
 }
 
 fn base(variable: &str, below_home: &str) -> Option<String> {
