@@ -19,12 +19,10 @@ mod workspace_files;
 pub use assemble::{Assembly, assemble};
 pub use config::{granted_paths, no_pack};
 pub use embedded::embedded_files;
-pub use layers::{
-    EJECTED, EMBEDDED, FOLDERS, Files, Layer, LayerFile, WORKSPACE_FOLDER, ejected, is_hidden,
-};
+pub use layers::{EJECTED, EMBEDDED, FOLDERS, Files, Layer, LayerFile, WORKSPACE_FOLDER, ejected, is_hidden};
 pub use merge::{Merged, merge};
-pub use permissions::Permissions;
 pub use pack::{Made, Pack, PackParts, Schemas, compile, grant};
+pub use permissions::Permissions;
 pub use serving::{Choice, Served, Worlds, outer_roots, root_of, serves};
 pub use settings::{SETTINGS, Settings};
 pub use skills::{Digests, Rejected, SKILL_FILE, Skill, SkillFile, Skills, found_skill};

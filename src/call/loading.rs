@@ -5,8 +5,8 @@ use crate::definition::{Care, PackDefinition};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::primitive::Effect;
 use crate::registry::{
-    Assembly, Choice, Files, Layer, PackParts, Part, Refused, Registry, Served, Settings, Trust, Worlds, assemble, compile, grant,
-    granted_paths, merge, no_pack, outer_roots, root_of, serves,
+    Assembly, Choice, Files, Layer, PackParts, Part, Refused, Registry, Served, Settings, Trust, Worlds, assemble,
+    compile, grant, granted_paths, merge, no_pack, outer_roots, root_of, serves,
 };
 use crate::world::{World, path};
 use rayon::prelude::*;
@@ -203,7 +203,12 @@ impl Loading<'_> {
         let root = self.open(&folder, outer_roots(pack));
         let root = root.map_err(|fault| Loaded {
             found: Found::Broken { last_good: false },
-            refused: vec![Refused { pack: name.to_owned(), part: Part::Pack, name: name.to_owned(), why: (*fault).clone() }],
+            refused: vec![Refused {
+                pack: name.to_owned(),
+                part: Part::Pack,
+                name: name.to_owned(),
+                why: (*fault).clone(),
+            }],
             faults: vec![*fault],
         })?;
         match serves(name, pack, choice, self.workspace.as_ref(), root.as_ref()) {

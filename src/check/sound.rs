@@ -37,10 +37,20 @@ pub fn without_broken(parts: &mut PackParts) -> Vec<Refused> {
     for (item, why) in items.iter().zip(&whys) {
         keep[item.kind()].push(why.is_none());
         if let Some(why) = why {
-            refused.push(Refused { pack: pack.clone(), part: item.part, name: item.name.to_owned(), why: (*why).clone() });
+            refused.push(Refused {
+                pack: pack.clone(),
+                part: item.part,
+                name: item.name.to_owned(),
+                why: (*why).clone(),
+            });
         }
     }
     drop(items);
+    let is_left = keep.iter().flatten().any(|keep| *keep) || !parts.definitions.skills.is_empty();
+    if let Some(first) = refused.first().filter(|first| !is_left && first.part != Part::Pack) {
+        let all = Refused { pack: pack.clone(), part: Part::Pack, name: pack, why: first.why.clone() };
+        refused.insert(0, all);
+    }
     let [tools, resources, prompts] = keep;
     retain(&mut parts.definitions.tools, &tools);
     retain(&mut parts.tools, &tools);
@@ -93,7 +103,9 @@ impl<'a> Item<'a> {
         for Answering { body, .. } in answering(tool) {
             item.add(&body.value);
         }
-        if let (Some(describe), Body::Script { script, .. } | Body::Operations { script }) = (&tool.describe, &tool.body.value) {
+        if let (Some(describe), Body::Script { script, .. } | Body::Operations { script }) =
+            (&tool.describe, &tool.body.value)
+        {
             item.functions.push((script, &describe.value));
         }
         item
@@ -197,7 +209,8 @@ fn headers(from: &Place, to: &Place) -> Header {
     let end = text[to.span.start..].find('\n').map_or(text.len(), |at| to.span.start + at);
     let headers = text[first..end].lines().filter_map(|line| {
         let inner = line.trim_start().strip_prefix('[')?.trim_start_matches('[').trim_start();
-        let name: String = inner.chars().take_while(|letter| letter.is_ascii_alphanumeric() || *letter == '_').collect();
+        let name: String =
+            inner.chars().take_while(|letter| letter.is_ascii_alphanumeric() || *letter == '_').collect();
         Some(name)
     });
     let mut headers = headers.filter(|name| !name.is_empty());

@@ -147,8 +147,7 @@ impl Session {
 
     /// Tells what is wrong with the packs, on standard error. Many files that nobody trusted are one line.
     pub fn tell_faults(&self, registry: &Registry) {
-        let (untrusted, others): (Vec<_>, Vec<_>) =
-            registry.faults.iter().partition(|fault| fault.code == UNTRUSTED);
+        let (untrusted, others): (Vec<_>, Vec<_>) = registry.faults.iter().partition(|fault| fault.code == UNTRUSTED);
         if untrusted.len() > 3 {
             let message = format!("{} files are not trusted and so not used", untrusted.len());
             let help = "`toolsd check` lists them; read them, then run `toolsd trust`";
@@ -249,7 +248,9 @@ impl Site for DiskSite {
         let misled = config_folder().filter(|folder| self.is_misled(folder) && Disk::new(folder, []).is_ok());
         let fault = misled.map(|folder| {
             let message = format!("the packs in `{folder}` are not used: the folder lies in the workspace");
-            *Diagnostic::new(UNTRUSTED, message).warning().help("let `XDG_CONFIG_HOME` and `HOME` lead out of the workspace")
+            *Diagnostic::new(UNTRUSTED, message)
+                .warning()
+                .help("let `XDG_CONFIG_HOME` and `HOME` lead out of the workspace")
         });
         fault.into_iter().collect()
     }

@@ -53,7 +53,8 @@ pub fn error_line(text: &str) {
 /// A text of a stranger as a terminal may show it: what would move its cursor, or turn its letters round, is written out.
 pub fn printable(text: &str) -> String {
     let is_plain = |letter: char| {
-        (!letter.is_control() || letter == '\n' || letter == '\t') && !matches!(letter, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}')
+        (!letter.is_control() || letter == '\n' || letter == '\t')
+            && !matches!(letter, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}')
     };
     let mut shown = String::new();
     for letter in text.chars() {

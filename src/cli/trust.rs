@@ -114,7 +114,9 @@ impl Trust {
             }
             (true, true) => terminal.line(&format!("trusted {}", listing.counted())),
             (true, false) => {}
-            (false, _) => terminal.note("nothing was trusted; where nobody can be asked, `--yes` agrees to this listing"),
+            (false, _) => {
+                terminal.note("nothing was trusted; where nobody can be asked, `--yes` agrees to this listing")
+            }
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Hot reload of a running server: what is watched, and what a change of it leads to.
 
 use super::Session;
+use super::record::record_path;
 use super::refreshing::{Message, Refreshing};
 use crate::call::{Change, Service};
-use super::record::record_path;
 use crate::registry::{FOLDERS, SETTINGS, WORKSPACE_FOLDER};
 use crate::watch::Watcher;
 use crate::world::disk::config_folder;

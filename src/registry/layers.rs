@@ -248,7 +248,8 @@ fn read_layer(layer: &Layer, faults: &mut Vec<Diagnostic>) -> BTreeMap<String, L
     };
     if let Some(trust) = &layer.trust {
         let admitted = admitted(world.as_ref(), trust, faults).into_iter();
-        let within = |path: String| path.strip_prefix(WORKSPACE_FOLDER).map(|path| path.trim_start_matches('/').to_owned());
+        let within =
+            |path: String| path.strip_prefix(WORKSPACE_FOLDER).map(|path| path.trim_start_matches('/').to_owned());
         return admitted.filter_map(|(path, bytes)| Some(file(within(path)?, bytes))).collect();
     }
     let files = list_layer(world.as_ref()).unwrap_or_else(|fault| {

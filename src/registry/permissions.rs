@@ -2,7 +2,9 @@
 //! noticed.
 
 use super::config::default_paths;
-use crate::definition::{Definitions, Git, Grants, LimitsOverride, PackDefinition, Tool, Workspace, read, read_workspace};
+use crate::definition::{
+    Definitions, Git, Grants, LimitsOverride, PackDefinition, Tool, Workspace, read, read_workspace,
+};
 use crate::guard::Limits;
 use crate::source::Source;
 use serde::{Deserialize, Serialize};
@@ -179,10 +181,14 @@ impl Permissions {
             }
         }
         words.extend(self.0.get(GIT).map(|reach| format!("git: {}", if *reach > 1 { "write" } else { "read" })));
-        let effects: Vec<String> = self.0.iter().filter_map(|(key, effect)| {
-            let effect = usize::try_from(*effect).ok().and_then(|at| EFFECTS.get(at))?;
-            Some(format!("{} ({effect})", key.strip_prefix(EFFECT)?))
-        }).collect();
+        let effects: Vec<String> = self
+            .0
+            .iter()
+            .filter_map(|(key, effect)| {
+                let effect = usize::try_from(*effect).ok().and_then(|at| EFFECTS.get(at))?;
+                Some(format!("{} ({effect})", key.strip_prefix(EFFECT)?))
+            })
+            .collect();
         if !effects.is_empty() {
             words.push(format!("tools: {}", effects.join(", ")));
         }
@@ -205,3 +211,75 @@ const LIMITS: [LimitKind; 5] = [
     ("output_kb", |limits| limits.output_kb, || Limits::default().output as u64 >> 10),
     ("depth", |limits| limits.depth, || Limits::default().depth as u64),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn of(text: &str) -> Permissions {
+        Permissions::of_file("tools.d/a.toml", text.as_bytes())
+    }
+
+    /// The grants of a pack: which of a few globs, how far git goes, the time of a call.
+    fn written(read: &BTreeSet<u8>, run: &BTreeSet<u8>, git: u8, time: Option<u16>) -> String {
+        let list =
+            |names: &BTreeSet<u8>| format!("{:?}", names.iter().map(|name| format!("p{name}")).collect::<Vec<_>>());
+        let git = match git {
+            0 => String::new(),
+            1 => ", git = \"read\"".to_owned(),
+            _ => ", git = \"write\"".to_owned(),
+        };
+        let limits =
+            time.map_or_else(String::new, |time| format!("[pack.limits]\ntime_ms = {}\n", u32::from(time) + 1));
+        format!(
+            "[pack]\ntitle = \"A\"\nversion = \"1.0.0\"\ngrants = {{ read = {}, run = {}{git} }}\n{limits}",
+            list(read),
+            list(run)
+        )
+    }
+
+    proptest! {
+        //= docs/spec.md#trust
+        //= type=test
+        //# A trusted edit MUST NOT widen what its file asks for: no grant, no effect, no limit.
+        #[test]
+        fn a_file_asks_for_more_exactly_if_one_permission_is_new_or_wider(
+            before in (proptest::collection::btree_set(0..4_u8, 0..4), proptest::collection::btree_set(0..3_u8, 0..3), 0..3_u8, proptest::option::of(any::<u16>())),
+            after in (proptest::collection::btree_set(0..4_u8, 0..4), proptest::collection::btree_set(0..3_u8, 0..3), 0..3_u8, proptest::option::of(any::<u16>())),
+        ) {
+            let time = |time: Option<u16>| time.map_or(10_000, |time| u32::from(time) + 1);
+            let wider = !after.0.is_subset(&before.0)
+                || !after.1.is_subset(&before.1)
+                || after.2 > before.2
+                || time(after.3) > time(before.3);
+            let [one, other] = [&before, &after].map(|(read, run, git, time)| of(&written(read, run, *git, *time)));
+            prop_assert_eq!(!other.beyond(&one).is_empty(), wider, "{:?} after {:?}", other.words(), one.words());
+            prop_assert!(one.beyond(&one).is_empty());
+        }
+    }
+
+    #[test]
+    fn effects_and_limits_of_tools_count_each_for_itself() {
+        let tool = |name: &str, rest: &str| {
+            format!("[[tool]]\nname = \"{name}\"\ndescription = \"x\"\n{rest}\ntext = \"x\"\n")
+        };
+        let before =
+            of(&(tool("a", "effect = \"reads\"") + &tool("b", "effect = \"pure\"\nlimits = { time_ms = 50 }")));
+        for (after, wider) in [
+            (tool("a", "effect = \"pure\""), false),
+            (tool("b", "effect = \"reads\""), true),
+            (tool("c", "effect = \"reads\""), false),
+            (tool("c", "effect = \"writes\""), true),
+            (tool("b", "effect = \"pure\"\nlimits = { time_ms = 51 }"), true),
+            (tool("b", "effect = \"pure\""), true),
+            (tool("c", "effect = \"pure\"\nlimits = { depth = 65 }"), true),
+        ] {
+            // The limit of a tool that is gone is that of any tool: it is told, which costs a question.
+            let beyond = of(&after).beyond(&before);
+            let said = beyond.words().join("; ");
+            let is_own = !beyond.is_empty() && said != "b time_ms = 10000";
+            assert_eq!(is_own || (wider && !beyond.is_empty()), wider, "{after}: {said}");
+        }
+    }
+}

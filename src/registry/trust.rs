@@ -65,7 +65,9 @@ impl TrustRecord {
         let bytes = folder.read_owned(TRUST_RECORD).map_err(|fault| Diagnostic {
             severity: crate::diagnostic::Severity::Error,
             message: format!("the record of trust is not believed: {}", fault.message),
-            help: Some("others may have written it: remove it, then run `toolsd trust` again in your workspaces".into()),
+            help: Some(
+                "others may have written it: remove it, then run `toolsd trust` again in your workspaces".into(),
+            ),
             ..*fault
         })?;
         let wrong = |why: String| {

@@ -17,8 +17,8 @@ mod write;
 pub use owned::{is_misled, make_private_folder, take_write_from_others};
 pub use pending::sweep;
 pub use place::{
-    CONFIG_BELOW_HOME, TRUST_BELOW_HOME, config_folder, current_folder, find_program, home_folder, state_folder,
-    trust_folder,
+    CONFIG_BELOW_HOME, TRUST_BELOW_HOME, config_folder, current_folder, find_program, home_folder, is_hosts_own,
+    state_folder, trust_folder,
 };
 pub use scratch::Scratch;
 

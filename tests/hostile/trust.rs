@@ -75,29 +75,74 @@ fn at(house: &House, path: &str) -> PathBuf {
 fn bytes_that_nobody_trusted_are_not_used() {
     type Attack = (&'static str, bool, fn(&House), &'static [&'static str]);
     let attacks: [Attack; 9] = [
-        ("a changed definition", false, |house| house.write(&format!("workspace/{PACK}"), head("") + &evil()), &["call", "evil"]),
-        ("a changed script", false, |house| {
-            house.write(&format!("workspace/{SCRIPT}"), format!("fn say(args) {{ \"{EVIL}\" }}"));
-        }, &["call", "say"]),
-        ("one byte more", false, |house| {
-            house.write(&format!("workspace/{SCRIPT}"), format!("fn say(args) {{ \"{GOOD}\" + \" and {EVIL}\" }}"));
-        }, &["call", "say"]),
-        ("a new pack", true, |house| house.write("workspace/.toolsd/tools.d/other.toml", head("") + &evil()), &["call", "evil"]),
-        ("a new definition of the pack", true, |house| house.write("workspace/.toolsd/tools.d/notes/a.toml", evil()), &["call", "evil"]),
-        ("a new library of the pack", true, |house| {
-            house.write("workspace/.toolsd/tools.d/notes/a.toml", tool("evil", "effect = \"pure\""));
-            house.write("workspace/.toolsd/tools.d/notes/a.rhai", format!("fn evil(args) {{ \"{EVIL}\" }}"));
-        }, &["call", "evil"]),
-        ("a pack of the binary, shadowed", true, |house| {
-            house.write("workspace/.toolsd/tools.d/duvet.toml", head("") + &evil());
-        }, &["call", "evil", "--pack", "duvet"]),
-        ("an ejected file, changed", true, |house| {
-            ended(house, &["eject", "tools.d/conformance.toml"], 0);
-            house.write("workspace/.toolsd/tools.d/conformance.toml", head("") + &evil());
-        }, &["call", "evil", "--pack", "conformance"]),
-        ("a hidden folder of definitions", true, |house| {
-            house.write("workspace/.toolsd/tools.d/.notes/a.toml", head("") + &evil());
-        }, &["call", "evil"]),
+        (
+            "a changed definition",
+            false,
+            |house| house.write(&format!("workspace/{PACK}"), head("") + &evil()),
+            &["call", "evil"],
+        ),
+        (
+            "a changed script",
+            false,
+            |house| {
+                house.write(&format!("workspace/{SCRIPT}"), format!("fn say(args) {{ \"{EVIL}\" }}"));
+            },
+            &["call", "say"],
+        ),
+        (
+            "one byte more",
+            false,
+            |house| {
+                house.write(&format!("workspace/{SCRIPT}"), format!("fn say(args) {{ \"{GOOD}\" + \" and {EVIL}\" }}"));
+            },
+            &["call", "say"],
+        ),
+        (
+            "a new pack",
+            true,
+            |house| house.write("workspace/.toolsd/tools.d/other.toml", head("") + &evil()),
+            &["call", "evil"],
+        ),
+        (
+            "a new definition of the pack",
+            true,
+            |house| house.write("workspace/.toolsd/tools.d/notes/a.toml", evil()),
+            &["call", "evil"],
+        ),
+        (
+            "a new library of the pack",
+            true,
+            |house| {
+                house.write("workspace/.toolsd/tools.d/notes/a.toml", tool("evil", "effect = \"pure\""));
+                house.write("workspace/.toolsd/tools.d/notes/a.rhai", format!("fn evil(args) {{ \"{EVIL}\" }}"));
+            },
+            &["call", "evil"],
+        ),
+        (
+            "a pack of the binary, shadowed",
+            true,
+            |house| {
+                house.write("workspace/.toolsd/tools.d/duvet.toml", head("") + &evil());
+            },
+            &["call", "evil", "--pack", "duvet"],
+        ),
+        (
+            "an ejected file, changed",
+            true,
+            |house| {
+                ended(house, &["eject", "tools.d/conformance.toml"], 0);
+                house.write("workspace/.toolsd/tools.d/conformance.toml", head("") + &evil());
+            },
+            &["call", "evil", "--pack", "conformance"],
+        ),
+        (
+            "a hidden folder of definitions",
+            true,
+            |house| {
+                house.write("workspace/.toolsd/tools.d/.notes/a.toml", head("") + &evil());
+            },
+            &["call", "evil"],
+        ),
     ];
     for (name, with_edits, attack, call) in attacks {
         for edits in [false, true].into_iter().filter(|edits| with_edits || !edits) {
@@ -136,8 +181,16 @@ fn edits_are_used_until_they_ask_for_more() {
         house.write(&format!("workspace/{PACK}"), same(more));
         held(&house, more, &["call", "evil"]);
     }
-    for rest in ["effect = \"reads\"", "effect = \"writes\"", "effect = \"runs\"", "effect = \"pure\"\nlimits = { time_ms = 20000 }"] {
-        house.write(&format!("workspace/{PACK}"), head("") + &say() + &tool("evil", &format!("{rest}\ntext = \"{EVIL}\"")));
+    for rest in [
+        "effect = \"reads\"",
+        "effect = \"writes\"",
+        "effect = \"runs\"",
+        "effect = \"pure\"\nlimits = { time_ms = 20000 }",
+    ] {
+        house.write(
+            &format!("workspace/{PACK}"),
+            head("") + &say() + &tool("evil", &format!("{rest}\ntext = \"{EVIL}\"")),
+        );
         held(&house, rest, &["call", "evil"]);
     }
     // What was shown with wider grants may be narrowed, and be as wide again.
@@ -174,7 +227,9 @@ fn edits_expire_and_are_never_those_of_the_settings() {
     // Even if somebody wrote it into the record.
     house.write("workspace/toolsd.toml", "[server]\nname = \"one\"\n");
     ended(&house, &["trust", "--yes"], 0);
-    changed_record(&house, |json| json["workspaces"][&workspace]["files"]["toolsd.toml"]["edits_until"] = json!(i64::MAX));
+    changed_record(&house, |json| {
+        json["workspaces"][&workspace]["files"]["toolsd.toml"]["edits_until"] = json!(i64::MAX)
+    });
     house.write("workspace/toolsd.toml", "roots = [\"../outside\"]\n");
     assert!(ended(&house, &["list"], 0).contains("`roots` is not used"));
     for time in ["30", "d", "-1d", "0d", "400d", "99999999999999999999d", "1y", ""] {
@@ -242,9 +297,7 @@ fn a_symlink_in_the_place_of_a_file_is_not_used() {
 //# An untrusted `toolsd.toml` MUST NOT choose packs, roots or names, MUST NOT raise a limit, and MUST NOT name a path.
 #[test]
 fn untrusted_settings_choose_nothing() {
-    let list = |house: &House| -> Value {
-        serde_json::from_str(&house.run(&["list", "--format", "json"]).1).unwrap()
-    };
+    let list = |house: &House| -> Value { serde_json::from_str(&house.run(&["list", "--format", "json"]).1).unwrap() };
     type Seen = fn(&Value) -> String;
     let packs: Seen = |list| list["packs"].to_string();
     let tools: Seen = |list| list["tools"].to_string();
@@ -291,7 +344,9 @@ fn a_record_that_others_made_is_not_believed() {
     let spoils: [(&str, Spoil); 6] = [
         ("world-writable", |path| fs::set_permissions(path, fs::Permissions::from_mode(0o666)).unwrap()),
         ("group-writable", |path| fs::set_permissions(path, fs::Permissions::from_mode(0o660)).unwrap()),
-        ("in an open folder", |path| fs::set_permissions(path.parent().unwrap(), fs::Permissions::from_mode(0o777)).unwrap()),
+        ("in an open folder", |path| {
+            fs::set_permissions(path.parent().unwrap(), fs::Permissions::from_mode(0o777)).unwrap()
+        }),
         ("a link", |path| {
             fs::rename(path, path.with_extension("real")).unwrap();
             symlink("trust.real", path).unwrap();
@@ -380,7 +435,10 @@ fn nothing_is_trusted_unasked() {
     house.write(&format!("workspace/{PACK}"), head("grants = { write = [\"out/**\"], run = [\"ls\"] }") + &say());
     house.write(&format!("workspace/{SCRIPT}"), format!("fn say(args) {{ \"{GOOD}\" }}"));
     let said = ended(&house, &["trust"], 1);
-    assert!(said.contains("writes \"out/**\"") && said.contains("runs: \"ls\"") && said.contains("nothing was trusted"), "{said}");
+    assert!(
+        said.contains("writes \"out/**\"") && said.contains("runs: \"ls\"") && said.contains("nothing was trusted"),
+        "{said}"
+    );
     // A machine says what it looked at.
     let listing: Value = serde_json::from_str(&house.run(&["trust", "--format", "json"]).1).unwrap();
     assert_eq!(listing["trusted"], json!(false));
@@ -395,7 +453,10 @@ fn nothing_is_trusted_unasked() {
     ended(&house, &["trust", "--format", "json", "--yes", "--hash", hash], 0);
     says(&house, &["call", "say"], GOOD, "what was agreed to");
     // What widened is shown.
-    house.write(&format!("workspace/{PACK}"), head("grants = { write = [\"out/**\", \"more\"], run = [\"ls\"], git = \"read\" }") + &say());
+    house.write(
+        &format!("workspace/{PACK}"),
+        head("grants = { write = [\"out/**\", \"more\"], run = [\"ls\"], git = \"read\" }") + &say(),
+    );
     let said = ended(&house, &["trust"], 1);
     assert!(said.contains("changed  + writes \"more\"  + git: read  (was: "), "{said}");
     // Names that would fool a terminal are written out.
@@ -448,7 +509,9 @@ fn a_trusted_script_writes_no_file_that_is_code() {
     }
     let before = house.snapshot();
     for how in ["write_text", "append_text", "write_bytes", "move_file", "remove_file", "move_away"] {
-        for path in [SCRIPT, PACK, ".toolsd/tools.d/evil.toml", "toolsd.toml", "sub/../.toolsd/x", ".TOOLSD/x", "./toolsd.toml"] {
+        for path in
+            [SCRIPT, PACK, ".toolsd/tools.d/evil.toml", "toolsd.toml", "sub/../.toolsd/x", ".TOOLSD/x", "./toolsd.toml"]
+        {
             let (code, out, _) = house.run(&["call", "plant", &format!("how={how}"), &format!("path={path}")]);
             assert_ne!(code, Some(0), "{how} {path}: {out}");
         }
@@ -458,6 +521,38 @@ fn a_trusted_script_writes_no_file_that_is_code() {
         files.into_iter().filter(|(path, _)| !path.starts_with(&state)).collect()
     };
     assert_eq!(kept(house.snapshot()), kept(before));
+}
+
+//= docs/spec.md#trust
+//= type=test
+//# A grant to write MUST NOT cover the host's own folders: those of the user's packs, of trust and of its state.
+#[test]
+fn a_script_that_may_write_everything_in_the_home_folder_plants_no_pack_there() {
+    let house = House::new();
+    let grants = "grants = { read = [\"~/**\", \".\"], write = [\"~/**\", \".\"] }";
+    let plant =
+        tool("plant", "effect = \"writes\"\n[tool.input]\ntype = \"object\"\nproperties.path = { type = \"string\" }");
+    house.write("layer/tools.d/notes.toml", head(grants) + &plant);
+    house.write("layer/tools.d/notes.rhai", "fn plant(args) { write_text(args.path, \"x\"); \"done\" }");
+    let home = house.parent().join("home");
+    let plants = |folder: &Path, path: &str| {
+        let mut command = house.command(&["call", "plant", &format!("path={path}"), "--dir"]);
+        command.arg(house.parent().join("layer")).arg("--workspace").arg(folder);
+        let output = command.env_remove("XDG_CONFIG_HOME").env_remove("XDG_STATE_HOME").output().unwrap();
+        String::from_utf8_lossy(&output.stdout).contains("done")
+    };
+    for (folder, to_home) in [(house.workspace(), "~/"), (home.clone(), "")] {
+        assert!(plants(&folder, &format!("{to_home}plain.txt")), "it is void");
+        for path in [
+            ".config/toolsd/tools.d/evil.toml",
+            ".config/TOOLSD/tools.d/evil.toml",
+            ".config/x/../toolsd/prompts/p.md",
+            ".local/state/toolsd/trust.json",
+            ".local/state/toolsd/pending/x",
+        ] {
+            assert!(!plants(&folder, &format!("{to_home}{path}")), "{to_home}{path} in {}", folder.display());
+        }
+    }
 }
 
 #[test]

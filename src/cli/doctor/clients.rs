@@ -33,9 +33,12 @@ const MOST_DEPTH: usize = 8;
 pub fn clients(session: &Session) -> Vec<Finding> {
     let Ok(disk) = Disk::new("/", []) else { return Vec::new() };
     let root = session.workspace.root();
-    let mut places: Vec<(&str, String)> = OF_PROJECT.iter().map(|(client, file)| (*client, path::join(root, file))).collect();
+    let mut places: Vec<(&str, String)> =
+        OF_PROJECT.iter().map(|(client, file)| (*client, path::join(root, file))).collect();
     let home = home_folder();
-    places.extend(home.iter().flat_map(|home| OF_HOME.iter().map(move |(client, file)| (*client, path::join(home, file)))));
+    places.extend(
+        home.iter().flat_map(|home| OF_HOME.iter().map(move |(client, file)| (*client, path::join(home, file)))),
+    );
     let mut findings = Vec::new();
     for (client, file) in places {
         match disk.stat(&file) {
@@ -49,7 +52,9 @@ pub fn clients(session: &Session) -> Vec<Finding> {
         let read = disk.read(&file).map_err(|fault| fault.message.clone());
         match read.and_then(|bytes| parsed(&file, &bytes)) {
             Ok(tree) => servers(&tree, 0, &mut |name, server| findings.push(judged(client, &file, name, server))),
-            Err(why) => findings.push(Finding::note("client", format!("{client}: `{file}` cannot be looked at: {why}"))),
+            Err(why) => {
+                findings.push(Finding::note("client", format!("{client}: `{file}` cannot be looked at: {why}")))
+            }
         }
     }
     if findings.is_empty() {
@@ -99,13 +104,19 @@ fn judged(client: &str, file: &str, name: &str, server: &Json) -> Finding {
     let workspace = named.or_else(|| words.iter().find_map(|word| word.strip_prefix("--workspace=")));
     match workspace {
         // What a client fills in is known to it alone.
-        Some(folder) if folder.contains("${") => Finding::well("client", says(format!("starts `{program}` in `{folder}`"))),
-        Some(folder) if !path::is_absolute(folder) => Finding::note("client", says(format!("names the workspace `{folder}`")))
-            .next("name it by its absolute path: clients start servers in a folder of their own choice"),
+        Some(folder) if folder.contains("${") => {
+            Finding::well("client", says(format!("starts `{program}` in `{folder}`")))
+        }
+        Some(folder) if !path::is_absolute(folder) => {
+            Finding::note("client", says(format!("names the workspace `{folder}`")))
+                .next("name it by its absolute path: clients start servers in a folder of their own choice")
+        }
         Some(folder) => match Disk::new(folder, []) {
             Ok(_) => Finding::well("client", says(format!("starts `{program}` in `{folder}`"))),
-            Err(fault) => Finding::broken("client", says(format!("names a workspace that is not there: {}", fault.message)))
-                .next("correct `--workspace`"),
+            Err(fault) => {
+                Finding::broken("client", says(format!("names a workspace that is not there: {}", fault.message)))
+                    .next("correct `--workspace`")
+            }
         },
         None => Finding::well("client", says(format!("starts `{program}` in the folder that the client works in"))),
     }

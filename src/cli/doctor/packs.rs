@@ -21,7 +21,11 @@ pub fn packs(session: &Session) -> Vec<Finding> {
     }
     for refused in &registry.refused {
         let what = format!("the {} `{}` is not served: {}", refused.part.name(), refused.name, refused.why.message);
-        let next = if refused.part == Part::Pack { "`toolsd check` shows all that is wrong with it" } else { "`toolsd check`" };
+        let next = if refused.part == Part::Pack {
+            "`toolsd check` shows all that is wrong with it"
+        } else {
+            "`toolsd check`"
+        };
         findings.push(Finding::broken("pack", what).next(next));
     }
     let others = registry.faults.iter().filter(|fault| fault.is_error() && !is_withheld(fault));
@@ -31,7 +35,8 @@ pub fn packs(session: &Session) -> Vec<Finding> {
     }
     if registry.packs.is_empty() {
         findings.push(
-            Finding::note("pack", "no pack serves here").next("`--pack NAME` serves one; `toolsd new pack NAME` writes one"),
+            Finding::note("pack", "no pack serves here")
+                .next("`--pack NAME` serves one; `toolsd new pack NAME` writes one"),
         );
     }
     findings

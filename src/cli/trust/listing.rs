@@ -78,11 +78,14 @@ impl Listing {
         for name in names {
             if clean(name) == SETTINGS {
                 let fault = Diagnostic::new(Code("usage"), format!("edits of `{SETTINGS}` cannot be trusted"));
-                return Err(fault.help("it says which packs serve, and where: each change of it is shown and asked for"));
+                return Err(
+                    fault.help("it says which packs serve, and where: each change of it is shown and asked for")
+                );
             }
             if !self.rows.iter().any(|row| row.is_meant(name)) {
                 let known = packs.iter().copied().chain(self.rows.iter().map(|row| row.path.as_str()));
-                let fault = Diagnostic::new(Code("usage"), format!("there is no pack file, and no pack, `{name}` here"));
+                let fault =
+                    Diagnostic::new(Code("usage"), format!("there is no pack file, and no pack, `{name}` here"));
                 return Err(fault.help(did_you_mean(name, known).unwrap_or_else(|| "run `toolsd trust`".to_owned())));
             }
         }
@@ -134,7 +137,8 @@ impl Listing {
 
     /// Notes that everything here is allowed; what is no longer there is forgotten.
     pub fn allow(&self, trust: &mut Trust, until: Option<i64>) {
-        if !self.is_partial {
+        // One that cannot be used as it is may be mended: its trust stays.
+        if !self.is_partial && self.refused.is_empty() {
             trust.files.retain(|path, _| self.rows.iter().any(|row| row.path == *path));
         }
         for row in &self.rows {
@@ -235,7 +239,8 @@ impl Row {
 /// The pack that a file belongs to, by its path; none for what all packs share.
 pub(super) fn pack_of(path: &str) -> Option<&str> {
     let (_folder, rest) = path.strip_prefix(".toolsd/")?.split_once('/')?;
-    let owner = rest.split_once('/').map_or_else(|| rest.rsplit_once('.').map_or(rest, |(stem, _)| stem), |(owner, _)| owner);
+    let owner =
+        rest.split_once('/').map_or_else(|| rest.rsplit_once('.').map_or(rest, |(stem, _)| stem), |(owner, _)| owner);
     (owner != "shared").then_some(owner)
 }
 

@@ -2,8 +2,8 @@
 
 use super::super::options::Format;
 use super::super::record::{change_record, load_record, record_path};
-use super::super::{Ended, Exit, Session};
 use super::super::terminal::printable;
+use super::super::{Ended, Exit, Session};
 use super::listing::{date, pack_of};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::registry::{TrustRecord, Trusted};

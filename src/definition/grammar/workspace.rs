@@ -7,15 +7,31 @@ pub static WORKSPACE: Grammar = Grammar {
     name: "toolsd.toml",
     doc: "What a workspace says about the packs that serve it. Until `toolsd trust` has shown it to a person, only `packs` and `limits` count, and these not in full.",
     keys: &[
-        optional("serve", Shape::Texts, "The packs that serve, exactly these; left out = those whose `when` fits. Not used before the file is trusted."),
+        optional(
+            "serve",
+            Shape::Texts,
+            "The packs that serve, exactly these; left out = those whose `when` fits. Not used before the file is trusted.",
+        ),
         optional(
             "packs",
             Shape::Named,
             "The configuration of each pack: `[packs.NAME]`, checked by the pack's schema. Paths (`format = \"path\"`) are not used before the file is trusted.",
         ),
-        optional("prefixes", Shape::TextMap, "What is put before the names of a pack's tools, resources and prompts. Not used before the file is trusted."),
-        optional("roots", Shape::Texts, "Further folders that packs may be granted. Not used before the file is trusted."),
-        optional("limits", Shape::Table(&LIMITS), "The limits of every call. Before the file is trusted they only lower what holds without it."),
+        optional(
+            "prefixes",
+            Shape::TextMap,
+            "What is put before the names of a pack's tools, resources and prompts. Not used before the file is trusted.",
+        ),
+        optional(
+            "roots",
+            Shape::Texts,
+            "Further folders that packs may be granted. Not used before the file is trusted.",
+        ),
+        optional(
+            "limits",
+            Shape::Table(&LIMITS),
+            "The limits of every call. Before the file is trusted they only lower what holds without it.",
+        ),
         optional(
             "server",
             Shape::Table(&SERVER),

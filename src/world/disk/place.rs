@@ -54,6 +54,20 @@ pub(super) fn system_home() -> Option<String> {
     own.get(5).filter(|home| path::is_absolute(home)).map(|home| path::clean(home))
 }
 
+/// Whether a path, absolute or below `~`, lies in a folder of the host's own: the user's packs, trust, locks, unfinished
+/// writes. Whoever writes there is trusted without having been shown.
+pub fn is_hosts_own(path: &str) -> bool {
+    // A disk may not tell upper case from lower case.
+    let lower = |path: String| path.to_lowercase();
+    let absolute = match (path.strip_prefix("~/"), home_folder()) {
+        (Some(rest), Some(home)) => path::join(&home, rest),
+        _ => path::clean(path),
+    };
+    let absolute = lower(absolute);
+    let own = [config_folder(), state_folder(), trust_folder()];
+    own.into_iter().flatten().any(|folder| path::is_below(&absolute, &lower(folder)))
+}
+
 /// The file that a command names: by an absolute path, or by a name that is looked for in `PATH`.
 pub fn find_program(command: &str) -> Option<String> {
     let is_file = |file: &String| std::fs::metadata(file).is_ok_and(|found| found.is_file());
