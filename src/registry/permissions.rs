@@ -264,22 +264,22 @@ mod tests {
         let tool = |name: &str, rest: &str| {
             format!("[[tool]]\nname = \"{name}\"\ndescription = \"x\"\n{rest}\ntext = \"x\"\n")
         };
-        let before =
-            of(&(tool("a", "effect = \"reads\"") + &tool("b", "effect = \"pure\"\nlimits = { time_ms = 50 }")));
-        for (after, wider) in [
-            (tool("a", "effect = \"pure\""), false),
-            (tool("b", "effect = \"reads\""), true),
-            (tool("c", "effect = \"reads\""), false),
-            (tool("c", "effect = \"writes\""), true),
-            (tool("b", "effect = \"pure\"\nlimits = { time_ms = 51 }"), true),
-            (tool("b", "effect = \"pure\""), true),
-            (tool("c", "effect = \"pure\"\nlimits = { depth = 65 }"), true),
+        let a = tool("a", "effect = \"reads\"");
+        let b = "effect = \"pure\"\nlimits = { time_ms = 50 }";
+        let before = of(&format!("{a}{}", tool("b", b)));
+        for (name, rest, beyond) in [
+            ("b", b, ""),
+            ("b", "effect = \"pure\"\nlimits = { time_ms = 49 }", ""),
+            ("b", "effect = \"reads\"\nlimits = { time_ms = 50 }", "tools: b (reads)"),
+            ("b", "effect = \"pure\"\nlimits = { time_ms = 51 }", "b time_ms = 51"),
+            ("b", "effect = \"pure\"", "b time_ms = 10000"),
+            ("b", "effect = \"pure\"\nlimits = { time_ms = 50, depth = 65 }", "b depth = 65"),
         ] {
-            // The limit of a tool that is gone is that of any tool: it is told, which costs a question.
-            let beyond = of(&after).beyond(&before);
-            let said = beyond.words().join("; ");
-            let is_own = !beyond.is_empty() && said != "b time_ms = 10000";
-            assert_eq!(is_own || (wider && !beyond.is_empty()), wider, "{after}: {said}");
+            let after = of(&format!("{a}{}", tool(name, rest)));
+            assert_eq!(after.beyond(&before).words().join("; "), beyond, "{rest}");
         }
+        let with = |effect: &str| of(&format!("{a}{}{}", tool("b", b), tool("c", &format!("effect = \"{effect}\""))));
+        assert!(with("reads").beyond(&before).is_empty(), "a new tool may do what the others of its file do");
+        assert_eq!(with("writes").beyond(&before).words(), ["tools: c (writes)"]);
     }
 }

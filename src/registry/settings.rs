@@ -110,7 +110,7 @@ fn without_powers(file: &mut Workspace, source: &Arc<Source>, why: &Diagnostic) 
         UNTRUSTED,
         format!(
             "{list} {verb} not used: {}",
-            why.message.replace(", and so not used", "").replace(", and so is not used", "")
+            why.message.replace(" and so not used", "").replace(", and so is not used", "")
         ),
     );
     Some(*fault.warning().at(source.place(0..0)).help("read the file, then run `toolsd trust`"))

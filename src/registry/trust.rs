@@ -123,7 +123,7 @@ impl Trust {
     pub fn check(&self, path: &str, bytes: &[u8], now_ms: i64) -> Result<()> {
         let refused = |why: String, help: &str| Err(Diagnostic::new(UNTRUSTED, why).warning().help(help));
         let Some(known) = self.files.get(path) else {
-            return refused(format!("`{path}` is not trusted, and so not used"), READ_IT);
+            return refused(format!("`{path}` is not trusted and so not used"), READ_IT);
         };
         if known.hash == hash(bytes) {
             return Ok(());

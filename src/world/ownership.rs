@@ -7,7 +7,7 @@ pub const NOT_OWNED: Code = Code("not-owned");
 
 /// The fault of a symlink in the place of a file that is code.
 pub fn linked(path: &str) -> Box<Diagnostic> {
-    Diagnostic::new(NOT_OWNED, format!("`{path}` is a symlink, and so not used"))
+    Diagnostic::new(NOT_OWNED, format!("`{path}` is a symlink and so not used"))
         .warning()
         .help("put the file itself there: what a link leads to can be changed elsewhere")
 }
