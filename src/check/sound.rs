@@ -215,7 +215,7 @@ fn headers(from: &Place, to: &Place) -> Header {
     });
     let mut headers = headers.filter(|name| !name.is_empty());
     let own = headers.next().unwrap_or_default();
-    match headers.filter(|name| *name != own).last().as_deref() {
+    match headers.rfind(|name| *name != own).as_deref() {
         None => Header::Own,
         Some("case") => Header::Case,
         Some(_) => Header::Other,
