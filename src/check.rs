@@ -18,6 +18,7 @@ mod schema_reference;
 mod shadowed_primitive;
 mod shell_grant;
 mod short_description;
+mod sound;
 mod subject;
 mod template_variable;
 mod tool_example;
@@ -31,6 +32,7 @@ mod unused_file;
 mod wrong_arity;
 
 pub use mend::{Mend, lines_of};
+pub use sound::without_broken;
 pub use subject::{Subject, read_packs};
 
 use crate::definition::{Body, Located, MessagePart, Operation, Resource, Schema, Tool};

@@ -4,6 +4,7 @@ mod arguments;
 mod call;
 mod check;
 mod docs;
+mod doctor;
 mod eject;
 mod list;
 mod log;
@@ -11,6 +12,7 @@ mod new;
 mod options;
 mod prompt;
 mod read;
+mod record;
 mod refreshing;
 mod secrets;
 mod serve;
@@ -63,6 +65,8 @@ enum Command {
     Eject(eject::Eject),
     /// Allow the pack files of this workspace to be used.
     Trust(trust::Trust),
+    /// Check the set-up: files, trust, packs, git, clients.
+    Doctor(doctor::Doctor),
 }
 
 /// How a command ended.
@@ -136,6 +140,7 @@ impl Command {
             Self::New(new) => new.run(&session),
             Self::Eject(eject) => eject.run(&session),
             Self::Trust(trust) => trust.run(&session),
+            Self::Doctor(doctor) => doctor.run(&session),
         }
     }
 }

@@ -80,6 +80,8 @@ impl Definitions {
 /// A tool.
 #[derive(Clone, Debug)]
 pub struct Tool {
+    /// Where its table begins.
+    pub at: Place,
     /// Its name, as the pack says it; a prefix may be put before it.
     pub name: Located<String>,
     /// A title for people.
@@ -162,6 +164,8 @@ pub enum Body {
 /// A resource, or a family of them.
 #[derive(Clone, Debug)]
 pub struct Resource {
+    /// Where its table begins.
+    pub at: Place,
     /// Its name.
     pub name: Located<String>,
     /// A title for people.
@@ -218,6 +222,8 @@ pub enum Completion {
 /// A prompt.
 #[derive(Clone, Debug)]
 pub struct Prompt {
+    /// Where its table begins.
+    pub at: Place,
     /// Its name.
     pub name: Located<String>,
     /// A title for people.

@@ -7,32 +7,34 @@ mod embedded;
 mod layers;
 mod merge;
 mod pack;
+mod permissions;
 mod serving;
 mod settings;
 mod skills;
 mod texts;
 mod trust;
 mod uri;
+mod workspace_files;
 
 pub use assemble::{Assembly, assemble};
 pub use config::{granted_paths, no_pack};
 pub use embedded::embedded_files;
-pub use layers::{
-    EJECTED, EMBEDDED, FOLDERS, Files, Layer, LayerFile, WORKSPACE_FOLDER, ejected, is_hidden, list_layer,
-};
+pub use layers::{EJECTED, EMBEDDED, FOLDERS, Files, Layer, LayerFile, WORKSPACE_FOLDER, ejected, is_hidden};
 pub use merge::{Merged, merge};
 pub use pack::{Made, Pack, PackParts, Schemas, compile, grant};
+pub use permissions::Permissions;
 pub use serving::{Choice, Served, Worlds, outer_roots, root_of, serves};
 pub use settings::{SETTINGS, Settings};
 pub use skills::{Digests, Rejected, SKILL_FILE, Skill, SkillFile, Skills, found_skill};
 pub use texts::Texts;
-pub use trust::{TRUST_RECORD, Trust};
+pub use trust::{TRUST_RECORD, Trust, TrustRecord, Trusted, UNTRUSTED, hash};
 pub use uri::{UriTemplate, Variables};
+pub use workspace_files::{is_withheld, workspace_files};
 
 use config::configure;
 
 use crate::definition::{Checker, ObjectSchema, Operation, Prompt, Resource, Tool};
-use crate::diagnostic::{Diagnostic, Result};
+use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::Limits;
 use crate::value::Json;
 use std::collections::BTreeMap;
@@ -65,6 +67,8 @@ pub struct Registry {
     pub dormant: Vec<(String, Vec<String>)>,
     /// The packs whose last good state serves, since their files are broken now.
     pub stale: Vec<String>,
+    /// What is not served since it is broken, while the rest of its pack is.
+    pub refused: Vec<Refused>,
     /// What is wrong at present: shown by `toolsd://status`.
     pub faults: Vec<Diagnostic>,
     /// `toolsd.toml`.
@@ -87,6 +91,67 @@ impl Registry {
         self.routes
             .iter()
             .find_map(|(template, resource)| Some(template.matches(uri)?.map(|variables| (resource, variables))))
+    }
+}
+
+/// A part of a pack, or a whole pack, that is not served since it is broken.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refused {
+    /// The pack.
+    pub pack: String,
+    /// What of it.
+    pub part: Part,
+    /// The name that it would be served by: that of the pack, if all of it is refused.
+    pub name: String,
+    /// The first thing that is wrong with it.
+    pub why: Diagnostic,
+}
+
+/// What a pack is made of, for clients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// All of it.
+    Pack,
+    /// A tool.
+    Tool,
+    /// A resource; its name is its URI.
+    Resource,
+    /// A prompt.
+    Prompt,
+}
+
+impl Part {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pack => "pack",
+            Self::Tool => "tool",
+            Self::Resource => "resource",
+            Self::Prompt => "prompt",
+        }
+    }
+}
+
+impl Refused {
+    /// The fault of whoever asks for it.
+    //= docs/spec.md#reload
+    //# A call of a part that is refused MUST be answered with the reason.
+    pub fn fault(&self) -> Box<Diagnostic> {
+        let what = format!("the {} `{}` is not served, since it is broken", self.part.name(), self.name);
+        let fault = Diagnostic::new(Code::NOT_FOUND, format!("{what}: {}", self.why));
+        fault.help("whoever maintains the pack can mend it; `toolsd check` shows all that is wrong")
+    }
+}
+
+impl Registry {
+    /// Why a name or a URI that is not served is refused, if that is known.
+    pub fn refusal(&self, part: Part, name: &str) -> Option<&Refused> {
+        self.refused.iter().find(|refused| refused.part == part && refused.name == name)
+    }
+
+    /// What is withheld: files of the workspace that nobody trusted, or that others can change.
+    pub fn withheld(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.faults.iter().filter(|fault| is_withheld(fault))
     }
 }
 

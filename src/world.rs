@@ -6,6 +6,7 @@ pub mod glob;
 pub mod granted;
 pub mod judge;
 pub mod memory;
+pub mod ownership;
 pub mod path;
 pub mod recorded;
 pub mod repository;
@@ -46,6 +47,19 @@ pub trait World: Send + Sync {
 
     /// The bytes of a file.
     fn read(&self, path: &str) -> Result<Vec<u8>>;
+
+    /// Refuses a file or a folder that somebody else than the user, or root, may have put there or can change, or that a
+    /// symlink leads to. That holds for each folder on the way from the root, the root included. A world that knows no
+    /// owners refuses nothing.
+    fn check_owned(&self, _path: &str) -> Result<()> {
+        Ok(())
+    }
+
+    /// The bytes of a file that [`check_owned`](Self::check_owned) does not refuse: the one that was looked at is the one
+    /// that is read.
+    fn read_owned(&self, path: &str) -> Result<Vec<u8>> {
+        self.read(path)
+    }
 
     /// The entries of one folder, sorted by name, bytewise.
     fn list(&self, path: &str) -> Result<Vec<Entry>>;

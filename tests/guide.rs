@@ -74,6 +74,8 @@ fn run(home: &Home, at: &str, text: &str) -> Vec<String> {
         let words = words(command);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let said = match words[0] {
+            // It asks, and a person answers at a terminal.
+            "toolsd" if words[1] == "trust" => home.at_terminal(&words[1..], "y"),
             "toolsd" => home.run(&words[1..]),
             "mkdir" => {
                 fs::create_dir_all(home.workspace().join(words[1])).unwrap();

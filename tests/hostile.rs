@@ -14,6 +14,10 @@ mod house;
 mod packs;
 #[path = "hostile/programs.rs"]
 mod programs;
+#[path = "hostile/sound.rs"]
+mod sound;
+#[path = "hostile/trust.rs"]
+mod trust;
 #[path = "hostile/wire.rs"]
 mod wire;
 #[path = "hostile/workspace.rs"]

@@ -5,8 +5,8 @@ use crate::definition::{Care, PackDefinition};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::primitive::Effect;
 use crate::registry::{
-    Assembly, Choice, Files, Layer, PackParts, Registry, Served, Settings, Trust, Worlds, assemble, compile, grant,
-    granted_paths, merge, no_pack, outer_roots, root_of, serves,
+    Assembly, Choice, Files, Layer, PackParts, Part, Refused, Registry, Served, Settings, Trust, Worlds, assemble,
+    compile, grant, granted_paths, merge, no_pack, outer_roots, root_of, serves,
 };
 use crate::world::{World, path};
 use rayon::prelude::*;
@@ -24,6 +24,11 @@ pub trait Site: Worlds + 'static {
     /// What a person allowed in the workspace.
     fn trust(&self) -> Result<Trust>;
 
+    /// What is wrong with the places themselves.
+    fn faults(&self) -> Vec<Diagnostic> {
+        Vec::new()
+    }
+
     /// Which packs the command line asks for.
     fn choice(&self) -> Choice;
 
@@ -33,7 +38,7 @@ pub trait Site: Worlds + 'static {
 
 /// Makes the next generation. Reads to the end: what is wrong is in its `faults`.
 pub fn load(site: &dyn Site, previous: &Registry) -> Registry {
-    let mut faults = Vec::new();
+    let mut faults = site.faults();
     let trust = caught(site.trust(), &mut faults);
     let layers = caught(site.layers(), &mut faults);
     let workspace = site.workspace();
@@ -46,8 +51,10 @@ pub fn load(site: &dyn Site, previous: &Registry) -> Registry {
     let loading = Loading { site, workspace, previous, settings };
     let loaded = loading.packs(&names, &files, &choice);
     let (mut dormant, mut stale, mut fresh, mut kept) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut refused = Vec::new();
     for (name, pack) in names.iter().zip(loaded) {
         faults.extend(pack.faults);
+        refused.extend(pack.refused);
         match pack.found {
             Found::New(parts, root) => fresh.push((*parts, root)),
             Found::Same => kept.push(name.clone()),
@@ -62,17 +69,21 @@ pub fn load(site: &dyn Site, previous: &Registry) -> Registry {
         }
     }
     let settings = loading.settings;
+    for one in refused.iter_mut().filter(|one: &&mut Refused| matches!(one.part, Part::Tool | Part::Prompt)) {
+        one.name.insert_str(0, settings.prefix(&one.pack));
+    }
     let mut registry = assemble(Assembly { fresh, kept, previous, settings });
     let clashes = std::mem::replace(&mut registry.faults, faults);
     registry.faults.extend(clashes);
     registry.dormant = dormant;
     registry.stale = stale;
+    registry.refused = refused;
     registry
 }
 
 /// All packs of a site with all that is wrong with them, whether they serve or not: what `check` looks at.
 pub fn parts(site: &dyn Site) -> (Vec<PackParts>, Vec<Diagnostic>) {
-    let mut faults = Vec::new();
+    let mut faults = site.faults();
     let trust = caught(site.trust(), &mut faults);
     let layers = caught(site.layers(), &mut faults);
     let (settings, broken) = Settings::load(site.workspace().as_ref(), &trust);
@@ -114,6 +125,8 @@ struct Loading<'a> {
 struct Loaded {
     found: Found,
     faults: Vec<Diagnostic>,
+    /// What of it is not served since it is broken.
+    refused: Vec<Refused>,
 }
 
 enum Found {
@@ -129,7 +142,7 @@ enum Found {
 
 impl From<Found> for Loaded {
     fn from(found: Found) -> Self {
-        Self { found, faults: Vec::new() }
+        Self { found, faults: Vec::new(), refused: Vec::new() }
     }
 }
 
@@ -153,7 +166,10 @@ impl Loading<'_> {
         // A clash dropped names of unchanged packs: they are put together anew.
         let clashed = self.previous.faults.iter().any(|fault| fault.code.0 == "name-clash");
         let known = self.previous.packs.iter().find(|pack| pack.name == name);
-        let unchanged = known.filter(|pack| pack.made.hash == hash && !clashed);
+        // One that was never sound as a whole has no last good state, and is looked at again.
+        let in_part = self.previous.refused.iter().any(|refused| refused.pack == name);
+        let unchanged = known.filter(|pack| pack.made.hash == hash && !clashed && !in_part);
+        let has_last_good = known.is_some() && !in_part;
         if let Some(pack) = unchanged {
             let is_same = |root: &Arc<dyn World>| pack.made.root.as_ref().is_some_and(|old| old.root() == root.root());
             match self.ground(name, &pack.definition, choice) {
@@ -170,7 +186,7 @@ impl Loading<'_> {
         let grants_known = paths.is_empty() && merged.care == Care::Known;
         merged.pack.grants.read.extend(paths);
         match self.ground(name, &merged.pack, choice) {
-            Ok(root) => judged(compile(name, hash, files, merged, &self.settings), root, known.is_some(), grants_known),
+            Ok(root) => judged(compile(name, hash, files, merged, &self.settings), root, has_last_good, grants_known),
             Err(other) => other,
         }
     }
@@ -185,7 +201,16 @@ impl Loading<'_> {
         let folder = root_of(pack, self.workspace.as_ref(), self.site);
         let folder = folder.unwrap_or_else(|_| self.workspace.root().to_owned());
         let root = self.open(&folder, outer_roots(pack));
-        let root = root.map_err(|fault| Loaded { found: Found::Broken { last_good: false }, faults: vec![*fault] })?;
+        let root = root.map_err(|fault| Loaded {
+            found: Found::Broken { last_good: false },
+            refused: vec![Refused {
+                pack: name.to_owned(),
+                part: Part::Pack,
+                name: name.to_owned(),
+                why: (*fault).clone(),
+            }],
+            faults: vec![*fault],
+        })?;
         match serves(name, pack, choice, self.workspace.as_ref(), root.as_ref()) {
             Served::No(markers) => Err(Found::Dormant(markers).into()),
             _ => Ok(root),
@@ -219,11 +244,19 @@ fn judged(mut parts: PackParts, root: Arc<dyn World>, known: bool, grants_known:
     let faults = parts.faults.clone();
     //= docs/spec.md#reload
     //# A pack MUST be replaced as a whole or not at all.
-    let found = match parts.is_sound() {
-        true => Found::New(Box::new(parts), root),
-        false => Found::Broken { last_good: known },
+    if parts.is_sound() {
+        return Loaded { found: Found::New(Box::new(parts), root), faults, refused: Vec::new() };
+    }
+    if known {
+        return Loaded { found: Found::Broken { last_good: true }, faults, refused: Vec::new() };
+    }
+    // There is no last good state: then the parts that are sound, unless none of it is.
+    let refused = check::without_broken(&mut parts);
+    let found = match refused.iter().any(|refused| refused.part == Part::Pack) {
+        true => Found::Broken { last_good: false },
+        false => Found::New(Box::new(parts), root),
     };
-    Loaded { found, faults }
+    Loaded { found, faults, refused }
 }
 
 /// The command line's word, else that of `toolsd.toml`; names of packs that are not there are told.

@@ -153,6 +153,7 @@ impl Registry {
             && self.packs.iter().zip(&other.packs).all(|(one, other)| Arc::ptr_eq(one, other))
             && self.settings.hash == other.settings.hash
             && (&self.dormant, &self.stale, &self.faults) == (&other.dormant, &other.stale, &other.faults)
+            && self.refused == other.refused
     }
 
     fn copy(&self) -> Self {
@@ -169,6 +170,7 @@ impl Registry {
             routes: self.routes.clone(),
             dormant: self.dormant.clone(),
             stale: self.stale.clone(),
+            refused: self.refused.clone(),
             faults: self.faults.clone(),
             settings: self.settings.clone(),
         }

@@ -18,7 +18,7 @@ use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::Store;
 use crate::guard::Limits;
 use crate::primitive::{Effect, Listed, Memory, Notice, Question, lacking};
-use crate::registry::{Pack, Registry, ServedPrompt, ServedResource, ServedTool};
+use crate::registry::{Pack, Part, Registry, ServedPrompt, ServedResource, ServedTool};
 use crate::script::Pool;
 use crate::value::{Json, Value};
 use std::collections::HashMap;
@@ -247,6 +247,9 @@ impl Calling<'_> {
         let switched_on = |tool: &&Arc<ServedTool>| self.service.switches_on(&tool.pack, &tool.tool.enabled);
         let hidden = self.registry.switched_off.iter().filter(switched_on);
         self.registry.tools.iter().chain(hidden).find(|tool| tool.name == name).ok_or_else(|| {
+            if let Some(refused) = self.registry.refusal(Part::Tool, name) {
+                return refused.fault();
+            }
             let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no tool `{name}`"));
             with_nearest(fault, name, self.registry.tools.iter().map(|tool| tool.name.as_str()))
         })
@@ -276,6 +279,9 @@ impl Calling<'_> {
         let Some(routed) = self.registry.route(uri) else {
             if let Some(contents) = self.skill_file(uri) {
                 return contents;
+            }
+            if let Some(refused) = self.registry.refusal(Part::Resource, uri) {
+                return Err(refused.fault().data(serde_json::json!({ "uri": uri })));
             }
             let fault = Diagnostic::new(Code::NOT_FOUND, format!("there is no resource `{uri}`"));
             let known = self.registry.resources.iter().map(|one| one.resource.uri.value.as_str());
@@ -326,6 +332,9 @@ impl Calling<'_> {
 
     fn find_prompt(&self, name: &str) -> Result<&Arc<ServedPrompt>> {
         self.registry.prompts.iter().find(|prompt| prompt.name == name).ok_or_else(|| {
+            if let Some(refused) = self.registry.refusal(Part::Prompt, name) {
+                return refused.fault();
+            }
             let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no prompt `{name}`"));
             with_nearest(fault, name, self.registry.prompts.iter().map(|prompt| prompt.name.as_str()))
         })

@@ -1,7 +1,7 @@
 //! `toolsd://status`: what serves, what does not, and what is wrong.
 
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::registry::Registry;
+use crate::registry::{Permissions, Refused, Registry};
 use crate::value::Json;
 use serde_json::json;
 
@@ -16,11 +16,18 @@ pub fn status(registry: &Registry) -> Json {
         .map(|pack| {
             let definition = &pack.definition;
             let stale = registry.stale.contains(&pack.name);
+            let in_part = registry.refused.iter().any(|refused| refused.pack == pack.name);
+            let state = match (stale, in_part) {
+                (true, _) => "its last good state serves",
+                (false, true) => "serves in part",
+                (false, false) => "serves",
+            };
             json!({
                 "name": pack.name,
                 "title": definition.title.value,
                 "version": definition.version,
-                "state": if stale { "its last good state serves" } else { "serves" },
+                "state": state,
+                "may": Permissions::of_pack(&pack.name, definition).words(),
             })
         })
         .collect();
@@ -32,8 +39,22 @@ pub fn status(registry: &Registry) -> Json {
         "generation": registry.generation,
         "packs": packs,
         "dormant": dormant,
+        "refused": refused(registry),
         "faults": registry.faults.iter().map(fault).collect::<Vec<_>>(),
     })
+}
+
+/// What is not served since it is broken, each with its reason.
+fn refused(registry: &Registry) -> Vec<Json> {
+    let one = |refused: &Refused| {
+        json!({
+            "pack": refused.pack,
+            "part": refused.part.name(),
+            "name": refused.name,
+            "why": fault(&refused.why),
+        })
+    };
+    registry.refused.iter().map(one).collect()
 }
 
 /// A fault as data.

@@ -35,7 +35,7 @@ impl Eject {
             }
             paths.extend(owned.into_iter().filter(|path| !path.contains("/shared/") || path == name));
         }
-        let mut hashes = ejected(target.as_ref());
+        let mut hashes = ejected(target.as_ref(), EJECTED);
         for path in &paths {
             if target.stat(path)?.is_some() && !self.force {
                 let fault = Diagnostic::new(Code("usage"), format!("`{}/{path}` is already there", target.root()));
@@ -46,6 +46,7 @@ impl Eject {
             hashes.insert(path.clone(), blake3::Hash::from(*file.hash()).to_string());
         }
         target.write(EJECTED, (serde_json::to_string_pretty(&hashes).unwrap_or_default() + "\n").as_bytes())?;
+        session.keep_from_others(target.as_ref(), &paths)?;
         if session.shared.format == Format::Json {
             session.terminal.json(&json!({ "folder": target.root(), "files": paths }));
         } else {

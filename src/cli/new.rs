@@ -51,7 +51,8 @@ impl New {
         for (path, text) in &files {
             target.write(path, text.as_bytes())?;
         }
-        let paths: Vec<&String> = files.iter().map(|(path, _)| path).collect();
+        let paths: Vec<String> = files.iter().map(|(path, _)| path.clone()).collect();
+        session.keep_from_others(target.as_ref(), &paths)?;
         if session.shared.format == Format::Json {
             session.terminal.json(&json!({ "folder": target.root(), "files": paths }));
         } else {

@@ -2,13 +2,14 @@
 
 use super::list::looked_for;
 use super::options::Shared;
+use super::record::load_trust;
 use super::terminal::Terminal;
 use crate::call::{Answer, Asking, Caller, Peer, Request, Service, Site};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::guard::Cancel;
 use crate::primitive::Notice;
-use crate::registry::{Choice, EMBEDDED, Layer, Registry, TRUST_RECORD, Trust, WORKSPACE_FOLDER, Worlds};
-use crate::world::disk::{self, Disk, config_folder, current_folder, state_folder};
+use crate::registry::{Choice, EJECTED, EMBEDDED, Layer, Registry, Trust, UNTRUSTED, WORKSPACE_FOLDER, Worlds};
+use crate::world::disk::{self, Disk, config_folder, current_folder};
 use crate::world::memory::Memory;
 use crate::world::{World, path};
 use serde_json::json;
@@ -97,7 +98,7 @@ impl Session {
         }
         if self.workspace.stat(WORKSPACE_FOLDER)?.is_none() {
             // Files of a layer are text that people keep in their repository: an empty note marks the folder.
-            self.workspace.write(&format!("{WORKSPACE_FOLDER}/{}", crate::registry::EJECTED), b"{}\n")?;
+            self.workspace.write(&format!("{WORKSPACE_FOLDER}/{}", EJECTED), b"{}\n")?;
         }
         let layer = self.workspace_layer()?;
         let layer =
@@ -105,12 +106,27 @@ impl Session {
         Ok((layer, "workspace".to_owned()))
     }
 
+    /// Takes from the files that were just written, and their folders, the write permission that a umask gave to others:
+    /// with it they would not be used.
+    pub fn keep_from_others(&self, target: &dyn World, paths: &[String]) -> Result<()> {
+        let mut all: std::collections::BTreeSet<&str> = [".", EJECTED].into();
+        for file in paths {
+            all.extend(file.match_indices('/').map(|(at, _)| &file[..at]));
+            all.insert(file);
+        }
+        for one in all {
+            if target.stat(one)?.is_some() {
+                disk::take_write_from_others(&path::join(target.root(), one))?;
+            }
+        }
+        Ok(())
+    }
+
     /// Says what a new file of the workspace layer waits for.
     pub fn hint_of_trust(&self, origin: &str) {
-        let trusted = load_trust(self.workspace.root()).is_ok_and(|trust| trust.edits);
-        if origin == "workspace" && !trusted {
+        if origin == "workspace" {
             self.terminal
-                .note("run `toolsd trust` to have it used, `toolsd trust --edits` to have later edits used too");
+                .note("run `toolsd trust` to have it used, `toolsd trust --edits PACK` to have later edits used too");
         }
     }
 
@@ -132,12 +148,11 @@ impl Session {
 
     /// Tells what is wrong with the packs, on standard error. Many files that nobody trusted are one line.
     pub fn tell_faults(&self, registry: &Registry) {
-        let (untrusted, others): (Vec<_>, Vec<_>) =
-            registry.faults.iter().partition(|fault| fault.code == Code("untrusted"));
+        let (untrusted, others): (Vec<_>, Vec<_>) = registry.faults.iter().partition(|fault| fault.code == UNTRUSTED);
         if untrusted.len() > 3 {
             let message = format!("{} files are not trusted and so not used", untrusted.len());
             let help = "`toolsd check` lists them; read them, then run `toolsd trust`";
-            self.terminal.fault(&Diagnostic::new(Code("untrusted"), message).warning().help(help));
+            self.terminal.fault(&Diagnostic::new(UNTRUSTED, message).warning().help(help));
         } else {
             untrusted.iter().for_each(|fault| self.terminal.fault(fault));
         }
@@ -152,10 +167,13 @@ impl Session {
         known: impl Iterator<Item = &'a str> + Clone,
         registry: &Registry,
     ) -> Box<Diagnostic> {
-        if registry.packs.is_empty() {
+        if registry.packs.is_empty() && registry.refused.is_empty() {
             return self.nothing_serves(registry);
         }
         self.tell_faults(registry);
+        if let Some(refused) = registry.refused.iter().find(|refused| refused.name == name) {
+            return refused.fault();
+        }
         let fault = Diagnostic::new(Code("usage"), format!("there is no {what} `{name}`"));
         match did_you_mean(name, known) {
             Some(help) => fault.help(help),
@@ -177,29 +195,19 @@ impl Session {
     }
 }
 
-/// What a person allowed in a workspace; nothing if this machine keeps no state.
-fn load_trust(workspace: &str) -> Result<Trust> {
-    match state_folder() {
-        Some(folder) => Trust::load(&Disk::new("/", [])?, &path::join(&folder, TRUST_RECORD), workspace),
-        None => Ok(Trust::default()),
-    }
-}
-
-/// Keeps what a person allows in a workspace.
-pub fn save_trust(trust: &Trust, workspace: &str) -> Result<()> {
-    let Some(folder) = state_folder() else {
-        let fault = Diagnostic::new(Code::WORLD, "there is no place to keep trust in");
-        return Err(fault.help("set `HOME` or `XDG_STATE_HOME`"));
-    };
-    trust.save(&Disk::new("/", [])?, &path::join(&folder, TRUST_RECORD), workspace)
-}
-
 /// The packs and the workspace on the disk.
 pub struct DiskSite {
     workspace: Arc<dyn World>,
     dirs: Vec<String>,
     roots: Vec<String>,
     choice: Choice,
+}
+
+impl DiskSite {
+    /// Whether the folder of the user's packs is the workspace's.
+    fn is_misled(&self, folder: &str) -> bool {
+        disk::is_misled(folder, self.workspace.root(), disk::CONFIG_BELOW_HOME)
+    }
 }
 
 impl Worlds for DiskSite {
@@ -219,12 +227,12 @@ impl Site for DiskSite {
         for dir in &self.dirs {
             layers.push(Layer { origin: dir.clone(), world: Some(Arc::new(Disk::new(dir, [])?)), trust: None });
         }
-        if self.workspace.stat(WORKSPACE_FOLDER)?.is_some() {
-            let folder = path::join(self.workspace.root(), WORKSPACE_FOLDER);
-            let world: Arc<dyn World> = Arc::new(Disk::new(&folder, [])?);
-            layers.push(Layer { origin: "workspace".to_owned(), world: Some(world), trust: Some(self.trust()?) });
-        }
-        if let Some(world) = config_folder().and_then(|folder| Disk::new(&folder, []).ok()) {
+        // What is wrong with the record is told where it is asked for; then nothing is trusted.
+        let trust = Some(self.trust().unwrap_or_default());
+        let workspace = Arc::clone(&self.workspace);
+        layers.push(Layer { origin: "workspace".to_owned(), world: Some(workspace), trust });
+        let user = config_folder().filter(|folder| !self.is_misled(folder));
+        if let Some(world) = user.and_then(|folder| Disk::new(&folder, []).ok()) {
             layers.push(Layer { origin: "user".to_owned(), world: Some(Arc::new(world)), trust: None });
         }
         layers.push(Layer { origin: EMBEDDED.to_owned(), world: None, trust: None });
@@ -233,6 +241,19 @@ impl Site for DiskSite {
 
     fn trust(&self) -> Result<Trust> {
         load_trust(self.workspace.root())
+    }
+
+    fn faults(&self) -> Vec<Diagnostic> {
+        //= docs/spec.md#trust
+        //# A folder of the user's packs that a variable leads into the workspace MUST NOT be used.
+        let misled = config_folder().filter(|folder| self.is_misled(folder) && Disk::new(folder, []).is_ok());
+        let fault = misled.map(|folder| {
+            let message = format!("the packs in `{folder}` are not used: the folder lies in the workspace");
+            *Diagnostic::new(UNTRUSTED, message)
+                .warning()
+                .help("let `XDG_CONFIG_HOME` and `HOME` lead out of the workspace")
+        });
+        fault.into_iter().collect()
     }
 
     fn choice(&self) -> Choice {

@@ -50,6 +50,19 @@ pub fn error_line(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
+/// A text of a stranger as a terminal may show it: what would move its cursor, or turn its letters round, is written out.
+pub fn printable(text: &str) -> String {
+    let is_plain = |letter: char| {
+        (!letter.is_control() || letter == '\n' || letter == '\t')
+            && !matches!(letter, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}')
+    };
+    let mut shown = String::new();
+    for letter in text.chars() {
+        if is_plain(letter) { shown.push(letter) } else { shown.extend(letter.escape_unicode()) }
+    }
+    shown
+}
+
 impl Terminal {
     /// The terminal of this process; `no_colour` says whether the environment forbids colour.
     pub fn new(no_colour: bool) -> Self {
@@ -87,6 +100,18 @@ impl Terminal {
         let _ = writeln!(std::io::stderr().lock(), "{}", text.strip_suffix('\n').unwrap_or(text));
     }
 
+    /// Asks a person whether to go on, and waits: everything but a yes is a no. Nothing where nobody can be asked.
+    pub fn asks(&self, question: &str) -> Option<bool> {
+        if !self.person || !std::io::stdin().is_terminal() {
+            return None;
+        }
+        let mut out = std::io::stdout().lock();
+        let _ = write!(out, "{question}").and_then(|()| out.flush());
+        let mut answer = String::new();
+        std::io::stdin().read_line(&mut answer).ok()?;
+        Some(["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()))
+    }
+
     /// Words in a style, if colour is wanted on standard output.
     pub fn styled(&self, style: Style, text: &str) -> String {
         if self.colour && style != Style::Plain {
@@ -120,6 +145,6 @@ impl Terminal {
             true => format!("\u{1b}[{}m{word}\u{1b}[0m", style.code()),
             false => word.to_owned(),
         };
-        self.note(&format!("{word}: {fault}"));
+        self.note(&format!("{word}: {}", printable(&fault.to_string())));
     }
 }

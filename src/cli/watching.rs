@@ -1,11 +1,12 @@
 //! Hot reload of a running server: what is watched, and what a change of it leads to.
 
 use super::Session;
+use super::record::record_path;
 use super::refreshing::{Message, Refreshing};
 use crate::call::{Change, Service};
-use crate::registry::{FOLDERS, SETTINGS, TRUST_RECORD, WORKSPACE_FOLDER};
+use crate::registry::{FOLDERS, SETTINGS, WORKSPACE_FOLDER};
 use crate::watch::Watcher;
-use crate::world::disk::{config_folder, state_folder};
+use crate::world::disk::config_folder;
 use crate::world::path;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -68,7 +69,7 @@ fn layers(session: &Session) -> Vec<PathBuf> {
     for layer in session.shared.dirs.iter().cloned().chain(config_folder()) {
         paths.extend(FOLDERS.map(|folder| path::join(&layer, folder)));
     }
-    paths.extend(state_folder().map(|folder| path::join(&folder, TRUST_RECORD)));
+    paths.extend(record_path());
     paths.into_iter().map(PathBuf::from).collect()
 }
 

@@ -25,6 +25,7 @@ impl PromptTool {
     pub fn tool(&self, prompts: &[Prompt]) -> Tool {
         let at = &self.name.at;
         Tool {
+            at: at.clone(),
             name: self.name.clone(),
             title: Some("Prompts".to_owned()),
             description: located(described(prompts), at),

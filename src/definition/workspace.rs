@@ -29,7 +29,7 @@ pub struct Workspace {
 pub type Written = Schema;
 
 /// `[server]`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Server {
     /// Its name.
     pub name: Option<String>,

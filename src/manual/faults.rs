@@ -32,6 +32,7 @@ const ALONE: &[(&str, &str)] = &[
     ("limit", "A call took too many steps, too much time, memory or depth, or its result is too large."),
     ("locked", "A lock was not had in time; the fault names who holds it."),
     ("not_found", "There is no such thing, or nothing answers the URI."),
+    ("not-owned", "A file that is code is another user's, can be changed by others, or is a symlink; it is not used."),
     ("output", "The result of a tool is not what `[tool.output]` says."),
     ("parse", "A text is not of the format it should be; the format stands after the dot, as in `parse.json`."),
     ("reject", "A script says no, to the protocol, by `reject(…)`."),

@@ -2,8 +2,10 @@
 
 use super::{Revision, STATUS, Settings};
 use crate::definition::Task;
-use crate::registry::Registry;
+use crate::diagnostic::Diagnostic;
+use crate::registry::{Part, Registry};
 use crate::value::Json;
+use crate::world::ownership::NOT_OWNED;
 use rmcp::model::{SKILLS_EXTENSION_ID, ServerConfig, TASKS_EXTENSION_ID};
 use serde_json::{Map, json};
 
@@ -92,7 +94,56 @@ fn instructions(registry: &Registry) -> Option<String> {
         }
         parts.push(text);
     }
+    parts.extend(not_served(registry));
     (!parts.is_empty()).then(|| parts.join("\n\n"))
+}
+
+/// So many refusals are told one by one; `toolsd://status` has them all.
+const MOST_TOLD: usize = 8;
+
+/// What is broken or withheld, why, and what the user can do. Names that nobody trusted are told only if they are plain:
+/// whoever prepared the workspace chose them, and a model reads this.
+//= docs/spec.md#reload
+//# A client MUST be told in the instructions, and in `toolsd://status`, what is withheld or refused, why, and what to do.
+fn not_served(registry: &Registry) -> Option<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let is_whole = |pack: &str| registry.refusal(Part::Pack, pack).is_some();
+    let told = registry.refused.iter().filter(|refused| refused.part == Part::Pack || !is_whole(&refused.pack));
+    for refused in told {
+        let of = if refused.part == Part::Pack { String::new() } else { format!(" of the pack `{}`", refused.pack) };
+        lines.push(format!("the {} `{}`{of} is broken: {}", refused.part.name(), refused.name, refused.why));
+    }
+    let left = lines.len().saturating_sub(MOST_TOLD);
+    lines.truncate(MOST_TOLD);
+    if left > 0 {
+        lines.push(format!("{left} more are broken"));
+    }
+    let (changeable, untrusted): (Vec<_>, Vec<_>) = registry.withheld().partition(|fault| fault.code == NOT_OWNED);
+    if !untrusted.is_empty() {
+        let mut names: Vec<&str> = untrusted.iter().filter_map(|fault| named_pack(fault)).collect();
+        names.dedup();
+        let of = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
+        lines.push(format!(
+            "files of this workspace are not trusted{of}: the user can read them and run `toolsd trust` in a terminal"
+        ));
+    }
+    if !changeable.is_empty() {
+        lines.push("files of this workspace can be changed by others: the user can run `toolsd doctor`, which tells how to mend that".to_owned());
+    }
+    if lines.is_empty() {
+        return None;
+    }
+    let list: String = lines.iter().map(|line| format!("\n- {line}")).collect();
+    Some(format!("# Not served\n\nSome of what this workspace has is not served; `{STATUS}` says more.\n{list}"))
+}
+
+/// The pack of a file that is withheld, if its name is one that a person could have chosen for a tool.
+fn named_pack(fault: &Diagnostic) -> Option<&str> {
+    let path = fault.at.as_ref()?.source.path.as_str();
+    let rest = path.strip_prefix(".toolsd/tools.d/")?;
+    let name = rest.split(['/', '.']).next()?;
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
+    (name.len() <= 40 && name.chars().all(is_plain)).then_some(name)
 }
 
 /// How the resource that says what is wrong is listed.

@@ -5,6 +5,7 @@ use crate::call::{Answer, Record, Request};
 use crate::definition::Task;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::primitive::{has_capability, lacking};
+use crate::registry::Part;
 use crate::value::Json;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CreateTaskResult, ErrorData, InputResponses,
@@ -38,7 +39,7 @@ impl Connection {
         let lists = self.lists(revision);
         let Some(calls) = lists.calls(&params.name) else {
             let known = lists.registry.tools.iter().map(|tool| tool.name.as_str());
-            return Err(faults::unknown("tool", &params.name, known));
+            return Err(faults::unknown(&lists.registry, Part::Tool, &params.name, known));
         };
         let call = Call {
             tool: params.name.into_owned(),

@@ -1,7 +1,8 @@
 //! Faults as errors of the protocol.
 
-use super::Revision;
+use super::{Revision, STATUS};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::registry::{Part, Registry};
 use crate::value::Json;
 use rmcp::model::{ErrorCode, ErrorData};
 use serde_json::json;
@@ -46,11 +47,23 @@ pub(crate) fn error(fault: Diagnostic, uri: Option<&str>, revision: Revision) ->
 }
 
 /// The error for a name that nothing has, with the nearest that something has.
-pub(crate) fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str> + Clone) -> ErrorData {
-    let message = match did_you_mean(name, known) {
+pub(crate) fn unknown<'a>(
+    registry: &Registry,
+    part: Part,
+    name: &str,
+    known: impl Iterator<Item = &'a str> + Clone,
+) -> ErrorData {
+    if let Some(refused) = registry.refusal(part, name) {
+        return ErrorData::invalid_params(refused.fault().to_string(), None);
+    }
+    let what = part.name();
+    let mut message = match did_you_mean(name, known) {
         Some(help) => format!("unknown {what} `{name}` ({help})"),
         None => format!("unknown {what} `{name}`"),
     };
+    if registry.withheld().next().is_some() {
+        message.push_str(&format!("; files of this workspace are not used, `{STATUS}` says why"));
+    }
     ErrorData::invalid_params(message, None)
 }
 

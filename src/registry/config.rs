@@ -77,6 +77,11 @@ pub fn granted_paths(name: &str, pack: &PackDefinition, settings: &Settings, wor
     paths
 }
 
+/// The paths that the configuration of a pack names where nobody writes one.
+pub fn default_paths(name: &str, pack: &PackDefinition) -> Vec<String> {
+    granted_paths(name, pack, &Settings::default(), "")
+}
+
 fn holds_path(schema: &Json) -> bool {
     let is_path = |schema: &Json| schema.get("format").is_some_and(|format| format == "path");
     is_path(schema) || schema.get("items").is_some_and(is_path)

@@ -2,6 +2,7 @@
 
 use super::embedded::{Content, embedded_layer};
 use super::trust::Trust;
+use super::workspace_files::admitted;
 use crate::definition::Care;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::source::Source;
@@ -24,9 +25,10 @@ pub const WORKSPACE_FOLDER: &str = ".toolsd";
 pub struct Layer {
     /// `embedded`, `user`, `workspace`, or the folder named by `--dir`.
     pub origin: String,
-    /// Its files, rooted so that `tools.d` and the others lie at the top; nothing for those inside the binary.
+    /// Its files, rooted so that `tools.d` and the others lie at the top, or, if it needs trust, in `.toolsd`; nothing for
+    /// those inside the binary.
     pub world: Option<Arc<dyn World>>,
-    /// What a person allowed, if the layer needs it.
+    /// What a person allowed, if the layer needs it: that of the workspace does.
     pub trust: Option<Trust>,
 }
 
@@ -188,7 +190,11 @@ impl Files {
 
     fn warn_of_moved_originals(&self, layer: &Layer, read: &BTreeMap<String, LayerFile>, faults: &mut Vec<Diagnostic>) {
         let Some(world) = &layer.world else { return };
-        for (path, recorded) in ejected(world.as_ref()) {
+        let noted = match &layer.trust {
+            Some(_) => ejected(world.as_ref(), &format!("{WORKSPACE_FOLDER}/{EJECTED}")),
+            None => ejected(world.as_ref(), EJECTED),
+        };
+        for (path, recorded) in noted {
             let Some(original) = self.by_path.get(&path) else { continue };
             let Some(ours) = read.get(&path) else { continue };
             if blake3::Hash::from(*original.hash()).to_string() != recorded {
@@ -207,9 +213,9 @@ impl Files {
 }
 
 /// The hashes of originals that `eject` noted in a layer: path and hash in hexadecimal digits.
-pub fn ejected(layer: &dyn World) -> BTreeMap<String, String> {
-    let Ok(Some(_)) = layer.stat(EJECTED) else { return BTreeMap::new() };
-    layer.read(EJECTED).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+pub fn ejected(layer: &dyn World, path: &str) -> BTreeMap<String, String> {
+    let Ok(Some(_)) = layer.stat(path) else { return BTreeMap::new() };
+    layer.read(path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
 }
 
 /// Whether a file is none of a pack: editors leave such beside it. Folders of samples may have names like that.
@@ -218,7 +224,7 @@ pub fn is_hidden(path: &str) -> bool {
 }
 
 /// The files of one layer: path and bytes. Files whose names begin with a dot are left out.
-pub fn list_layer(world: &dyn World) -> Result<Vec<(String, Vec<u8>)>> {
+fn list_layer(world: &dyn World) -> Result<Vec<(String, Vec<u8>)>> {
     let mut files = Vec::new();
     for folder in FOLDERS {
         if world.stat(folder)?.is_none() {
@@ -235,32 +241,20 @@ pub fn list_layer(world: &dyn World) -> Result<Vec<(String, Vec<u8>)>> {
 
 fn read_layer(layer: &Layer, faults: &mut Vec<Diagnostic>) -> BTreeMap<String, LayerFile> {
     let Some(world) = &layer.world else { return embedded_layer().clone() };
+    let file = |path: String, bytes: Vec<u8>| {
+        // What was looked at is what is compiled: the bytes are read once.
+        let file = LayerFile::new(&layer.origin, &path, &bytes);
+        (path, file)
+    };
+    if let Some(trust) = &layer.trust {
+        let admitted = admitted(world.as_ref(), trust, faults).into_iter();
+        let within =
+            |path: String| path.strip_prefix(WORKSPACE_FOLDER).map(|path| path.trim_start_matches('/').to_owned());
+        return admitted.filter_map(|(path, bytes)| Some(file(within(path)?, bytes))).collect();
+    }
     let files = list_layer(world.as_ref()).unwrap_or_else(|fault| {
         faults.push(*fault);
         Vec::new()
     });
-    let mut read = BTreeMap::new();
-    for (path, bytes) in files {
-        let file = LayerFile::new(&layer.origin, &path, &bytes);
-        let shown = format!("{WORKSPACE_FOLDER}/{path}");
-        match &layer.trust {
-            //= docs/spec.md#definitions
-            //# A file of the workspace layer MUST NOT be used before its content was trusted.
-            Some(trust) if !trust.allows(&shown, file.hash()) => faults.push(*untrusted(&shown, &file)),
-            _ => {
-                read.insert(path, file);
-            }
-        }
-    }
-    read
-}
-
-fn untrusted(path: &str, file: &LayerFile) -> Box<Diagnostic> {
-    let fault = Diagnostic::new(Code("untrusted"), format!("`{path}` is not trusted and so not used"))
-        .warning()
-        .help("read it, then run `toolsd trust`");
-    match &file.source {
-        Some(source) => fault.at(Source::of(path, source.text.clone()).place(0..0)),
-        None => fault,
-    }
+    files.into_iter().map(|(path, bytes)| file(path, bytes)).collect()
 }

@@ -1,12 +1,13 @@
 //! `toolsd.toml` of a workspace: read, and cut down to what an untrusted file may say.
 
-use super::trust::Trust;
+use super::trust::{Trust, UNTRUSTED};
 use crate::definition::{HttpOverride, LimitsOverride, Server, Workspace, read_workspace};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::Diagnostic;
 use crate::guard::Limits;
 use crate::source::Source;
 use crate::value::Json;
 use crate::world::World;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The name of the file.
@@ -15,7 +16,7 @@ pub const SETTINGS: &str = "toolsd.toml";
 /// What the file says; empty if there is none.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// Its contents. If it is not trusted, `roots`, `server` and `http` are empty.
+    /// Its contents. If it is not trusted, only `packs` and `limits` are left.
     pub workspace: Workspace,
     /// Whether a person allowed the file: if not, limits only go down, and paths stay out.
     pub trusted: bool,
@@ -24,36 +25,28 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Reads the file of a workspace to its end. What an untrusted file may not say is left out, with a warning.
+    /// Reads the file of a workspace to its end. What an untrusted file may not say is left out, with a warning; of one
+    /// that others can change nothing is used, whatever was trusted.
     pub fn load(workspace: &dyn World, trust: &Trust) -> (Self, Vec<Diagnostic>) {
+        // A symlink that leads nowhere is looked at too: it is told.
         let bytes = match workspace.stat(SETTINGS) {
-            Ok(Some(_)) => workspace.read(SETTINGS),
             Ok(None) => return (Self::default(), Vec::new()),
-            Err(fault) => Err(fault),
+            Ok(Some(_)) | Err(_) => workspace.read_owned(SETTINGS),
         };
         let bytes = match bytes {
             Ok(bytes) => bytes,
             Err(fault) => return (Self::default(), vec![*fault]),
         };
         let source = Source::new(SETTINGS, String::from_utf8_lossy(&bytes));
-        let (mut workspace, mut faults) = read_workspace(&source);
-        let trusted = trust.allows(SETTINGS, blake3::hash(&bytes).as_bytes());
-        if !trusted {
-            let roots = std::mem::take(&mut workspace.roots);
-            let at = roots.first().map_or_else(|| source.place(0..0), |root| root.at.clone());
-            workspace.server = Server::default();
-            if std::mem::take(&mut workspace.http) != HttpOverride::default() {
-                let fault = Diagnostic::new(Code("untrusted"), "`[http]` is not used: the file is not trusted");
-                faults.push(*fault.warning().at(source.place(0..0)).help("read it, then run `toolsd trust`"));
-            }
-            if !roots.is_empty() {
-                let fault = Diagnostic::new(Code("untrusted"), "`roots` is not used: the file is not trusted");
-                faults.push(*fault.warning().at(at).help("read it, then run `toolsd trust`"));
-            }
+        let (mut workspace_file, mut faults) = read_workspace(&source);
+        let refused = trust.check(SETTINGS, &bytes, workspace.now_ms()).err();
+        if let Some(why) = &refused {
+            faults.extend(without_powers(&mut workspace_file, &source, why));
         }
+        let trusted = refused.is_none();
         let mut hasher = blake3::Hasher::new();
         hasher.update(&bytes).update(&[u8::from(trusted)]);
-        (Self { workspace, trusted, hash: *hasher.finalize().as_bytes() }, faults)
+        (Self { workspace: workspace_file, trusted, hash: *hasher.finalize().as_bytes() }, faults)
     }
 
     /// What is put before the public names of a pack; mostly nothing.
@@ -90,4 +83,36 @@ impl Settings {
             depth: bytes(of(|limits| limits.depth, usual.depth as u64), 1),
         }
     }
+}
+
+/// Takes from an untrusted file all that decides what is served, where and under which name; each key is told.
+//= docs/spec.md#trust
+//# An untrusted `toolsd.toml` MUST NOT choose packs, roots or names, MUST NOT raise a limit, and MUST NOT name a path.
+fn without_powers(file: &mut Workspace, source: &Arc<Source>, why: &Diagnostic) -> Option<Diagnostic> {
+    // Every field is named: a new one has to say whether an untrusted file may set it.
+    let Workspace { serve, packs, prefixes, roots, limits, server, http } = std::mem::take(file);
+    let server_is_set = server != Server::default();
+    let names = [
+        ("serve", serve.is_some()),
+        ("prefixes", !prefixes.is_empty()),
+        ("roots", !roots.is_empty()),
+        ("server", server_is_set),
+        ("http", http != HttpOverride::default()),
+    ];
+    let unused: Vec<String> =
+        names.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| format!("`{name}`")).collect();
+    *file = Workspace { packs, limits, ..Workspace::default() };
+    let (list, verb) = match unused.as_slice() {
+        [] => return None,
+        [one] => (one.clone(), "is"),
+        several => (several.join(", "), "are"),
+    };
+    let fault = Diagnostic::new(
+        UNTRUSTED,
+        format!(
+            "{list} {verb} not used: {}",
+            why.message.replace(" and so not used", "").replace(", and so is not used", "")
+        ),
+    );
+    Some(*fault.warning().at(source.place(0..0)).help("read the file, then run `toolsd trust`"))
 }

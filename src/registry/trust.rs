@@ -1,59 +1,154 @@
-//! Which files of a workspace a person allowed to be used: their hashes, kept outside the workspace.
+//! Which files of a workspace a person allowed to be used, with which permissions, and until when edits of them count.
 
+use super::{Permissions, SETTINGS};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::world::World;
+use crate::world::{Attempt, World};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
-/// The name of the file, in the state folder, that holds the records of all workspaces.
+/// The name of the file that holds the records of all workspaces.
 pub const TRUST_RECORD: &str = "trust.json";
+/// The code of what is not used since nobody allowed it.
+pub const UNTRUSTED: Code = Code("untrusted");
+
+/// The form of the record that this program writes.
+const FORMAT: u64 = 1;
+/// What is locked while the record is changed.
+const LOCK: &str = "./trust.lock";
+/// How often, and after which pause, a lock that another process holds is tried again.
+const ATTEMPTS: u32 = 100;
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// What a person allowed in one workspace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Trust {
-    /// Whether later edits are allowed too.
-    #[serde(default)]
-    pub edits: bool,
-    /// Path from the root of the workspace, and the BLAKE3 of the file in hexadecimal digits.
-    #[serde(default)]
-    pub files: BTreeMap<String, String>,
+    /// By the path from the root of the workspace.
+    pub files: BTreeMap<String, Trusted>,
 }
 
-type Record = BTreeMap<String, Trust>;
+/// A file as a person allowed it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Trusted {
+    /// The BLAKE3 of its bytes in hexadecimal digits.
+    pub hash: String,
+    /// What it asked for when it was shown.
+    pub permissions: Permissions,
+    /// Until when later edits are allowed too, in milliseconds since 1970-01-01T00:00:00Z.
+    pub edits_until: Option<i64>,
+}
+
+/// The record: what was allowed, by the absolute path of the workspace.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrustRecord {
+    format: u64,
+    /// By the absolute path of the workspace.
+    pub workspaces: BTreeMap<String, Trust>,
+}
+
+impl Default for TrustRecord {
+    fn default() -> Self {
+        Self { format: FORMAT, workspaces: BTreeMap::new() }
+    }
+}
+
+impl TrustRecord {
+    /// Reads the record in its folder; an empty one if there is none. One that others can change is a fault.
+    pub fn load(folder: &dyn World) -> Result<Self> {
+        if folder.stat(TRUST_RECORD)?.is_none() {
+            return Ok(Self::default());
+        }
+        let shown = crate::world::path::join(folder.root(), TRUST_RECORD);
+        let bytes = folder.read_owned(TRUST_RECORD).map_err(|fault| Diagnostic {
+            severity: crate::diagnostic::Severity::Error,
+            message: format!("the record of trust is not believed: {}", fault.message),
+            help: Some(
+                "others may have written it: remove it, then run `toolsd trust` again in your workspaces".into(),
+            ),
+            ..*fault
+        })?;
+        let wrong = |why: String| {
+            Diagnostic::new(Code::WORLD, format!("`{shown}` is no record of trust: {why}"))
+                .help("remove it, then run `toolsd trust` again in your workspaces")
+        };
+        let record: Self = serde_json::from_slice(&bytes).map_err(|fault| wrong(fault.to_string()))?;
+        match record.format {
+            FORMAT => Ok(record),
+            other => Err(wrong(format!("its format is {other}, not {FORMAT}"))),
+        }
+    }
+
+    /// Changes the record while no other process does.
+    pub fn change(folder: &dyn World, change: impl FnOnce(&mut Self)) -> Result<()> {
+        let _held = lock(folder)?;
+        let mut record = Self::load(folder)?;
+        change(&mut record);
+        record.workspaces.retain(|_, trust| !trust.files.is_empty());
+        let text = serde_json::to_string_pretty(&record)
+            .map_err(|fault| Diagnostic::new(Code::INTERNAL, format!("the record of trust: {fault}")))?;
+        folder.write(TRUST_RECORD, (text + "\n").as_bytes())
+    }
+}
+
+fn lock(folder: &dyn World) -> Result<Box<dyn crate::world::Lock>> {
+    for _ in 0..ATTEMPTS {
+        if let Attempt::Held(lock) = folder.lock(LOCK)? {
+            return Ok(lock);
+        }
+        std::thread::sleep(PAUSE);
+    }
+    Err(Diagnostic::new(Code("locked"), format!("another process changes the record of trust in `{}`", folder.root()))
+        .help("wait until it ends, then try again"))
+}
 
 impl Trust {
-    /// Reads what was allowed in `workspace` (an absolute path) from the record at `path`.
-    pub fn load(state: &dyn World, path: &str, workspace: &str) -> Result<Self> {
-        Ok(record(state, path)?.remove(workspace).unwrap_or_default())
+    /// Whether anything is said of a file: one of which nothing is said need not be read.
+    pub fn knows(&self, path: &str) -> bool {
+        self.files.contains_key(path)
     }
 
-    /// Writes what is allowed in `workspace` to the record at `path`, in place of what was.
-    pub fn save(&self, state: &dyn World, path: &str, workspace: &str) -> Result<()> {
-        let mut all = record(state, path)?;
-        all.insert(workspace.to_owned(), self.clone());
-        let text = serde_json::to_string_pretty(&all)
-            .map_err(|fault| Diagnostic::new(Code::INTERNAL, format!("the trust record: {fault}")))?;
-        state.write(path, (text + "\n").as_bytes())
+    /// Allows a file as it is now; edits of it count for as long as they did.
+    pub fn allow(&mut self, path: &str, bytes: &[u8], permissions: Permissions) {
+        let edits_until = self.files.get(path).and_then(|known| known.edits_until);
+        self.files.insert(path.to_owned(), Trusted { hash: hash(bytes), permissions, edits_until });
     }
 
-    /// Allows a file as it is now.
-    pub fn allow(&mut self, path: &str, bytes: &[u8]) {
-        self.files.insert(path.to_owned(), blake3::hash(bytes).to_string());
-    }
-
-    /// Whether a file with this BLAKE3 may be used.
-    pub fn allows(&self, path: &str, hash: &[u8; 32]) -> bool {
-        let known = self.files.get(path);
-        self.edits || known.is_some_and(|known| *known == blake3::Hash::from(*hash).to_string())
+    /// Refuses a file whose bytes are not those that were allowed, unless edits of it count `now_ms` and it asks for no
+    /// more than it did. The fault says why.
+    //= docs/spec.md#trust
+    //# A file of the workspace MUST NOT be used unless its bytes are those that a person trusted, or edits of that very file were trusted and have not expired.
+    pub fn check(&self, path: &str, bytes: &[u8], now_ms: i64) -> Result<()> {
+        let refused = |why: String, help: &str| Err(Diagnostic::new(UNTRUSTED, why).warning().help(help));
+        let Some(known) = self.files.get(path) else {
+            return refused(format!("`{path}` is not trusted and so not used"), READ_IT);
+        };
+        if known.hash == hash(bytes) {
+            return Ok(());
+        }
+        let Some(until) = known.edits_until.filter(|_| path != SETTINGS) else {
+            return refused(format!("`{path}` has changed since it was trusted, and so is not used"), CHANGED);
+        };
+        if until <= now_ms {
+            return refused(format!("`{path}` has changed, and edits of it are trusted no more"), CHANGED);
+        }
+        let beyond = Permissions::of_file(path, bytes).beyond(&known.permissions);
+        if !beyond.is_empty() {
+            let wants = beyond.words().join("; ");
+            let why = format!("`{path}` now asks for more than it was trusted with, and so is not used: {wants}");
+            return refused(why, READ_IT);
+        }
+        Ok(())
     }
 }
 
-fn record(state: &dyn World, path: &str) -> Result<Record> {
-    if state.stat(path)?.is_none() {
-        return Ok(Record::new());
-    }
-    serde_json::from_slice(&state.read(path)?).map_err(|fault| {
-        Diagnostic::new(Code::WORLD, format!("`{path}` is no record of trust: {fault}"))
-            .help("remove it, then run `toolsd trust` again in your workspaces")
-    })
+const READ_IT: &str = "read it, then run `toolsd trust`";
+const CHANGED: &str =
+    "read it, then run `toolsd trust`; `toolsd trust --edits FILE` has later edits of a file used without asking";
+
+/// The BLAKE3 of bytes in hexadecimal digits.
+pub fn hash(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_string()
 }

@@ -168,14 +168,24 @@ impl Program {
         found
     }
 
+    /// The functions that a function may call, itself among them: the path of the script of each, and its name.
+    pub fn called_from(&self, script: &str, function: &str) -> Vec<(&str, &str)> {
+        let visited = self.walk(script, function, |_, _| ControlFlow::Continue(()));
+        let named = |node: Node| {
+            let survey = self.surveys().get(node.script)?;
+            Some((survey.source.path.as_str(), survey.functions.get(node.function)?.name.as_str()))
+        };
+        visited.into_iter().filter_map(named).collect()
+    }
+
     /// Visits what a function calls that is no function of the pack, the nearest first, each with a way to tell the
-    /// calls that lead there, outermost first.
+    /// calls that lead there, outermost first. Gives the functions that were visited.
     fn walk(
         &self,
         script: &str,
         function: &str,
         mut visit: impl FnMut(&str, &dyn Fn() -> Vec<(String, Place)>) -> ControlFlow<()>,
-    ) {
+    ) -> Vec<Node> {
         let mut came_from: HashMap<Node, Option<(Node, String, Place)>> = HashMap::new();
         let mut queue: VecDeque<Node> = self.nodes_named(script, function).collect();
         for node in &queue {
@@ -187,7 +197,7 @@ impl Program {
                 let targets: Vec<Node> = self.nodes_named(&survey.source.path, name).collect();
                 let calls = || chain(&came_from, node, (name, at));
                 if is_call && targets.is_empty() && visit(name, &calls).is_break() {
-                    return;
+                    return came_from.into_keys().collect();
                 }
                 for target in targets {
                     came_from.entry(target).or_insert_with(|| {
@@ -197,6 +207,7 @@ impl Program {
                 }
             }
         }
+        came_from.into_keys().collect()
     }
 
     /// The functions that a name stands for in a script: its own, else those of the library.

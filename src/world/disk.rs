@@ -6,6 +6,7 @@ mod git;
 mod lock;
 mod many;
 mod opened;
+mod owned;
 mod pending;
 mod place;
 mod process;
@@ -20,8 +21,12 @@ mod tests;
 mod write;
 
 pub use confine::{Mechanisms, Sandbox, SandboxStatus, choose_sandbox, sandbox_status};
+pub use owned::{is_misled, make_private_folder, take_write_from_others};
 pub use pending::sweep;
-pub use place::{config_folder, current_folder, home_folder, state_folder};
+pub use place::{
+    CONFIG_BELOW_HOME, TRUST_BELOW_HOME, config_folder, current_folder, find_program, home_folder, is_hosts_own,
+    state_folder, trust_folder,
+};
 pub use scratch::Scratch;
 pub use secrecy::{SECRET_VARIABLES, SecretFile, hide_process, read_secret, read_secret_descriptor, secret_variable};
 
@@ -141,6 +146,14 @@ impl World for Disk {
 
     fn read(&self, path: &str) -> Result<Vec<u8>> {
         self.roots.existing(path)?.bytes(self.judge.as_ref())
+    }
+
+    fn check_owned(&self, path: &str) -> Result<()> {
+        owned::open(&self.roots, path).map(drop)
+    }
+
+    fn read_owned(&self, path: &str) -> Result<Vec<u8>> {
+        owned::read(&self.roots, path)
     }
 
     fn list(&self, path: &str) -> Result<Vec<Entry>> {

@@ -163,6 +163,12 @@ impl Granted {
             let message = format!("`{path}` may not be written: no grant covers `{part}`");
             return Err(Diagnostic::new(Code::WORLD, message).help("it is for people and for the host to change"));
         }
+        //= docs/spec.md#trust
+        //# A grant to write MUST NOT cover the host's own folders: those of the user's packs, of trust and of its state.
+        if super::disk::is_hosts_own(&path::join(self.root(), &normal)) {
+            let message = format!("`{path}` may not be written: no grant covers the folders of toolsd itself");
+            return Err(Diagnostic::new(Code::WORLD, message).help("they are for people and for the host to change"));
+        }
         match self.rules.write.matches(&normal) {
             true => Ok(()),
             false => Err(self.refused(path, "write", &self.rules.allowed.write)),

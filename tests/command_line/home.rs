@@ -3,6 +3,8 @@
 
 use serde_json::Value;
 use std::fs;
+use std::io::{Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -31,6 +33,7 @@ impl Home {
     pub fn with(files: &[(&str, &str)]) -> Self {
         let home = Self { folder: tempfile::tempdir().unwrap(), level: "warn" };
         fs::create_dir_all(home.workspace()).unwrap();
+        fs::create_dir_all(home.user()).unwrap();
         files.iter().for_each(|(path, text)| home.write(path, text));
         home
     }
@@ -39,7 +42,7 @@ impl Home {
         self.folder.path().join("workspace")
     }
 
-    /// The home folder of the user: that of this process unless a test makes this one.
+    /// The home folder of the user: trust is kept in it.
     pub fn user(&self) -> PathBuf {
         self.folder.path().join("home")
     }
@@ -72,14 +75,12 @@ impl Home {
     pub fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_toolsd"));
         command
+            .env("HOME", self.user())
             .env("XDG_CONFIG_HOME", self.folder.path().join("config"))
             .env("XDG_STATE_HOME", self.folder.path().join("state"))
             .env("TOOLSD_LOG", self.level)
             .env_remove("NO_COLOR")
             .current_dir(self.workspace());
-        if self.user().is_dir() {
-            command.env("HOME", self.user());
-        }
         command
     }
 
@@ -91,6 +92,42 @@ impl Home {
             out: String::from_utf8(stdout).unwrap(),
             err: String::from_utf8(stderr).unwrap(),
         }
+    }
+
+    /// Trusts all files as they are.
+    pub fn trust(&self) {
+        self.run(&["trust", "--yes"]).ended(0);
+    }
+
+    /// Trusts the files of a pack, and edits of them.
+    pub fn trust_edits(&self, pack: &str) {
+        self.run(&["trust", "--edits", pack, "--yes"]).ended(0);
+    }
+
+    /// Runs a command at a terminal, where a person gives this answer to its question: all that is seen there.
+    pub fn at_terminal(&self, words: &[&str], answer: &str) -> Said {
+        use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+        let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&controller).unwrap();
+        unlockpt(&controller).unwrap();
+        let name = ptsname(&controller, Vec::new()).unwrap().into_string().unwrap();
+        let terminal = fs::OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOCTTY).open(name).unwrap();
+        let mut command = self.command();
+        command.args(words).env("NO_COLOR", "1").stdin(terminal.try_clone().unwrap());
+        let mut child = command.stdout(terminal.try_clone().unwrap()).stderr(terminal).spawn().unwrap();
+        drop(command);
+        let mut controller = fs::File::from(controller);
+        let (mut seen, mut chunk, mut answered) = (Vec::new(), [0; 1024], false);
+        // Once nobody has the other side open, the system says that it is over, or that it cannot be read.
+        while let Ok(count @ 1..) = controller.read(&mut chunk) {
+            seen.extend_from_slice(&chunk[..count]);
+            if !answered && seen.ends_with(b"[y/N] ") {
+                answered = true;
+                writeln!(controller, "{answer}").unwrap();
+            }
+        }
+        let code = child.wait().unwrap().code().unwrap();
+        Said { code, out: String::from_utf8(seen).unwrap().replace("\r\n", "\n"), err: String::new() }
     }
 
     /// Runs a command with the sample pack before all others.

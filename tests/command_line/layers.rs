@@ -17,12 +17,13 @@ fn a_file_of_the_workspace_waits_for_trust_and_again_after_an_edit() {
     let home = Home::with(&[(".toolsd/tools.d/a.toml", &pack("one"))]);
     let said = home.run(&["call", "say"]).ended(2);
     assert!(said.err.contains("is not trusted"), "{}", said.err);
-    let said = home.run(&["trust"]).ended(0);
-    assert_eq!(said.out, "trusted .toolsd/tools.d/a.toml\n");
+    assert!(home.run(&["trust"]).ended(1).err.contains("nothing was trusted"));
+    let said = home.run(&["trust", "--yes"]).ended(0);
+    assert_eq!(said.out, ".toolsd/tools.d/a.toml  new      tools: say (pure)\ntrusted 1 file\n");
     assert_eq!(home.run(&["call", "say"]).ended(0).out, "one\n");
     home.write(".toolsd/tools.d/a.toml", &pack("two"));
     home.run(&["call", "say"]).ended(2);
-    home.run(&["trust", "--edits"]).ended(0);
+    home.trust_edits("a");
     home.write(".toolsd/tools.d/a.toml", &pack("three"));
     assert_eq!(home.run(&["call", "say"]).ended(0).out, "three\n");
 }
@@ -36,7 +37,7 @@ fn until_then_the_next_layer_serves() {
     home.write_user("tools.d/a.toml", &pack("user"));
     home.write("dir/tools.d/a.toml", &pack("dir"));
     assert_eq!(home.run(&["call", "say"]).ended(0).out, "user\n");
-    home.run(&["trust"]).ended(0);
+    home.trust();
     assert_eq!(home.run(&["call", "say"]).ended(0).out, "workspace\n");
     assert_eq!(home.run(&["call", "say", "--dir", "dir"]).ended(0).out, "dir\n");
     let said = home.run(&["list", "--where", "--format", "json"]).ended(0).json();
@@ -62,7 +63,7 @@ fn what_is_ejected_is_told_when_its_original_moves_on() {
     assert_eq!(home.read(".toolsd/tools.d/a.toml"), pack("user"));
     home.run(&["eject", "tools.d/a.toml"]).ended(2);
     home.run(&["eject", "tools.d/b.toml"]).ended(2);
-    home.run(&["trust", "--edits"]).ended(0);
+    home.trust_edits("a");
     home.run(&["check"]).ended(0);
     home.write_user("tools.d/a.toml", &pack("user, later"));
     let said = home.run(&["check", "--format", "json"]).ended(0).json();
@@ -83,10 +84,12 @@ fn a_name_that_two_packs_claim_names_both_until_one_has_a_prefix() {
     let claimed = json!("the tool `say` is claimed by the packs `a` and `b`");
     assert!(said.as_array().unwrap().iter().any(|fault| fault["message"] == claimed), "{said}");
     home.write("toolsd.toml", "[prefixes]\nb = \"b_\"\n");
+    home.trust();
     home.run(&["check"]).ended(0);
     assert_eq!(home.run(&["call", "say"]).ended(0).out, "from a\n");
     assert_eq!(home.run(&["call", "b_say"]).ended(0).out, "from b\n");
     home.write("toolsd.toml", "serve = [\"b\"]\n");
+    home.trust();
     assert_eq!(home.run(&["call", "say"]).ended(0).out, "from b\n");
     home.write("toolsd.toml", "serv = [\"b\"]\n");
     assert!(home.run(&["list"]).ended(0).err.contains("did you mean `serve`?"));
@@ -102,7 +105,7 @@ fn an_untrusted_toolsd_toml_only_lowers_limits_and_names_no_paths() {
     assert!(said.err.contains("`roots` is not used"), "{}", said.err);
     assert!(said.err.contains("`seeds` of `[packs.sample]` is not used"), "{}", said.err);
     assert!(home.sample(&["call", "ends", "how=endless"]).ended(1).out.contains("1000"));
-    home.run(&["trust"]).ended(0);
+    home.trust();
     assert_eq!(home.sample(&["list"]).ended(0).err, "");
     let said = home.sample(&["call", "echo", "text=x", "--pack", "sampel"]);
     assert!(said.err.contains("there is no pack `sampel`"), "{}", said.err);

@@ -32,20 +32,19 @@ fn tool(name: &str) -> String {
 #[test]
 fn every_part_of_a_pack_is_reloaded_and_a_broken_one_keeps_its_last_good_state() {
     let home = Home::with(&[]);
-    home.run(&["trust", "--edits"]).ended(0);
-    home.write(".toolsd/tools.d/a.toml", &format!("{HEAD}{}", tool("say")));
-    home.write(".toolsd/tools.d/a.rhai", "fn say(args) { print(`a stray line`); \"one\" }");
-    let mut server = Server::start(&home, &[]);
+    home.write("layer/tools.d/a.toml", &format!("{HEAD}{}", tool("say")));
+    home.write("layer/tools.d/a.rhai", "fn say(args) { print(`a stray line`); \"one\" }");
+    let mut server = Server::start(&home, &["--dir", "layer"]);
     assert_eq!(server.said("say", &json!({})), "one");
-    home.write(".toolsd/tools.d/a.rhai", "fn say(args) { part() }");
-    home.write(".toolsd/tools.d/a/lib.rhai", "fn part() { render(\"templates/a/t.hbs\", #{}) }");
-    home.write(".toolsd/templates/a/t.hbs", "two");
+    home.write("layer/tools.d/a.rhai", "fn say(args) { part() }");
+    home.write("layer/tools.d/a/lib.rhai", "fn part() { render(\"templates/a/t.hbs\", #{}) }");
+    home.write("layer/templates/a/t.hbs", "two");
     server.says_at_last("say", &json!({}), "two");
-    home.write(".toolsd/templates/a/t.hbs", "{{#if}");
+    home.write("layer/templates/a/t.hbs", "{{#if}");
     let status = status_when(&mut server, "its last good state serves");
     assert_eq!(server.said("say", &json!({})), "two");
     assert!(status["faults"][0]["at"].as_str().unwrap().starts_with("templates/a/t.hbs:1"), "{status}");
-    home.write(".toolsd/templates/a/t.hbs", "three");
+    home.write("layer/templates/a/t.hbs", "three");
     server.says_at_last("say", &json!({}), "three");
     let told = |message: &&Value| {
         message["method"] == json!("notifications/message")
@@ -58,13 +57,13 @@ fn every_part_of_a_pack_is_reloaded_and_a_broken_one_keeps_its_last_good_state()
     let log = std::fs::read_to_string(home.log()).unwrap();
     assert!(log.lines().any(|line| line.contains("ERROR") && line.contains("templates/a/t.hbs:1")), "{log}");
     assert_eq!(server.lists_changed(), [0, 0, 0], "bodies changed, no list did");
-    home.write(".toolsd/tools.d/a.toml", &format!("{HEAD}{}{}text = \"x\"\n", tool("say"), tool("more")));
+    home.write("layer/tools.d/a.toml", &format!("{HEAD}{}{}text = \"x\"\n", tool("say"), tool("more")));
     server.wait(|message| message["method"] == json!("notifications/tools/list_changed"));
     let listed = server.ask("tools/list", &json!({}));
     assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 2);
     assert_eq!(server.lists_changed(), [1, 0, 0]);
     let prompt = "[[prompt]]\nname = \"greet\"\ntext = \"hello\"\n";
-    home.write(".toolsd/tools.d/a.toml", &format!("{HEAD}{}{}text = \"x\"\n{prompt}", tool("say"), tool("more")));
+    home.write("layer/tools.d/a.toml", &format!("{HEAD}{}{}text = \"x\"\n{prompt}", tool("say"), tool("more")));
     server.wait(|message| message["method"] == json!("notifications/prompts/list_changed"));
     server.says_at_last("say", &json!({}), "three");
     assert_eq!(server.lists_changed(), [1, 1, 0]);
@@ -140,7 +139,7 @@ fn a_description_follows_its_graph() {
          fn how_many() { `There are ${graph().nodes(\"tea\").len()} teas to choose from.` }\n\
          fn count(args) { graph().nodes(\"tea\").len() }\n",
     );
-    home.run(&["trust", "--edits"]).ended(0);
+    home.trust();
     let mut server = Server::start(&home, &[]);
     let described =
         |server: &mut Server| server.ask("tools/list", &json!({}))["result"]["tools"][0]["description"].clone();

@@ -9,7 +9,7 @@ fn what_new_writes_passes_check_and_test() {
     home.run(&["new", "pack", "notes"]).ended(0);
     home.run(&["new", "tool", "wave"]).ended(0);
     home.run(&["new", "prompt", "greet"]).ended(0);
-    home.run(&["trust", "--edits"]).ended(0);
+    home.trust();
     assert_eq!(home.run(&["check", "--format", "json"]).ended(0).json(), json!([]));
     let tested = home.run(&["test", "notes", "--format", "json"]).ended(0).json();
     assert_eq!((&tested["passed"], &tested["failed"]), (&json!(3), &json!(0)));

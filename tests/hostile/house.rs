@@ -114,6 +114,8 @@ pub struct Client {
     pub input: Option<ChildStdin>,
     lines: Receiver<String>,
     next: u64,
+    /// What the server said of itself.
+    pub instructions: String,
 }
 
 impl Client {
@@ -124,9 +126,10 @@ impl Client {
         let output = BufReader::new(child.stdout.take().unwrap());
         let (sender, lines) = channel();
         std::thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
-        let mut client = Self { child, input, lines, next: 0 };
+        let mut client = Self { child, input, lines, next: 0, instructions: String::new() };
         let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "hostile", "version": "0" } });
-        client.ask("initialize", hello);
+        let answer = client.ask("initialize", hello);
+        client.instructions = answer["result"]["instructions"].as_str().unwrap_or_default().to_owned();
         client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string());
         client
     }

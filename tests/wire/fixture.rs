@@ -68,6 +68,7 @@ fn tool(pack: &Arc<Pack>, name: &str, effect: Effect, output: Option<Json>) -> A
         name: name.to_owned(),
         description: format!("The tool {name}"),
         tool: Tool {
+            at: Source::new("fixture.toml", "").place(0..0),
             name: at(name.to_owned()),
             title: Some(format!("Tool {name}")),
             description: at(format!("The tool {name}")),
@@ -99,6 +100,7 @@ fn resource(pack: &Arc<Pack>) -> Arc<ServedResource> {
         pack: Arc::clone(pack),
         name: "item".to_owned(),
         resource: Resource {
+            at: Source::new("fixture.toml", "").place(0..0),
             name: at("item".to_owned()),
             title: Some("An item".to_owned()),
             description: Some("One item by its number".to_owned()),
@@ -139,6 +141,7 @@ fn prompt(pack: &Arc<Pack>) -> Arc<ServedPrompt> {
         name: "greet".to_owned(),
         pattern: None,
         prompt: Prompt {
+            at: Source::new("fixture.toml", "").place(0..0),
             name: at("greet".to_owned()),
             title: Some("Greet somebody".to_owned()),
             description: Some("Greets".to_owned()),

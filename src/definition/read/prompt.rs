@@ -8,6 +8,7 @@ use crate::diagnostic::Diagnostic;
 pub fn prompt(fields: &Fields<'_>, reading: &mut Reading) -> Prompt {
     let script = reading.script_of(fields);
     Prompt {
+        at: fields.header.clone(),
         name: fields.needed("name"),
         title: fields.text("title"),
         description: fields.text("description"),

@@ -20,6 +20,7 @@ pub fn resource(fields: &Fields<'_>, reading: &mut Reading) -> Resource {
     check_address(&address, is_template, fields, reading);
     let body = reading.body(fields, "read", &["read", "template", "text", "file"], "a resource");
     Resource {
+        at: fields.header.clone(),
         name: fields.needed("name"),
         title: fields.text("title"),
         description: fields.text("description"),

@@ -29,6 +29,7 @@ pub fn tool(fields: &Fields<'_>, reading: &mut Reading) -> (Tool, Vec<Case>) {
         None => effect(fields, &body.value, reading),
     };
     let tool = Tool {
+        at: fields.header.clone(),
         name: fields.needed("name"),
         title: fields.text("title"),
         description: fields.needed("description"),

@@ -31,6 +31,54 @@ pub fn state_folder() -> Option<String> {
     base("XDG_STATE_HOME", ".local/state")
 }
 
+/// Where trust is kept: `~/.local/state/toolsd`, whatever `XDG_STATE_HOME` says. A person's shell and the client that starts
+/// a server seldom have the same variables, and both must find the same record. Without a home folder: [`state_folder`].
+pub fn trust_folder() -> Option<String> {
+    //= docs/spec.md#trust
+    //# Trust MUST be found whatever `XDG_STATE_HOME` says.
+    let home = home_folder().or_else(system_home).map(|home| path::join(&home, TRUST_BELOW_HOME));
+    home.or_else(state_folder)
+}
+
+/// Where trust is kept, from the home folder.
+pub const TRUST_BELOW_HOME: &str = ".local/state/toolsd";
+/// Where the user's configuration lies, from the home folder, if no variable says otherwise.
+pub const CONFIG_BELOW_HOME: &str = ".config/toolsd";
+
+/// The home folder of this user in `/etc/passwd`: no variable of the environment has a say in it.
+pub(super) fn system_home() -> Option<String> {
+    let user = rustix::process::geteuid().as_raw().to_string();
+    let known = std::fs::read_to_string("/etc/passwd").ok()?;
+    let fields = known.lines().map(|line| line.split(':').collect::<Vec<_>>());
+    let own = fields.into_iter().find(|fields| fields.get(2) == Some(&user.as_str()))?;
+    own.get(5).filter(|home| path::is_absolute(home)).map(|home| path::clean(home))
+}
+
+/// Whether a path, absolute or below `~`, lies in a folder of the host's own: the user's packs, trust, locks, unfinished
+/// writes. Whoever writes there is trusted without having been shown.
+pub fn is_hosts_own(path: &str) -> bool {
+    // A disk may not tell upper case from lower case.
+    let lower = |path: String| path.to_lowercase();
+    let absolute = match (path.strip_prefix("~/"), home_folder()) {
+        (Some(rest), Some(home)) => path::join(&home, rest),
+        _ => path::clean(path),
+    };
+    let absolute = lower(absolute);
+    let own = [config_folder(), state_folder(), trust_folder()];
+    own.into_iter().flatten().any(|folder| path::is_below(&absolute, &lower(folder)))
+}
+
+/// The file that a command names: by an absolute path, or by a name that is looked for in `PATH`.
+pub fn find_program(command: &str) -> Option<String> {
+    let is_file = |file: &String| std::fs::metadata(file).is_ok_and(|found| found.is_file());
+    if command.contains('/') {
+        return Some(command.to_owned()).filter(|file| path::is_absolute(file) && is_file(file));
+    }
+    let folders = env("PATH")?;
+    let found = folders.split(':').filter(|folder| path::is_absolute(folder)).map(|folder| path::join(folder, command));
+    found.into_iter().find(is_file)
+}
+
 fn base(variable: &str, below_home: &str) -> Option<String> {
     let given = env(variable).filter(|folder| path::is_absolute(folder));
     let folder = given.or_else(|| home_folder().map(|home| path::join(&home, below_home)))?;

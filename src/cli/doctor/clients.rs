@@ -1,0 +1,123 @@
+//! The configurations of clients that name this server: whether the program and the workspace that they name are there.
+
+use super::super::Session;
+use super::Finding;
+use crate::value::Json;
+use crate::world::disk::{Disk, find_program, home_folder};
+use crate::world::{World, path};
+
+/// Where clients keep their servers: in a project …
+const OF_PROJECT: [(&str, &str); 5] = [
+    ("Claude Code", ".mcp.json"),
+    ("VS Code", ".vscode/mcp.json"),
+    ("Cursor", ".cursor/mcp.json"),
+    ("Gemini CLI", ".gemini/settings.json"),
+    ("Codex", ".codex/config.toml"),
+];
+/// … and in the home folder.
+const OF_HOME: [(&str, &str); 9] = [
+    ("Claude Code", ".claude.json"),
+    ("Claude Desktop", ".config/Claude/claude_desktop_config.json"),
+    ("Claude Desktop", "Library/Application Support/Claude/claude_desktop_config.json"),
+    ("Cursor", ".cursor/mcp.json"),
+    ("Windsurf", ".codeium/windsurf/mcp_config.json"),
+    ("Gemini CLI", ".gemini/settings.json"),
+    ("Codex", ".codex/config.toml"),
+    ("VS Code", ".config/Code/User/mcp.json"),
+    ("VS Code", "Library/Application Support/Code/User/mcp.json"),
+];
+/// Deeper tables are no servers.
+const MOST_DEPTH: usize = 8;
+
+/// Every server of ours in a configuration that is found.
+pub fn clients(session: &Session) -> Vec<Finding> {
+    let Ok(disk) = Disk::new("/", []) else { return Vec::new() };
+    let root = session.workspace.root();
+    let mut places: Vec<(&str, String)> =
+        OF_PROJECT.iter().map(|(client, file)| (*client, path::join(root, file))).collect();
+    let home = home_folder();
+    places.extend(
+        home.iter().flat_map(|home| OF_HOME.iter().map(move |(client, file)| (*client, path::join(home, file)))),
+    );
+    let mut findings = Vec::new();
+    for (client, file) in places {
+        match disk.stat(&file) {
+            Ok(None) => continue,
+            Ok(Some(_)) => {}
+            Err(fault) => {
+                findings.push(Finding::note("client", format!("{client}: {}", fault.message)));
+                continue;
+            }
+        }
+        let read = disk.read(&file).map_err(|fault| fault.message.clone());
+        match read.and_then(|bytes| parsed(&file, &bytes)) {
+            Ok(tree) => servers(&tree, 0, &mut |name, server| findings.push(judged(client, &file, name, server))),
+            Err(why) => {
+                findings.push(Finding::note("client", format!("{client}: `{file}` cannot be looked at: {why}")))
+            }
+        }
+    }
+    if findings.is_empty() {
+        let next = "`claude mcp add toolsd -- toolsd serve`, or as the README says for other clients";
+        findings.push(Finding::note("client", "no client is set up to start this server here").next(next));
+    }
+    findings
+}
+
+fn parsed(file: &str, bytes: &[u8]) -> Result<Json, String> {
+    let text = String::from_utf8_lossy(bytes);
+    match file.ends_with(".toml") {
+        true => toml::from_str(&text).map_err(|fault| fault.message().to_owned()),
+        false => serde_json::from_str(&text).map_err(|fault| fault.to_string()),
+    }
+}
+
+/// Visits every server that is ours: a table of servers may lie below each project.
+fn servers(tree: &Json, depth: usize, visit: &mut impl FnMut(&str, &Json)) {
+    if depth > MOST_DEPTH {
+        return;
+    }
+    for (key, value) in tree.as_object().into_iter().flatten() {
+        if ["mcpServers", "servers", "mcp_servers"].contains(&key.as_str()) {
+            let all = value.as_object().into_iter().flatten();
+            all.filter(|(_, server)| is_ours(server)).for_each(|(name, server)| visit(name, server));
+        } else {
+            servers(value, depth + 1, visit);
+        }
+    }
+}
+
+fn is_ours(server: &Json) -> bool {
+    server.get("command").and_then(Json::as_str).is_some_and(|command| path::name(command) == "toolsd")
+}
+
+fn judged(client: &str, file: &str, name: &str, server: &Json) -> Finding {
+    let says = |what: String| format!("{client}, `{file}`: the server `{name}` {what}");
+    let command = server.get("command").and_then(Json::as_str).unwrap_or_default();
+    let Some(program) = find_program(command) else {
+        let next = "`cargo install --path .` puts it into the `PATH`; or name it by its absolute path";
+        return Finding::broken("client", says(format!("names `{command}`, which is not there"))).next(next);
+    };
+    let words = server.get("args").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
+    let words: Vec<&str> = words.collect();
+    let named = words.iter().position(|word| *word == "--workspace").and_then(|at| words.get(at + 1).copied());
+    let workspace = named.or_else(|| words.iter().find_map(|word| word.strip_prefix("--workspace=")));
+    match workspace {
+        // What a client fills in is known to it alone.
+        Some(folder) if folder.contains("${") => {
+            Finding::well("client", says(format!("starts `{program}` in `{folder}`")))
+        }
+        Some(folder) if !path::is_absolute(folder) => {
+            Finding::note("client", says(format!("names the workspace `{folder}`")))
+                .next("name it by its absolute path: clients start servers in a folder of their own choice")
+        }
+        Some(folder) => match Disk::new(folder, []) {
+            Ok(_) => Finding::well("client", says(format!("starts `{program}` in `{folder}`"))),
+            Err(fault) => {
+                Finding::broken("client", says(format!("names a workspace that is not there: {}", fault.message)))
+                    .next("correct `--workspace`")
+            }
+        },
+        None => Finding::well("client", says(format!("starts `{program}` in the folder that the client works in"))),
+    }
+}

@@ -1,0 +1,121 @@
+//! Where everything lies, whether it is there, and whether it may be used.
+
+use super::super::Session;
+use super::super::record::{load_trust, record_path};
+use super::super::session::variable;
+use super::Finding;
+use crate::registry::{SETTINGS, Settings, is_withheld};
+use crate::world::disk::{Disk, config_folder, sandbox_status, state_folder};
+use crate::world::run::{Command, Confinement, Needs};
+use crate::world::{World, path};
+use std::time::Duration;
+
+/// The workspace and the further roots.
+pub fn workspace(session: &Session) -> Vec<Finding> {
+    let root = session.workspace.root();
+    let mut findings = vec![Finding::well("workspace", root)];
+    let trust = load_trust(root).unwrap_or_default();
+    let (settings, _) = Settings::load(session.workspace.as_ref(), &trust);
+    let written = settings.workspace.roots.iter().map(|known| path::join(root, &known.value));
+    for folder in session.shared.roots.iter().cloned().chain(written) {
+        findings.push(match Disk::new(&folder, []) {
+            Ok(_) => Finding::well("root", folder),
+            Err(fault) => Finding::broken("root", fault.message.clone())
+                .next(format!("make the folder, or take it out of `--root` or `{SETTINGS}`")),
+        });
+    }
+    findings
+}
+
+/// The folders of the host.
+pub fn files(_: &Session) -> Vec<Finding> {
+    let is_there = |path: &str| Disk::new("/", []).is_ok_and(|disk| matches!(disk.stat(path), Ok(Some(_))));
+    let mut findings = Vec::new();
+    for (what, place) in [
+        ("your packs lie in", config_folder()),
+        ("trust is kept in", record_path()),
+        ("locks and unfinished writes lie in", state_folder()),
+    ] {
+        findings.push(match place {
+            Some(place) if is_there(&place) => Finding::well("files", format!("{what} {place}")),
+            Some(place) => Finding::well("files", format!("{what} {place} (nothing is there yet)")),
+            None => Finding::broken("files", format!("{what} no folder: `HOME` is not set")).next("set `HOME`"),
+        });
+    }
+    findings.push(Finding::well("files", "the log goes to standard error: a client keeps it, or not"));
+    findings
+}
+
+/// What is trusted here, what waits for it, and what cannot be trusted as it is.
+pub fn trust(session: &Session) -> Vec<Finding> {
+    let root = session.workspace.root();
+    let trust = match load_trust(root) {
+        Ok(trust) => trust,
+        Err(fault) => return vec![Finding::of_fault("trust", &fault)],
+    };
+    let mut findings = vec![match trust.files.len() {
+        0 => Finding::well("trust", "no file of this workspace is trusted"),
+        1 => Finding::well("trust", "1 file of this workspace is trusted"),
+        many => Finding::well("trust", format!("{many} files of this workspace are trusted")),
+    }];
+    let now = session.workspace.now_ms();
+    for (file, trusted) in &trust.files {
+        if trusted.edits_until.is_some_and(|until| until <= now) {
+            findings.push(
+                Finding::note("trust", format!("edits of `{file}` are trusted no more"))
+                    .next("`toolsd trust --edits FILE` trusts them again"),
+            );
+        }
+    }
+    if let Ok(service) = session.service() {
+        let registry = service.registry();
+        for fault in registry.faults.iter().filter(|fault| is_withheld(fault)) {
+            let found = Finding::of_fault("trust", fault);
+            let changeable = fault.code == crate::world::ownership::NOT_OWNED;
+            findings.push(if changeable { Finding { state: super::State::Broken, ..found } } else { found });
+        }
+    }
+    findings
+}
+
+/// Whether programs that packs start are confined here.
+pub fn sandbox(_: &Session) -> Vec<Finding> {
+    let status = sandbox_status();
+    let says = status.to_string();
+    vec![match (status.is_confining(), status.is_refusing()) {
+        (true, _) => Finding::well("sandbox", says),
+        (_, true) => Finding::note("sandbox", says).next("a newer kernel, or a container that allows Landlock and seccomp"),
+        _ => Finding::note("sandbox", says).next("leave out `--sandbox` to have programs confined, or refused"),
+    }]
+}
+
+/// Whether git is there, and which.
+pub fn git(session: &Session) -> Vec<Finding> {
+    let command = Command {
+        program: "git".to_owned(),
+        arguments: vec!["--version".to_owned()],
+        folder: ".".to_owned(),
+        input: Vec::new(),
+        env: Vec::new(),
+        time: Duration::from_secs(10),
+        most: 1024,
+        needs: Needs::ReadGit,
+        confinement: Confinement::default(),
+        stop: || Ok(()),
+    };
+    vec![match session.workspace.run(&command) {
+        Ok(ran) if ran.code == 0 => Finding::well("git", String::from_utf8_lossy(&ran.output).trim()),
+        Ok(ran) => Finding::broken("git", format!("`git --version` ends with code {}", ran.code)),
+        Err(fault) => Finding::note("git", fault.message.clone()).next("install git: packs with a grant of it need it"),
+    }]
+}
+
+/// Who is let in over HTTP.
+pub fn http(_: &Session) -> Vec<Finding> {
+    vec![match variable("TOOLSD_HTTP_TOKEN") {
+        Some(token) if token.is_empty() => Finding::broken("http", "`TOOLSD_HTTP_TOKEN` is empty")
+            .next("set a token, for example the output of `openssl rand -hex 32`, or unset it"),
+        Some(_) => Finding::well("http", "`TOOLSD_HTTP_TOKEN` is set: clients must bring it"),
+        None => Finding::well("http", "no token is set: `serve --http` serves this machine only"),
+    }]
+}

@@ -1,0 +1,298 @@
+//! What one file asks for: grants, effects, limits, packs and roots, so that a later version of it that asks for more is
+//! noticed.
+
+use super::config::default_paths;
+use crate::definition::{
+    Definitions, Git, Grants, LimitsOverride, PackDefinition, ProgramGrant, Tool, Workspace, read, read_workspace,
+};
+use crate::guard::Limits;
+use crate::source::Source;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// What a file asks for: each permission in a fixed spelling, and how far it goes. A larger number is wider.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Permissions(BTreeMap<String, u64>);
+
+/// The kinds whose permissions are values: the word that a permission begins with, and the words for people.
+const LISTS: [(&str, &str); 8] = [
+    ("read ", "reads"),
+    ("write ", "writes"),
+    ("env ", "environment:"),
+    ("run ", "runs:"),
+    ("root-marker ", "works in the folder above that has"),
+    ("pack ", "packs:"),
+    ("root ", "roots:"),
+    ("path ", "paths:"),
+];
+const GIT: &str = "git";
+const EFFECT: &str = "effect ";
+const EFFECTS: [&str; 5] = ["pure", "reads", "changes", "writes", "runs"];
+const LIMIT: &str = "limit ";
+/// Who has the limits of a build; no tool has such a name.
+const GRAPH: &str = "[graph]";
+/// How long the build of a graph may take where nobody says, in milliseconds.
+const BUILD_MS: u64 = 60_000;
+
+impl Permissions {
+    /// What a file of a pack asks for: a definition; anything else asks for nothing.
+    pub fn of_file(path: &str, bytes: &[u8]) -> Self {
+        if !path.ends_with(".toml") {
+            return Self::default();
+        }
+        let source = Source::new(path, String::from_utf8_lossy(bytes));
+        let stem = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".toml");
+        Self::of_definitions(stem, &read(&source).0)
+    }
+
+    /// What definitions ask for.
+    pub fn of_definitions(pack: &str, definitions: &Definitions) -> Self {
+        let mut asked = Self::default();
+        if let Some(definition) = &definitions.pack {
+            asked.add_pack(pack, definition);
+        }
+        for tool in &definitions.tools {
+            asked.add_tool(tool);
+        }
+        if let Some(graph) = &definitions.graph {
+            asked.add_limits(GRAPH, &graph.limits);
+        }
+        asked
+    }
+
+    /// What the `[pack]` of a pack asks for.
+    pub fn of_pack(name: &str, pack: &PackDefinition) -> Self {
+        let mut asked = Self::default();
+        asked.add_pack(name, pack);
+        asked
+    }
+
+    /// What a `toolsd.toml` asks for.
+    pub fn of_settings(source: &Arc<Source>) -> Self {
+        let mut asked = Self::default();
+        // Every field is named: a new one has to say whether it lets packs do more.
+        let Workspace { serve, packs, prefixes: _, roots, limits, server: _, http: _ } = read_workspace(source).0;
+        asked.extend("pack ", serve.iter().flatten().map(|name| name.value.clone()));
+        asked.extend("root ", roots.iter().map(|root| root.value.clone()));
+        for (name, written) in &packs {
+            let values = written.json.as_object().into_iter().flatten();
+            asked.extend("path ", values.map(|(key, value)| format!("{}.{key} = {value}", name.value)));
+        }
+        asked.add_limits("", &limits);
+        asked
+    }
+
+    fn extend(&mut self, kind: &str, values: impl IntoIterator<Item = String>) {
+        self.0.extend(values.into_iter().map(|value| (format!("{kind}{value}"), 1)));
+    }
+
+    fn add_pack(&mut self, name: &str, pack: &PackDefinition) {
+        // Every field is named: a new one has to say whether it lets the pack do more.
+        let PackDefinition {
+            title: _,
+            version: _,
+            when: _,
+            root,
+            instructions: _,
+            context: _,
+            grants,
+            config: _,
+            limits,
+            prompt_tool: _,
+            on_error: _,
+            icons: _,
+        } = pack;
+        let Grants { read, write, env, run, git } = grants;
+        self.extend("read ", read.iter().cloned().chain(default_paths(name, pack)));
+        self.extend("write ", write.iter().cloned());
+        self.extend("env ", env.iter().cloned());
+        self.extend("run ", run.iter().map(program));
+        self.extend("root-marker ", root.iter().filter(|marker| *marker != ".").cloned());
+        match git {
+            Git::None => {}
+            Git::Read => drop(self.0.insert(GIT.to_owned(), 1)),
+            Git::Write => drop(self.0.insert(GIT.to_owned(), 2)),
+            Git::Fetch => drop(self.0.insert(GIT.to_owned(), 3)),
+        }
+        self.add_limits("", limits);
+    }
+
+    fn add_tool(&mut self, tool: &Tool) {
+        let name = &tool.name.value;
+        self.0.insert(format!("{EFFECT}{name}"), tool.effect.value as u64);
+        self.add_limits(name, &tool.limits);
+        for operation in tool.dispatch.iter().flat_map(|dispatch| &dispatch.operations) {
+            let name = format!("{name}.{}", operation.name.value);
+            self.0.insert(format!("{EFFECT}{name}"), operation.effect.value as u64);
+            self.add_limits(&name, &operation.limits);
+        }
+    }
+
+    fn add_limits(&mut self, owner: &str, limits: &LimitsOverride) {
+        for (name, of, _) in LIMITS {
+            self.0.extend(of(limits).map(|value| (limit_key(owner, name), value)));
+        }
+    }
+
+    /// How far a permission goes, whether it is written or not: a limit that is not written is that of the pack, or the
+    /// usual one.
+    fn reach(&self, key: &str) -> u64 {
+        if let Some(reach) = self.0.get(key) {
+            return *reach;
+        }
+        if key.starts_with(EFFECT) {
+            // A tool that is new may do what the others of its file do already.
+            let effects = self.0.iter().filter(|(known, _)| known.starts_with(EFFECT));
+            return effects.map(|(_, effect)| *effect).max().unwrap_or(0);
+        }
+        let Some(name) = key.strip_prefix(LIMIT).map(|rest| rest.rsplit(' ').next().unwrap_or(rest)) else { return 0 };
+        let usual = LIMITS.iter().find(|(known, ..)| *known == name).map_or(0, |(.., usual)| usual());
+        match key == limit_key(GRAPH, name) {
+            true if name == "time_ms" => BUILD_MS,
+            true => usual,
+            false => self.0.get(&limit_key("", name)).copied().unwrap_or(usual),
+        }
+    }
+
+    /// What of this was not asked for before, or not as far.
+    //= docs/spec.md#trust
+    //# A trusted edit MUST NOT widen what its file asks for: no grant, no effect, no limit.
+    pub fn beyond(&self, before: &Self) -> Self {
+        let limits = before.0.keys().filter(|key| key.starts_with(LIMIT));
+        let keys: BTreeSet<&String> = self.0.keys().chain(limits).collect();
+        let wider = keys.into_iter().filter(|key| self.reach(key) > before.reach(key));
+        Self(wider.map(|key| (key.clone(), self.reach(key))).collect())
+    }
+
+    /// Whether nothing is asked for.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// In words, one part for each kind: `reads "."`, `git: write`.
+    pub fn words(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        for (kind, word) in LISTS {
+            let values: Vec<String> =
+                self.0.keys().filter_map(|key| key.strip_prefix(kind)).map(|value| format!("{value:?}")).collect();
+            if !values.is_empty() {
+                words.push(format!("{word} {}", values.join(", ")));
+            }
+        }
+        words.extend(self.0.get(GIT).map(|reach| format!("git: {}", ["none", "read", "write", "fetch"][*reach as usize & 3])));
+        let effects: Vec<String> = self
+            .0
+            .iter()
+            .filter_map(|(key, effect)| {
+                let effect = usize::try_from(*effect).ok().and_then(|at| EFFECTS.get(at))?;
+                Some(format!("{} ({effect})", key.strip_prefix(EFFECT)?))
+            })
+            .collect();
+        if !effects.is_empty() {
+            words.push(format!("tools: {}", effects.join(", ")));
+        }
+        words.extend(self.0.iter().filter_map(|(key, value)| Some(format!("{} = {value}", key.strip_prefix(LIMIT)?))));
+        words
+    }
+}
+
+/// A program and all that its grant says of it, as one permission: who changes any part of it asks again.
+fn program(grant: &ProgramGrant) -> String {
+    // Every field is named: a new one has to say what it lets the program do.
+    let ProgramGrant { program, network, read, write, env } = grant;
+    let mut more = Vec::new();
+    more.extend(network.then(|| "with the network".to_owned()));
+    more.extend(read.as_ref().map(|globs| format!("reads {globs:?}")));
+    more.extend(write.as_ref().map(|globs| format!("writes {globs:?}")));
+    more.extend((!env.is_empty()).then(|| format!("environment: {}", env.join(", "))));
+    if more.is_empty() { program.clone() } else { format!("{program} ({})", more.join("; ")) }
+}
+
+fn limit_key(owner: &str, name: &str) -> String {
+    if owner.is_empty() { format!("{LIMIT}{name}") } else { format!("{LIMIT}{owner} {name}") }
+}
+
+type LimitKind = (&'static str, fn(&LimitsOverride) -> Option<u64>, fn() -> u64);
+
+/// Each limit: its key, its value, and what it is where nobody sets it.
+const LIMITS: [LimitKind; 5] = [
+    ("time_ms", |limits| limits.time_ms, || u64::try_from(Limits::default().time.as_millis()).unwrap_or(u64::MAX)),
+    ("ticks", |limits| limits.ticks, || Limits::default().ticks),
+    ("memory_mb", |limits| limits.memory_mb, || Limits::default().memory as u64 >> 20),
+    ("output_kb", |limits| limits.output_kb, || Limits::default().output as u64 >> 10),
+    ("depth", |limits| limits.depth, || Limits::default().depth as u64),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn of(text: &str) -> Permissions {
+        Permissions::of_file("tools.d/a.toml", text.as_bytes())
+    }
+
+    /// The grants of a pack: which of a few globs, how far git goes, the time of a call.
+    fn written(read: &BTreeSet<u8>, run: &BTreeSet<u8>, git: u8, time: Option<u16>) -> String {
+        let list =
+            |names: &BTreeSet<u8>| format!("{:?}", names.iter().map(|name| format!("p{name}")).collect::<Vec<_>>());
+        let git = match git {
+            0 => String::new(),
+            1 => ", git = \"read\"".to_owned(),
+            _ => ", git = \"write\"".to_owned(),
+        };
+        let limits =
+            time.map_or_else(String::new, |time| format!("[pack.limits]\ntime_ms = {}\n", u32::from(time) + 1));
+        format!(
+            "[pack]\ntitle = \"A\"\nversion = \"1.0.0\"\ngrants = {{ read = {}, run = {}{git} }}\n{limits}",
+            list(read),
+            list(run)
+        )
+    }
+
+    proptest! {
+        //= docs/spec.md#trust
+        //= type=test
+        //# A trusted edit MUST NOT widen what its file asks for: no grant, no effect, no limit.
+        #[test]
+        fn a_file_asks_for_more_exactly_if_one_permission_is_new_or_wider(
+            before in (proptest::collection::btree_set(0..4_u8, 0..4), proptest::collection::btree_set(0..3_u8, 0..3), 0..3_u8, proptest::option::of(any::<u16>())),
+            after in (proptest::collection::btree_set(0..4_u8, 0..4), proptest::collection::btree_set(0..3_u8, 0..3), 0..3_u8, proptest::option::of(any::<u16>())),
+        ) {
+            let time = |time: Option<u16>| time.map_or(10_000, |time| u32::from(time) + 1);
+            let wider = !after.0.is_subset(&before.0)
+                || !after.1.is_subset(&before.1)
+                || after.2 > before.2
+                || time(after.3) > time(before.3);
+            let [one, other] = [&before, &after].map(|(read, run, git, time)| of(&written(read, run, *git, *time)));
+            prop_assert_eq!(!other.beyond(&one).is_empty(), wider, "{:?} after {:?}", other.words(), one.words());
+            prop_assert!(one.beyond(&one).is_empty());
+        }
+    }
+
+    #[test]
+    fn effects_and_limits_of_tools_count_each_for_itself() {
+        let tool = |name: &str, rest: &str| {
+            format!("[[tool]]\nname = \"{name}\"\ndescription = \"x\"\n{rest}\ntext = \"x\"\n")
+        };
+        let a = tool("a", "effect = \"reads\"");
+        let b = "effect = \"pure\"\nlimits = { time_ms = 50 }";
+        let before = of(&format!("{a}{}", tool("b", b)));
+        for (name, rest, beyond) in [
+            ("b", b, ""),
+            ("b", "effect = \"pure\"\nlimits = { time_ms = 49 }", ""),
+            ("b", "effect = \"reads\"\nlimits = { time_ms = 50 }", "tools: b (reads)"),
+            ("b", "effect = \"pure\"\nlimits = { time_ms = 51 }", "b time_ms = 51"),
+            ("b", "effect = \"pure\"", "b time_ms = 10000"),
+            ("b", "effect = \"pure\"\nlimits = { time_ms = 50, depth = 65 }", "b depth = 65"),
+        ] {
+            let after = of(&format!("{a}{}", tool(name, rest)));
+            assert_eq!(after.beyond(&before).words().join("; "), beyond, "{rest}");
+        }
+        let with = |effect: &str| of(&format!("{a}{}{}", tool("b", b), tool("c", &format!("effect = \"{effect}\""))));
+        assert!(with("reads").beyond(&before).is_empty(), "a new tool may do what the others of its file do");
+        assert_eq!(with("writes").beyond(&before).words(), ["tools: c (writes)"]);
+    }
+}

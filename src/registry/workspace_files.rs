@@ -1,0 +1,98 @@
+//! The pack files of a workspace: found without following links, each let in only if it is the user's and was trusted.
+
+use super::trust::UNTRUSTED;
+use super::{FOLDERS, Trust, WORKSPACE_FOLDER, is_hidden};
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::source::Source;
+use crate::world::ownership::{NOT_OWNED, linked};
+use crate::world::{EntryKind, World, path};
+
+/// More entries than a person could have read are none of a pack.
+const MOST_ENTRIES: usize = 10_000;
+/// Folders in folders, at most.
+const MOST_DEPTH: usize = 32;
+
+/// The paths of the pack files, from the root of the workspace, in their order; what cannot be used is told.
+pub fn workspace_files(workspace: &dyn World, faults: &mut Vec<Diagnostic>) -> Vec<String> {
+    let mut looking = Looking { workspace, faults, files: Vec::new(), entries: 0 };
+    if matches!(workspace.stat(WORKSPACE_FOLDER), Ok(None)) {
+        return Vec::new();
+    }
+    let found = workspace.check_owned(WORKSPACE_FOLDER).and_then(|()| {
+        for folder in FOLDERS {
+            let folder = path::join(WORKSPACE_FOLDER, folder);
+            if workspace.stat(&folder)?.is_some() {
+                looking.folder(&folder, 0)?;
+            }
+        }
+        Ok(())
+    });
+    let mut files = std::mem::take(&mut looking.files);
+    if let Err(fault) = found {
+        // What others may have put there is not used in part either.
+        faults.push(*fault);
+        return Vec::new();
+    }
+    files.sort();
+    files
+}
+
+/// The bytes of the pack files that may be used, by their path from the root of the workspace; why others may not is told.
+pub(super) fn admitted(workspace: &dyn World, trust: &Trust, faults: &mut Vec<Diagnostic>) -> Vec<(String, Vec<u8>)> {
+    let mut admitted = Vec::new();
+    let now = workspace.now_ms();
+    for file in workspace_files(workspace, faults) {
+        // A file of which nothing is known is not read: it may be anything, and of any size.
+        let bytes = if trust.knows(&file) { workspace.read_owned(&file) } else { Ok(Vec::new()) };
+        //= docs/spec.md#definitions
+        //# A file of the workspace layer MUST NOT be used before its content was trusted.
+        match bytes.and_then(|bytes| trust.check(&file, &bytes, now).map(|()| bytes)) {
+            Ok(bytes) => admitted.push((file, bytes)),
+            Err(fault) => faults.push(*fault.at(Source::new(file, "").place(0..0))),
+        }
+    }
+    admitted
+}
+
+/// Whether a fault says that a file of the workspace is withheld.
+pub fn is_withheld(fault: &Diagnostic) -> bool {
+    fault.code == UNTRUSTED || fault.code == NOT_OWNED
+}
+
+struct Looking<'a> {
+    workspace: &'a dyn World,
+    faults: &'a mut Vec<Diagnostic>,
+    files: Vec<String>,
+    entries: usize,
+}
+
+impl Looking<'_> {
+    fn folder(&mut self, folder: &str, depth: usize) -> Result<()> {
+        if depth > MOST_DEPTH {
+            return Err(too_many(format!("the folder `{folder}` lies more than {MOST_DEPTH} folders deep")));
+        }
+        if let Err(fault) = self.workspace.check_owned(folder) {
+            self.faults.push(*fault);
+            return Ok(());
+        }
+        for entry in self.workspace.list(folder)? {
+            self.entries += 1;
+            if self.entries > MOST_ENTRIES {
+                return Err(too_many(format!("`{WORKSPACE_FOLDER}` has more than {MOST_ENTRIES} entries")));
+            }
+            let path = path::join(folder, &entry.name);
+            match entry.entry {
+                _ if is_hidden(&path) && entry.entry != EntryKind::Folder => {}
+                _ if entry.link => self.faults.push(*linked(&path)),
+                EntryKind::Folder => self.folder(&path, depth + 1)?,
+                EntryKind::File => self.files.push(path),
+                EntryKind::Other => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+fn too_many(message: String) -> Box<Diagnostic> {
+    Diagnostic::new(Code::LIMIT, message).warning().help("no pack file of this workspace is used: remove what is none")
+}

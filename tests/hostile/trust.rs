@@ -1,0 +1,578 @@
+//! What a person trusted, and nothing more: each attack is made on a workspace whose pack is trusted, and shown to be live
+//! by a layer that needs no trust.
+
+use crate::house::House;
+use serde_json::{Value, json};
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::path::{Path, PathBuf};
+
+const PACK: &str = ".toolsd/tools.d/notes.toml";
+const SCRIPT: &str = ".toolsd/tools.d/notes.rhai";
+/// What only an attacker's file answers.
+const EVIL: &str = "the word of the attacker";
+/// What the trusted pack answers.
+const GOOD: &str = "the word of the pack";
+
+fn head(more: &str) -> String {
+    format!("[pack]\ntitle = \"Notes\"\nversion = \"1.0.0\"\n{more}\n")
+}
+
+fn tool(name: &str, rest: &str) -> String {
+    format!("[[tool]]\nname = \"{name}\"\ndescription = \"Says a word, which is all that it does.\"\n{rest}\n")
+}
+
+fn evil() -> String {
+    tool("evil", &format!("effect = \"pure\"\ntext = \"{EVIL}\""))
+}
+
+fn say() -> String {
+    tool("say", "effect = \"pure\"")
+}
+
+/// A workspace with a pack of two files, both trusted.
+fn trusted(edits: bool) -> House {
+    let house = House::new();
+    house.write(&format!("workspace/{PACK}"), head("") + &*say());
+    house.write(&format!("workspace/{SCRIPT}"), format!("fn say(args) {{ \"{GOOD}\" }}"));
+    let words: &[&str] = if edits { &["trust", "--edits", "notes", "--yes"] } else { &["trust", "--yes"] };
+    ended(&house, words, 0);
+    says(&house, &["call", "say"], GOOD, "before the attack");
+    house
+}
+
+#[track_caller]
+fn ended(house: &House, words: &[&str], code: i32) -> String {
+    let (ended, out, told) = house.run(words);
+    assert_eq!(ended, Some(code), "{words:?}: {out}{told}");
+    out + told.as_str()
+}
+
+#[track_caller]
+fn says(house: &House, words: &[&str], word: &str, why: &str) {
+    let (_, out, told) = house.run(words);
+    assert!(out.contains(word), "{why}: {words:?}: {out}{told}");
+}
+
+/// The attack is live where no trust is needed, and does not reach a client of the workspace.
+#[track_caller]
+fn held(house: &House, name: &str, call: &[&str]) {
+    let live = [call, &["--dir", ".toolsd"]].concat();
+    says(house, &live, EVIL, &format!("`{name}` is void"));
+    let (_, out, told) = house.run(call);
+    assert!(!out.contains(EVIL), "`{name}` succeeds: {out}");
+    assert!(told.contains("trust"), "`{name}` is not told: {told}");
+}
+
+fn at(house: &House, path: &str) -> PathBuf {
+    house.workspace().join(path)
+}
+
+//= docs/spec.md#trust
+//= type=test
+//# A file of the workspace MUST NOT be used unless its bytes are those that a person trusted, or edits of that very file were trusted and have not expired.
+#[test]
+fn bytes_that_nobody_trusted_are_not_used() {
+    type Attack = (&'static str, bool, fn(&House), &'static [&'static str]);
+    let attacks: [Attack; 9] = [
+        (
+            "a changed definition",
+            false,
+            |house| house.write(&format!("workspace/{PACK}"), head("") + &*evil()),
+            &["call", "evil"],
+        ),
+        (
+            "a changed script",
+            false,
+            |house| {
+                house.write(&format!("workspace/{SCRIPT}"), format!("fn say(args) {{ \"{EVIL}\" }}"));
+            },
+            &["call", "say"],
+        ),
+        (
+            "one byte more",
+            false,
+            |house| {
+                house.write(&format!("workspace/{SCRIPT}"), format!("fn say(args) {{ \"{GOOD}\" + \" and {EVIL}\" }}"));
+            },
+            &["call", "say"],
+        ),
+        (
+            "a new pack",
+            true,
+            |house| house.write("workspace/.toolsd/tools.d/other.toml", head("") + &*evil()),
+            &["call", "evil"],
+        ),
+        (
+            "a new definition of the pack",
+            true,
+            |house| house.write("workspace/.toolsd/tools.d/notes/a.toml", evil()),
+            &["call", "evil"],
+        ),
+        (
+            "a new library of the pack",
+            true,
+            |house| {
+                house.write("workspace/.toolsd/tools.d/notes/a.toml", tool("evil", "effect = \"pure\""));
+                house.write("workspace/.toolsd/tools.d/notes/a.rhai", format!("fn evil(args) {{ \"{EVIL}\" }}"));
+            },
+            &["call", "evil"],
+        ),
+        (
+            "a pack of the binary, shadowed",
+            true,
+            |house| {
+                house.write("workspace/.toolsd/tools.d/duvet.toml", head("") + &*evil());
+            },
+            &["call", "evil", "--pack", "duvet"],
+        ),
+        (
+            "an ejected file, changed",
+            true,
+            |house| {
+                ended(house, &["eject", "tools.d/conformance.toml"], 0);
+                house.write("workspace/.toolsd/tools.d/conformance.toml", head("") + &*evil());
+            },
+            &["call", "evil", "--pack", "conformance"],
+        ),
+        (
+            "a hidden folder of definitions",
+            true,
+            |house| {
+                house.write("workspace/.toolsd/tools.d/.notes/a.toml", head("") + &*evil());
+            },
+            &["call", "evil"],
+        ),
+    ];
+    for (name, with_edits, attack, call) in attacks {
+        for edits in [false, true].into_iter().filter(|edits| with_edits || !edits) {
+            let house = trusted(edits);
+            attack(&house);
+            held(&house, &format!("{name}, edits: {edits}"), call);
+        }
+    }
+}
+
+//= docs/spec.md#trust
+//= type=test
+//# A trusted edit MUST NOT widen what its file asks for: no grant, no effect, no limit.
+#[test]
+fn edits_are_used_until_they_ask_for_more() {
+    let same = |more: &str| head(more) + &*say() + &*evil();
+    let house = trusted(true);
+    house.write(&format!("workspace/{PACK}"), same(""));
+    says(&house, &["call", "evil"], EVIL, "an edit of a trusted file is used");
+    let wider = [
+        "grants = { read = [\".\"] }",
+        "grants = { write = [\"out/**\"] }",
+        "grants = { env = [\"HOME\"] }",
+        "grants = { run = [\"ls\"] }",
+        "grants = { git = \"read\" }",
+        "grants = { git = \"write\" }",
+        "root = [\".git\"]",
+        "[pack.limits]\ntime_ms = 10001",
+        "[pack.limits]\nticks = 50000001",
+        "[pack.limits]\nmemory_mb = 257",
+        "[pack.limits]\noutput_kb = 2049",
+        "[pack.limits]\ndepth = 65",
+        "[pack.config]\ntype = \"object\"\nproperties.place = { type = \"string\", format = \"path\", default = \"~/x\" }",
+    ];
+    for more in wider {
+        house.write(&format!("workspace/{PACK}"), same(more));
+        held(&house, more, &["call", "evil"]);
+    }
+    for rest in [
+        "effect = \"reads\"",
+        "effect = \"writes\"",
+        "effect = \"runs\"",
+        "effect = \"pure\"\nlimits = { time_ms = 20000 }",
+    ] {
+        house.write(
+            &format!("workspace/{PACK}"),
+            head("") + &*say() + &tool("evil", &format!("{rest}\ntext = \"{EVIL}\"")),
+        );
+        held(&house, rest, &["call", "evil"]);
+    }
+    // What was shown with wider grants may be narrowed, and be as wide again.
+    house.write(&format!("workspace/{PACK}"), same("grants = { git = \"write\" }\n[pack.limits]\ntime_ms = 500"));
+    ended(&house, &["trust", "--edits", "notes", "--yes"], 0);
+    for more in ["grants = { git = \"read\" }\n[pack.limits]\ntime_ms = 500", "[pack.limits]\ntime_ms = 100"] {
+        house.write(&format!("workspace/{PACK}"), same(more));
+        says(&house, &["call", "evil"], EVIL, more);
+    }
+    // A limit that was lower than usual and is gone is a wider one.
+    house.write(&format!("workspace/{PACK}"), same(""));
+    held(&house, "a limit that is left out", &["call", "evil"]);
+}
+
+fn record(house: &House) -> PathBuf {
+    house.parent().join("home/.local/state/toolsd/trust.json")
+}
+
+fn changed_record(house: &House, change: impl FnOnce(&mut Value)) {
+    let mut json: Value = serde_json::from_slice(&fs::read(record(house)).unwrap()).unwrap();
+    change(&mut json);
+    fs::write(record(house), json.to_string()).unwrap();
+}
+
+#[test]
+fn edits_expire_and_are_never_those_of_the_settings() {
+    let house = trusted(true);
+    house.write(&format!("workspace/{SCRIPT}"), format!("fn say(args) {{ \"{EVIL}\" }}"));
+    says(&house, &["call", "say"], EVIL, "edits are trusted");
+    let workspace = house.workspace().canonicalize().unwrap().to_str().unwrap().to_owned();
+    changed_record(&house, |json| json["workspaces"][&workspace]["files"][SCRIPT]["edits_until"] = json!(1000));
+    held(&house, "an edit after its time", &["call", "say"]);
+    assert!(ended(&house, &["trust", "--edits", "toolsd.toml", "--yes"], 2).contains("cannot be trusted"));
+    // Even if somebody wrote it into the record.
+    house.write("workspace/toolsd.toml", "[server]\nname = \"one\"\n");
+    ended(&house, &["trust", "--yes"], 0);
+    changed_record(&house, |json| {
+        json["workspaces"][&workspace]["files"]["toolsd.toml"]["edits_until"] = json!(i64::MAX)
+    });
+    house.write("workspace/toolsd.toml", "roots = [\"../outside\"]\n");
+    assert!(ended(&house, &["list"], 0).contains("`roots` is not used"));
+    for time in ["30", "d", "-1d", "0d", "400d", "99999999999999999999d", "1y", ""] {
+        ended(&house, &["trust", "--edits", "notes", "--yes", &format!("--until={time}")], 2);
+    }
+}
+
+//= docs/spec.md#trust
+//= type=test
+//# A file of the workspace that belongs to another user than this one or root, or that others can change, or that a symlink leads to, MUST NOT be used, whatever was trusted.
+#[test]
+fn files_that_others_can_change_are_not_used() {
+    let places = [PACK, SCRIPT, ".toolsd", ".toolsd/tools.d", "."];
+    for place in places {
+        for mode in [0o020, 0o002] {
+            let house = trusted(true);
+            let path = at(&house, place);
+            let before = fs::metadata(&path).unwrap().permissions().mode();
+            fs::set_permissions(&path, fs::Permissions::from_mode(before | mode)).unwrap();
+            refused(&house, &format!("{place} with {mode:03o}"), "chmod go-w");
+            fs::set_permissions(&path, fs::Permissions::from_mode(before)).unwrap();
+            says(&house, &["call", "say"], GOOD, "it is mended");
+        }
+        let house = trusted(true);
+        // Only root can give files away.
+        if chown(at(&house, place), Some(12_345), None).is_ok() {
+            refused(&house, &format!("{place} of another user"), "chown");
+        }
+    }
+}
+
+/// The pack is not served, and the way to mend that is told, by a call, by the doctor, and to a client.
+#[track_caller]
+fn refused(house: &House, name: &str, mend: &str) {
+    let (_, out, told) = house.run(&["call", "say"]);
+    assert!(!out.contains(GOOD) && told.contains(mend), "`{name}`: {out}{told}");
+    assert!(ended(house, &["doctor"], 1).contains(mend), "`{name}`");
+    assert!(ended(house, &["trust", "--yes"], 1).contains(mend), "`{name}`");
+}
+
+#[test]
+fn a_symlink_in_the_place_of_a_file_is_not_used() {
+    for place in [SCRIPT, PACK, ".toolsd", ".toolsd/tools.d"] {
+        for absolute in [false, true] {
+            let house = trusted(true);
+            // The bytes are those that were trusted: only the way to them differs.
+            let (from, to) = (at(&house, place), house.workspace().join("moved"));
+            fs::rename(&from, &to).unwrap();
+            let up = "../".repeat(place.matches('/').count());
+            symlink(if absolute { to } else { PathBuf::from(format!("{up}moved")) }, &from).unwrap();
+            let (_, out, told) = house.run(&["call", "say"]);
+            assert!(!out.contains(GOOD) && told.contains("symlink"), "{place}, {absolute}: {out}{told}");
+            // A folder that is no folder takes nothing else with it.
+            ended(&house, &["list", "--pack", "conformance"], 0);
+        }
+    }
+    let house = trusted(true);
+    house.write("outside/toolsd.toml", "roots = [\"../outside\"]\n");
+    symlink("../outside/toolsd.toml", at(&house, "toolsd.toml")).unwrap();
+    assert!(ended(&house, &["list"], 0).contains("`toolsd.toml` is a symlink"));
+}
+
+//= docs/spec.md#trust
+//= type=test
+//# An untrusted `toolsd.toml` MUST NOT choose packs, roots or names, MUST NOT raise a limit, and MUST NOT name a path.
+#[test]
+fn untrusted_settings_choose_nothing() {
+    let list = |house: &House| -> Value { serde_json::from_str(&house.run(&["list", "--format", "json"]).1).unwrap() };
+    type Seen = fn(&Value) -> String;
+    let packs: Seen = |list| list["packs"].to_string();
+    let tools: Seen = |list| list["tools"].to_string();
+    for (settings, seen, sign) in [
+        ("serve = [\"conformance\"]\n", packs, "conformance"),
+        ("serve = [\"notes\", \"spec-kitty\"]\n", packs, "spec-kitty"),
+        ("[prefixes]\nnotes = \"evil_\"\n", tools, "evil_"),
+    ] {
+        let house = trusted(true);
+        house.write("workspace/toolsd.toml", settings);
+        let found = list(&house);
+        assert!(!seen(&found).contains(sign) && seen(&found) != "[]", "{settings}: {found}");
+        assert!(found["faults"].to_string().contains("not used"), "{settings}: {found}");
+        ended(&house, &["trust", "--yes"], 0);
+        assert!(seen(&list(&house)).contains(sign), "`{settings}` is void");
+    }
+}
+
+//= docs/spec.md#trust
+//= type=test
+//# A record of trust that lies in the workspace, or that another user owns or can change, MUST NOT be believed.
+#[test]
+fn a_record_that_others_made_is_not_believed() {
+    let run = |house: &House, variable: &str, value: &Path| {
+        let output = house.command(&["call", "say"]).env(variable, value).output().unwrap();
+        String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
+    };
+    // A record in the workspace, where `HOME` leads.
+    let house = trusted(false);
+    let forged = at(&house, ".local/state/toolsd");
+    fs::create_dir_all(&forged).unwrap();
+    fs::copy(record(&house), forged.join("trust.json")).unwrap();
+    fs::remove_file(record(&house)).unwrap();
+    for home in [house.workspace(), house.workspace().join("sub/..")] {
+        let said = run(&house, "HOME", &home);
+        assert!(!said.contains(GOOD) && said.contains("not believed"), "{said}");
+    }
+    // The same record elsewhere counts: it is the place that is refused.
+    let other = house.parent().join("other");
+    fs::create_dir_all(other.join(".local/state")).unwrap();
+    fs::rename(&forged, other.join(".local/state/toolsd")).unwrap();
+    assert!(run(&house, "HOME", &other).contains(GOOD));
+    type Spoil = fn(&Path);
+    let spoils: [(&str, Spoil); 6] = [
+        ("world-writable", |path| fs::set_permissions(path, fs::Permissions::from_mode(0o666)).unwrap()),
+        ("group-writable", |path| fs::set_permissions(path, fs::Permissions::from_mode(0o660)).unwrap()),
+        ("in an open folder", |path| {
+            fs::set_permissions(path.parent().unwrap(), fs::Permissions::from_mode(0o777)).unwrap()
+        }),
+        ("a link", |path| {
+            fs::rename(path, path.with_extension("real")).unwrap();
+            symlink("trust.real", path).unwrap();
+        }),
+        ("broken", |path| fs::write(path, "{\"format\": 1").unwrap()),
+        ("of another form", |path| fs::write(path, "{\"format\": 2, \"workspaces\": {}}").unwrap()),
+    ];
+    for (name, spoil) in spoils {
+        let house = trusted(false);
+        spoil(&record(&house));
+        let (_, out, told) = house.run(&["call", "say"]);
+        assert!(!out.contains(GOOD) && told.contains("record of trust"), "{name}: {out}{told}");
+        assert!(ended(&house, &["doctor"], 1).contains("record of trust"), "{name}");
+        // The packs of the binary serve all the same.
+        ended(&house, &["list", "--pack", "conformance"], 0);
+    }
+    let house = trusted(false);
+    if chown(record(&house), Some(12_345), None).is_ok() {
+        assert!(!house.run(&["call", "say"]).1.contains(GOOD));
+    }
+}
+
+//= docs/spec.md#trust
+//= type=test
+//# A folder of the user's packs that a variable leads into the workspace MUST NOT be used.
+#[test]
+fn packs_of_the_user_do_not_lie_in_the_workspace() {
+    let house = trusted(false);
+    house.write("workspace/conf/toolsd/tools.d/other.toml", head("") + &*evil());
+    house.write("workspace/.config/toolsd/tools.d/other.toml", head("") + &*evil());
+    let run = |variable: &str, value: PathBuf| {
+        let mut command = house.command(&["call", "evil"]);
+        if variable == "HOME" {
+            command.env_remove("XDG_CONFIG_HOME");
+        }
+        let output = command.env(variable, value).output().unwrap();
+        String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
+    };
+    for (variable, place) in [("XDG_CONFIG_HOME", "conf"), ("XDG_CONFIG_HOME", "./conf"), ("HOME", ".")] {
+        let said = run(variable, at(&house, place));
+        assert!(!said.contains(EVIL) && said.contains("lies in the workspace"), "{variable}={place}: {said}");
+    }
+    fs::rename(at(&house, "conf"), house.parent().join("conf")).unwrap();
+    assert!(run("XDG_CONFIG_HOME", house.parent().join("conf")).contains(EVIL), "it is void");
+}
+
+//= docs/spec.md#trust
+//= type=test
+//# Trust MUST be found whatever `XDG_STATE_HOME` says.
+#[test]
+fn a_server_with_other_variables_finds_the_same_trust() {
+    let house = trusted(false);
+    let said = |state: Option<PathBuf>| {
+        let mut command = house.command(&["call", "say"]);
+        match state {
+            Some(state) => command.env("XDG_STATE_HOME", state),
+            None => command.env_remove("XDG_STATE_HOME"),
+        };
+        String::from_utf8(command.output().unwrap().stdout).unwrap()
+    };
+    for state in [None, Some(house.parent().join("elsewhere")), Some(at(&house, "state")), Some(PathBuf::new())] {
+        assert!(said(state.clone()).contains(GOOD), "{state:?}");
+    }
+    ended(&house, &["trust", "--revoke", "all"], 0);
+    for state in [None, Some(house.parent().join("elsewhere"))] {
+        assert!(!said(state.clone()).contains(GOOD), "{state:?}");
+    }
+}
+
+#[test]
+fn a_workspace_that_moved_is_another_one() {
+    let house = trusted(true);
+    let moved = house.parent().join("moved");
+    fs::rename(house.workspace(), &moved).unwrap();
+    let output = house.command(&["call", "say"]).current_dir(&moved).output().unwrap();
+    assert!(!String::from_utf8_lossy(&output.stdout).contains(GOOD));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("not trusted"));
+}
+
+//= docs/spec.md#trust
+//= type=test
+//# Nothing MUST be trusted before what each file asks for was shown and agreed to.
+#[test]
+fn nothing_is_trusted_unasked() {
+    let house = House::new();
+    house.write(&format!("workspace/{PACK}"), head("grants = { write = [\"out/**\"], run = [\"ls\"] }") + &*say());
+    house.write(&format!("workspace/{SCRIPT}"), format!("fn say(args) {{ \"{GOOD}\" }}"));
+    let said = ended(&house, &["trust"], 1);
+    assert!(
+        said.contains("writes \"out/**\"") && said.contains("runs: \"ls\"") && said.contains("nothing was trusted"),
+        "{said}"
+    );
+    // A machine says what it looked at.
+    let listing: Value = serde_json::from_str(&house.run(&["trust", "--format", "json"]).1).unwrap();
+    assert_eq!(listing["trusted"], json!(false));
+    ended(&house, &["trust", "--format", "json", "--yes"], 2);
+    house.write(&format!("workspace/{SCRIPT}"), format!("fn say(args) {{ \"{EVIL}\" }}"));
+    let hash = listing["hash"].as_str().unwrap();
+    assert!(ended(&house, &["trust", "--yes", "--hash", hash], 2).contains("not those"));
+    house.write(&format!("workspace/{SCRIPT}"), format!("fn say(args) {{ \"{GOOD}\" }}"));
+    // The hash is of what is agreed to: edits are more.
+    ended(&house, &["trust", "--edits", "notes", "--yes", "--hash", hash], 2);
+    assert!(!house.run(&["call", "say"]).1.contains(GOOD));
+    ended(&house, &["trust", "--format", "json", "--yes", "--hash", hash], 0);
+    says(&house, &["call", "say"], GOOD, "what was agreed to");
+    // What widened is shown.
+    house.write(
+        &format!("workspace/{PACK}"),
+        head("grants = { write = [\"out/**\", \"more\"], run = [\"ls\"], git = \"read\" }") + &*say(),
+    );
+    let said = ended(&house, &["trust"], 1);
+    assert!(said.contains("changed  + writes \"more\"  + git: read  (was: "), "{said}");
+    // Names that would fool a terminal are written out.
+    house.write("workspace/.toolsd/tools.d/\u{1b}[2Jx\u{202e}.toml", head(""));
+    let said = ended(&house, &["trust"], 1);
+    assert!(!said.contains('\u{1b}') && !said.contains('\u{202e}') && said.contains("\\u{1b}"), "{said:?}");
+}
+
+#[test]
+fn trust_is_listed_and_taken_back() {
+    let house = trusted(true);
+    let said = ended(&house, &["trust", "--list"], 0);
+    assert!(said.contains(PACK) && said.contains("edits until 20"), "{said}");
+    let listed: Value = serde_json::from_str(&house.run(&["trust", "--list", "--format", "json"]).1).unwrap();
+    assert_eq!(listed["workspaces"][0]["files"].as_array().unwrap().len(), 2, "{listed}");
+    ended(&house, &["trust", "--revoke", SCRIPT], 0);
+    assert!(!house.run(&["call", "say"]).1.contains(GOOD));
+    ended(&house, &["trust", "--revoke", "nothing"], 2);
+    ended(&house, &["trust", "--yes"], 0);
+    ended(&house, &["trust", "--revoke", "notes"], 0);
+    assert!(ended(&house, &["trust", "--list"], 0).contains("nothing is trusted"));
+    // Many at once: no change of the record is lost.
+    let folders: Vec<PathBuf> = (0..8).map(|number| house.parent().join(format!("w{number}"))).collect();
+    for folder in &folders {
+        fs::create_dir_all(folder.join(".toolsd/tools.d")).unwrap();
+        fs::write(folder.join(PACK), head("") + &*evil()).unwrap();
+    }
+    let running: Vec<_> =
+        folders.iter().map(|folder| house.command(&["trust", "--yes"]).current_dir(folder).spawn().unwrap()).collect();
+    running.into_iter().for_each(|mut child| assert!(child.wait().unwrap().success()));
+    let listed: Value = serde_json::from_str(&house.run(&["trust", "--list", "--format", "json"]).1).unwrap();
+    assert_eq!(listed["workspaces"].as_array().unwrap().len(), 8, "{listed}");
+}
+
+#[test]
+fn a_trusted_script_writes_no_file_that_is_code() {
+    let house = House::new();
+    let grants = "grants = { read = [\".\"], write = [\".\"] }";
+    house.write(&format!("workspace/{PACK}"), head(grants) + &tool("plant", "effect = \"writes\"\n[tool.input]\ntype = \"object\"\nproperties.how = { type = \"string\" }\nproperties.path = { type = \"string\" }"));
+    let script = "fn plant(args) {\n let at = args.path;\n switch args.how {\n\
+        \"write_text\" => write_text(at, \"x\"),\n \"append_text\" => append_text(at, \"x\"),\n\
+        \"write_bytes\" => write_bytes(at, from_base64(\"eA==\")),\n \"move_file\" => move_file(\"note.txt\", at),\n\
+        \"remove_file\" => remove_file(at),\n \"move_away\" => move_file(at, \"gone.txt\"),\n _ => fail(\"no such verb\")\n }\n \"done\"\n}\n";
+    house.write(&format!("workspace/{SCRIPT}"), script);
+    ended(&house, &["trust", "--edits", "notes", "--yes"], 0);
+    for how in ["write_text", "append_text", "write_bytes", "move_file"] {
+        let (_, out, told) = house.run(&["call", "plant", &format!("how={how}"), "path=plain.txt"]);
+        assert!(out.contains("done"), "`{how}` is void: {out}{told}");
+        fs::rename(at(&house, "plain.txt"), at(&house, "note.txt")).unwrap();
+    }
+    let before = house.snapshot();
+    for how in ["write_text", "append_text", "write_bytes", "move_file", "remove_file", "move_away"] {
+        for path in
+            [SCRIPT, PACK, ".toolsd/tools.d/evil.toml", "toolsd.toml", "sub/../.toolsd/x", ".TOOLSD/x", "./toolsd.toml"]
+        {
+            let (code, out, _) = house.run(&["call", "plant", &format!("how={how}"), &format!("path={path}")]);
+            assert_ne!(code, Some(0), "{how} {path}: {out}");
+        }
+    }
+    let state = house.parent().join("state");
+    let kept = |files: std::collections::BTreeMap<PathBuf, Vec<u8>>| -> Vec<_> {
+        files.into_iter().filter(|(path, _)| !path.starts_with(&state)).collect()
+    };
+    assert_eq!(kept(house.snapshot()), kept(before));
+}
+
+//= docs/spec.md#trust
+//= type=test
+//# A grant to write MUST NOT cover the host's own folders: those of the user's packs, of trust and of its state.
+#[test]
+fn a_script_that_may_write_everything_in_the_home_folder_plants_no_pack_there() {
+    let house = House::new();
+    let grants = "grants = { read = [\"~/**\", \".\"], write = [\"~/**\", \".\"] }";
+    let plant =
+        tool("plant", "effect = \"writes\"\n[tool.input]\ntype = \"object\"\nproperties.path = { type = \"string\" }");
+    house.write("layer/tools.d/notes.toml", head(grants) + &plant);
+    house.write("layer/tools.d/notes.rhai", "fn plant(args) { write_text(args.path, \"x\"); \"done\" }");
+    let home = house.parent().join("home");
+    let plants = |folder: &Path, path: &str| {
+        let mut command = house.command(&["call", "plant", &format!("path={path}"), "--dir"]);
+        command.arg(house.parent().join("layer")).arg("--workspace").arg(folder);
+        let output = command.env_remove("XDG_CONFIG_HOME").env_remove("XDG_STATE_HOME").output().unwrap();
+        String::from_utf8_lossy(&output.stdout).contains("done")
+    };
+    for (folder, to_home) in [(house.workspace(), "~/"), (home.clone(), "")] {
+        assert!(plants(&folder, &format!("{to_home}plain.txt")), "it is void");
+        for path in [
+            ".config/toolsd/tools.d/evil.toml",
+            ".config/TOOLSD/tools.d/evil.toml",
+            ".config/x/../toolsd/prompts/p.md",
+            ".local/state/toolsd/trust.json",
+            ".local/state/toolsd/pending/x",
+        ] {
+            assert!(!plants(&folder, &format!("{to_home}{path}")), "{to_home}{path} in {}", folder.display());
+        }
+    }
+}
+
+#[test]
+fn a_running_call_ends_with_what_it_began_with() {
+    let house = House::new();
+    house.write(&format!("workspace/{PACK}"), head("") + &tool("wait", "effect = \"pure\""));
+    house.write(&format!("workspace/{SCRIPT}"), format!("fn wait(args) {{ sleep(1500); \"{GOOD}\" }}"));
+    ended(&house, &["trust", "--yes"], 0);
+    let mut client = crate::house::Client::start(house.command(&["serve"]));
+    // The watch begins beside the first answers.
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    let id = client.begin("tools/call", json!({ "name": "wait", "arguments": {} }));
+    house.write(&format!("workspace/{SCRIPT}"), format!("fn wait(args) {{ \"{EVIL}\" }}"));
+    loop {
+        let answer = client.hear().unwrap();
+        if answer["id"] == json!(id) {
+            assert!(answer.to_string().contains(GOOD), "{answer}");
+            break;
+        }
+    }
+    // The untrusted edit is not served, neither then nor later: the last good state is.
+    assert_eq!(client.call("wait", json!({})), (GOOD.to_owned(), false));
+}
