@@ -89,8 +89,16 @@ impl Finding {
 }
 
 /// Every check, in the order in which its findings are told.
-const CHECKS: &[fn(&Session) -> Vec<Finding>] =
-    &[place::workspace, place::files, place::trust, packs::packs, place::sandbox, place::git, clients::clients, place::http];
+const CHECKS: &[fn(&Session) -> Vec<Finding>] = &[
+    place::workspace,
+    place::files,
+    place::trust,
+    packs::packs,
+    place::sandbox,
+    place::git,
+    clients::clients,
+    place::http,
+];
 
 impl Doctor {
     pub(super) fn run(self, session: &Session) -> Ended {

@@ -181,7 +181,9 @@ impl Permissions {
                 words.push(format!("{word} {}", values.join(", ")));
             }
         }
-        words.extend(self.0.get(GIT).map(|reach| format!("git: {}", ["none", "read", "write", "fetch"][*reach as usize & 3])));
+        words.extend(
+            self.0.get(GIT).map(|reach| format!("git: {}", ["none", "read", "write", "fetch"][*reach as usize & 3])),
+        );
         let effects: Vec<String> = self
             .0
             .iter()

@@ -1,6 +1,7 @@
 //! A view that shows no more of a world than a pack was granted and its definition declared.
 
 mod grants;
+mod judging;
 mod programs;
 mod protected;
 mod repositories;
@@ -8,9 +9,10 @@ mod repositories;
 mod tests;
 
 use grants::{below_root, compile};
+use judging::widened;
 pub use programs::is_never;
 pub use protected::protected_name;
-use protected::{PROTECTED, protected_part};
+use protected::protected_part;
 
 // No grant covers these variables. They are gone from the environment at the start: this is the second line.
 use super::disk::SECRET_VARIABLES as SECRET;
@@ -186,40 +188,6 @@ impl Granted {
         }
         let root = if self.is_foreign(&normal) { ", or start with `--root` of its folder" } else { "" };
         fault.help(format!("{}{root}", widened(verb, granted, path)))
-    }
-}
-
-/// How a pack is granted one path more.
-fn widened(verb: &str, granted: &[String], path: &str) -> String {
-    let mut list: Vec<String> = granted.iter().map(|glob| format!("{glob:?}")).collect();
-    list.push(format!("{path:?}"));
-    format!("allow it in `[pack]` by `grants = {{ {verb} = [{}] }}`", list.join(", "))
-}
-
-impl Rules {
-    fn judged(&self, may: bool, asked: &str, name: &str) -> Result<()> {
-        if may {
-            return Ok(());
-        }
-        let message = format!("`{asked}` leads to `{name}`, which the pack may not read");
-        Err(Diagnostic::new(Code::WORLD, message).help(widened("read", &self.allowed.read, name)))
-    }
-}
-
-//= docs/spec.md#roots
-//# What a symlink leads to MUST be covered by a grant itself.
-impl Judge for Rules {
-    fn may_read(&self, asked: &str, name: &str) -> Result<()> {
-        self.judged(self.read.matches(name), asked, name)
-    }
-
-    fn may_look(&self, asked: &str, name: &str, entry: EntryKind) -> Result<()> {
-        let may = self.read.matches(name) || (entry == EntryKind::Folder && self.read.may_match_below(name));
-        self.judged(may, asked, name)
-    }
-
-    fn protected(&self) -> &[&str] {
-        &PROTECTED
     }
 }
 

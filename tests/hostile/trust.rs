@@ -189,7 +189,7 @@ fn edits_are_used_until_they_ask_for_more() {
     ] {
         house.write(
             &format!("workspace/{PACK}"),
-            head("") + &*say() + &tool("evil", &format!("{rest}\ntext = \"{EVIL}\"")),
+            head("") + &*say() + &*tool("evil", &format!("{rest}\ntext = \"{EVIL}\"")),
         );
         held(&house, rest, &["call", "evil"]);
     }
@@ -495,7 +495,7 @@ fn trust_is_listed_and_taken_back() {
 fn a_trusted_script_writes_no_file_that_is_code() {
     let house = House::new();
     let grants = "grants = { read = [\".\"], write = [\".\"] }";
-    house.write(&format!("workspace/{PACK}"), head(grants) + &tool("plant", "effect = \"writes\"\n[tool.input]\ntype = \"object\"\nproperties.how = { type = \"string\" }\nproperties.path = { type = \"string\" }"));
+    house.write(&format!("workspace/{PACK}"), head(grants) + &*tool("plant", "effect = \"writes\"\n[tool.input]\ntype = \"object\"\nproperties.how = { type = \"string\" }\nproperties.path = { type = \"string\" }"));
     let script = "fn plant(args) {\n let at = args.path;\n switch args.how {\n\
         \"write_text\" => write_text(at, \"x\"),\n \"append_text\" => append_text(at, \"x\"),\n\
         \"write_bytes\" => write_bytes(at, from_base64(\"eA==\")),\n \"move_file\" => move_file(\"note.txt\", at),\n\
@@ -532,7 +532,7 @@ fn a_script_that_may_write_everything_in_the_home_folder_plants_no_pack_there() 
     let grants = "grants = { read = [\"~/**\", \".\"], write = [\"~/**\", \".\"] }";
     let plant =
         tool("plant", "effect = \"writes\"\n[tool.input]\ntype = \"object\"\nproperties.path = { type = \"string\" }");
-    house.write("layer/tools.d/notes.toml", head(grants) + &plant);
+    house.write("layer/tools.d/notes.toml", head(grants) + &*plant);
     house.write("layer/tools.d/notes.rhai", "fn plant(args) { write_text(args.path, \"x\"); \"done\" }");
     let home = house.parent().join("home");
     let plants = |folder: &Path, path: &str| {
@@ -558,7 +558,7 @@ fn a_script_that_may_write_everything_in_the_home_folder_plants_no_pack_there() 
 #[test]
 fn a_running_call_ends_with_what_it_began_with() {
     let house = House::new();
-    house.write(&format!("workspace/{PACK}"), head("") + &tool("wait", "effect = \"pure\""));
+    house.write(&format!("workspace/{PACK}"), head("") + &*tool("wait", "effect = \"pure\""));
     house.write(&format!("workspace/{SCRIPT}"), format!("fn wait(args) {{ sleep(1500); \"{GOOD}\" }}"));
     ended(&house, &["trust", "--yes"], 0);
     let mut client = crate::house::Client::start(house.command(&["serve"]));

@@ -176,11 +176,11 @@ impl Client for Web {
         }
         let body = reply(&mut stream);
         self.open = Some(stream);
-        let answers = body.lines().filter_map(|line| {
+        let mut answers = body.lines().filter_map(|line| {
             let json = line.strip_prefix("data:").unwrap_or(line).trim();
             serde_json::from_str::<Value>(json).ok().filter(|answer| answer["id"] == self.next)
         });
-        answers.last().unwrap_or_else(|| panic!("no answer to {method}: {body}"))
+        answers.next_back().unwrap_or_else(|| panic!("no answer to {method}: {body}"))
     }
 
     /// Whoever closes the connection takes the call back.

@@ -84,7 +84,9 @@ pub fn sandbox(_: &Session) -> Vec<Finding> {
     let says = status.to_string();
     vec![match (status.is_confining(), status.is_refusing()) {
         (true, _) => Finding::well("sandbox", says),
-        (_, true) => Finding::note("sandbox", says).next("a newer kernel, or a container that allows Landlock and seccomp"),
+        (_, true) => {
+            Finding::note("sandbox", says).next("a newer kernel, or a container that allows Landlock and seccomp")
+        }
         _ => Finding::note("sandbox", says).next("leave out `--sandbox` to have programs confined, or refused"),
     }]
 }

@@ -37,7 +37,8 @@ impl Granted {
         self.check_repository(&command.folder, repository)?;
         let mut command = command.clone();
         let allowed = &self.rules.allowed;
-        let folders = |grants: &[String]| enclosing_folders(self.world.as_ref(), grants, &self.rules.roots, &repository.top);
+        let folders =
+            |grants: &[String]| enclosing_folders(self.world.as_ref(), grants, &self.rules.roots, &repository.top);
         command.confinement.read.extend(folders(&allowed.read));
         if command.needs != Needs::ReadGit {
             command.confinement.write.extend(folders(&allowed.write));
