@@ -3,6 +3,7 @@
 //! Each attack is played twice: against git as a person runs it, where it must succeed (else it is none), and against
 //! a pack of ours, where it must not.
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
+#![allow(dead_code, reason = "the yard is shared with tests/git.rs")]
 
 #[path = "hostile/git.rs"]
 mod git;
