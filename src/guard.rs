@@ -1,12 +1,16 @@
 //! The limits of a running call: ticks, time, memory, cancellation. What it raises once it raises again.
 
+#[cfg(test)]
+pub mod gaps;
 mod memory;
 #[cfg(test)]
 mod tests;
 mod thread;
+mod work;
 
 pub use memory::Counting;
 pub use thread::{Entered, check, current, room, tick};
+pub use work::{BYTE, Checked, ITEM, LOOK, Work, each, is_over, pieces, price, spend, time_left};
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use std::cell::Cell;
@@ -64,6 +68,11 @@ struct Local {
     countdown: Cell<i32>,
     /// How much of the countdown was no tick: a check of a native loop weighs more than it counts.
     unticked: Cell<i32>,
+    /// Bytes that may still be allocated, freed or not, before the guard is asked at the next tick: a step that
+    /// copies much has taken long, though it holds nothing in the end.
+    churn: Cell<isize>,
+    /// Units of work left until the guard is asked.
+    work: Cell<isize>,
 }
 
 thread_local! {
@@ -74,6 +83,8 @@ thread_local! {
             ceiling: Cell::new(isize::MAX),
             countdown: Cell::new(i32::MAX),
             unticked: Cell::new(0),
+            churn: Cell::new(isize::MAX),
+            work: Cell::new(isize::MAX),
         }
     };
 }

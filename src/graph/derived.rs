@@ -206,6 +206,8 @@ impl Graph {
             };
             values[place] = plain(value)?;
         }
+        // What a stopped call computed is not kept.
+        guard::check()?;
         Ok(values)
     }
 

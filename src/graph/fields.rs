@@ -43,7 +43,7 @@ pub(super) fn plain(value: Value) -> Result<Value> {
             Kind::Rows | Kind::Set | Kind::Edges => {
                 let items = (0..handle.length().unwrap_or(0)).filter_map(|at| handle.item(at));
                 let items = items.map(plain).collect::<Result<Vec<_>>>()?;
-                if handle.kind() == Kind::Set { Value::handle(Set::new(items)) } else { Value::List(items) }
+                if handle.kind() == Kind::Set { Value::handle(Set::new(items)?) } else { Value::List(items) }
             }
             Kind::Node => handle.downcast::<Node>().map_or(Value::Null, |node| Value::Text(node.key())),
             Kind::Nodes => handle

@@ -18,6 +18,12 @@ const CHECK: i32 = 32;
 /// How much a thread may allocate before the guard is asked out of turn.
 const STRIDE: isize = 4 << 20;
 
+/// How much a thread may allocate, freed again or not, before the guard is asked out of turn.
+pub(super) const CHURN: isize = 8 << 20;
+
+/// How many units of work a native loop does between two looks at the guard: some milliseconds at most.
+pub(super) const WORK: isize = 64 << 10;
+
 thread_local! {
     static CURRENT: RefCell<Option<Arc<Guard>>> = const { RefCell::new(None) };
 }
@@ -69,9 +75,13 @@ fn arm(guard: Option<&Guard>) {
         let Some(guard) = guard else {
             local.countdown.set(i32::MAX);
             local.ceiling.set(isize::MAX);
+            local.churn.set(isize::MAX);
+            local.work.set(isize::MAX);
             return;
         };
         local.countdown.set(PERIOD);
+        local.churn.set(CHURN);
+        local.work.set(WORK);
         if guard.stopped.load(Ordering::Acquire) {
             local.ceiling.set(isize::MIN);
         } else {
@@ -106,7 +116,9 @@ fn step(weight: i32) -> Result<()> {
 }
 
 #[cold]
-fn ask() -> Result<()> {
+pub(super) fn ask() -> Result<()> {
+    #[cfg(test)]
+    super::gaps::looked();
     let guard = current();
     let (ticks, bytes) = take_counts();
     let answer = guard.as_ref().map_or(Ok(()), |guard| guard.account(ticks, bytes));

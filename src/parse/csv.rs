@@ -2,7 +2,7 @@
 
 use super::Input;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard;
+use crate::guard::{self, ITEM};
 use crate::value::{Map, Text, Value};
 use csv::{ReaderBuilder, StringRecord};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub fn rows(input: &Input<'_>, header: bool, separator: &str) -> Result<Value> {
     let mut names: Option<Vec<Text>> = None;
     let mut rows = Vec::new();
     while reader.read_record(&mut record).map_err(|error| input.fault(CODE, 0, error.to_string()))? {
-        guard::check()?;
+        guard::spend(record.len() * ITEM + record.as_slice().len())?;
         match &names {
             None if header => names = Some(read_names(input, &record)?),
             None => rows.push(Value::list(record.iter().map(Value::from))),

@@ -3,7 +3,8 @@
 use super::{Effect, Need, Param, Primitive};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph;
-use crate::value::{Bytes, Function, Json, Kind, Map, Object, Value};
+use crate::guard::{self, Work};
+use crate::value::{Bytes, Function, Json, Kind, Map, Object, Text, Value};
 
 static NULL: Value = Value::Null;
 
@@ -214,23 +215,26 @@ impl Args {
     }
 
     /// A list, copied if it lies in frozen data; empty if it was left out.
-    pub fn list(&self, name: &str) -> Vec<Value> {
+    pub fn list(&self, name: &str) -> Result<Vec<Value>> {
         match self.value(name) {
-            Value::List(items) => items.clone(),
-            Value::Handle(handle) => (0..handle.length().unwrap_or(0)).filter_map(|at| handle.item(at)).collect(),
-            _ => Vec::new(),
+            Value::List(items) => items.iter().cloned().collect_checked(),
+            Value::Handle(handle) => {
+                (0..handle.length().unwrap_or(0)).filter_map(|at| handle.item(at)).collect_checked()
+            }
+            _ => Ok(Vec::new()),
         }
     }
 
     /// A map, copied if it lies in frozen data; empty if it was left out.
-    pub fn map(&self, name: &str) -> Map {
+    pub fn map(&self, name: &str) -> Result<Map> {
         match self.value(name) {
-            Value::Map(map) => map.clone(),
-            Value::Handle(handle) => match Value::from_json(&handle.to_json()) {
-                Value::Map(map) => map,
-                _ => Map::new(),
-            },
-            _ => Map::new(),
+            Value::Map(map) => map.iter().map(|(key, value)| (Text::clone(key), value.clone())).collect_checked(),
+            Value::Handle(handle) => {
+                let thawed = Value::from_json(&handle.to_json());
+                guard::check()?;
+                Ok(if let Value::Map(map) = thawed { map } else { Map::new() })
+            }
+            _ => Ok(Map::new()),
         }
     }
 
@@ -239,9 +243,8 @@ impl Args {
         if let Some(text) = self.text_or(name) {
             return Ok(vec![text.to_owned()]);
         }
-        self.list(name)
-            .into_iter()
-            .map(|item| match item {
+        guard::each(self.list(name)?)
+            .map(|item| match item? {
                 Value::Text(text) => Ok(text.to_string()),
                 other => {
                     let message =
@@ -279,7 +282,11 @@ impl Args {
     }
 
     /// The argument as JSON.
-    pub fn json(&self, name: &str) -> Json {
-        self.value(name).to_json()
+    ///
+    /// # Errors
+    /// The call was stopped.
+    pub fn json(&self, name: &str) -> Result<Json> {
+        let json = self.value(name).to_json();
+        guard::check().map(|()| json)
     }
 }

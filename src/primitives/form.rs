@@ -35,7 +35,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
-    let schema = schema_of(&args.json("fields"));
+    let schema = schema_of(&args.json("fields")?);
     //= docs/spec.md#questions
     //# A form that elicitation does not allow MUST be refused before the client sees it.
     let flawed = flaws(&schema).into_iter().next();

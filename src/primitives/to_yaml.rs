@@ -43,7 +43,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     // As JSON, as what is written from it, and as the text that grows.
     reserve_for(args.value("value"), 3)?;
-    let tree = ordered(args.json("value"), &args.texts("order")?);
+    let tree = ordered(args.json("value")?, &args.texts("order")?);
     match args.text_or("style") {
         None | Some("indented") => parse::yaml_text(&tree).map(Value::from),
         Some("flush") => parse::yaml_flush(&tree).map(Value::from),

@@ -51,7 +51,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 const KEYS: [&str; 3] = ["timeout_s", "note", "pid_as"];
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
-    let options = args.map("options");
+    let options = args.map("options")?;
     let ((None, Some(body)) | (Some(body), _)) = (args.function("options"), args.function("body")) else {
         return Err(Diagnostic::new(Code::ARGUMENTS, "`with_lock` has no function to run")
             .help("use it as `with_lock(\"name\", |lock| …)`"));

@@ -1,11 +1,16 @@
 //! Values to JSON and back.
 
 use super::{Json, Value};
+use crate::guard::{self, BYTE, ITEM};
 
 impl Value {
     /// How it appears in a result. A float that JSON cannot hold (NaN, infinity) and a function become `null`.
+    ///
+    /// Nothing but `null` is given for the rest, once the running call is over: see [`guard::is_over`].
     pub fn to_json(&self) -> Json {
+        let bytes = self.as_text().map_or(0, str::len);
         match self {
+            _ if guard::is_over(ITEM + bytes * BYTE) => Json::Null,
             Self::Null | Self::Function(_) => Json::Null,
             Self::Bool(value) => Json::Bool(*value),
             Self::Integer(value) => Json::from(*value),
@@ -18,8 +23,12 @@ impl Value {
     }
 
     /// The value of a JSON text's tree. Whole numbers above the range of an integer become floats.
+    ///
+    /// Nothing but `()` is given for the rest, once the running call is over: see [`guard::is_over`].
     pub fn from_json(json: &Json) -> Self {
+        let bytes = json.as_str().map_or(0, str::len);
         match json {
+            _ if guard::is_over(ITEM + bytes * BYTE) => Self::Null,
             Json::Null => Self::Null,
             Json::Bool(value) => Self::Bool(*value),
             Json::Number(number) => match number.as_i64() {
@@ -38,6 +47,7 @@ impl Value {
 /// The same JSON, with the keys of `first` in front in every object, in that order; the others follow as they are.
 pub fn ordered(json: Json, first: &[String]) -> Json {
     match json {
+        Json::Array(_) | Json::Object(_) if guard::is_over(ITEM + first.len() * BYTE) => Json::Null,
         Json::Array(items) => Json::Array(items.into_iter().map(|item| ordered(item, first)).collect()),
         Json::Object(mut map) if !first.is_empty() => {
             let leading: Vec<(String, Json)> = first.iter().filter_map(|key| map.shift_remove_entry(key)).collect();

@@ -1,0 +1,222 @@
+//! Every primitive can be stopped: each is run on worst cases made from the kinds of its parameters, and the work it
+//! does between two looks at its guard is measured.
+//!
+//! A primitive is covered as soon as it is declared. Work is the time of the processor that the thread used, in units
+//! of a loop that is measured on the same machine and in the same build, so that a slow or busy machine does not count.
+
+mod inputs;
+
+use super::super::{Pool, Program};
+use super::host::TestHost;
+use crate::diagnostic::Result;
+use crate::graph::Functions;
+use crate::guard::{Cancel, Guard, Limits, gaps};
+use crate::primitive::{Context, Need, Param, Primitive};
+use crate::primitives::{self, ALL};
+use crate::value::{Callable, Function, Kind, Map, Text, Value};
+use inputs::Inputs;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// How long a case may run before its guard ends it, which is what is to be shown.
+const TIME: Duration = Duration::from_millis(100);
+
+/// The most units of work between two looks at the guard.
+const MOST_UNITS: u32 = 1_000_000;
+
+/// A case that does more between two looks is run so many times, and the least counts: what else the machine did does
+/// not happen each time.
+const TRIES: usize = 4;
+
+/// A native function as an argument.
+struct Native(Box<dyn Fn(Vec<Value>) -> Result<Value> + Send + Sync>);
+
+impl Callable for Native {
+    fn call(&self, arguments: Vec<Value>) -> Result<Value> {
+        (self.0)(arguments)
+    }
+}
+
+fn native(call: impl Fn(Vec<Value>) -> Result<Value> + Send + Sync + 'static) -> Value {
+    let function: Function = Arc::new(Native(Box::new(call)));
+    Value::Function(function)
+}
+
+/// What a primitive is called with in a case.
+#[derive(Clone)]
+struct Case {
+    /// What is shown of it when it fails.
+    label: String,
+    arguments: Vec<Value>,
+}
+
+/// Runs primitives as a script would.
+struct Bench {
+    host: TestHost,
+    functions: Arc<dyn Functions>,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let (program, _) = Program::compile(&[("a.rhai", "fn main() { }")]);
+        Self { host: TestHost::new(inputs::FILES), functions: program.functions_of("a.rhai") }
+    }
+
+    fn call(&self, primitive: &'static Primitive, arguments: Vec<Value>) -> Result<Value> {
+        let context = Context { host: &self.host, functions: &self.functions };
+        (primitive.run)(&context, primitive.accept(arguments)?)
+    }
+
+    fn named(&self, name: &str, arguments: Vec<Value>) -> Result<Value> {
+        self.call(primitives::find(name).expect("it is a primitive"), arguments)
+    }
+
+    /// The longest work between two looks in a case.
+    fn gap(&self, primitive: &'static Primitive, case: &Case) -> Duration {
+        let measured = || {
+            let arguments = case.arguments.clone();
+            let guard = Guard::new(Limits { time: TIME, memory: 1 << 30, ..Limits::default() }, Cancel::default());
+            let _entered = guard.enter();
+            let (given, gap) = gaps::longest(|| self.call(primitive, arguments));
+            drop(given);
+            gap
+        };
+        if !takes(primitive, Kind::Transaction) {
+            return measured();
+        }
+        // A transaction lives as long as the function that gets it.
+        let found = Mutex::new(Duration::ZERO);
+        let (found, primitive, case) = (Arc::new(found), primitive, case.clone());
+        let seen = Arc::clone(&found);
+        let within = native(move |arguments| {
+            let bench = Self::new();
+            let mut case = case.clone();
+            case.arguments[0] = arguments.into_iter().next().unwrap_or(Value::Null);
+            let guard = Guard::new(Limits { time: TIME, memory: 1 << 30, ..Limits::default() }, Cancel::default());
+            let _entered = guard.enter();
+            let (_, gap) = gaps::longest(|| bench.call(primitive, case.arguments));
+            *seen.lock().expect("no panic") = gap;
+            Ok(Value::Null)
+        });
+        let graph = self.named("new_graph", Vec::new()).expect("there is a graph");
+        inputs::fill(self, &graph, 200);
+        let _ = self.named("changed", vec![graph, within]);
+        *found.lock().expect("no panic")
+    }
+}
+
+fn takes(primitive: &Primitive, kind: Kind) -> bool {
+    primitive.params.first().is_some_and(|param| param.kinds.contains(&kind))
+}
+
+/// The work of one unit: a turn of a loop that moves a number and counts it.
+fn unit() -> Duration {
+    const TURNS: u32 = 200_000;
+    let mut least = Duration::MAX;
+    for _ in 0..5 {
+        let (sum, took) = gaps::longest(|| {
+            let numbers: Vec<u64> = (0..u64::from(TURNS)).map(std::hint::black_box).collect();
+            numbers.into_iter().fold(0_u64, u64::wrapping_add)
+        });
+        std::hint::black_box(sum);
+        least = least.min(took / TURNS);
+    }
+    least
+}
+
+/// The cases of a primitive: each parameter takes each of its worst values in turn while the others are harmless, and
+/// all parameters take the worst values together.
+fn cases(primitive: &'static Primitive, inputs: &Inputs) -> Vec<Case> {
+    let mut cases = Vec::new();
+    let values: Vec<Vec<(String, Value)>> =
+        primitive.params.iter().map(|param| inputs.worst(primitive.name, param)).collect();
+    for (at, worst) in values.iter().enumerate() {
+        for (label, value) in worst {
+            let chosen = |place: usize, param: &Param| {
+                (place == at).then(|| value.clone()).or_else(|| inputs.harmless(primitive.name, param))
+            };
+            cases.push(case(primitive, format!("{} = {label}", primitive.params[at].name), chosen));
+        }
+    }
+    let most = values.iter().map(Vec::len).max().unwrap_or(0);
+    for turn in 0..if values.len() > 1 { most } else { 0 } {
+        let chosen = |place: usize, param: &Param| {
+            let worst = values[place].get(turn).map(|(_, value)| value.clone());
+            worst.or_else(|| inputs.harmless(primitive.name, param))
+        };
+        cases.push(case(primitive, format!("all: {turn}"), chosen));
+    }
+    if cases.is_empty() {
+        cases.push(Case { label: "nothing".to_owned(), arguments: Vec::new() });
+    }
+    cases
+}
+
+/// The arguments made of what is chosen for each parameter; options that get nothing are left out.
+fn case(primitive: &Primitive, label: String, chosen: impl Fn(usize, &Param) -> Option<Value>) -> Case {
+    let mut arguments = Vec::new();
+    let mut options = Map::new();
+    for (place, param) in primitive.params.iter().enumerate() {
+        match (param.need, chosen(place, param)) {
+            (Need::Option, Some(value)) => drop(options.insert(Text::from(param.name), value)),
+            (Need::Option, None) => {}
+            (_, value) => arguments.push(value.unwrap_or(Value::Null)),
+        }
+    }
+    if !options.is_empty() {
+        arguments.push(Value::Map(options));
+    }
+    Case { label, arguments }
+}
+
+/// What a primitive does wrong.
+fn judged(primitive: &'static Primitive, bench: &Bench, inputs: &Inputs, most: Duration) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for case in cases(primitive, inputs) {
+        let mut least = Duration::MAX;
+        for _ in 0..TRIES {
+            least = least.min(bench.gap(primitive, &case));
+            if least <= most {
+                break;
+            }
+        }
+        if least > most {
+            wrong.push(format!("`{}`, {}: {least:?} between two looks at the guard", primitive.name, case.label));
+        }
+    }
+    wrong
+}
+
+//= docs/spec.md#scripts
+//= type=test
+//# A primitive MUST ask the guard of its call at least once for each 64 kB of work.
+#[test]
+fn every_primitive_looks_at_its_guard() {
+    let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let only = std::env::var("TOOLSD_PRIMITIVE").ok();
+    let work = || {
+        let (bench, most) = (Bench::new(), unit() * MOST_UNITS);
+        let inputs = Inputs::new(&bench);
+        if only.is_some() { eprintln!("most {most:?}"); }
+        while let Some(primitive) = ALL.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if only.as_deref().is_some_and(|only| !only.split(',').any(|only| only == primitive.name)) {
+                continue;
+            }
+            let started = std::time::Instant::now();
+            let found = judged(primitive, &bench, &inputs, most);
+            if std::env::var("TOOLSD_TIMES").is_ok() { eprintln!("{} {:?}", primitive.name, started.elapsed()); }
+            if std::env::var("TOOLSD_TIMES").is_ok() && !found.is_empty() { eprintln!("{found:#?}"); }
+            wrong.lock().expect("no panic").extend(found);
+        }
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..2)
+            .map(|_| std::thread::Builder::new().stack_size(32 << 20).spawn_scoped(scope, work).expect("it starts"))
+            .collect();
+        threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
+    });
+    let wrong = wrong.into_inner().expect("no panic");
+    assert!(wrong.is_empty(), "{} cases go on for too long:\n{}", wrong.len(), wrong.join("\n"));
+    let _ = Pool::new();
+}
