@@ -73,6 +73,8 @@ struct Local {
     churn: Cell<isize>,
     /// Units of work left until the guard is asked.
     work: Cell<isize>,
+    /// When the guard was last asked, by the coarse clock in milliseconds.
+    looked_ms: Cell<i64>,
 }
 
 thread_local! {
@@ -85,6 +87,7 @@ thread_local! {
             unticked: Cell::new(0),
             churn: Cell::new(isize::MAX),
             work: Cell::new(isize::MAX),
+            looked_ms: Cell::new(0),
         }
     };
 }

@@ -3,7 +3,7 @@
 use super::lookup::tokens;
 use super::{Graph, Key, Nodes, Reader};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::guard::{self, ITEM, Work};
+use crate::guard::{self, ITEM, Work, each};
 use crate::order::{compare, same as alike};
 use crate::pattern::Pattern;
 use crate::value::{Map, Value};
@@ -337,16 +337,15 @@ impl Nodes {
     }
 
     fn any_of_each(&self, fields: &[String], condition: &Condition, limit: Option<usize>) -> Result<Self> {
-        let readers: Vec<Reader<'_>> = fields.iter().map(|name| self.reader(name)).collect::<Result<_>>()?;
+        let readers: Vec<Reader<'_>> = each(fields).map(|name| self.reader(name?)).collect::<Result<_>>()?;
         let mut found = Vec::new();
-        for (at, node) in self.ids().iter().enumerate() {
-            if at % 1024 == 0 {
-                guard::check()?;
-            }
+        for node in self.ids() {
+            guard::spend(ITEM)?;
             if limit.is_some_and(|limit| found.len() >= limit) {
                 break;
             }
             for reader in &readers {
+                guard::spend(ITEM)?;
                 if condition.holds(&*reader.read(*node)?)? {
                     found.push(*node);
                     break;

@@ -206,7 +206,8 @@ impl Graph {
             };
             values[place] = plain(value)?;
         }
-        // What a stopped call computed is not kept.
+        //= docs/spec.md#scripts
+        //# What a stopped call computed MUST NOT be kept.
         guard::check()?;
         Ok(values)
     }

@@ -1,6 +1,6 @@
 //! The guard of the running thread: entered, ticked, asked.
 
-use super::{Guard, LOCAL};
+use super::{Guard, LOCAL, Local};
 use crate::diagnostic::Result;
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -17,6 +17,12 @@ const CHECK: i32 = 32;
 
 /// How much a thread may allocate before the guard is asked out of turn.
 const STRIDE: isize = 4 << 20;
+
+/// Steps of a script between two looks at the clock: a power of two.
+const BETWEEN_CLOCKS: i32 = 4;
+
+/// Milliseconds after which the guard is asked, whatever was counted since.
+const LATE_MS: i64 = 20;
 
 /// How much a thread may allocate, freed again or not, before the guard is asked out of turn.
 pub(super) const CHURN: isize = 8 << 20;
@@ -82,6 +88,7 @@ fn arm(guard: Option<&Guard>) {
         local.countdown.set(PERIOD);
         local.churn.set(CHURN);
         local.work.set(WORK);
+        local.looked_ms.set(coarse_ms());
         if guard.stopped.load(Ordering::Acquire) {
             local.ceiling.set(isize::MIN);
         } else {
@@ -92,10 +99,35 @@ fn arm(guard: Option<&Guard>) {
     });
 }
 
+//= docs/spec.md#scripts
+//# A loop of a script over slow operations MUST ask the guard within 20 ms and four steps.
 /// One step of a script. Raises what the running call's guard has to say.
+///
+/// A step may be one of the engine's own operations on a long text, which nothing can weigh: so the clock is read each few
+/// steps, too.
 #[inline]
 pub fn tick() -> Result<()> {
-    step(1)
+    step(1)?;
+    let is_late = LOCAL.with(|local| local.countdown.get() & (BETWEEN_CLOCKS - 1) == 0 && is_late(local));
+    if is_late { ask() } else { Ok(()) }
+}
+
+fn is_late(local: &Local) -> bool {
+    local.countdown.get() <= PERIOD && coarse_ms().wrapping_sub(local.looked_ms.get()) > LATE_MS
+}
+
+/// Milliseconds of a clock that costs some nanoseconds to read, and steps every few milliseconds.
+#[cfg(target_os = "linux")]
+fn coarse_ms() -> i64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::MonotonicCoarse);
+    time.tv_sec.wrapping_mul(1_000).wrapping_add(time.tv_nsec / 1_000_000)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn coarse_ms() -> i64 {
+    static BEGAN: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+    let passed = BEGAN.get_or_init(std::time::Instant::now).elapsed().as_millis();
+    i64::try_from(passed).unwrap_or(i64::MAX)
 }
 
 /// Raises what the running call's guard has to say: to be called in every long native loop.

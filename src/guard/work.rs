@@ -49,6 +49,8 @@ fn is_due(units: usize) -> bool {
     })
 }
 
+//= docs/spec.md#scripts
+//# Work that cannot be stopped once it has begun MUST be refused where it would take longer than the call has left, or 200 ms.
 /// Refuses work that cannot be stopped in between, before it begins: if it would take longer than the call has left, or
 /// longer than any call may go on after its end. `nanoseconds` is what a byte of the input takes at worst, measured.
 ///

@@ -8,6 +8,9 @@ use crate::value::{Bytes, Function, Json, Kind, Map, Object, Text, Value};
 
 static NULL: Value = Value::Null;
 
+/// The longest path, in bytes: 16 times what Linux takes.
+const LONGEST_PATH: usize = 64 << 10;
+
 /// Checked arguments. Names are those of the declaration; keys of the options map are read the same way.
 pub struct Args {
     primitive: &'static Primitive,
@@ -182,6 +185,20 @@ impl Args {
     /// A text that must be there.
     pub fn text(&self, name: &str) -> &str {
         self.value(name).as_text().unwrap_or_default()
+    }
+
+    /// A text that is a path.
+    ///
+    /// # Errors
+    /// It is longer than any path: what cleans and resolves it cannot be stopped.
+    pub fn path(&self, name: &str) -> Result<&str> {
+        let path = self.text(name);
+        if path.len() <= LONGEST_PATH {
+            return Ok(path);
+        }
+        let (bytes, most) = (path.len().div_ceil(1 << 10), LONGEST_PATH >> 10);
+        let message = format!("`{name}` of `{}` has {bytes} kB; a path has up to {most} kB", self.primitive.name);
+        Err(Diagnostic::new(Code::ARGUMENTS, message).help("is it the text of a file?"))
     }
 
     /// A text that may be left out.

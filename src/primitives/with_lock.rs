@@ -66,7 +66,7 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     };
     let said = options.get("note").map_or(Json::Null, Value::to_json);
     let also = options.get("pid_as").and_then(Value::as_text);
-    let path = args.text("path");
+    let path = args.path("path")?;
     let world = context.host.world();
     let (mut lock, waited) = taken(context, path, Duration::from_secs_f64(timeout))?;
     let stale = stale(&**world, path, lock.left())?;

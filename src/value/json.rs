@@ -2,6 +2,7 @@
 
 use super::{Json, Value};
 use crate::guard::{self, BYTE, ITEM};
+use std::collections::HashMap;
 
 impl Value {
     /// How it appears in a result. A float that JSON cannot hold (NaN, infinity) and a function become `null`.
@@ -45,16 +46,26 @@ impl Value {
 }
 
 /// The same JSON, with the keys of `first` in front in every object, in that order; the others follow as they are.
+///
+/// Nothing but `null` is given for the rest, once the running call is over: see [`guard::is_over`].
 pub fn ordered(json: Json, first: &[String]) -> Json {
+    // Of a key that is named twice the first place counts.
+    let places: HashMap<&str, usize> = first.iter().map(String::as_str).zip(0..first.len()).rev().collect();
+    in_order(json, &places)
+}
+
+fn in_order(json: Json, places: &HashMap<&str, usize>) -> Json {
     match json {
-        Json::Array(_) | Json::Object(_) if guard::is_over(ITEM + first.len() * BYTE) => Json::Null,
-        Json::Array(items) => Json::Array(items.into_iter().map(|item| ordered(item, first)).collect()),
-        Json::Object(mut map) if !first.is_empty() => {
-            let leading: Vec<(String, Json)> = first.iter().filter_map(|key| map.shift_remove_entry(key)).collect();
-            let pairs = leading.into_iter().chain(map);
-            Json::Object(pairs.map(|(key, value)| (key, ordered(value, first))).collect())
+        Json::Array(_) | Json::Object(_) if guard::is_over(ITEM) => Json::Null,
+        Json::Array(items) => Json::Array(items.into_iter().map(|item| in_order(item, places)).collect()),
+        Json::Object(map) => {
+            guard::is_over(map.len() * ITEM);
+            let place = |(key, _): &(String, Json)| places.get(key.as_str()).copied();
+            let (mut leading, others): (Vec<_>, Vec<_>) = map.into_iter().partition(|pair| place(pair).is_some());
+            leading.sort_by_key(place);
+            let pairs = leading.into_iter().chain(others);
+            Json::Object(pairs.map(|(key, value)| (key, in_order(value, places))).collect())
         }
-        Json::Object(map) => Json::Object(map.into_iter().map(|(key, value)| (key, ordered(value, first))).collect()),
         scalar => scalar,
     }
 }

@@ -56,7 +56,6 @@ const NAMED: &[(&str, &[&str])] = &[
     ("quote", &["double"]),
     ("level", &["info"]),
     ("regex", &["a", "\\w", "(.)\\s*"]),
-    ("path", &["a.txt"]),
     ("mime_type", &["text/plain"]),
     ("capability", &["roots"]),
     ("program", &["none"]),
@@ -159,6 +158,9 @@ impl Inputs {
         }
         if let Some(words) = words(primitive, param.name) {
             return words.first().map(|word| (*word).into());
+        }
+        if matches!(param.name, "path" | "globs") {
+            return Some(FILES[0].0.into());
         }
         let kind = param.kinds[0];
         Some(match kind {
