@@ -80,14 +80,15 @@ pub fn pieces_at_starters(text: &str) -> impl Iterator<Item = Result<&str>> {
     // What a character is taken apart to decides; letters of Hangul combine though their class is 0.
     let starts = |letter: char| {
         std::iter::once(letter).nfkd().next().is_none_or(|first| {
-            canonical_combining_class(first) == 0 && !is_combining_mark(first) && !is_jamo(first)
+            canonical_combining_class(first) == 0 && !is_combining_mark(first) && !is_inner_jamo(first)
         })
     };
     pieces_before(text, starts)
 }
 
-fn is_jamo(letter: char) -> bool {
-    matches!(letter, '\u{1100}'..='\u{11ff}' | '\u{a960}'..='\u{a97f}' | '\u{d7b0}'..='\u{d7ff}')
+/// Whether it is a vowel or a final consonant of Hangul, which make a syllable with what stands before them.
+fn is_inner_jamo(letter: char) -> bool {
+    matches!(letter, '\u{1160}'..='\u{11ff}' | '\u{d7b0}'..='\u{d7ff}')
 }
 
 /// A text in pieces of some [`LOOK`] bytes, each but the first beginning with a letter that `begins` takes, if there is

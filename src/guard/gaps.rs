@@ -25,11 +25,21 @@ pub(super) fn looked() {
     LONGEST.set(LONGEST.get().max(gap));
 }
 
-/// Runs `job`; the longest work between two looks at the guard, its beginning and its end included.
-pub fn longest<T>(job: impl FnOnce() -> T) -> (T, Duration) {
-    LAST.set(used());
+/// The work of a job.
+#[derive(Clone, Copy)]
+pub struct Worked {
+    /// All of it.
+    pub whole: Duration,
+    /// The most between two looks at the guard, beginning and end included.
+    pub longest: Duration,
+}
+
+/// Runs `job` and measures its work.
+pub fn worked<T>(job: impl FnOnce() -> T) -> (T, Worked) {
+    let began = used();
+    LAST.set(began);
     LONGEST.set(Duration::ZERO);
     let given = job();
     looked();
-    (given, LONGEST.get())
+    (given, Worked { whole: LAST.get().saturating_sub(began), longest: LONGEST.get() })
 }

@@ -192,9 +192,17 @@ impl Args {
     /// # Errors
     /// It is longer than any path: what cleans and resolves it cannot be stopped.
     pub fn path(&self, name: &str) -> Result<&str> {
-        let path = self.text(name);
+        Ok(self.path_or(name)?.unwrap_or_default())
+    }
+
+    /// The same, of a path that may be left out.
+    ///
+    /// # Errors
+    /// It is longer than any path.
+    pub fn path_or(&self, name: &str) -> Result<Option<&str>> {
+        let Some(path) = self.text_or(name) else { return Ok(None) };
         if path.len() <= LONGEST_PATH {
-            return Ok(path);
+            return Ok(Some(path));
         }
         let (bytes, most) = (path.len().div_ceil(1 << 10), LONGEST_PATH >> 10);
         let message = format!("`{name}` of `{}` has {bytes} kB; a path has up to {most} kB", self.primitive.name);

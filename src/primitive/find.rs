@@ -60,11 +60,14 @@ pub fn find_of(args: &Args) -> Result<Find> {
         None => None,
     };
     let (globs, skip) = (args.texts("globs")?, args.texts("skip")?);
-    guard::price("a set of globs", globs.iter().chain(&skip).map(|glob| glob.len() + 1).sum(), COMPILING)?;
+    // Each glob is compiled behind the root.
+    let root = args.path_or("root")?.unwrap_or(".");
+    let bytes = globs.iter().chain(&skip).map(|glob| glob.len().saturating_add(root.len()));
+    guard::price("a set of globs", bytes.fold(0, usize::saturating_add), COMPILING)?;
     Ok(Find {
         globs,
         skip,
-        root: args.text_or("root").unwrap_or(".").to_owned(),
+        root: root.to_owned(),
         hidden: args.flag("hidden"),
         ignore: args.given("ignore").is_none() || args.flag("ignore"),
         follow: args.flag("follow"),

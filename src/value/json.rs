@@ -45,12 +45,26 @@ impl Value {
     }
 }
 
+/// A copy of a tree of JSON, counted as work.
+///
+/// Nothing but `null` is given for the rest, once the running call is over: see [`guard::is_over`].
+pub(super) fn copied(json: &Json) -> Json {
+    if guard::is_over(ITEM + json.as_str().map_or(0, str::len)) {
+        return Json::Null;
+    }
+    match json {
+        Json::Array(items) => Json::Array(items.iter().map(copied).collect()),
+        Json::Object(map) => Json::Object(map.iter().map(|(key, value)| (key.clone(), copied(value))).collect()),
+        scalar => scalar.clone(),
+    }
+}
+
 /// The same JSON, with the keys of `first` in front in every object, in that order; the others follow as they are.
 ///
 /// Nothing but `null` is given for the rest, once the running call is over: see [`guard::is_over`].
 pub fn ordered(json: Json, first: &[String]) -> Json {
     // Of a key that is named twice the first place counts.
-    let places: HashMap<&str, usize> = first.iter().map(String::as_str).zip(0..first.len()).rev().collect();
+    let places: HashMap<&str, usize> = first.iter().map(String::as_str).zip(0..first.len()).rev().take_while(|_| !guard::is_over(ITEM)).collect();
     in_order(json, &places)
 }
 
