@@ -5,6 +5,9 @@ use crate::guard::{self, LOOK};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::{canonical_combining_class, is_combining_mark};
 
+/// What a byte of a text that is looked for takes at worst, in nanoseconds.
+const PREPARING: u32 = 15;
+
 /// How many characters a text has.
 pub fn count(text: &str) -> Result<usize> {
     guard::pieces(text).map(|piece| Ok(piece?.chars().count())).sum()
@@ -42,17 +45,32 @@ pub fn fill(by: &str, length: usize) -> Result<String> {
 /// The words of the text, one blank between them.
 pub fn collapsed(text: &str) -> Result<String> {
     let mut collapsed = String::with_capacity(text.len());
-    let mut seen = 0;
-    for word in text.split_whitespace() {
-        // White space between two words counts with the second one.
-        let end = word.as_ptr().addr() + word.len() - text.as_ptr().addr();
-        guard::spend(end - std::mem::replace(&mut seen, end))?;
-        if !collapsed.is_empty() {
-            collapsed.push(' ');
+    let mut gap = false;
+    for piece in guard::pieces(text) {
+        for (place, part) in piece?.split(char::is_whitespace).enumerate() {
+            gap |= place > 0;
+            if part.is_empty() {
+                continue;
+            }
+            if std::mem::take(&mut gap) && !collapsed.is_empty() {
+                collapsed.push(' ');
+            }
+            collapsed.push_str(part);
         }
-        collapsed.push_str(word);
     }
     Ok(collapsed)
+}
+
+/// The byte at which `part` begins first.
+///
+/// # Errors
+/// The part is too long to be prepared for the search without being stopped; the running call was stopped.
+pub fn find(text: &str, part: &str) -> Result<Option<usize>> {
+    guard::spend(text.len())?;
+    if part.len() > LOOK {
+        guard::price("a text to look for", part.len(), PREPARING)?;
+    }
+    Ok(memchr::memmem::find(text.as_bytes(), part.as_bytes()))
 }
 
 /// The text in upper case.
@@ -115,8 +133,20 @@ mod tests {
 
     /// Texts that are longer than a piece, with what must not be cut about the cut.
     fn long() -> impl Iterator<Item = String> {
-        let parts = ["e\u{301}\u{316}", "ΑΣ ", "\u{ff76}\u{ff9e}", "\u{314e}\u{314f}\u{3134}", "\u{1112}\u{1161}\u{11ab}", "ﬁ\u{fdfa}", "\u{9c7}\u{9be}", "aß ", "\u{1F468}\u{200d}"];
-        parts.into_iter().flat_map(|part| (0..6).map(move |shift| format!("{}{}", "x".repeat(shift), part.repeat(3 * LOOK / part.len()))))
+        let parts = [
+            "e\u{301}\u{316}",
+            "ΑΣ ",
+            "\u{ff76}\u{ff9e}",
+            "\u{314e}\u{314f}\u{3134}",
+            "\u{1112}\u{1161}\u{11ab}",
+            "ﬁ\u{fdfa}",
+            "\u{9c7}\u{9be}",
+            "aß ",
+            "\u{1F468}\u{200d}",
+        ];
+        parts.into_iter().flat_map(|part| {
+            (0..6).map(move |shift| format!("{}{}", "x".repeat(shift), part.repeat(3 * LOOK / part.len())))
+        })
     }
 
     #[test]
@@ -125,6 +155,7 @@ mod tests {
             assert!(to_lower(&text).unwrap() == text.to_lowercase());
             assert!(to_upper(&text).unwrap() == text.to_uppercase());
             assert_eq!(count(&text).unwrap(), text.chars().count());
+            assert!(collapsed(&text).unwrap() == text.split_whitespace().collect::<Vec<_>>().join(" "));
             let pieces: Vec<&str> = pieces_at_starters(&text).map(Result::unwrap).collect();
             assert!(pieces.len() > 1);
             assert!(pieces.iter().flat_map(|piece| piece.nfc()).eq(text.nfc()));

@@ -133,7 +133,10 @@ mod tests {
 
     #[test]
     fn a_unicode_slug_keeps_letters_and_numbers_and_no_double_hyphen() {
-        assert_eq!(unicode_slug("Concept: Workspace & Data Governance", "-").unwrap(), "concept-workspace-data-governance");
+        assert_eq!(
+            unicode_slug("Concept: Workspace & Data Governance", "-").unwrap(),
+            "concept-workspace-data-governance"
+        );
         assert_eq!(unicode_slug(" café -- Straße ² ", "-").unwrap(), "cafe-strasse-2");
         assert_eq!(unicode_slug("snake_case\u{a0}и北京ı", "-").unwrap(), "snakecase-и北京ı");
         assert_eq!(unicode_slug("…", "-").unwrap(), "");

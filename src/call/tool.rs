@@ -69,9 +69,8 @@ pub fn call(
         let declared = if running::fills(body) { declared(&served.input) } else { Vec::new() };
         if *body == Body::Prompts { prompts(&accepted) } else { running.body(body, &accepted, &declared) }
     });
-    let ended = value
-        .and_then(|value| shown(&value, served, running))
-        .and_then(|outcome| writing::settled(running, outcome));
+    let ended =
+        value.and_then(|value| shown(&value, served, running)).and_then(|outcome| writing::settled(running, outcome));
     let fault = match ended {
         Ok(outcome) => return Ok(outcome),
         Err(fault) => fault,

@@ -5,8 +5,8 @@ mod layout;
 use super::Events;
 use crate::bounded::BoundedText;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::parse::{self, Input, yaml_flush, yaml_scalar};
 use crate::guard::{self, Work};
+use crate::parse::{self, Input, yaml_flush, yaml_scalar};
 use crate::value::{Json, Value, ordered};
 use granit_parser::ScalarStyle;
 use layout::{Entry, Node, Shape};
@@ -41,8 +41,10 @@ pub fn rewrite_yaml(input: &Input<'_>, changes: &Json, order: &[String]) -> Resu
     let places: HashMap<&String, usize> = order.iter().zip(0..order.len()).rev().collect_checked()?;
     let place = |key: &String| places.get(key).copied().unwrap_or(order.len());
     keys.sort_by(|a, b| place(a).cmp(&place(b)).then_with(|| a.cmp(b)));
-    let entries: Option<HashMap<&String, &Entry>> =
-        entries.as_ref().map(|entries| entries.iter().rev().map(|entry| (&entry.key, entry)).collect_checked()).transpose()?;
+    let entries: Option<HashMap<&String, &Entry>> = entries
+        .as_ref()
+        .map(|entries| entries.iter().rev().map(|entry| (&entry.key, entry)).collect_checked())
+        .transpose()?;
     let mut text = BoundedText::default();
     for key in keys {
         guard::spend(KEY)?;

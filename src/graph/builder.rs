@@ -105,7 +105,8 @@ impl Builder {
     /// them is first read, and that are kept for the snapshot; nodes and edges among them stay nodes and edges.
     pub fn derive_values(&self, names: &[String], function: &str) -> Result<()> {
         let mut state = self.lock();
-        let known: HashSet<&str> = state.derived.iter().flat_map(Values::names).map(|name| &**name).collect_checked()?;
+        let known: HashSet<&str> =
+            state.derived.iter().flat_map(Values::names).map(|name| &**name).collect_checked()?;
         let taken = |name: &&String| {
             matches!(&***name, "faults" | "stamp")
                 || state.values.contains_key(name.as_str())

@@ -154,7 +154,9 @@ impl Test {
                 (Value::Text(whole), Value::Text(part)) => whole.to_lowercase().contains(&**part),
                 (value, part) => sequence(value).iter().any(|item| alike(part, &folded(item, fold))),
             },
-            Self::Words(words) => text(value).is_some_and(|text| words.iter().all(|word| !guard::is_over(ITEM + text.len()) && has_word(&text, word))),
+            Self::Words(words) => text(value).is_some_and(|text| {
+                words.iter().all(|word| !guard::is_over(ITEM + text.len()) && has_word(&text, word))
+            }),
             Self::Tokens(words) => value.as_text().is_some_and(|text| {
                 let text = text.to_lowercase();
                 words.iter().all(|word| !guard::is_over(ITEM + text.len()) && tokens(&text).any(|token| token == word))

@@ -3,8 +3,8 @@
 use super::access::follow;
 use super::nodes::once;
 use super::{Condition, EdgeRow, Graph, NONE, Node, Nodes, Reference, Rows, Target};
-use crate::guard::{self, BYTE, ITEM};
 use crate::diagnostic::Result;
+use crate::guard::{self, BYTE, ITEM};
 use crate::value::{Function, Json, Kind, Map, Object, Text, Value, no_field};
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! The verbs that add nodes and references, for a file's fragment and for the builder alike.
 
 use super::{Builder, Fragment, Head, How, Node, Reference, Table, Target, hash_of, plain, record};
-use crate::guard::{self, ITEM, each};
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard::{self, ITEM, each};
 use crate::value::{Json, Kind, Map, Object, Text, Value, no_field};
 use rustc_hash::FxHashMap;
 use std::sync::{Mutex, PoisonError};

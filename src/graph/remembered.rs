@@ -1,8 +1,8 @@
 //! What sorts and searches found out about a snapshot: made on first use, and kept with it.
 
 use super::{Graph, Nodes, Standing};
-use crate::guard::{self, ITEM};
 use crate::diagnostic::Result;
+use crate::guard::{self, ITEM};
 use crate::order::SortKey;
 use crate::value::Value;
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -153,8 +153,8 @@ pub fn parse(source: &Arc<Source>, dates: Dates, faults: &mut Vec<Diagnostic>) -
 /// The first fault; the text is longer than what is read without being stopped in between; the call was stopped.
 pub fn parse_to_fault(source: &Arc<Source>, dates: Dates) -> Result<Node> {
     guard::price("the reader of TOML", source.text.len(), READING)?;
-    let table = DeTable::parse(&source.text)
-        .map_err(|error| syntax(source, error.message(), error.span().unwrap_or(0..0)))?;
+    let table =
+        DeTable::parse(&source.text).map_err(|error| syntax(source, error.message(), error.span().unwrap_or(0..0)))?;
     let mut faults = Vec::new();
     let tree = tree(source, table.get_ref(), dates, &mut faults);
     guard::check()?;

@@ -2,6 +2,7 @@
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
+use crate::letters;
 use crate::order::{self, Set};
 use crate::primitive::*;
 use crate::sequence;
@@ -37,7 +38,7 @@ fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
     }
     let what = args.take("what");
     let found = match args.value("within") {
-        Value::Text(text) => memchr::memmem::find(text.as_bytes(), part(&what)?.as_bytes()).is_some(),
+        Value::Text(text) => letters::find(text, part(&what)?)?.is_some(),
         Value::Map(map) => map.contains_key(part(&what)?),
         Value::List(items) => items.iter().any(|item| order::same(item, &what)),
         Value::Handle(handle) => match (handle.downcast::<Set>(), handle.length()) {

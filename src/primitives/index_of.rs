@@ -21,6 +21,6 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn place(text: &str, part: &str) -> Result<i64> {
-    let Some(at) = memchr::memmem::find(text.as_bytes(), part.as_bytes()) else { return Ok(-1) };
+    let Some(at) = letters::find(text, part)? else { return Ok(-1) };
     letters::count(&text[..at]).map(|letters| i64::try_from(letters).unwrap_or(i64::MAX))
 }

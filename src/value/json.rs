@@ -64,7 +64,8 @@ pub(super) fn copied(json: &Json) -> Json {
 /// Nothing but `null` is given for the rest, once the running call is over: see [`guard::is_over`].
 pub fn ordered(json: Json, first: &[String]) -> Json {
     // Of a key that is named twice the first place counts.
-    let places: HashMap<&str, usize> = first.iter().map(String::as_str).zip(0..first.len()).rev().take_while(|_| !guard::is_over(ITEM)).collect();
+    let places: HashMap<&str, usize> =
+        first.iter().map(String::as_str).zip(0..first.len()).rev().take_while(|_| !guard::is_over(ITEM)).collect();
     in_order(json, &places)
 }
 

@@ -60,11 +60,10 @@ fn extract(context: &NativeCallContext<'_>, list: &Array, from: INT, count: INT)
 fn change(module: &mut Module) {
     FuncRegistration::new("push").set_into_module(module, |list: &mut Array, item: Dynamic| list.push(item));
     FuncRegistration::new("pop").set_into_module(module, |list: &mut Array| list.pop().unwrap_or(Dynamic::UNIT));
-    FuncRegistration::new("shift")
-        .set_into_module(module, |context: NativeCallContext, list: &mut Array| -> Outcome {
-            spend(&context, list.len())?;
-            Ok(if list.is_empty() { Dynamic::UNIT } else { list.remove(0) })
-        });
+    FuncRegistration::new("shift").set_into_module(module, |context: NativeCallContext, list: &mut Array| -> Outcome {
+        spend(&context, list.len())?;
+        Ok(if list.is_empty() { Dynamic::UNIT } else { list.remove(0) })
+    });
     FuncRegistration::new("insert").set_into_module(
         module,
         |context: NativeCallContext, list: &mut Array, at: INT, item: Dynamic| -> Outcome<()> {

@@ -13,12 +13,10 @@ pub(super) fn register(module: &mut Module) {
     pure("len").set_into_module(module, |map: &mut Map| map.len() as INT);
     pure("is_empty").set_into_module(module, |map: &mut Map| map.is_empty());
     pure("contains").set_into_module(module, |map: &mut Map, key: &str| map.contains_key(key));
-    pure("==").set_into_module(module, |context: NativeCallContext, a: &mut Map, b: Map| {
-        compared(&context, equal(a, &b))
-    });
-    pure("!=").set_into_module(module, |context: NativeCallContext, a: &mut Map, b: Map| {
-        compared(&context, !equal(a, &b))
-    });
+    pure("==")
+        .set_into_module(module, |context: NativeCallContext, a: &mut Map, b: Map| compared(&context, equal(a, &b)));
+    pure("!=")
+        .set_into_module(module, |context: NativeCallContext, a: &mut Map, b: Map| compared(&context, !equal(a, &b)));
     pure("+").set_into_module(module, |context: NativeCallContext, a: &mut Map, b: Map| -> Outcome<Map> {
         spend(&context, (a.len() + b.len()) * ITEM)?;
         let mut both = a.clone();

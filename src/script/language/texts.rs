@@ -1,6 +1,6 @@
 //! Texts: length, joining, letters. The other verbs of texts are primitives.
 
-use super::{HandleBox, Outcome, compared, raise, show, spend};
+use super::{HandleBox, Outcome, compared, raise, show};
 use crate::guard::{self, ITEM};
 use crate::letters;
 use rhai::{Array, Dynamic, FuncRegistration, INT, ImmutableString, Map, Module, NativeCallContext};
@@ -9,16 +9,14 @@ use std::any::TypeId;
 pub(super) fn register(module: &mut Module) {
     set(module, "len").set_into_module(module, |context: NativeCallContext, text: &str| length(&context, text));
     set(module, "is_empty").set_into_module(module, |text: &str| text.is_empty());
-    set(module, "contains").set_into_module(module, |context: NativeCallContext, text: &str, part: &str| {
-        contains(&context, text, part)
-    });
+    set(module, "contains")
+        .set_into_module(module, |context: NativeCallContext, text: &str, part: &str| contains(&context, text, part));
     set(module, "contains").set_into_module(module, |context: NativeCallContext, text: &str, letter: char| {
         contains(&context, text, letter.encode_utf8(&mut [0; 4]))
     });
     let getter = |name: &str| FuncRegistration::new_getter(name).with_purity(true).with_volatility(false);
-    getter("len").set_into_module(module, |context: NativeCallContext, text: &mut ImmutableString| {
-        length(&context, text)
-    });
+    getter("len")
+        .set_into_module(module, |context: NativeCallContext, text: &mut ImmutableString| length(&context, text));
     getter("is_empty").set_into_module(module, |text: &mut ImmutableString| text.is_empty());
     join(module);
     for name in ["to_string", "print"] {
@@ -39,8 +37,7 @@ pub(super) fn register(module: &mut Module) {
     }
     // A letter of a text is a text, as everywhere else.
     module.set_iter(TypeId::of::<ImmutableString>(), |text| {
-        let letters: Vec<Dynamic> =
-            text.into_immutable_string().map(|text| letters_of(&text)).unwrap_or_default();
+        let letters: Vec<Dynamic> = text.into_immutable_string().map(|text| letters_of(&text)).unwrap_or_default();
         Box::new(letters.into_iter())
     });
     // What a script throws as a text has the fields of an error, too.
@@ -53,8 +50,7 @@ fn length(context: &NativeCallContext<'_>, text: &str) -> Outcome<INT> {
 }
 
 fn contains(context: &NativeCallContext<'_>, text: &str, part: &str) -> Outcome<bool> {
-    spend(context, text.len())?;
-    Ok(memchr::memmem::find(text.as_bytes(), part.as_bytes()).is_some())
+    letters::find(text, part).map(|found| found.is_some()).map_err(|fault| raise(fault, context))
 }
 
 fn letter(letter: char) -> Dynamic {
