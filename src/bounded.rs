@@ -34,6 +34,13 @@ pub fn reserve_for(value: &Value, times: usize) -> Result<()> {
     if bytes < SMALL { Ok(()) } else { guard::room(bytes) }
 }
 
+/// Refuses a value that cannot be worked on in time: see [`guard::price`]. `nanoseconds` is what a byte takes at worst.
+pub fn price(what: &str, value: &Value, nanoseconds: u32) -> Result<()> {
+    let bytes = weight(value);
+    guard::check()?;
+    guard::price(what, bytes, nanoseconds)
+}
+
 /// The bytes that a value holds, native things aside: those are made once and shared. Counted as work.
 fn weight(value: &Value) -> usize {
     if guard::is_over(ITEM) {

@@ -2,8 +2,8 @@
 
 use crate::diagnostic::Result;
 use crate::guard::{self, LOOK};
-use unicode_normalization::UnicodeNormalization;
-use unicode_normalization::char::{canonical_combining_class, is_combining_mark};
+use unicode_normalization::char::canonical_combining_class;
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 /// What a byte of a text that is looked for takes at worst, in nanoseconds.
 const PREPARING: u32 = 15;
@@ -95,18 +95,13 @@ pub fn to_lower(text: &str) -> Result<String> {
 /// The text in pieces that can be normalized apart (UAX 15): each but the first begins with a character that combines
 /// with none before it, if one comes soon; sequences of thousands of marks are cut.
 pub fn pieces_at_starters(text: &str) -> impl Iterator<Item = Result<&str>> {
-    // What a character is taken apart to decides; letters of Hangul combine though their class is 0.
+    // What a character is taken apart to decides, and whether that may make one with what stands before it.
     let starts = |letter: char| {
         std::iter::once(letter).nfkd().next().is_none_or(|first| {
-            canonical_combining_class(first) == 0 && !is_combining_mark(first) && !is_inner_jamo(first)
+            canonical_combining_class(first) == 0 && is_nfc_quick(std::iter::once(first)) == IsNormalized::Yes
         })
     };
     pieces_before(text, starts)
-}
-
-/// Whether it is a vowel or a final consonant of Hangul, which make a syllable with what stands before them.
-fn is_inner_jamo(letter: char) -> bool {
-    matches!(letter, '\u{1160}'..='\u{11ff}' | '\u{d7b0}'..='\u{d7ff}')
 }
 
 /// A text in pieces of some [`LOOK`] bytes, each but the first beginning with a letter that `begins` takes, if there is

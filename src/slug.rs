@@ -59,6 +59,7 @@ pub fn unicode_slug(text: &str, separator: &str) -> Result<String> {
     let mut gap = false;
     for piece in letters::pieces_at_starters(text) {
         for character in piece?.nfkd().flat_map(folded) {
+            guard::spend(guard::BYTE)?;
             if character.is_whitespace() || character == '-' {
                 gap = true;
             } else if character.is_alphabetic() && !is_mark(character) || character.is_numeric() {

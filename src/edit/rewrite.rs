@@ -38,7 +38,8 @@ pub fn rewrite_yaml(input: &Input<'_>, changes: &Json, order: &[String]) -> Resu
     let mut keys: Vec<&String> = data.keys().chain(changes.keys().filter(|key| !data.contains_key(*key))).collect();
     keys.retain(|key| changes.get(*key).is_none_or(|value| !value.is_null()));
     // Of a key that is named twice the first place counts.
-    let places: HashMap<&String, usize> = order.iter().zip(0..order.len()).rev().collect_checked()?;
+    let places: HashMap<&String, usize> =
+        order.iter().enumerate().map(|(place, key)| (key, place)).rev().collect_checked()?;
     let place = |key: &String| places.get(key).copied().unwrap_or(order.len());
     keys.sort_by(|a, b| place(a).cmp(&place(b)).then_with(|| a.cmp(b)));
     let entries: Option<HashMap<&String, &Entry>> = entries

@@ -50,6 +50,9 @@ pub const PRIMITIVE: Primitive = Primitive {
     run,
 };
 
+/// The longest query, in bytes.
+const LONGEST: usize = 64 << 10;
+
 fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
     if let Some(answer) = sequence::own_answer(&args, "search", "list", &["query", "fields", "limit", "any"]) {
         return answer;
@@ -114,6 +117,11 @@ enum Rank {
 
 impl Query {
     fn read(query: &str, any: bool) -> Result<Self> {
+        if query.len() > LONGEST {
+            let (bytes, most) = (query.len().div_ceil(1 << 10), LONGEST >> 10);
+            let message = format!("the query has {bytes} kB; `search` takes up to {most} kB");
+            return Err(Diagnostic::new(Code::LIMIT, message).help("give some words"));
+        }
         let query = letters::to_lower(query.trim())?;
         let quoted = query.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
         let phrase = letters::collapsed(quoted.unwrap_or(&query))?;

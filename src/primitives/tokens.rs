@@ -30,7 +30,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let found = match args.value("of") {
-        Value::Text(text) => tokens_in(text),
+        Value::Text(text) => tokens_in(text)?,
         nodes => Nodes::given(nodes)?.tokens(args.text_or("field").unwrap_or("text"))?,
     };
     Set::new(found.into_iter().map(Value::Text).collect_checked()?).map(Value::handle)

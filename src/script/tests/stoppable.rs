@@ -61,9 +61,13 @@ const PRICED: &[(&str, u32)] = &[
     ("find_folders", 10),
     ("find_in_files", 10),
     ("find_links", 10),
+    ("form", 10),
     ("parse_markdown", 10),
     ("parse_toml", 10),
+    ("parse_yaml", 10),
     ("plain_text", 10),
+    ("rewrite_yaml", 10),
+    ("to_yaml", 10),
 ];
 
 /// What a primitive is called with in a case.
@@ -119,7 +123,7 @@ impl Bench {
             return measured();
         }
         // A transaction lives as long as the function that gets it.
-        let found = Arc::new(Mutex::new(Worked { whole: Duration::ZERO, longest: Duration::ZERO }));
+        let found: Arc<Mutex<Worked>> = Arc::new(Mutex::new(Worked { whole: Duration::ZERO, longest: Duration::ZERO }));
         let case = case.clone();
         let seen = Arc::clone(&found);
         let within = native(move |arguments| {
@@ -134,8 +138,8 @@ impl Bench {
         let graph = self.named("new_graph", Vec::new()).expect("there is a graph");
         inputs::fill(self, &graph, 200);
         let _ = self.named("changed", vec![graph, within]);
-        let found = *found.lock().expect("no panic");
-        found
+        let worked = found.lock().expect("no panic");
+        *worked
     }
 }
 
