@@ -58,34 +58,51 @@ impl Cancel {
 
 /// Per thread: what it holds, and how far it is from the next look at its guard.
 struct Local {
-    /// Bytes allocated on this thread minus bytes freed on it, since it began.
-    net: Cell<isize>,
-    /// `net` when it was last added to the guard.
+    /// Bytes allocated on this thread since it began.
+    allocated: Cell<isize>,
+    /// Bytes freed on this thread since it began.
+    freed: Cell<isize>,
+    /// [`Local::net`] when it was last added to the guard.
     counted: Cell<isize>,
-    /// Above this `net` the guard is asked at the next tick.
+    /// Above this [`Local::net`] the guard is asked at the next tick.
     ceiling: Cell<isize>,
+    /// Above this `allocated` the guard is asked at the next tick: a step that copies much has taken long, though it
+    /// holds nothing in the end.
+    churn: Cell<isize>,
     /// Ticks until the guard is asked.
     countdown: Cell<i32>,
     /// How much of the countdown was no tick: a check of a native loop weighs more than it counts.
     unticked: Cell<i32>,
-    /// Bytes that may still be allocated, freed or not, before the guard is asked at the next tick: a step that
-    /// copies much has taken long, though it holds nothing in the end.
-    churn: Cell<isize>,
     /// Units of work left until the guard is asked.
     work: Cell<isize>,
     /// When the guard was last asked, by the coarse clock in milliseconds.
     looked_ms: Cell<i64>,
 }
 
+impl Local {
+    /// Bytes allocated on this thread minus bytes freed on it, since it began.
+    #[inline]
+    fn net(&self) -> isize {
+        self.allocated.get().wrapping_sub(self.freed.get())
+    }
+
+    /// Whether so much was allocated that the guard is to be asked.
+    #[inline]
+    fn is_full(&self) -> bool {
+        self.net() > self.ceiling.get() || self.allocated.get() > self.churn.get()
+    }
+}
+
 thread_local! {
     static LOCAL: Local = const {
         Local {
-            net: Cell::new(0),
+            allocated: Cell::new(0),
+            freed: Cell::new(0),
             counted: Cell::new(0),
             ceiling: Cell::new(isize::MAX),
+            churn: Cell::new(isize::MAX),
             countdown: Cell::new(i32::MAX),
             unticked: Cell::new(0),
-            churn: Cell::new(isize::MAX),
             work: Cell::new(isize::MAX),
             looked_ms: Cell::new(0),
         }

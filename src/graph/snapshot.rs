@@ -7,6 +7,7 @@ use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::value::{Handle, Json, Kind, Map, Object, Text, Value};
 use rustc_hash::FxHashMap;
 use std::any::Any;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
@@ -313,7 +314,9 @@ impl Graph {
 
     /// The nodes of these kinds, or all of them, in the order of insertion. A kind without nodes is no fault.
     pub fn nodes(self: &Arc<Self>, kinds: &[String]) -> Nodes {
-        let known: Vec<u16> = kinds.iter().filter_map(|kind| self.parts.kind_at.get(kind.as_str()).copied()).collect();
+        let known = kinds.iter().filter_map(|kind| self.parts.kind_at.get(kind.as_str()).copied());
+        // A kind that is named often is collected once.
+        let known: Vec<u16> = known.collect::<BTreeSet<u16>>().into_iter().collect();
         match (kinds, known.as_slice()) {
             ([], _) => {
                 let count = u32::try_from(self.len()).unwrap_or(NONE);

@@ -6,7 +6,6 @@
 //! allocates nor fails, not even while a thread ends.
 
 use super::LOCAL;
-use super::thread::CHURN;
 use mimalloc::MiMalloc;
 use std::alloc::{GlobalAlloc, Layout};
 
@@ -14,22 +13,11 @@ use std::alloc::{GlobalAlloc, Layout};
 pub struct Counting;
 
 fn count(bytes: usize) {
-    let bytes = isize::try_from(bytes).unwrap_or(isize::MAX);
-    LOCAL.with(|local| {
-        local.net.set(local.net.get().wrapping_add(bytes));
-        let left = local.churn.get().saturating_sub(bytes);
-        local.churn.set(left);
-        if left < 0 {
-            // The guard is asked at the next step.
-            local.ceiling.set(isize::MIN);
-            local.churn.set(CHURN);
-        }
-    });
+    LOCAL.with(|local| local.allocated.set(local.allocated.get().wrapping_add_unsigned(bytes)));
 }
 
 fn discount(bytes: usize) {
-    let bytes = isize::try_from(bytes).unwrap_or(isize::MAX);
-    LOCAL.with(|local| local.net.set(local.net.get().wrapping_sub(bytes)));
+    LOCAL.with(|local| local.freed.set(local.freed.get().wrapping_add_unsigned(bytes)));
 }
 
 #[allow(unsafe_code, reason = "an allocator cannot be written without it; see the head of this file")]

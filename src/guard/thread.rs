@@ -25,10 +25,10 @@ const BETWEEN_CLOCKS: i32 = 4;
 const LATE_MS: i64 = 20;
 
 /// How much a thread may allocate, freed again or not, before the guard is asked out of turn.
-pub(super) const CHURN: isize = 8 << 20;
+const CHURN: isize = 8 << 20;
 
 /// How many units of work a native loop does between two looks at the guard: some milliseconds at most.
-pub(super) const WORK: isize = 64 << 10;
+const WORK: isize = 64 << 10;
 
 thread_local! {
     static CURRENT: RefCell<Option<Arc<Guard>>> = const { RefCell::new(None) };
@@ -68,7 +68,7 @@ fn swap(guard: Option<Arc<Guard>>) -> Option<Arc<Guard>> {
 /// Ticks and bytes since they were last taken.
 fn take_counts() -> (u64, isize) {
     LOCAL.with(|local| {
-        let net = local.net.get();
+        let net = local.net();
         let bytes = net.wrapping_sub(local.counted.replace(net));
         let spent = PERIOD.saturating_sub(local.countdown.replace(PERIOD)).saturating_sub(local.unticked.replace(0));
         (u64::try_from(spent).unwrap_or(0), bytes)
@@ -86,7 +86,7 @@ fn arm(guard: Option<&Guard>) {
             return;
         };
         local.countdown.set(PERIOD);
-        local.churn.set(CHURN);
+        local.churn.set(local.allocated.get().saturating_add(CHURN));
         local.work.set(WORK);
         local.looked_ms.set(coarse_ms());
         if guard.stopped.load(Ordering::Acquire) {
@@ -94,7 +94,7 @@ fn arm(guard: Option<&Guard>) {
         } else {
             let left = guard.limits.memory.saturating_sub(guard.memory());
             let stride = isize::try_from(left).map_or(STRIDE, |left| left.min(STRIDE));
-            local.ceiling.set(local.net.get().saturating_add(stride));
+            local.ceiling.set(local.net().saturating_add(stride));
         }
     });
 }
@@ -107,9 +107,12 @@ fn arm(guard: Option<&Guard>) {
 /// steps, too.
 #[inline]
 pub fn tick() -> Result<()> {
-    step(1)?;
-    let is_late = LOCAL.with(|local| local.countdown.get() & (BETWEEN_CLOCKS - 1) == 0 && is_late(local));
-    if is_late { ask() } else { Ok(()) }
+    let due = LOCAL.with(|local| {
+        let left = local.countdown.get().saturating_sub(1);
+        local.countdown.set(left);
+        left <= 0 || local.is_full() || left & (BETWEEN_CLOCKS - 1) == 0 && is_late(local)
+    });
+    if due { ask() } else { Ok(()) }
 }
 
 fn is_late(local: &Local) -> bool {
@@ -133,16 +136,11 @@ fn coarse_ms() -> i64 {
 /// Raises what the running call's guard has to say: to be called in every long native loop.
 #[inline]
 pub fn check() -> Result<()> {
-    LOCAL.with(|local| local.unticked.set(local.unticked.get().saturating_add(CHECK)));
-    step(CHECK)
-}
-
-#[inline]
-fn step(weight: i32) -> Result<()> {
     let due = LOCAL.with(|local| {
-        let left = local.countdown.get().saturating_sub(weight);
+        local.unticked.set(local.unticked.get().saturating_add(CHECK));
+        let left = local.countdown.get().saturating_sub(CHECK);
         local.countdown.set(left);
-        left <= 0 || local.net.get() > local.ceiling.get()
+        left <= 0 || local.is_full()
     });
     if due { ask() } else { Ok(()) }
 }

@@ -45,7 +45,7 @@ fn is_due(units: usize) -> bool {
     LOCAL.with(|local| {
         let left = local.work.get().saturating_sub_unsigned(units);
         local.work.set(left);
-        left <= 0 || local.net.get() > local.ceiling.get()
+        left <= 0 || local.is_full()
     })
 }
 

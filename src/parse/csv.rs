@@ -5,6 +5,7 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{self, ITEM, Work};
 use crate::value::{Map, Text, Value};
 use csv::{ReaderBuilder, StringRecord};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// The code of its faults.
@@ -65,14 +66,16 @@ const QUOTED: usize = 4;
 
 fn read_names(input: &Input<'_>, record: &StringRecord) -> Result<Vec<Text>> {
     let names: Vec<Text> = record.iter().map(|name| Text::from(name.trim())).collect_checked()?;
-    let mut seen = std::collections::BTreeSet::new();
-    match names.iter().find(|name| !seen.insert(Text::clone(name))) {
-        Some(twice) => {
-            let message = format!("the column `{twice}` stands twice in the header");
-            Err(input.fault(CODE, start(input, record), message).help("`header: false` gives the rows as lists"))
+    let mut seen = HashSet::new();
+    for name in &names {
+        guard::spend(ITEM + name.len())?;
+        if !seen.insert(name) {
+            let message = format!("the column `{name}` stands twice in the header");
+            let fault = input.fault(CODE, start(input, record), message);
+            return Err(fault.help("`header: false` gives the rows as lists"));
         }
-        None => Ok(names),
     }
+    Ok(names)
 }
 
 /// The byte at which a row begins: the reader counts the blank lines before it to it.
