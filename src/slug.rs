@@ -27,7 +27,9 @@ pub fn ascii_slug(text: &str, separator: &str) -> Result<String> {
             if character.is_ascii() {
                 push(character);
             } else {
-                deunicode::deunicode_char(character).unwrap_or(" ").chars().for_each(&mut push);
+                let spelled = deunicode::deunicode_char(character).unwrap_or(" ");
+                guard::spend(spelled.len())?;
+                spelled.chars().for_each(&mut push);
             }
         }
     }

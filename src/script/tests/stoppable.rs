@@ -99,12 +99,17 @@ impl Bench {
         self.call(primitives::find(name).expect("it is a primitive"), arguments)
     }
 
-    /// The work of a case, that of dropping what it is given left out.
-    fn worked(&self, primitive: &'static Primitive, case: &Case) -> Worked {
+    /// The work of a case, if a stretch between two looks is too long, that of dropping what it is given left out.
+    fn too_long(&self, primitive: &'static Primitive, case: &Case, unit: Duration) -> Option<Worked> {
+        let priced = PRICED.iter().find(|(name, _)| *name == primitive.name).map(|(_, times)| *times);
+        let worked = self.worked_with_drops(primitive, case);
+        if !is_too_long(worked, unit, priced) {
+            return None;
+        }
         let given = case.arguments.clone();
         let dropped = gaps::worked(|| drop(given)).1.whole * 2;
-        let worked = self.worked_with_drops(primitive, case);
-        Worked { longest: worked.longest.saturating_sub(dropped), ..worked }
+        let worked = Worked { longest: worked.longest.saturating_sub(dropped), ..worked };
+        is_too_long(worked, unit, priced).then_some(worked)
     }
 
     fn worked_with_drops(&self, primitive: &'static Primitive, case: &Case) -> Worked {
@@ -117,7 +122,7 @@ impl Bench {
             }
             let guard = Guard::new(Limits { time: TIME, memory: 1 << 30, ..Limits::default() }, Cancel::default());
             let _entered = guard.enter();
-            gaps::worked(|| self.call(primitive, arguments)).1
+            whole(gaps::worked(|| self.call(primitive, arguments)).1, &guard)
         };
         if !takes(primitive, Kind::Transaction) {
             return measured();
@@ -132,7 +137,8 @@ impl Bench {
             case.arguments[0] = arguments.into_iter().next().unwrap_or(Value::Null);
             let guard = Guard::new(Limits { time: TIME, memory: 1 << 30, ..Limits::default() }, Cancel::default());
             let _entered = guard.enter();
-            *seen.lock().expect("no panic") = gaps::worked(|| bench.call(primitive, case.arguments)).1;
+            let worked = gaps::worked(|| bench.call(primitive, case.arguments)).1;
+            *seen.lock().expect("no panic") = whole(worked, &guard);
             Ok(Value::Null)
         });
         let graph = self.named("new_graph", Vec::new()).expect("there is a graph");
@@ -141,6 +147,12 @@ impl Bench {
         let worked = found.lock().expect("no panic");
         *worked
     }
+}
+
+/// A call that was ended has used its time, also where other threads had the processor meanwhile.
+fn whole(worked: Worked, guard: &Guard) -> Worked {
+    let least = if guard.verdict().is_some() { TIME } else { Duration::ZERO };
+    Worked { whole: worked.whole.max(least), ..worked }
 }
 
 fn takes(primitive: &Primitive, kind: Kind) -> bool {
@@ -221,16 +233,10 @@ fn is_too_long(worked: Worked, unit: Duration, priced: Option<u32>) -> bool {
 
 /// What a primitive does wrong.
 fn judged(primitive: &'static Primitive, bench: &Bench, inputs: &Inputs, unit: Duration) -> Vec<String> {
-    let priced = PRICED.iter().find(|(name, _)| *name == primitive.name).map(|(_, times)| *times);
     let mut wrong = Vec::new();
     for case in cases(primitive, inputs) {
-        let mut tries = (0..TRIES).map(|_| bench.worked(primitive, &case));
-        let mut last = None;
-        if tries.all(|worked| {
-            last = Some(worked);
-            is_too_long(worked, unit, priced)
-        }) && let Some(Worked { whole, longest }) = last
-        {
+        let tries: Option<Vec<Worked>> = (0..TRIES).map(|_| bench.too_long(primitive, &case, unit)).collect();
+        if let Some(Worked { whole, longest }) = tries.and_then(|tries| tries.last().copied()) {
             wrong.push(format!(
                 "`{}`, {}: {longest:?} of {whole:?} between two looks at the guard",
                 primitive.name, case.label
