@@ -7,7 +7,6 @@ use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::value::{Handle, Json, Kind, Map, Object, Text, Value};
 use rustc_hash::FxHashMap;
 use std::any::Any;
-use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
@@ -314,9 +313,10 @@ impl Graph {
 
     /// The nodes of these kinds, or all of them, in the order of insertion. A kind without nodes is no fault.
     pub fn nodes(self: &Arc<Self>, kinds: &[String]) -> Nodes {
-        let known = kinds.iter().filter_map(|kind| self.parts.kind_at.get(kind.as_str()).copied());
-        // A kind that is named often is collected once.
-        let known: Vec<u16> = known.collect::<BTreeSet<u16>>().into_iter().collect();
+        let mut known: Vec<u16> =
+            kinds.iter().filter_map(|kind| self.parts.kind_at.get(kind.as_str()).copied()).collect();
+        known.sort_unstable();
+        known.dedup();
         match (kinds, known.as_slice()) {
             ([], _) => {
                 let count = u32::try_from(self.len()).unwrap_or(NONE);
@@ -330,13 +330,10 @@ impl Graph {
             _ => {
                 let mut ids: Vec<u32> = Vec::new();
                 for kind in &known {
-                    match self.seen_of(*kind) {
-                        Some(seen) => ids.extend(&*seen),
-                        None => ids.extend(&*self.parts.kinds[usize::from(*kind)].nodes),
-                    }
+                    let seen = self.seen_of(*kind);
+                    ids.extend(seen.as_deref().unwrap_or(&self.parts.kinds[usize::from(*kind)].nodes));
                 }
                 ids.sort_unstable();
-                ids.dedup();
                 Nodes::new(Arc::clone(self), ids.into())
             }
         }

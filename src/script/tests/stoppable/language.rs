@@ -95,7 +95,7 @@ fn gap(expression: &str) -> Duration {
 fn every_verb_of_the_language_looks_at_its_guard() {
     let wrong = Pool::new().run(|| {
         // A few steps of the engine may pass between two looks, and values are dropped with the last one.
-        let most = unit() * MOST_UNITS * 2;
+        let most = unit() * MOST_UNITS;
         let worst = |expression: &str| (0..TRIES).map(|_| gap(expression)).all(|gap| gap > most);
         EXPRESSIONS.iter().copied().filter(|expression| worst(expression)).collect::<Vec<_>>()
     });
