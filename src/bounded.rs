@@ -1,7 +1,7 @@
 //! Texts that grow natively, kept below a size: one call must not take the memory of all.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard;
+use crate::guard::{self, BYTE, ITEM};
 use crate::value::Value;
 
 /// The most bytes that one native verb may return as a text: 64 MB.
@@ -30,11 +30,22 @@ pub fn reserve(bytes: usize) -> Result<()> {
 /// Asks for the memory that values take when they are made into something else: `times` as much as they hold.
 pub fn reserve_for(value: &Value, times: usize) -> Result<()> {
     let bytes = weight(value).saturating_mul(times);
+    guard::check()?;
     if bytes < SMALL { Ok(()) } else { guard::room(bytes) }
 }
 
-/// The bytes that a value holds, native things aside: those are made once and shared.
+/// Refuses a value that cannot be worked on in time: see [`guard::price`]. `nanoseconds` is what a byte takes at worst.
+pub fn price(what: &str, value: &Value, nanoseconds: u32) -> Result<()> {
+    let bytes = weight(value);
+    guard::check()?;
+    guard::price(what, bytes, nanoseconds)
+}
+
+/// The bytes that a value holds, native things aside: those are made once and shared. Counted as work.
 fn weight(value: &Value) -> usize {
+    if guard::is_over(ITEM) {
+        return 0;
+    }
     let inner = match value {
         Value::Text(text) => text.len(),
         Value::List(items) => items.iter().map(weight).sum(),
@@ -48,7 +59,6 @@ fn weight(value: &Value) -> usize {
 #[derive(Default)]
 pub struct BoundedText {
     text: String,
-    pushes: u32,
 }
 
 impl BoundedText {
@@ -65,8 +75,7 @@ impl BoundedText {
             self.text.reserve_exact(wanted - self.text.len());
         }
         self.text.push_str(part);
-        self.pushes = self.pushes.wrapping_add(1);
-        if self.pushes.is_multiple_of(256) { guard::check() } else { Ok(()) }
+        guard::spend(ITEM + part.len() * BYTE)
     }
 
     /// The text so far.

@@ -156,11 +156,19 @@ impl std::error::Error for Diagnostic {}
 /// The candidate that is most like `name`, if one is near enough to be meant.
 ///
 /// Near means a Damerau–Levenshtein distance of at most a third of the longer name, or a common
-/// prefix of at least three letters that one of them consists of.
+/// prefix of at least three letters that one of them consists of. Names are short: longer texts are passed over, and so
+/// is what comes after the first thousands, because the comparison cannot be stopped.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    const LONGEST: usize = 128;
+    const MOST: usize = 4_096;
+    if name.len() > LONGEST {
+        return None;
+    }
     let folded = name.to_lowercase();
     candidates
         .into_iter()
+        .take(MOST)
+        .filter(|candidate| candidate.len() <= LONGEST)
         .filter_map(|candidate| {
             let other = candidate.to_lowercase();
             let distance = strsim::damerau_levenshtein(&folded, &other);
@@ -177,8 +185,9 @@ pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str
     if let Some(found) = nearest(name, candidates.clone()) {
         return Some(format!("did you mean `{found}`?"));
     }
-    let known: Vec<String> = candidates.into_iter().map(|candidate| format!("`{candidate}`")).collect();
-    (!known.is_empty() && known.len() <= 12).then(|| format!("known: {}", known.join(", ")))
+    const MOST: usize = 12;
+    let known: Vec<String> = candidates.into_iter().take(MOST + 1).map(|candidate| format!("`{candidate}`")).collect();
+    (!known.is_empty() && known.len() <= MOST).then(|| format!("known: {}", known.join(", ")))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Texts as handles: documents, runs of their lines, passages joined from lines, spans within passages.
 
+mod bounds;
 mod ietf;
 mod letters;
 mod lines;
@@ -11,6 +12,7 @@ mod section;
 mod sentences;
 mod spans;
 
+pub use bounds::refuse_unbounded;
 pub use ietf::parse_ietf;
 pub use lines::{Line, Lines};
 pub use links::{Link, LinkKind, links, plain_text};
@@ -22,6 +24,7 @@ pub use sentences::{Keywords, Sentence, keyword_sentences};
 pub use spans::Spans;
 
 use crate::diagnostic::Result;
+use crate::guard::{self, ITEM};
 use crate::source::Source;
 use crate::value::{Json, Kind, Object, Text, Value, no_field};
 use std::ops::Range;
@@ -74,8 +77,14 @@ impl Document {
 
     /// The bytes of every line without its end: `\n`, or `\r\n`. A text that ends with a line end has no
     /// empty line after it.
+    ///
+    /// None, if the running call was stopped while they were looked for: see [`guard::is_over`].
     pub fn line_ranges(&self) -> &[Range<usize>] {
-        self.0.lines.get_or_init(|| line_ranges(self.text()))
+        if let Some(known) = self.0.lines.get() {
+            return known;
+        }
+        // What is cut short is not kept: others may hold the same document.
+        line_ranges(self.text()).map_or(&[], |ranges| self.0.lines.get_or_init(|| ranges))
     }
 
     /// The lines `from` to `to`, one-based and inclusive, cut at the ends of the document.
@@ -83,16 +92,20 @@ impl Document {
         let ranges = self.line_ranges();
         let first = usize::try_from(from.max(1) - 1).unwrap_or(0);
         let end = usize::try_from(to.max(0)).unwrap_or(0).min(ranges.len());
-        let lines = (first..end).map(|at| Line { span: ranges[at].clone(), number: at + 1 }).collect();
+        let numbers = (first..end).take_while(|_| !guard::is_over(ITEM));
+        let lines = numbers.map(|at| Line { span: ranges[at].clone(), number: at + 1 }).collect();
         Lines::new(self.clone(), lines, Vec::new())
     }
 }
 
-fn line_ranges(text: &str) -> Vec<Range<usize>> {
+fn line_ranges(text: &str) -> Option<Vec<Range<usize>>> {
     let bytes = text.as_bytes();
     let mut ranges = Vec::with_capacity(text.len() / 32);
     let mut start = 0;
     for end in memchr::memchr_iter(b'\n', bytes) {
+        if guard::is_over(ITEM + end - start) {
+            return None;
+        }
         let cut = if end > start && bytes[end - 1] == b'\r' { end - 1 } else { end };
         ranges.push(start..cut);
         start = end + 1;
@@ -100,7 +113,7 @@ fn line_ranges(text: &str) -> Vec<Range<usize>> {
     if start < bytes.len() {
         ranges.push(start..bytes.len());
     }
-    ranges
+    Some(ranges)
 }
 
 impl Object for Document {
@@ -134,7 +147,7 @@ mod tests {
     #[test]
     fn lines_end_with_a_line_feed_or_a_carriage_return_and_a_line_feed() {
         let text = "a\r\n\n b\rc\n\r\nlast";
-        let lines: Vec<&str> = line_ranges(text).into_iter().map(|range| &text[range]).collect();
+        let lines: Vec<&str> = line_ranges(text).into_iter().flatten().map(|range| &text[range]).collect();
         assert_eq!(lines, text.lines().collect::<Vec<_>>());
         assert_eq!(lines, ["a", "", " b\rc", "", "last"]);
     }

@@ -16,6 +16,7 @@ pub use section::{SectionEdit, edit_section};
 use events::Events;
 
 use crate::document::Document;
+use crate::guard::{self, ITEM};
 use crate::value::Value;
 
 const MARK: char = '\u{feff}';
@@ -57,6 +58,9 @@ impl Cuts {
         let mut edited = String::with_capacity(text.len());
         let mut at = 0;
         for (bytes, by) in self.0 {
+            if guard::is_over(ITEM + by.len()) {
+                return None;
+            }
             edited.push_str(text.get(at..bytes.start)?);
             edited.push_str(&with_line_end(&by, end));
             at = bytes.end;

@@ -1,12 +1,16 @@
 //! The limits of a running call: ticks, time, memory, cancellation. What it raises once it raises again.
 
+#[cfg(test)]
+pub mod gaps;
 mod memory;
 #[cfg(test)]
 mod tests;
 mod thread;
+mod work;
 
 pub use memory::Counting;
 pub use thread::{Entered, check, current, room, tick};
+pub use work::{BYTE, Checked, ITEM, LOOK, Work, each, is_over, pieces, price, spend, time_left};
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use std::cell::Cell;
@@ -54,26 +58,53 @@ impl Cancel {
 
 /// Per thread: what it holds, and how far it is from the next look at its guard.
 struct Local {
-    /// Bytes allocated on this thread minus bytes freed on it, since it began.
-    net: Cell<isize>,
-    /// `net` when it was last added to the guard.
+    /// Bytes allocated on this thread since it began.
+    allocated: Cell<isize>,
+    /// Bytes freed on this thread since it began.
+    freed: Cell<isize>,
+    /// [`Local::net`] when it was last added to the guard.
     counted: Cell<isize>,
-    /// Above this `net` the guard is asked at the next tick.
+    /// Above this [`Local::net`] the guard is asked at the next tick.
     ceiling: Cell<isize>,
+    /// Above this `allocated` the guard is asked at the next tick: a step that copies much has taken long, though it
+    /// holds nothing in the end.
+    churn: Cell<isize>,
     /// Ticks until the guard is asked.
     countdown: Cell<i32>,
     /// How much of the countdown was no tick: a check of a native loop weighs more than it counts.
     unticked: Cell<i32>,
+    /// Units of work left until the guard is asked.
+    work: Cell<isize>,
+    /// When the guard was last asked, by the coarse clock in milliseconds.
+    looked_ms: Cell<i64>,
+}
+
+impl Local {
+    /// Bytes allocated on this thread minus bytes freed on it, since it began.
+    #[inline]
+    fn net(&self) -> isize {
+        self.allocated.get().wrapping_sub(self.freed.get())
+    }
+
+    /// Whether so much was allocated that the guard is to be asked.
+    #[inline]
+    fn is_full(&self) -> bool {
+        self.net() > self.ceiling.get() || self.allocated.get() > self.churn.get()
+    }
 }
 
 thread_local! {
     static LOCAL: Local = const {
         Local {
-            net: Cell::new(0),
+            allocated: Cell::new(0),
+            freed: Cell::new(0),
             counted: Cell::new(0),
             ceiling: Cell::new(isize::MAX),
+            churn: Cell::new(isize::MAX),
             countdown: Cell::new(i32::MAX),
             unticked: Cell::new(0),
+            work: Cell::new(isize::MAX),
+            looked_ms: Cell::new(0),
         }
     };
 }

@@ -9,10 +9,11 @@ compile_error!("toolsd needs flock, process groups and non-blocking pipes: Linux
 
 pub mod source;
 pub mod diagnostic;
+pub mod guard;
 pub mod value;
 pub mod content;
 pub mod world;
-pub mod guard;
+pub mod letters;
 pub mod slug;
 pub mod order;
 pub mod bounded;

@@ -1,16 +1,25 @@
 //! How like two texts are, and which of many are nearest to one.
 
-use crate::diagnostic::Result;
-use crate::guard;
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard::{self, ITEM};
 
 /// A distance that no text reaches.
 const FAR: usize = usize::MAX / 2;
 
+/// The longest text that is compared, in bytes: names are shorter, and the time grows with the product of both lengths.
+pub const LONGEST: usize = 4 << 10;
+
+/// The work of comparing two letters.
+const CELL: usize = 2;
+
 /// The number of edits that turn one text into the other (insert, delete, replace, swap of neighbours; no place is
 /// edited twice), or nothing if there are more than `most`. Takes time in proportion to length × `most`.
-pub fn distance(left: &[char], right: &[char], most: usize) -> Option<usize> {
+///
+/// # Errors
+/// The running call was stopped.
+pub fn distance(left: &[char], right: &[char], most: usize) -> Result<Option<usize>> {
     if left.len().abs_diff(right.len()) > most {
-        return None;
+        return Ok(None);
     }
     let columns = right.len();
     let mut older = vec![FAR; columns + 1];
@@ -19,7 +28,8 @@ pub fn distance(left: &[char], right: &[char], most: usize) -> Option<usize> {
     let mut old_least = 0;
     for line in 1..=left.len() {
         let from = line.saturating_sub(most).max(1);
-        let to = columns.min(line + most);
+        let to = columns.min(line.saturating_add(most));
+        guard::spend((to + 1).saturating_sub(from) * CELL)?;
         row[from - 1] = if from == 1 && line <= most { line } else { FAR };
         let mut least = row[from - 1];
         for column in from..=to {
@@ -35,28 +45,31 @@ pub fn distance(left: &[char], right: &[char], most: usize) -> Option<usize> {
             *beyond = FAR;
         }
         if least.min(old_least) > most {
-            return None;
+            return Ok(None);
         }
         old_least = least;
         std::mem::swap(&mut older, &mut old);
         std::mem::swap(&mut old, &mut row);
     }
-    (old[columns] <= most).then_some(old[columns])
+    Ok((old[columns] <= most).then_some(old[columns]))
 }
 
 /// The places of the `limit` candidates that are most like `text`, nearest first, earlier first where equal.
 ///
 /// Only those count that are near enough to be meant, upper and lower case being equal: at most a third of the
 /// longer text has to be edited, or one of them begins with the other and neither is shorter than three characters.
+///
+/// # Errors
+/// A text is longer than [`LONGEST`]; the running call was stopped.
 pub fn nearest(text: &str, candidates: &[&str], limit: usize) -> Result<Vec<usize>> {
+    refuse_long(text)?;
     let text = folded(text);
     let mut near: Vec<(usize, usize)> = Vec::new();
     let mut bound = FAR;
     for (place, candidate) in candidates.iter().enumerate() {
-        if place % 64 == 0 {
-            guard::check()?;
-        }
-        let Some(edits) = meant(&text, &folded(candidate), bound) else { continue };
+        refuse_long(candidate)?;
+        guard::spend(ITEM + candidate.len() * CELL)?;
+        let Some(edits) = meant(&text, &folded(candidate), bound)? else { continue };
         // Kept sorted; a later one must be nearer than the last of them to get in.
         let at = near.partition_point(|(known, _)| *known <= edits);
         near.insert(at, (edits, place));
@@ -72,17 +85,45 @@ pub fn nearest(text: &str, candidates: &[&str], limit: usize) -> Result<Vec<usiz
     Ok(near.into_iter().map(|(_, place)| place).collect())
 }
 
+//= docs/spec.md#primitives
+//# `nearest` MUST refuse a text longer than 4 kB.
+fn refuse_long(text: &str) -> Result<()> {
+    if text.len() <= LONGEST {
+        return Ok(());
+    }
+    let (bytes, most) = (text.len().div_ceil(1 << 10), LONGEST >> 10);
+    let message = format!("the text has {bytes} kB; `nearest` compares up to {most} kB");
+    Err(Diagnostic::new(Code::LIMIT, message).help("compare names or titles, not whole texts"))
+}
+
 fn folded(text: &str) -> Vec<char> {
     text.chars().flat_map(char::to_lowercase).collect()
 }
 
-fn meant(text: &[char], candidate: &[char], bound: usize) -> Option<usize> {
+fn meant(text: &[char], candidate: &[char], bound: usize) -> Result<Option<usize>> {
     let shortest = text.len().min(candidate.len());
     if shortest >= 3 && text[..shortest] == candidate[..shortest] {
         let edits = text.len().abs_diff(candidate.len());
-        return (edits <= bound).then_some(edits);
+        return Ok((edits <= bound).then_some(edits));
     }
-    distance(text, candidate, bound.min(text.len().max(candidate.len()) / 3))
+    let most = bound.min(text.len().max(candidate.len()) / 3);
+    if unlike(text, candidate) > most {
+        return Ok(None);
+    }
+    distance(text, candidate, most)
+}
+
+/// A number of edits that is needed at least: each edit changes how often letters come by one too many and one too few.
+fn unlike(text: &[char], candidate: &[char]) -> usize {
+    const GROUPS: usize = 64;
+    let mut counts = [0_i32; GROUPS];
+    text.iter().for_each(|letter| counts[*letter as usize % GROUPS] += 1);
+    candidate.iter().for_each(|letter| counts[*letter as usize % GROUPS] -= 1);
+    let (more, less) = counts.iter().fold((0, 0), |(more, less), count| match count {
+        0.. => (more + count.unsigned_abs() as usize, less),
+        _ => (more, less + count.unsigned_abs() as usize),
+    });
+    more.max(less)
 }
 
 #[cfg(test)]
@@ -104,7 +145,8 @@ mod tests {
         fn it_agrees_with_the_plain_algorithm(a in "[abc]{0,9}", b in "[abc]{0,9}", most in 0_usize..10) {
             let plain = strsim::osa_distance(&a, &b);
             let chars = |text: &str| text.chars().collect::<Vec<_>>();
-            prop_assert_eq!(distance(&chars(&a), &chars(&b), most), (plain <= most).then_some(plain));
+            prop_assert_eq!(distance(&chars(&a), &chars(&b), most), Ok((plain <= most).then_some(plain)));
+            prop_assert!(unlike(&chars(&a), &chars(&b)) <= plain);
         }
     }
 }

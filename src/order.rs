@@ -5,7 +5,7 @@ mod keys;
 pub use keys::{By, SortKey};
 
 use crate::diagnostic::Result;
-use crate::guard;
+use crate::guard::{self, BYTE, ITEM};
 use crate::value::{Json, Kind, Object, Value};
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -25,11 +25,11 @@ pub fn compare(left: &Value, right: &Value) -> Ordering {
         (Value::Float(a), Value::Integer(b)) => compare_mixed(*b, *a).reverse(),
         (Value::Text(a), Value::Text(b)) => a.cmp(b),
         (Value::List(a), Value::List(b)) => {
-            let differing = a.iter().zip(b).map(|(a, b)| compare(a, b)).find(|order| order.is_ne());
+            let differing = a.iter().zip(b).map(|(a, b)| part(a, b)).find(|order| order.is_ne());
             differing.unwrap_or_else(|| a.len().cmp(&b.len()))
         }
         (Value::Map(a), Value::Map(b)) => {
-            let pairs = a.iter().zip(b).map(|((a, x), (b, y))| a.cmp(b).then_with(|| compare(x, y)));
+            let pairs = a.iter().zip(b).map(|((a, x), (b, y))| a.cmp(b).then_with(|| part(x, y)));
             let differing = pairs.into_iter().find(|order| order.is_ne());
             differing.unwrap_or_else(|| a.len().cmp(&b.len()))
         }
@@ -39,10 +39,18 @@ pub fn compare(left: &Value, right: &Value) -> Ordering {
     }
 }
 
-/// How many items are sorted, or merged, between two looks at the guard.
-const RUN: usize = 512;
+/// Compares two parts of values, counted as work. All are equal once the running call is over: see [`guard::is_over`].
+fn part(left: &Value, right: &Value) -> Ordering {
+    let bytes = left.as_text().map_or(0, str::len);
+    if guard::is_over(ITEM + bytes * BYTE) { Ordering::Equal } else { compare(left, right) }
+}
+
+/// How many items are sorted by moving each to its place, before runs are merged.
+const RUN: usize = 24;
 
 /// The items in the order of `compare`, equal ones as they stood. The guard of the running call can end it.
+///
+/// The standard library's sort cannot be ended, and may panic where a comparison that was cut short contradicts another.
 pub fn sorted<T>(items: Vec<T>, compare: impl Fn(&T, &T) -> Ordering) -> Result<Vec<T>> {
     let mut runs: Vec<Vec<T>> = Vec::new();
     let mut items = items.into_iter();
@@ -51,8 +59,8 @@ pub fn sorted<T>(items: Vec<T>, compare: impl Fn(&T, &T) -> Ordering) -> Result<
         if run.is_empty() {
             break;
         }
-        guard::check()?;
-        run.sort_by(&compare);
+        guard::spend(RUN * ITEM)?;
+        sort_run(&mut run, &compare);
         runs.push(run);
     }
     while runs.len() > 1 {
@@ -69,14 +77,29 @@ pub fn sorted<T>(items: Vec<T>, compare: impl Fn(&T, &T) -> Ordering) -> Result<
     Ok(runs.pop().unwrap_or_default())
 }
 
+/// Sorts a few items by moving each to its place.
+fn sort_run<T>(run: &mut [T], compare: &impl Fn(&T, &T) -> Ordering) {
+    for at in 1..run.len() {
+        if compare(&run[at - 1], &run[at]).is_gt() {
+            let place = run[..at].partition_point(|before| compare(before, &run[at]).is_le());
+            run[place..=at].rotate_right(1);
+        }
+    }
+}
+
 /// Two sorted lists as one; of equal items those of the left one come first.
-fn merge<T>(left: Vec<T>, right: Vec<T>, compare: &impl Fn(&T, &T) -> Ordering) -> Result<Vec<T>> {
+fn merge<T>(mut left: Vec<T>, right: Vec<T>, compare: &impl Fn(&T, &T) -> Ordering) -> Result<Vec<T>> {
+    if let (Some(a), Some(b)) = (left.last(), right.first())
+        && compare(a, b).is_le()
+    {
+        guard::spend(right.len() * ITEM)?;
+        left.extend(right);
+        return Ok(left);
+    }
     let mut merged = Vec::with_capacity(left.len() + right.len());
     let (mut left, mut right) = (left.into_iter().peekable(), right.into_iter().peekable());
     while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
-        if merged.len().is_multiple_of(RUN) {
-            guard::check()?;
-        }
+        guard::spend(ITEM)?;
         let next = if compare(a, b).is_gt() { right.next() } else { left.next() };
         merged.extend(next);
     }
@@ -85,9 +108,9 @@ fn merge<T>(left: Vec<T>, right: Vec<T>, compare: &impl Fn(&T, &T) -> Ordering) 
     Ok(merged)
 }
 
-/// Whether two values are equal in this order: `1` and `1.0` are.
+/// Whether two values are equal in this order: `1` and `1.0` are. Counted as work.
 pub fn same(left: &Value, right: &Value) -> bool {
-    compare(left, right).is_eq()
+    part(left, right).is_eq()
 }
 
 fn rank(value: &Value) -> u8 {
@@ -122,6 +145,9 @@ fn compare_mixed(whole: i64, float: f64) -> Ordering {
 
 /// Frozen data compares as the list or map that it is.
 fn compare_native(left: &Value, right: &Value) -> Ordering {
+    if guard::is_over(ITEM) {
+        return Ordering::Equal;
+    }
     let (left, right) = (thawed(left), thawed(right));
     match (&*left, &*right) {
         (Value::Handle(a), Value::Handle(b)) => {
@@ -147,10 +173,14 @@ pub struct Set {
 
 impl Set {
     /// The set of these items.
-    pub fn new(mut items: Vec<Value>) -> Self {
-        items.sort_by(compare);
-        items.dedup_by(|later, earlier| same(later, earlier));
-        Self { items }
+    ///
+    /// # Errors
+    /// The running call was stopped.
+    pub fn new(items: Vec<Value>) -> Result<Self> {
+        let mut items = sorted(items, compare)?;
+        items.dedup_by(|later, earlier| part(later, earlier).is_eq());
+        guard::spend(ITEM)?;
+        Ok(Self { items })
     }
 
     /// Whether it has an item equal to `value`.
@@ -225,7 +255,7 @@ mod tests {
 
     #[test]
     fn a_set_is_sorted_and_holds_each_once() {
-        let set = Set::new(vec!["b".into(), 2_i64.into(), "a".into(), Value::Float(2.0)]);
+        let set = Set::new(vec!["b".into(), 2_i64.into(), "a".into(), Value::Float(2.0)]).expect("nothing stops it");
         assert_eq!(set.to_json(), json!([2, "a", "b"]));
         assert!(set.contains(&"a".into()) && !set.contains(&"c".into()));
     }

@@ -1,6 +1,7 @@
 //! What the list primitives share: reading items of any sequence, keys, and words made of values.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard::Work;
 use crate::primitive::Args;
 use crate::value::{Frozen, Kind, Object, Record, Text, Value};
 use std::borrow::Cow;
@@ -9,12 +10,17 @@ use std::borrow::Cow;
 pub const KINDS: &[Kind] = &[Kind::List, Kind::Set, Kind::Lines, Kind::Nodes, Kind::Edges, Kind::Rows];
 
 /// The items of the sequence in argument `name`, moved out of the arguments where they are a plain list.
-pub fn items(args: &mut Args, name: &str) -> Vec<Value> {
+pub fn items(args: &mut Args, name: &str) -> Result<Vec<Value>> {
     match args.take(name) {
-        Value::List(items) => items,
-        Value::Handle(handle) => (0..handle.length().unwrap_or(0)).filter_map(|at| handle.item(at)).collect(),
-        _ => Vec::new(),
+        Value::List(items) => Ok(items),
+        Value::Handle(handle) => items_of(&*handle),
+        _ => Ok(Vec::new()),
     }
+}
+
+/// The items of a native sequence.
+pub fn items_of(handle: &dyn Object) -> Result<Vec<Value>> {
+    (0..handle.length().unwrap_or(0)).filter_map(|at| handle.item(at)).collect_checked()
 }
 
 /// What the receiver answers itself, if it has its own way to do `verb`: see `Object::perform`.
@@ -84,27 +90,30 @@ pub fn is_map(value: &Value) -> bool {
 }
 
 /// The fields of a map in its order: plain ones are sorted by key, frozen ones stand as they were written.
-pub fn fields(map: &Value) -> Vec<(Text, Value)> {
+pub fn fields(map: &Value) -> Result<Vec<(Text, Value)>> {
     match map {
-        Value::Map(map) => map.iter().map(|(key, value)| (Text::clone(key), value.clone())).collect(),
+        Value::Map(map) => map.iter().map(|(key, value)| (Text::clone(key), value.clone())).collect_checked(),
         Value::Handle(handle) => match (handle.downcast::<Record>(), handle.downcast::<Frozen>()) {
-            (Some(record), _) => record.fields().to_vec(),
+            (Some(record), _) => record.fields().iter().cloned().collect_checked(),
             (None, Some(frozen)) => {
                 let keys = frozen.keys();
                 let keys = keys.iter().filter_map(Value::as_text);
-                keys.filter_map(|key| Some((Text::from(key), frozen.field(key).ok()?))).collect()
+                keys.filter_map(|key| Some((Text::from(key), frozen.field(key).ok()?))).collect_checked()
             }
             (None, None) => match Value::from_json(&handle.to_json()) {
-                Value::Map(map) => map.into_iter().collect(),
-                _ => Vec::new(),
+                Value::Map(map) => map.into_iter().collect_checked(),
+                _ => Ok(Vec::new()),
             },
         },
-        _ => Vec::new(),
+        _ => Ok(Vec::new()),
     }
 }
 
 /// The fields of both maps, those of `over` winning: in the order of `under` if that has one of its own.
-pub fn merged(under: &Value, over: &Value) -> Value {
-    let fields = fields(under).into_iter().chain(fields(over));
-    if matches!(under, Value::Map(_)) { Value::Map(fields.collect()) } else { Record::value(fields) }
+pub fn merged(under: &Value, over: &Value) -> Result<Value> {
+    let fields = fields(under)?.into_iter().chain(fields(over)?);
+    match under {
+        Value::Map(_) => fields.collect_checked().map(Value::Map),
+        _ => Ok(Record::value(fields)),
+    }
 }

@@ -1,11 +1,14 @@
 //! Slugs: the part of an address that is made from a title.
 
+use crate::diagnostic::Result;
+use crate::guard;
+use crate::letters;
 use std::collections::{HashMap, HashSet};
 use unicode_normalization::UnicodeNormalization;
 
 /// A slug of ASCII letters and digits: other scripts are transliterated, letters lowered, and every other run
 /// becomes one `separator`, none of them at the ends. `4.1 A & B` gives `4-1-a-b`.
-pub fn ascii_slug(text: &str, separator: &str) -> String {
+pub fn ascii_slug(text: &str, separator: &str) -> Result<String> {
     let mut slug = String::with_capacity(text.len());
     let mut gap = false;
     let mut push = |character: char| {
@@ -19,49 +22,58 @@ pub fn ascii_slug(text: &str, separator: &str) -> String {
         gap = false;
         slug.push(character.to_ascii_lowercase());
     };
-    for character in text.chars() {
-        if character.is_ascii() {
-            push(character);
-        } else {
-            deunicode::deunicode_char(character).unwrap_or(" ").chars().for_each(&mut push);
+    for piece in guard::pieces(text) {
+        for character in piece?.chars() {
+            if character.is_ascii() {
+                push(character);
+            } else {
+                let spelled = deunicode::deunicode_char(character).unwrap_or(" ");
+                guard::spend(spelled.len())?;
+                spelled.chars().for_each(&mut push);
+            }
         }
     }
-    slug
+    Ok(slug)
 }
 
 /// The slug that GitHub gives a heading: lowered, blanks become one `separator` each, `-` and `_` stay, other
 /// punctuation goes, letters of all scripts stay. `4.1 A & B` gives `41-a--b`.
-pub fn github_slug(text: &str, separator: &str) -> String {
+pub fn github_slug(text: &str, separator: &str) -> Result<String> {
     let mut slug = String::with_capacity(text.len());
-    for character in text.trim().chars().flat_map(char::to_lowercase) {
-        match character {
-            ' ' => slug.push_str(separator),
-            '-' | '_' => slug.push(character),
-            _ if character.is_alphanumeric() || is_mark(character) => slug.push(character),
-            _ => {}
+    for piece in guard::pieces(text.trim()) {
+        for character in piece?.chars().flat_map(char::to_lowercase) {
+            match character {
+                ' ' => slug.push_str(separator),
+                '-' | '_' => slug.push(character),
+                _ if character.is_alphanumeric() || is_mark(character) => slug.push(character),
+                _ => {}
+            }
         }
     }
-    slug
+    Ok(slug)
 }
 
 /// A slug of letters and numbers of all scripts: compatibility forms are taken apart (NFKD) and their marks dropped,
 /// case is folded, blanks become a `separator`, hyphens stay, other characters go; none at the ends, none twice.
 /// `4.1 A & Größe` gives `41-a-grosse`.
-pub fn unicode_slug(text: &str, separator: &str) -> String {
+pub fn unicode_slug(text: &str, separator: &str) -> Result<String> {
     let mut slug = String::with_capacity(text.len());
     let mut gap = false;
-    for character in text.nfkd().flat_map(folded) {
-        if character.is_whitespace() || character == '-' {
-            gap = true;
-        } else if character.is_alphabetic() && !is_mark(character) || character.is_numeric() {
-            if gap && !slug.is_empty() {
-                slug.push_str(separator);
+    for piece in letters::pieces_at_starters(text) {
+        for character in piece?.nfkd().flat_map(folded) {
+            guard::spend(guard::BYTE)?;
+            if character.is_whitespace() || character == '-' {
+                gap = true;
+            } else if character.is_alphabetic() && !is_mark(character) || character.is_numeric() {
+                if gap && !slug.is_empty() {
+                    slug.push_str(separator);
+                }
+                gap = false;
+                slug.push(character);
             }
-            gap = false;
-            slug.push(character);
         }
     }
-    slug
+    Ok(slug)
 }
 
 /// Case folding by way of upper case, as near as the standard library comes to it; the dotless i has no way back.
@@ -102,31 +114,35 @@ fn is_mark(character: char) -> bool {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
     #[test]
     fn an_ascii_slug_is_letters_digits_and_single_separators() {
-        assert_eq!(ascii_slug("4.1 A & B", "-"), "4-1-a-b");
-        assert_eq!(ascii_slug("  snake_case  ", "-"), "snake-case");
-        assert_eq!(ascii_slug("Über die Größe", "-"), "uber-die-grosse");
-        assert_eq!(ascii_slug("北京", "_"), "bei_jing");
-        assert_eq!(ascii_slug("…", "-"), "");
+        assert_eq!(ascii_slug("4.1 A & B", "-").unwrap(), "4-1-a-b");
+        assert_eq!(ascii_slug("  snake_case  ", "-").unwrap(), "snake-case");
+        assert_eq!(ascii_slug("Über die Größe", "-").unwrap(), "uber-die-grosse");
+        assert_eq!(ascii_slug("北京", "_").unwrap(), "bei_jing");
+        assert_eq!(ascii_slug("…", "-").unwrap(), "");
     }
 
     #[test]
     fn a_github_slug_keeps_letters_of_all_scripts() {
-        assert_eq!(github_slug("4.1 A & B", "-"), "41-a--b");
-        assert_eq!(github_slug("Über `die` Größe_1", "-"), "über-die-größe_1");
+        assert_eq!(github_slug("4.1 A & B", "-").unwrap(), "41-a--b");
+        assert_eq!(github_slug("Über `die` Größe_1", "-").unwrap(), "über-die-größe_1");
     }
 
     #[test]
     fn a_unicode_slug_keeps_letters_and_numbers_and_no_double_hyphen() {
-        assert_eq!(unicode_slug("Concept: Workspace & Data Governance", "-"), "concept-workspace-data-governance");
-        assert_eq!(unicode_slug(" café -- Straße ² ", "-"), "cafe-strasse-2");
-        assert_eq!(unicode_slug("snake_case\u{a0}и北京ı", "-"), "snakecase-и北京ı");
-        assert_eq!(unicode_slug("…", "-"), "");
+        assert_eq!(
+            unicode_slug("Concept: Workspace & Data Governance", "-").unwrap(),
+            "concept-workspace-data-governance"
+        );
+        assert_eq!(unicode_slug(" café -- Straße ² ", "-").unwrap(), "cafe-strasse-2");
+        assert_eq!(unicode_slug("snake_case\u{a0}и北京ı", "-").unwrap(), "snakecase-и北京ı");
+        assert_eq!(unicode_slug("…", "-").unwrap(), "");
     }
 
     #[test]
@@ -140,13 +156,13 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_gives_a_clean_slug(text in "\\PC*") {
-            let slug = ascii_slug(&text, "-");
+            let slug = ascii_slug(&text, "-").unwrap();
             prop_assert!(!slug.starts_with('-') && !slug.ends_with('-') && !slug.contains("--"));
             prop_assert!(slug.bytes().all(|byte| byte == b'-' || byte.is_ascii_lowercase() || byte.is_ascii_digit()));
-            prop_assert!(!github_slug(&text, "-").contains(' '));
-            let slug = unicode_slug(&text, "-");
+            prop_assert!(!github_slug(&text, "-").unwrap().contains(' '));
+            let slug = unicode_slug(&text, "-").unwrap();
             prop_assert!(!slug.starts_with('-') && !slug.ends_with('-') && !slug.contains("--"));
-            prop_assert_eq!(unicode_slug(&slug, "-"), slug);
+            prop_assert_eq!(unicode_slug(&slug, "-").unwrap(), slug);
         }
     }
 }

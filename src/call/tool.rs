@@ -63,16 +63,14 @@ pub fn call(
     arguments: &Json,
     prompts: &dyn Fn(&Json) -> Result<Value>,
 ) -> Result<Outcome> {
-    let most = served.checks.limits.output;
     //= docs/spec.md#calls
     //# Arguments MUST be validated before the script runs.
     let value = operation::accept(served, arguments).and_then(|(body, accepted)| {
         let declared = if running::fills(body) { declared(&served.input) } else { Vec::new() };
         if *body == Body::Prompts { prompts(&accepted) } else { running.body(body, &accepted, &declared) }
     });
-    let ended = value
-        .and_then(|value| outcome::of_value(&value, served, most))
-        .and_then(|outcome| writing::settled(running, outcome));
+    let ended =
+        value.and_then(|value| shown(&value, served, running)).and_then(|outcome| writing::settled(running, outcome));
     let fault = match ended {
         Ok(outcome) => return Ok(outcome),
         Err(fault) => fault,
@@ -85,7 +83,7 @@ pub fn call(
             let arguments = vec![Fault::value(fault), Value::from_json(arguments)];
             let value = again.function(&script, &function, arguments);
             value
-                .and_then(|value| outcome::of_value(&value, served, most))
+                .and_then(|value| shown(&value, served, &again))
                 .and_then(|outcome| writing::settled(&again, outcome))
                 .inspect_err(|_| writing::dropped(&again))
         }
@@ -95,6 +93,13 @@ pub fn call(
         Code::REJECT | Code::NOT_FOUND | Code::CANCELLED | Code::SUSPENDED | Code::CAPABILITY => Err(fault),
         _ => Ok(Outcome { changes: writing::written(running), ..outcome::of_fault(*fault, served) }),
     })
+}
+
+/// What a value shows, made under the guard of its call: to write out a large value takes time, too.
+fn shown(value: &Value, served: &ServedTool, running: &Running) -> Result<Outcome> {
+    let _guarded = running.guard.enter();
+    let outcome = outcome::of_value(value, served, served.checks.limits.output)?;
+    crate::guard::check().map(|()| outcome)
 }
 
 /// The names of the properties of a schema.

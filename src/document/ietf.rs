@@ -6,7 +6,7 @@ mod title;
 
 use super::{Document, Line, Lines, Section, Sections};
 use crate::diagnostic::Result;
-use crate::guard;
+use crate::guard::{self, ITEM};
 use crate::slug::ascii_slug;
 use number::Numbered;
 use std::collections::HashMap;
@@ -90,9 +90,7 @@ fn tokens(document: &Document) -> Result<Vec<Item>> {
     let mut items: Vec<Item> = Vec::with_capacity(document.line_ranges().len());
     let mut last: Option<Numbered> = None;
     for (index, range) in document.line_ranges().iter().enumerate() {
-        if index % 4096 == 0 {
-            guard::check()?;
-        }
+        guard::spend(ITEM + range.len())?;
         let mut span = range.clone();
         if index == 0 && document.text().starts_with('\u{feff}') {
             span.start = '\u{feff}'.len_utf8();
@@ -112,25 +110,27 @@ fn tokens(document: &Document) -> Result<Vec<Item>> {
         };
         items.push(Item { line: Line { span, number: index + 1 }, token });
     }
-    name_headings(document, &mut items);
+    name_headings(document, &mut items)?;
     Ok(items)
 }
 
 /// Makes headings of named lines between blank ones; a blank line serves one heading only.
-fn name_headings(document: &Document, items: &mut [Item]) {
+fn name_headings(document: &Document, items: &mut [Item]) -> Result<()> {
     let mut used = None;
     for at in 1..items.len().saturating_sub(1) {
+        guard::spend(ITEM)?;
         let is_between = items[at - 1].token == Token::Blank && items[at + 1].token == Token::Blank;
         if !is_between || used == Some(at - 1) || items[at].token != Token::Text {
             continue;
         }
         let text = &document.text()[items[at].line.span.clone()];
         if NAMED.contains(&text) {
-            let id = format!("name-{}", ascii_slug(text, "-"));
+            let id = format!("name-{}", ascii_slug(text, "-")?);
             items[at].token = Token::Heading { id, title: text.to_owned(), level: 1 };
             used = Some(at + 1);
         }
     }
+    Ok(())
 }
 
 fn sections(document: &Document, items: &[Item]) -> Vec<Section> {

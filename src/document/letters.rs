@@ -1,5 +1,7 @@
 //! A text reduced to what a quote is compared by when white space does not count.
 
+use crate::diagnostic::Result;
+use crate::guard::{self, BYTE, ITEM};
 use std::ops::Range;
 
 /// The reduced text. A run of white space between two letters or digits is kept as its first character;
@@ -13,11 +15,14 @@ pub(super) struct Letters {
 
 impl Letters {
     /// Reduces `text`.
-    pub(super) fn of(text: &str) -> Self {
+    ///
+    /// # Errors
+    /// The running call was stopped.
+    pub(super) fn of(text: &str) -> Result<Self> {
         let mut letters = Self { text: String::with_capacity(text.len()), drops: Vec::new() };
         let mut kept = 0;
         let mut at = 0;
-        while let Some(start) = next_blank(text, at) {
+        while let Some(start) = next_blank(text, at)? {
             let rest = text[start..].trim_start();
             let end = text.len() - rest.len();
             let is_between = text[..start].ends_with(char::is_alphanumeric) && rest.starts_with(char::is_alphanumeric);
@@ -28,10 +33,11 @@ impl Letters {
                 letters.drops.push((letters.text.len(), end - letters.text.len()));
                 kept = end;
             }
+            guard::spend(ITEM + end - start)?;
             at = end;
         }
         letters.text.push_str(&text[kept..]);
-        letters
+        Ok(letters)
     }
 
     /// The reduced text.
@@ -56,40 +62,42 @@ impl Letters {
 }
 
 /// The first white space at or after `from`.
-fn next_blank(text: &str, from: usize) -> Option<usize> {
+fn next_blank(text: &str, from: usize) -> Result<Option<usize>> {
     let bytes = text.as_bytes();
     let mut at = from;
     while at < bytes.len() {
+        guard::spend(BYTE)?;
         match bytes[at] {
-            b' ' | b'\t'..=b'\r' => return Some(at),
+            b' ' | b'\t'..=b'\r' => return Ok(Some(at)),
             ..0x80 => at += 1,
             _ => {
-                let letter = text[at..].chars().next()?;
+                let Some(letter) = text[at..].chars().next() else { break };
                 if letter.is_whitespace() {
-                    return Some(at);
+                    return Ok(Some(at));
                 }
                 at += letter.len_utf8();
             }
         }
     }
-    None
+    Ok(None)
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
     #[test]
     fn white_space_counts_only_between_letters() {
-        assert_eq!(Letters::of("  brew . A\n\tpot,  (9\t 8) ü\u{a0} x ").text, "brew.A\npot,(9\t8)ü\u{a0}x");
-        assert_eq!(Letters::of(" \n").text, "");
+        assert_eq!(Letters::of("  brew . A\n\tpot,  (9\t 8) ü\u{a0} x ").unwrap().text, "brew.A\npot,(9\t8)ü\u{a0}x");
+        assert_eq!(Letters::of(" \n").unwrap().text, "");
     }
 
     #[test]
     fn a_range_stands_for_whole_characters() {
         let whole = "( é ) b";
-        let letters = Letters::of(whole);
+        let letters = Letters::of(whole).unwrap();
         assert_eq!(letters.text, "(é)b");
         assert_eq!(&whole[letters.origin(whole, 1..3)], "é");
         assert_eq!(&whole[letters.origin(whole, 2..4)], "é )");
@@ -99,7 +107,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_character_knows_where_it_came_from(whole in "[ab.é \t\u{a0}]{0,30}") {
-            let letters = Letters::of(&whole);
+            let letters = Letters::of(&whole).unwrap();
             for (at, letter) in letters.text.char_indices() {
                 let mut text = [0; 4];
                 let origin = letters.origin(&whole, at..at + letter.len_utf8());

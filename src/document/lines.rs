@@ -2,6 +2,7 @@
 
 use super::{Document, Passage};
 use crate::diagnostic::Result;
+use crate::guard::{self, ITEM};
 use crate::value::{Json, Kind, Object, Value, no_field};
 use std::ops::Range;
 
@@ -61,6 +62,9 @@ impl Lines {
     pub fn text(&self) -> String {
         let mut text = String::with_capacity(self.lines.iter().map(|line| line.span.len() + 1).sum());
         for (index, line) in self.texts().enumerate() {
+            if guard::is_over(ITEM + line.len()) {
+                break;
+            }
             if index > 0 {
                 text.push('\n');
             }
@@ -94,7 +98,7 @@ impl Object for Lines {
 
     /// The list of texts.
     fn to_json(&self) -> Json {
-        Json::Array(self.texts().map(Json::from).collect())
+        Json::Array(self.texts().take_while(|line| !guard::is_over(ITEM + line.len())).map(Json::from).collect())
     }
 
     fn length(&self) -> Option<usize> {

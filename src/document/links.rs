@@ -1,8 +1,8 @@
 //! The links of a CommonMark text, and a text without its markup.
 
-use super::Document;
+use super::{Document, refuse_unbounded};
 use crate::diagnostic::Result;
-use crate::guard;
+use crate::guard::{self, ITEM, LOOK};
 use pulldown_cmark::{BrokenLink, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd};
 use std::ops::Range;
 
@@ -49,11 +49,9 @@ pub struct Link {
 pub fn links(document: &Document) -> Result<Vec<Link>> {
     let mut links: Vec<Link> = Vec::new();
     let mut open: Vec<usize> = Vec::new();
-    let events = Parser::new_ext(document.text(), Options::empty()).into_offset_iter();
-    for (index, (event, span)) in events.enumerate() {
-        if index % 4096 == 0 {
-            guard::check()?;
-        }
+    refuse_unbounded(document.text())?;
+    for (event, span) in Parser::new_ext(document.text(), Options::empty()).into_offset_iter() {
+        guard::spend((open.len() + 1) * (ITEM + span.len().min(LOOK)))?;
         match event {
             Event::Start(Tag::Link { link_type, dest_url, .. }) => {
                 open.push(links.len());
@@ -83,13 +81,12 @@ pub fn links(document: &Document) -> Result<Vec<Link>> {
 /// `markdown`, some inline text, without its markup: what a reader sees. Links give their text, also by a reference
 /// whose definition is elsewhere.
 pub fn plain_text(markdown: &str) -> Result<String> {
+    refuse_unbounded(markdown)?;
     let mut text = String::with_capacity(markdown.len());
     let mut anywhere = |_: BrokenLink<'_>| Some((CowStr::from(""), CowStr::from("")));
     let events = Parser::new_with_broken_link_callback(markdown, Options::empty(), Some(&mut anywhere));
-    for (index, event) in events.enumerate() {
-        if index % 4096 == 0 {
-            guard::check()?;
-        }
+    for event in events {
+        guard::spend(4 * ITEM)?;
         add_text(&mut text, &event);
     }
     Ok(text)

@@ -2,9 +2,9 @@
 
 mod heading;
 
-use super::{Document, Line, Lines, Section, Sections};
+use super::{Document, Line, Lines, Section, Sections, refuse_unbounded};
 use crate::diagnostic::Result;
-use crate::guard;
+use crate::guard::{self, ITEM};
 use crate::slug::{Slugs, ascii_slug, github_slug};
 use heading::Heading;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
@@ -44,17 +44,19 @@ pub fn parse_markdown(document: &Document, how: Markdown) -> Result<Sections> {
     let scan = Scan::of(document.text(), how)?;
     let lines = document.line_ranges();
     let line_of = |at: usize| lines.partition_point(|line| line.start <= at).saturating_sub(1);
-    let breaks = breaks(document.text(), &scan.items, line_of);
+    let breaks = breaks(document.text(), &scan.items, line_of)?;
     let mut ids = Slugs::default();
     let mut sections = Vec::with_capacity(scan.headings.len());
     for (index, heading) in scan.headings.iter().enumerate() {
+        guard::spend(EVENT + heading.text.len())?;
         let next = scan.headings.get(index + 1).map_or(lines.len(), |next| line_of(next.span.start));
         let body = line_of(heading.span.end.saturating_sub(1).max(heading.span.start)) + 1;
         let title = heading.title(document.text());
-        let id = heading.id.clone().unwrap_or_else(|| match how.anchor {
-            Anchor::Ascii => ascii_slug(&title, "-"),
-            Anchor::Github => github_slug(&heading.text, "-"),
-        });
+        let id = match (&heading.id, how.anchor) {
+            (Some(id), _) => id.clone(),
+            (None, Anchor::Ascii) => ascii_slug(&title, "-")?,
+            (None, Anchor::Github) => github_slug(&heading.text, "-")?,
+        };
         let id = ids.unique(id);
         let line = line_of(heading.span.start) + 1;
         let lines = body_lines(document, body..next.max(body), &breaks);
@@ -66,6 +68,9 @@ pub fn parse_markdown(document: &Document, how: Markdown) -> Result<Sections> {
 }
 
 /// What one pass over the events finds.
+/// The work of an event: it stands for some bytes.
+const EVENT: usize = 4 * ITEM;
+
 #[derive(Default)]
 struct Scan {
     headings: Vec<Heading>,
@@ -75,15 +80,14 @@ struct Scan {
 
 impl Scan {
     fn of(source: &str, how: Markdown) -> Result<Self> {
+        refuse_unbounded(source)?;
         let mut scan = Self::default();
         let mut options = Options::empty();
         options.set(Options::ENABLE_HEADING_ATTRIBUTES, how.attributes);
         let mut open: Option<Heading> = None;
         let mut paragraph: Option<String> = None;
-        for (index, (event, span)) in Parser::new_ext(source, options).into_offset_iter().enumerate() {
-            if index % 4096 == 0 {
-                guard::check()?;
-            }
+        for (event, span) in Parser::new_ext(source, options).into_offset_iter() {
+            guard::spend(EVENT)?;
             match event {
                 Event::Start(Tag::Heading { level, id, .. }) => open = Some(Heading::new(level, id, span)),
                 Event::End(TagEnd::Heading(_)) => scan.headings.extend(open.take()),
@@ -116,16 +120,17 @@ fn add_text(text: &mut String, event: &Event<'_>) {
 }
 
 /// The indexes of lines that a break stands before, ascending.
-fn breaks(text: &str, items: &[Range<usize>], line_of: impl Fn(usize) -> usize) -> Vec<usize> {
+fn breaks(text: &str, items: &[Range<usize>], line_of: impl Fn(usize) -> usize) -> Result<Vec<usize>> {
     let mut breaks: Vec<usize> = Vec::with_capacity(items.len() * 2);
     for item in items {
+        guard::spend(ITEM + item.len())?;
         let ink = text[item.clone()].trim_end().len().max(1);
         breaks.push(line_of(item.start));
         breaks.push(line_of(item.start + ink - 1) + 1);
     }
     breaks.sort_unstable();
     breaks.dedup();
-    breaks
+    Ok(breaks)
 }
 
 /// The lines at these indexes, without blank ones at both ends, with the breaks among them.

@@ -2,7 +2,7 @@
 
 use super::Document;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard;
+use crate::guard::{self, ITEM, each};
 use memchr::memmem;
 use std::ops::Range;
 
@@ -60,10 +60,8 @@ pub fn marker_blocks<'a>(document: &'a Document, markers: &[String], leads: &[us
     let mut blocks: Vec<Block<'a>> = Vec::new();
     let mut number = Counter { text, at: 0, line: 1 };
     let mut filled = false;
-    for (index, start) in starts(text, markers).into_iter().enumerate() {
-        if index % 1024 == 0 {
-            guard::check()?;
-        }
+    for start in starts(text, markers)? {
+        guard::spend(ITEM + markers.len())?;
         let Some(part) = part(text, markers, start, &mut number) else { continue };
         let lead = leads.contains(&part.marker);
         let joins = blocks.last().is_some_and(|block| block.end_line() + 1 == part.line) && !(lead && filled);
@@ -86,15 +84,21 @@ fn part<'a>(text: &'a str, markers: &[String], start: usize, number: &mut Counte
 }
 
 /// The places, ascending, at which a marker stands that only white space of its line precedes.
-fn starts(text: &str, markers: &[String]) -> Vec<usize> {
+fn starts(text: &str, markers: &[String]) -> Result<Vec<usize>> {
     let mut starts = Vec::new();
     for marker in markers {
+        guard::spend(text.len())?;
         let finder = memmem::Finder::new(marker.as_bytes());
-        starts.extend(finder.find_iter(text.as_bytes()).filter(|at| is_first(text, *at)));
+        for at in each(finder.find_iter(text.as_bytes())) {
+            let at = at?;
+            if is_first(text, at) {
+                starts.push(at);
+            }
+        }
     }
     starts.sort_unstable();
     starts.dedup();
-    starts
+    Ok(starts)
 }
 
 fn is_first(text: &str, at: usize) -> bool {

@@ -5,7 +5,9 @@ mod edit;
 use super::letters::Letters;
 use super::{Lines, Spans};
 use crate::diagnostic::Result;
+use crate::guard::{self, ITEM};
 use crate::value::{Json, Kind, Object, Text, Value, no_field};
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 /// Lines that are not blank, trimmed, joined by one blank.
@@ -70,6 +72,9 @@ impl Passage {
         let mut text = String::with_capacity(lines.lines().iter().map(|line| line.span.len() + 1).sum());
         let mut pieces = Vec::with_capacity(lines.lines().len());
         for (line, content) in lines.lines().iter().zip(lines.texts()) {
+            if guard::is_over(ITEM + content.len()) {
+                break;
+            }
             let content = content.trim();
             if content.is_empty() {
                 continue;
@@ -99,9 +104,9 @@ impl Passage {
     ///
     /// For `OneEdit` the longest of the places that begin first counts. Time is linear in the passage and the
     /// quote; the passage's letters are kept.
-    pub fn locate(&self, quote: &str, ways: &[Way]) -> Option<Found> {
+    pub fn locate(&self, quote: &str, ways: &[Way]) -> Result<Option<Found>> {
         if quote.trim().is_empty() {
-            return None;
+            return Ok(None);
         }
         let joined;
         let quote = if quote.contains('\n') && memchr::memmem::find(self.text.as_bytes(), quote.as_bytes()).is_none() {
@@ -110,25 +115,35 @@ impl Passage {
         } else {
             quote
         };
-        let mut needle = None;
-        ways.iter().find_map(|&how| {
-            let range = if how == Way::Exact {
-                let start = memchr::memmem::find(self.text.as_bytes(), quote.as_bytes())?;
-                start..start + quote.len()
-            } else {
-                let needle = needle.get_or_insert_with(|| Letters::of(quote));
-                let hay = self.letters.get_or_init(|| Letters::of(&self.text));
-                let start = memchr::memmem::find(hay.bytes(), needle.bytes());
-                let found = match (start, how) {
-                    (Some(start), _) => start..start + needle.bytes().len(),
-                    (None, Way::OneEdit) => edit::locate(hay.bytes(), needle.bytes())?,
-                    (None, _) => return None,
-                };
-                hay.origin(&self.text, found)
-            };
-            let lines = self.line_at(range.start).zip(self.line_at(range.end.saturating_sub(1)));
-            Some(Found { spans: Spans::new([range]), how, lines })
-        })
+        for &how in ways {
+            if let Some(range) = self.range_of(quote, how)? {
+                let lines = self.line_at(range.start).zip(self.line_at(range.end.saturating_sub(1)));
+                return Ok(Some(Found { spans: Spans::new([range]), how, lines }));
+            }
+        }
+        Ok(None)
+    }
+
+    fn range_of(&self, quote: &str, how: Way) -> Result<Option<Range<usize>>> {
+        guard::spend(quote.len())?;
+        if how == Way::Exact {
+            let start = memchr::memmem::find(self.text.as_bytes(), quote.as_bytes());
+            return Ok(start.map(|start| start..start + quote.len()));
+        }
+        let (needle, hay) = (Letters::of(quote)?, self.letters()?);
+        let found = match (memchr::memmem::find(hay.bytes(), needle.bytes()), how) {
+            (Some(start), _) => Some(start..start + needle.bytes().len()),
+            (None, Way::OneEdit) => edit::locate(hay.bytes(), needle.bytes())?,
+            (None, _) => None,
+        };
+        Ok(found.map(|found| hay.origin(&self.text, found)))
+    }
+
+    fn letters(&self) -> Result<&Letters> {
+        match self.letters.get() {
+            Some(known) => Ok(known),
+            None => Letters::of(&self.text).map(|letters| self.letters.get_or_init(|| letters)),
+        }
     }
 }
 
@@ -156,6 +171,7 @@ impl Object for Passage {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::super::Document;
     use super::*;
@@ -163,7 +179,7 @@ mod tests {
 
     fn found(text: &str, quote: &str) -> Option<(&'static str, String)> {
         let passage = Passage::of_text(text);
-        let found = passage.locate(quote, &Way::ALL)?;
+        let found = passage.locate(quote, &Way::ALL).unwrap()?;
         let range = found.spans.ranges().first().cloned().unwrap_or_default();
         Some((found.how.name(), text[range].to_owned()))
     }
@@ -185,7 +201,7 @@ mod tests {
     fn a_place_knows_its_lines() {
         let passage = Document::new("a.txt", "one\n\n  two three \nfour\n").lines(1, 4).joined();
         assert_eq!(passage.text(), "one two three four");
-        let found = passage.locate(" three\n\n four", &[Way::Exact]);
+        let found = passage.locate(" three\n\n four", &[Way::Exact]).unwrap();
         assert_eq!(found.and_then(|found| found.lines), Some((3, 4)));
     }
 
@@ -194,7 +210,7 @@ mod tests {
         fn places_are_valid_whatever_the_texts(text in "\\PC{0,40}|[ab .é\t]{0,40}", quote in "\\PC{0,9}|[ab .é\t]{0,9}") {
             let passage = Passage::of_text(text.as_str());
             for way in Way::ALL {
-                if let Some(found) = passage.locate(&quote, &[way]) {
+                if let Some(found) = passage.locate(&quote, &[way]).unwrap() {
                     for range in found.spans.ranges() {
                         prop_assert!(text.get(range.clone()).is_some_and(|part| !part.is_empty()));
                     }

@@ -5,7 +5,7 @@ mod walk;
 use super::Lines;
 use super::letters::Letters;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard;
+use crate::guard::{self, ITEM};
 use std::collections::HashMap;
 use walk::{Point, Walk};
 
@@ -56,10 +56,9 @@ pub fn keyword_sentences(lines: &Lines, keywords: &Keywords) -> Result<Vec<Sente
     let mut walk = None;
     let mut found = Found::default();
     for (index, text) in lines.texts().enumerate() {
-        if index % 1024 == 0 {
-            guard::check()?;
-        }
+        guard::spend(ITEM + text.len())?;
         for hit in finder.hits(text) {
+            guard::spend(ITEM)?;
             let walk = walk.get_or_insert_with(|| Walk::new(lines));
             let span = (walk.start(index, hit.start), walk.end(index, hit.end));
             found.add(lines, span, &hit)?;
@@ -100,7 +99,7 @@ impl Found {
                 .at(lines.document().source().place(lines.lines()[start.line].span.clone()))
                 .help("is this prose? leave the file out"));
         }
-        let at = *self.known.entry(Letters::of(&sentence.text).into_text()).or_insert(self.sentences.len());
+        let at = *self.known.entry(Letters::of(&sentence.text)?.into_text()).or_insert(self.sentences.len());
         if at == self.sentences.len() {
             self.sentences.push((start, sentence));
         }

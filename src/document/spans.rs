@@ -1,6 +1,7 @@
 //! Sets of bytes of one text, kept as sorted ranges: what a quote covers.
 
 use crate::diagnostic::Result;
+use crate::guard::{self, ITEM};
 use crate::value::{Json, Kind, Object, Value, no_field};
 use std::ops::Range;
 
@@ -87,13 +88,19 @@ impl Spans {
     }
 
     /// The number of characters of `text` in it that are no white space. Ranges beyond the text count nothing.
-    pub fn ink(&self, text: &str) -> usize {
+    ///
+    /// # Errors
+    /// The running call was stopped.
+    pub fn ink(&self, text: &str) -> Result<usize> {
         self.0
             .iter()
             .map(|range| {
                 let start = text.ceil_char_boundary(range.start.min(text.len()));
                 let end = text.floor_char_boundary(range.end.min(text.len())).max(start);
-                text[start..end].chars().filter(|letter| !letter.is_whitespace()).count()
+                guard::spend(ITEM)?;
+                guard::pieces(&text[start..end])
+                    .map(|piece| Ok(piece?.chars().filter(|letter| !letter.is_whitespace()).count()))
+                    .sum::<Result<usize>>()
             })
             .sum()
     }
@@ -157,8 +164,8 @@ mod tests {
 
     #[test]
     fn ink_counts_characters_and_no_white_space() {
-        assert_eq!(Spans::new([0..5, 6..99]).ink("é a b c"), 3);
-        assert_eq!(Spans::new([1..2, 0..0]).ink("é"), 0);
-        assert_eq!(Spans::default().ink("abc"), 0);
+        assert_eq!(Spans::new([0..5, 6..99]).ink("é a b c"), Ok(3));
+        assert_eq!(Spans::new([1..2, 0..0]).ink("é"), Ok(0));
+        assert_eq!(Spans::default().ink("abc"), Ok(0));
     }
 }

@@ -2,9 +2,10 @@
 
 use crate::bounded::BoundedText;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::guard::{self, ITEM, Work, each};
 use crate::parse::Input;
 use crate::value::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
 /// The code of its faults.
@@ -24,9 +25,11 @@ struct Token<'a> {
 /// A `{{` that begins no token is a fault: names are made of letters, digits, `_` and `-`.
 pub fn tokens<'a>(input: &Input<'a>) -> Result<Vec<&'a str>> {
     let mut names: Vec<&str> = Vec::new();
-    for token in scan(input)? {
-        if !names.contains(&token.name) {
-            names.push(token.name);
+    let mut known = HashSet::new();
+    for token in each(scan(input)?) {
+        let name = token?.name;
+        if known.insert(name) {
+            names.push(name);
         }
     }
     Ok(names)
@@ -57,7 +60,8 @@ fn scan<'a>(input: &Input<'a>) -> Result<Vec<Token<'a>>> {
     let text = input.text();
     let mut found = Vec::new();
     let mut at = 0;
-    while let Some(start) = text[at..].find(OPEN).map(|open| at + open) {
+    while let Some(start) = memchr::memmem::find(&text.as_bytes()[at..], OPEN.as_bytes()).map(|open| at + open) {
+        guard::spend(ITEM + start - at)?;
         let Some(token) = token(text, start) else {
             let message = format!("`{}` begins no token", shown(&text[start..]));
             return Err(input.fault(CODE, start, message).help("a token is `{{name}}`: letters, digits, `_` and `-`"));
@@ -84,8 +88,10 @@ fn shown(text: &str) -> String {
 
 fn refuse_unknown(input: &Input<'_>, found: &[Token<'_>], values: &BTreeMap<String, String>) -> Result<()> {
     let mut unknown: Vec<&Token<'_>> = Vec::new();
-    for token in found.iter().filter(|token| !values.contains_key(token.name)) {
-        if !unknown.iter().any(|known| known.name == token.name) {
+    let mut known = HashSet::new();
+    for token in each(found) {
+        let token = token?;
+        if !values.contains_key(token.name) && known.insert(token.name) {
             unknown.push(token);
         }
     }
@@ -101,8 +107,9 @@ fn refuse_unknown(input: &Input<'_>, found: &[Token<'_>], values: &BTreeMap<Stri
 }
 
 fn refuse_unused(found: &[Token<'_>], values: &BTreeMap<String, String>, spare: &[String]) -> Result<()> {
-    let is_used = |name: &str| found.iter().any(|token| token.name == name) || spare.iter().any(|one| one == name);
-    let unused: Vec<&str> = values.keys().map(String::as_str).filter(|name| !is_used(name)).collect();
+    let used = found.iter().map(|token| token.name).chain(spare.iter().map(String::as_str));
+    let used: HashSet<&str> = used.collect_checked()?;
+    let unused: Vec<&str> = values.keys().map(String::as_str).filter(|name| !used.contains(name)).collect_checked()?;
     let Some(first) = unused.first() else { return Ok(()) };
     let names: Vec<String> = unused.iter().map(|name| format!("`{name}`")).collect();
     let message = format!("the text has no {} {}", if names.len() == 1 { "token" } else { "tokens" }, names.join(", "));

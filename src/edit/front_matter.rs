@@ -9,6 +9,7 @@ mod tests;
 
 use super::{Cuts, Events, line_end, with_line_end, with_mark_of};
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard::{self, ITEM};
 use crate::parse::{Input, front_matter};
 use crate::value::{Json, Map, Value, ordered};
 use change::Change;
@@ -118,6 +119,9 @@ impl Found {
 fn wanted(data: &Map, changes: &serde_json::Map<String, Json>) -> Map {
     let mut wanted = data.clone();
     for (key, value) in changes {
+        if guard::is_over(ITEM) {
+            break;
+        }
         match value {
             Json::Null => wanted.remove(key.as_str()),
             value => wanted.insert(key.as_str().into(), Value::from_json(value)),

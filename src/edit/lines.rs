@@ -3,6 +3,7 @@
 use super::{Cuts, line_end};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::document::Document;
+use crate::guard::{self, ITEM, each};
 use crate::value::{Map, Value};
 use std::ops::Range;
 
@@ -19,7 +20,7 @@ pub struct Edit {
 
 /// The edits that maps of `from`, `to` and `text` tell.
 pub fn edits_of(values: &[Value]) -> Result<Vec<Edit>> {
-    values.iter().map(edit_of).collect()
+    each(values).map(|value| edit_of(value?)).collect()
 }
 
 fn edit_of(value: &Value) -> Result<Edit> {
@@ -45,6 +46,7 @@ pub fn edit_lines(document: &Document, edits: &[Edit]) -> Result<String> {
     let start = |line: usize| lines.get(line).map_or(text.len(), |line| line.start);
     let mut cuts = Cuts::default();
     for (edit, range) in checked(edits, lines.len(), "line")? {
+        guard::spend(ITEM + edit.text.len())?;
         let bytes = start(range.start)..start(range.end);
         let mut come = edit.text.clone();
         if !come.is_empty() && !come.ends_with('\n') {
@@ -55,7 +57,8 @@ pub fn edit_lines(document: &Document, edits: &[Edit]) -> Result<String> {
         }
         cuts.replace(bytes, come);
     }
-    Ok(applied(cuts, text))
+    let edited = applied(cuts, text);
+    guard::check().map(|()| edited)
 }
 
 /// The text with these spans of characters replaced, as they are.
@@ -63,11 +66,18 @@ pub fn edit_lines(document: &Document, edits: &[Edit]) -> Result<String> {
 /// Edits that overlap, and characters that the text does not have, are faults.
 pub fn edit_spans(document: &Document, edits: &[Edit]) -> Result<String> {
     let text = document.text();
-    let mut starts: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
+    guard::room(text.len().saturating_mul(size_of::<usize>()))?;
+    let mut starts: Vec<usize> = Vec::with_capacity(text.len() + 1);
+    for piece in guard::pieces(text) {
+        let piece = piece?;
+        let before = piece.as_ptr().addr() - text.as_ptr().addr();
+        starts.extend(piece.char_indices().map(|(at, _)| before + at));
+    }
     starts.push(text.len());
     let mut edited = String::with_capacity(text.len());
     let mut at = 0;
     for (edit, range) in checked(edits, starts.len() - 1, "character")? {
+        guard::spend(ITEM + edit.text.len())?;
         edited.push_str(&text[at..starts[range.start]]);
         edited.push_str(&edit.text);
         at = starts[range.end];
@@ -84,6 +94,7 @@ fn applied(cuts: Cuts, text: &str) -> String {
 fn checked<'a>(edits: &'a [Edit], count: usize, unit: &str) -> Result<Vec<(&'a Edit, Range<usize>)>> {
     let mut places = Vec::with_capacity(edits.len());
     for edit in edits {
+        guard::spend(ITEM)?;
         let from = usize::try_from(edit.from).ok().and_then(|from| from.checked_sub(1));
         let to = usize::try_from(edit.to).ok();
         match (from, to) {

@@ -5,10 +5,15 @@ mod layout;
 use super::Events;
 use crate::bounded::BoundedText;
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard::{self, Work};
 use crate::parse::{self, Input, yaml_flush, yaml_scalar};
 use crate::value::{Json, Value, ordered};
 use granit_parser::ScalarStyle;
 use layout::{Entry, Node, Shape};
+use std::collections::HashMap;
+
+/// The work of a key that is read, and written anew.
+const KEY: usize = 4 << 10;
 
 /// The text of a YAML map with `changes` set in it, those that are `null` removed: the keys of `order` first, in that
 /// order, the others after them by name.
@@ -32,11 +37,19 @@ pub fn rewrite_yaml(input: &Input<'_>, changes: &Json, order: &[String]) -> Resu
     let entries = layout::entries(input.text())?;
     let mut keys: Vec<&String> = data.keys().chain(changes.keys().filter(|key| !data.contains_key(*key))).collect();
     keys.retain(|key| changes.get(*key).is_none_or(|value| !value.is_null()));
-    let place = |key: &String| order.iter().position(|one| one == key).unwrap_or(order.len());
+    // Of a key that is named twice the first place counts.
+    let places: HashMap<&String, usize> =
+        order.iter().enumerate().map(|(place, key)| (key, place)).rev().collect_checked()?;
+    let place = |key: &String| places.get(key).copied().unwrap_or(order.len());
     keys.sort_by(|a, b| place(a).cmp(&place(b)).then_with(|| a.cmp(b)));
+    let entries: Option<HashMap<&String, &Entry>> = entries
+        .as_ref()
+        .map(|entries| entries.iter().rev().map(|entry| (&entry.key, entry)).collect_checked())
+        .transpose()?;
     let mut text = BoundedText::default();
     for key in keys {
-        let written = entries.as_ref().and_then(|entries| entries.iter().find(|one| one.key == *key));
+        guard::spend(KEY)?;
+        let written = entries.as_ref().and_then(|entries| entries.get(key).copied());
         let kept = match (changes.get(key), written) {
             (None, Some(entry)) => kept(input.text(), entry, data.get(key))?,
             _ => None,
@@ -142,6 +155,7 @@ impl Page<'_> {
     /// The end of the line of a value, with the comments and blank lines behind it. Of an `outermost` one they go,
     /// unless it flows and one stands beside it.
     fn end(&mut self, value: &Node, outermost: bool) -> Result<()> {
+        guard::spend(self.stops.len())?;
         let at = value.bytes.end;
         let stop = self.stops.iter().copied().find(|stop| *stop >= at && *stop > value.bytes.start).unwrap_or(at);
         let rest = self.source.get(at..stop).unwrap_or_default();
@@ -162,6 +176,7 @@ impl Page<'_> {
 
     /// The comments and blank lines between a key and its block.
     fn above(&mut self, start: usize) -> Result<()> {
+        guard::spend(self.stops.len())?;
         let from = self.stops.iter().copied().rfind(|stop| *stop < start).unwrap_or(start);
         let Some((_, below)) = self.source.get(from..start).unwrap_or_default().split_once('\n') else { return Ok(()) };
         self.gap(below)

@@ -2,7 +2,8 @@
 
 use super::{Cuts, line_end};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::guard;
+use crate::document::refuse_unbounded;
+use crate::guard::{self, ITEM};
 use crate::parse::Input;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use std::ops::Range;
@@ -78,14 +79,12 @@ impl Outline {
         let text = input.text();
         // Of front matter, a reader of Markdown would make a heading.
         let skipped = super::front_matter::end_of_front_matter(input)?;
+        refuse_unbounded(&text[skipped..])?;
         let mut outline = Self::default();
         let mut open: Option<Heading> = None;
         let mut depth = 0_usize;
-        for (count, (event, span)) in Parser::new_ext(&text[skipped..], Options::empty()).into_offset_iter().enumerate()
-        {
-            if count % 4096 == 0 {
-                guard::check()?;
-            }
+        for (event, span) in Parser::new_ext(&text[skipped..], Options::empty()).into_offset_iter() {
+            guard::spend(4 * ITEM)?;
             let span = span.start + skipped..span.end + skipped;
             match event {
                 Event::Start(Tag::Heading { level, .. }) if depth == 0 => {

@@ -2,7 +2,9 @@
 
 use super::{Fragment, Functions, Graph, Group, Reads, Recording, Scan, Transaction, Values, assemble, plain};
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard::Work;
 use crate::value::{Json, Kind, Map, Object, Text, Value};
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A graph in the making. Reading it shows all that was scanned and added before; nodes taken from it earlier
@@ -87,11 +89,11 @@ impl Builder {
             return Err(Diagnostic::new(Code::ARGUMENTS, format!("`{name}` cannot be derived")));
         }
         let reads = reads.map(Reads::read).transpose()?.map(Arc::new);
-        let fields: Vec<Text> = fields.iter().map(|field| field.as_str().into()).collect();
+        let fields: Vec<Text> = fields.iter().map(|field| field.as_str().into()).collect_checked()?;
         let mut state = self.lock();
-        let taken =
-            |field: &&Text| state.groups.iter().any(|group| &**group.kind() == kind && group.fields().contains(field));
-        if let Some(field) = fields.iter().find(taken) {
+        let known: HashSet<&Text> =
+            state.groups.iter().filter(|group| &**group.kind() == kind).flat_map(Group::fields).collect_checked()?;
+        if let Some(field) = fields.iter().find(|field| known.contains(field)) {
             return Err(Diagnostic::new(Code::ARGUMENTS, format!("`{field}` of {kind} is derived already")));
         }
         state.groups.push(Group::new(kind.into(), fields.into(), function.into(), reads));
@@ -103,16 +105,17 @@ impl Builder {
     /// them is first read, and that are kept for the snapshot; nodes and edges among them stay nodes and edges.
     pub fn derive_values(&self, names: &[String], function: &str) -> Result<()> {
         let mut state = self.lock();
+        let known: HashSet<&str> =
+            state.derived.iter().flat_map(Values::names).map(|name| &**name).collect_checked()?;
         let taken = |name: &&String| {
-            let known = |values: &Values| values.names().iter().any(|known| **known == ***name);
             matches!(&***name, "faults" | "stamp")
                 || state.values.contains_key(name.as_str())
-                || state.derived.iter().any(known)
+                || known.contains(name.as_str())
         };
         if let Some(name) = names.iter().find(taken) {
             return Err(Diagnostic::new(Code::ARGUMENTS, format!("the graph has a value `{name}` already")));
         }
-        let names: Vec<Text> = names.iter().map(|name| name.as_str().into()).collect();
+        let names: Vec<Text> = names.iter().map(|name| name.as_str().into()).collect_checked()?;
         state.derived.push(Values::new(names.into(), function.into()));
         state.is_stale = true;
         Ok(())

@@ -3,8 +3,8 @@
 use super::lookup::tokens;
 use super::{Graph, Key, Nodes, Reader};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::guard;
-use crate::order::compare;
+use crate::guard::{self, ITEM, Work, each};
+use crate::order::{compare, same as alike};
 use crate::pattern::Pattern;
 use crate::value::{Map, Value};
 use rustc_hash::FxHashSet;
@@ -140,6 +140,7 @@ impl Test {
     }
 
     fn holds(&self, value: &Value, fold: bool) -> Result<bool> {
+        guard::spend(ITEM + value.as_text().map_or(0, str::len))?;
         let text = |value: &Value| value.as_text().map(|text| if fold { text.to_lowercase() } else { text.to_owned() });
         Ok(match self {
             Self::Equals(wanted) if fold => compare(wanted, &folded(value, true)).is_eq(),
@@ -151,16 +152,18 @@ impl Test {
             Self::Contains(part) => match (value, part) {
                 (Value::Text(whole), Value::Text(part)) if !fold => whole.contains(&**part),
                 (Value::Text(whole), Value::Text(part)) => whole.to_lowercase().contains(&**part),
-                (value, part) => sequence(value).iter().any(|item| compare(part, &folded(item, fold)).is_eq()),
+                (value, part) => sequence(value).iter().any(|item| alike(part, &folded(item, fold))),
             },
-            Self::Words(words) => text(value).is_some_and(|text| words.iter().all(|word| has_word(&text, word))),
+            Self::Words(words) => text(value).is_some_and(|text| {
+                words.iter().all(|word| !guard::is_over(ITEM + text.len()) && has_word(&text, word))
+            }),
             Self::Tokens(words) => value.as_text().is_some_and(|text| {
                 let text = text.to_lowercase();
-                words.iter().all(|word| tokens(&text).any(|token| token == word))
+                words.iter().all(|word| !guard::is_over(ITEM + text.len()) && tokens(&text).any(|token| token == word))
             }),
             Self::SomeToken(words) => value.as_text().is_some_and(|text| {
                 let text = text.to_lowercase();
-                tokens(&text).any(|token| words.iter().any(|word| token == word))
+                tokens(&text).any(|token| !guard::is_over(words.len() * 4) && words.iter().any(|word| token == word))
             }),
             Self::Regex(pattern) => value.as_text().map_or(Ok(false), |text| pattern.is_match(text))?,
             Self::Empty(wanted) => is_empty(value) == *wanted,
@@ -187,9 +190,9 @@ struct Choice {
 
 impl Choice {
     fn read(name: &str, value: &Value, fold: bool) -> Result<Self> {
-        let items: Vec<Value> = items(name, value)?.iter().map(|item| folded(item, fold)).collect();
-        let keys = items.iter().filter_map(Key::of).collect();
-        Ok(Self { keys, others: items.into_iter().filter(|item| Key::of(item).is_none()).collect() })
+        let items: Vec<Value> = items(name, value)?.iter().map(|item| folded(item, fold)).collect_checked()?;
+        let keys = items.iter().filter_map(Key::of).collect_checked()?;
+        Ok(Self { keys, others: items.into_iter().filter(|item| Key::of(item).is_none()).collect_checked()? })
     }
 
     /// Whether the value is among them, or, of a list, one of its items.
@@ -198,7 +201,7 @@ impl Choice {
         match Key::of(&value) {
             Some(key) => self.keys.contains(&key),
             None => {
-                self.others.iter().any(|other| compare(other, &value).is_eq())
+                self.others.iter().any(|other| alike(other, &value))
                     || sequence(&value).iter().any(|item| self.has_any(item, fold))
             }
         }
@@ -234,7 +237,7 @@ fn inner(value: &Value, fold: bool) -> Result<Condition> {
 
 fn items(name: &str, value: &Value) -> Result<Vec<Value>> {
     match value {
-        Value::List(_) | Value::Handle(_) => Ok(sequence(value)),
+        Value::List(_) | Value::Handle(_) => guard::check().map(|()| sequence(value)),
         other => Err(Diagnostic::new(
             Code::ARGUMENTS,
             format!("the test `{name}` takes a list, got {}", other.kind().name()),
@@ -244,8 +247,11 @@ fn items(name: &str, value: &Value) -> Result<Vec<Value>> {
 
 fn sequence(value: &Value) -> Vec<Value> {
     match value {
-        Value::List(items) => items.clone(),
-        Value::Handle(handle) => (0..handle.length().unwrap_or(0)).filter_map(|at| handle.item(at)).collect(),
+        Value::List(items) => items.iter().take_while(|_| !guard::is_over(ITEM)).cloned().collect(),
+        Value::Handle(handle) => {
+            let places = (0..handle.length().unwrap_or(0)).take_while(|_| !guard::is_over(ITEM));
+            places.filter_map(|at| handle.item(at)).collect()
+        }
         _ => Vec::new(),
     }
 }
@@ -261,10 +267,10 @@ fn folded(value: &Value, fold: bool) -> Value {
 fn words(value: &Value, fold: bool) -> Result<Vec<String>> {
     let fold = |text: &str| if fold { text.to_lowercase() } else { text.to_owned() };
     match value {
-        Value::Text(text) => Ok(text.split_whitespace().map(fold).collect()),
+        Value::Text(text) => text.split_whitespace().map(fold).collect_checked(),
         other => {
             let phrases = items("words", other)?;
-            Ok(phrases.iter().filter_map(Value::as_text).map(fold).collect())
+            phrases.iter().filter_map(Value::as_text).map(fold).collect_checked()
         }
     }
 }
@@ -333,16 +339,15 @@ impl Nodes {
     }
 
     fn any_of_each(&self, fields: &[String], condition: &Condition, limit: Option<usize>) -> Result<Self> {
-        let readers: Vec<Reader<'_>> = fields.iter().map(|name| self.reader(name)).collect::<Result<_>>()?;
+        let readers: Vec<Reader<'_>> = each(fields).map(|name| self.reader(name?)).collect::<Result<_>>()?;
         let mut found = Vec::new();
-        for (at, node) in self.ids().iter().enumerate() {
-            if at % 1024 == 0 {
-                guard::check()?;
-            }
+        for node in self.ids() {
+            guard::spend(ITEM)?;
             if limit.is_some_and(|limit| found.len() >= limit) {
                 break;
             }
             for reader in &readers {
+                guard::spend(ITEM)?;
                 if condition.holds(&*reader.read(*node)?)? {
                     found.push(*node);
                     break;

@@ -3,7 +3,7 @@
 use super::walk::Steps;
 use super::{Direction, Nodes};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard;
+use crate::guard::{self, Work};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -15,7 +15,7 @@ impl Nodes {
     /// One shortest cycle for each group of nodes that lead to each other, in the order of its earliest node,
     /// which comes first. Only nodes of this set and edges of these kinds count.
     pub fn cycles(&self, kinds: Option<&[String]>) -> Result<Vec<Self>> {
-        let ways = self.ways(kinds);
+        let ways = self.ways(kinds)?;
         let mut cycles: Vec<Vec<u32>> = Vec::new();
         for mut group in components(self.ids(), &ways)? {
             group.sort_unstable();
@@ -29,7 +29,7 @@ impl Nodes {
     /// These nodes in an order in which each comes after all that its edges of these kinds lead to; otherwise in
     /// the order of insertion. A cycle is a fault that names the chain.
     pub fn order(&self, kinds: Option<&[String]>) -> Result<Self> {
-        let ways = self.ways(kinds);
+        let ways = self.ways(kinds)?;
         let mut waits: FxHashMap<u32, usize> = FxHashMap::default();
         let mut needed_by: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         for (node, needs) in &ways {
@@ -62,11 +62,11 @@ impl Nodes {
         Err(fault.data(data).help("`cycles` lists them all"))
     }
 
-    fn ways(&self, kinds: Option<&[String]>) -> Ways {
+    fn ways(&self, kinds: Option<&[String]>) -> Result<Ways> {
         let steps = Steps::new(self.graph(), Direction::Out, kinds);
-        let members: FxHashSet<u32> = self.ids().iter().copied().collect();
+        let members: FxHashSet<u32> = self.ids().iter().copied().collect_checked()?;
         let leads = |node: &u32| super::nodes::once(steps.from(*node).into_iter().filter(|to| members.contains(to)));
-        self.ids().iter().map(|node| (*node, leads(node))).collect()
+        self.ids().iter().map(|node| Ok((*node, leads(node)?))).collect()
     }
 }
 

@@ -206,6 +206,9 @@ impl Graph {
             };
             values[place] = plain(value)?;
         }
+        //= docs/spec.md#scripts
+        //# What a stopped call computed MUST NOT be kept.
+        guard::check()?;
         Ok(values)
     }
 

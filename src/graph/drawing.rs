@@ -2,8 +2,12 @@
 
 use super::{NONE, Nodes};
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard::{self, ITEM, Work};
 use rustc_hash::FxHashMap;
 use std::fmt::Write as _;
+
+/// The work of a line that is drawn, its label left out.
+const LINE: usize = 4 * ITEM;
 
 /// What to draw of a set of nodes.
 pub struct Drawing<'a> {
@@ -30,10 +34,12 @@ impl Nodes {
         let drawn = self.drawn(drawing)?;
         let mut text = format!("flowchart {}\n", drawing.direction);
         for (at, (label, class)) in drawn.nodes.iter().enumerate() {
+            guard::spend(LINE + label.len())?;
             let class = class.as_ref().map_or_else(String::new, |class| format!(":::{class}"));
             let _ = writeln!(text, "    n{at}[\"{}\"]{class}", mermaid(label));
         }
         for (from, to, kind) in &drawn.edges {
+            guard::spend(LINE + kind.len())?;
             let _ = writeln!(text, "    n{from} -->|\"{}\"| n{to}", mermaid(kind));
         }
         Ok(text)
@@ -44,10 +50,12 @@ impl Nodes {
         let drawn = self.drawn(drawing)?;
         let mut text = format!("digraph {{\n    rankdir={};\n", drawing.direction);
         for (at, (label, class)) in drawn.nodes.iter().enumerate() {
+            guard::spend(LINE + label.len())?;
             let class = class.as_ref().map_or_else(String::new, |class| format!(", class=\"{class}\""));
             let _ = writeln!(text, "    n{at} [label=\"{}\"{class}];", dot(label));
         }
         for (from, to, kind) in &drawn.edges {
+            guard::spend(LINE + kind.len())?;
             let _ = writeln!(text, "    n{from} -> n{to} [label=\"{}\"];", dot(kind));
         }
         text.push_str("}\n");
@@ -68,18 +76,21 @@ impl Nodes {
         let classes = drawing.class.map(|class| self.column(class)).transpose()?;
         let class =
             |at: usize| classes.as_ref().map(|classes| word(&text(&classes[at]))).filter(|class| !class.is_empty());
-        let nodes = labels.iter().enumerate().map(|(at, label)| (text(label), class(at))).collect();
-        Ok(Drawn { nodes, edges: self.drawn_edges(drawing.kinds) })
+        let nodes = labels.iter().enumerate().map(|(at, label)| (text(label), class(at))).collect_checked()?;
+        Ok(Drawn { nodes, edges: self.drawn_edges(drawing.kinds)? })
     }
 
-    fn drawn_edges(&self, kinds: Option<&[String]>) -> Vec<(usize, usize, String)> {
-        let place: FxHashMap<u32, usize> = self.ids().iter().enumerate().map(|(at, node)| (*node, at)).collect();
+    fn drawn_edges(&self, kinds: Option<&[String]>) -> Result<Vec<(usize, usize, String)>> {
+        let place: FxHashMap<u32, usize> =
+            self.ids().iter().enumerate().map(|(at, node)| (*node, at)).collect_checked()?;
         let parts = &self.graph().parts;
         let wanted = kinds.map(|kinds| self.graph().edge_kinds(kinds));
         let containment = kinds.is_some_and(|kinds| kinds.iter().any(|kind| kind == "parent"));
         let mut edges = Vec::new();
         for (at, node) in self.ids().iter().enumerate() {
+            guard::spend(ITEM)?;
             for edge in parts.outward.of(*node) {
+                guard::spend(ITEM)?;
                 let edge = &parts.edges[*edge as usize];
                 if let Some(to) =
                     place.get(&edge.to).filter(|_| wanted.as_ref().is_none_or(|kinds| kinds.contains(&edge.kind)))
@@ -95,7 +106,7 @@ impl Nodes {
                 edges.push((at, *to, "parent".to_owned()));
             }
         }
-        edges
+        Ok(edges)
     }
 }
 

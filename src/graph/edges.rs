@@ -4,6 +4,7 @@ use super::access::follow;
 use super::nodes::once;
 use super::{Condition, EdgeRow, Graph, NONE, Node, Nodes, Reference, Rows, Target};
 use crate::diagnostic::Result;
+use crate::guard::{self, BYTE, ITEM};
 use crate::value::{Function, Json, Kind, Map, Object, Text, Value, no_field};
 use std::sync::Arc;
 
@@ -167,7 +168,7 @@ impl Edges {
     pub fn filter(&self, keep: &Function) -> Result<Self> {
         let mut kept = Vec::new();
         for (edge, number) in self.iter().zip(self.ids.iter()) {
-            crate::guard::check()?;
+            guard::spend(ITEM)?;
             if keep.call(vec![Value::handle(edge)])? == Value::Bool(true) {
                 kept.push(*number);
             }
@@ -181,7 +182,7 @@ impl Edges {
             tests.iter().map(|(name, test)| Ok((&**name, Condition::read(test)?))).collect::<Result<_>>()?;
         let mut kept = Vec::new();
         for (edge, number) in self.iter().zip(self.ids.iter()) {
-            crate::guard::check()?;
+            guard::spend(ITEM)?;
             let mut meets = true;
             for (name, condition) in &tests {
                 meets = meets && condition.holds(&edge.read(name, true)?)?;
@@ -191,9 +192,10 @@ impl Edges {
         Ok(Self::new(&self.graph, kept))
     }
 
-    fn ends(&self, end: impl Fn(&EdgeRow) -> u32) -> Nodes {
+    fn ends(&self, end: impl Fn(&EdgeRow) -> u32) -> Result<Value> {
         let ends = self.ids.iter().map(|number| end(&self.graph.parts.edges[*number as usize]));
-        Nodes::new(Arc::clone(&self.graph), once(ends.filter(|end| *end != NONE)).into())
+        let ends = once(ends.filter(|end| *end != NONE))?;
+        Ok(Value::handle(Nodes::new(Arc::clone(&self.graph), ends.into())))
     }
 }
 
@@ -205,14 +207,14 @@ impl Object for Edges {
     /// `from` and `to`: the nodes at these ends, each once.
     fn field(&self, name: &str) -> Result<Value> {
         match name {
-            "from" => Ok(Value::handle(self.ends(|edge| edge.from))),
-            "to" => Ok(Value::handle(self.ends(|edge| edge.to))),
+            "from" => self.ends(|edge| edge.from),
+            "to" => self.ends(|edge| edge.to),
             _ => Err(no_field(Kind::Edges, name, &["from", "to"])),
         }
     }
 
     fn to_json(&self) -> Json {
-        Json::Array(self.iter().map(|edge| edge.to_json()).collect())
+        Json::Array(self.iter().take_while(|_| !guard::is_over(ITEM)).map(|edge| edge.to_json()).collect())
     }
 
     fn length(&self) -> Option<usize> {
@@ -226,9 +228,13 @@ impl Object for Edges {
 
 impl Graph {
     /// The edges that are broken: an end, or something that they need, is missing.
-    pub fn broken(self: &Arc<Self>) -> Edges {
+    ///
+    /// # Errors
+    /// The running call was stopped.
+    pub fn broken(self: &Arc<Self>) -> Result<Edges> {
+        guard::spend(self.parts.edges.len() * BYTE)?;
         let edges = self.parts.edges.iter().zip(0..).filter(|(edge, _)| edge.broken);
-        Edges::new(self, edges.map(|(_, at)| at).collect())
+        Ok(Edges::new(self, edges.map(|(_, at)| at).collect()))
     }
 
     /// All edges, broken ones included, in the order of appearance.
@@ -239,16 +245,22 @@ impl Graph {
 
 impl Nodes {
     /// The whole edges that reach these nodes, node after node; of these kinds, if any are named.
-    pub fn edges_in(&self, kinds: Option<&[String]>) -> Edges {
+    ///
+    /// # Errors
+    /// The running call was stopped.
+    pub fn edges_in(&self, kinds: Option<&[String]>) -> Result<Edges> {
         self.edges(kinds, false)
     }
 
     /// The whole edges that leave these nodes.
-    pub fn edges_out(&self, kinds: Option<&[String]>) -> Edges {
+    ///
+    /// # Errors
+    /// The running call was stopped.
+    pub fn edges_out(&self, kinds: Option<&[String]>) -> Result<Edges> {
         self.edges(kinds, true)
     }
 
-    fn edges(&self, kinds: Option<&[String]>, outward: bool) -> Edges {
+    fn edges(&self, kinds: Option<&[String]>, outward: bool) -> Result<Edges> {
         let graph = self.graph();
         let kinds = kinds.map(|kinds| graph.edge_kinds(kinds));
         let of = |node: u32| {
@@ -259,6 +271,6 @@ impl Nodes {
             let kind = graph.parts.edges[*edge as usize].kind;
             kinds.as_ref().is_none_or(|kinds| kinds.contains(&kind))
         };
-        Edges::new(graph, once(all.filter(wanted)))
+        once(all.filter(wanted)).map(|all| Edges::new(graph, all))
     }
 }

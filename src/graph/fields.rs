@@ -2,6 +2,7 @@
 
 use super::{Node, Nodes};
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard::{self, ITEM, Work};
 use crate::order::Set;
 use crate::value::{Kind, Map, Record, Value};
 
@@ -29,6 +30,7 @@ fn no_fields(kind: Kind) -> Box<Diagnostic> {
 
 /// A value as it is stored. A node is stored as its key: a snapshot never holds another one.
 pub(super) fn plain(value: Value) -> Result<Value> {
+    guard::spend(ITEM)?;
     Ok(match value {
         Value::List(items) => Value::List(items.into_iter().map(plain).collect::<Result<_>>()?),
         Value::Map(map) => {
@@ -43,12 +45,12 @@ pub(super) fn plain(value: Value) -> Result<Value> {
             Kind::Rows | Kind::Set | Kind::Edges => {
                 let items = (0..handle.length().unwrap_or(0)).filter_map(|at| handle.item(at));
                 let items = items.map(plain).collect::<Result<Vec<_>>>()?;
-                if handle.kind() == Kind::Set { Value::handle(Set::new(items)) } else { Value::List(items) }
+                if handle.kind() == Kind::Set { Value::handle(Set::new(items)?) } else { Value::List(items) }
             }
             Kind::Node => handle.downcast::<Node>().map_or(Value::Null, |node| Value::Text(node.key())),
-            Kind::Nodes => handle
-                .downcast::<Nodes>()
-                .map_or(Value::Null, |nodes| Value::list(nodes.iter().map(|node| Value::Text(node.key())))),
+            Kind::Nodes => handle.downcast::<Nodes>().map_or(Ok(Value::Null), |nodes| {
+                nodes.iter().map(|node| Value::Text(node.key())).collect_checked().map(Value::List)
+            })?,
             kind @ (Kind::Builder | Kind::Transaction | Kind::Fragment | Kind::Graph | Kind::Edge) => {
                 return Err(unstorable(kind));
             }

@@ -3,6 +3,8 @@
 use super::lookup::{Column, IDS, is_looked_up};
 use super::{Fragment, Graph, NONE, Nodes, Table};
 use crate::diagnostic::Result;
+use crate::guard::{self, BYTE, each};
+use crate::letters;
 use crate::value::{Text, Value};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -192,8 +194,10 @@ impl Nodes {
         }
         for value in self.column(field)? {
             if let Value::Text(text) = value {
-                let lower = text.to_lowercase();
-                all.extend(super::lookup::tokens(&lower).map(Text::from));
+                let lower = letters::to_lower(&text)?;
+                for token in each(super::lookup::tokens(&lower)) {
+                    all.insert(Text::from(token?));
+                }
             }
         }
         Ok(all.into_iter().collect())
@@ -206,6 +210,7 @@ impl Nodes {
         }
         super::condition::same(self.graph(), others.graph())?;
         let mut among = vec![false; self.graph().len()];
+        guard::spend((others.len() + self.len()) * BYTE)?;
         others.ids().iter().for_each(|node| among[*node as usize] = true);
         Ok(self.with(self.ids().iter().copied().filter(|node| among[*node as usize]).collect()))
     }

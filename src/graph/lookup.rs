@@ -1,6 +1,9 @@
 //! What finds texts without a look at each of them: made of one column of a fragment when it is first asked for, and
 //! kept with the fragment, so that an edit costs what one file costs.
 
+use crate::diagnostic::Result;
+use crate::guard;
+use crate::letters;
 use crate::value::{Text, Value};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -144,14 +147,33 @@ fn tokens_of<'a>(values: impl Iterator<Item = (usize, Column<'a>)>) -> Tokens {
 }
 
 /// The tokens of a text in lower case, in their order.
-pub fn tokens_in(text: &str) -> Vec<Text> {
-    let lower = text.to_lowercase();
-    tokens(&lower).map(Text::from).collect()
+///
+/// # Errors
+/// The running call was stopped.
+pub fn tokens_in(text: &str) -> Result<Vec<Text>> {
+    let lower = letters::to_lower(text)?;
+    let mut found = Vec::new();
+    for part in lower.split(is_between) {
+        guard::spend(PART + part.len())?;
+        let token = part.trim_matches('-');
+        if !token.is_empty() {
+            found.push(Text::from(token));
+        }
+    }
+    Ok(found)
+}
+
+/// The work of a part of a text that is looked at, and may be none.
+const PART: usize = 4;
+
+/// Whether a letter is no part of a token.
+fn is_between(letter: char) -> bool {
+    !(letter.is_alphanumeric() || letter == '_' || letter == '-')
 }
 
 /// The tokens of a text: runs of letters, digits, `_` and `-`, without the `-` at their ends.
 pub(super) fn tokens(text: &str) -> impl Iterator<Item = &str> {
-    let parts = text.split(|letter: char| !(letter.is_alphanumeric() || letter == '_' || letter == '-'));
+    let parts = text.split(is_between);
     parts.map(|part| part.trim_matches('-')).filter(|part| !part.is_empty())
 }
 

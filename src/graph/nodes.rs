@@ -3,8 +3,8 @@
 use super::condition::same;
 use super::{Graph, Key, Node, Rows};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard;
-use crate::order::{SortKey, compare};
+use crate::guard::{self, ITEM, Work, each};
+use crate::order::{SortKey, compare, same as same_value, sorted};
 use crate::value::{Function, Json, Kind, Map, Object, Text, Value, no_field};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
@@ -110,20 +110,23 @@ impl Nodes {
     pub fn among(&self, ids: &[Value]) -> Result<Self> {
         let reader = self.reader("id")?;
         let mut places: FxHashMap<Key, Vec<u32>> = FxHashMap::default();
-        let wanted: FxHashSet<Key> = ids.iter().filter_map(Key::of).collect();
+        let wanted: FxHashSet<Key> = ids.iter().filter_map(Key::of).collect_checked()?;
         for node in self.ids() {
+            guard::spend(ITEM)?;
             if let Some(key) = Key::of(&*reader.read(*node)?).filter(|key| wanted.contains(key)) {
                 places.entry(key).or_default().push(*node);
             }
         }
         let found = ids.iter().filter_map(Key::of).filter_map(|key| places.get(&key)).flatten();
-        Ok(self.with(once(found.copied())))
+        Ok(self.with(once(found.copied())?))
     }
 
     /// The nodes at these places of the set, in this order.
-    #[must_use]
-    pub fn at_places(&self, places: &[usize]) -> Self {
-        self.with(once(places.iter().filter_map(|place| self.ids().get(*place).copied())))
+    ///
+    /// # Errors
+    /// The running call was stopped.
+    pub fn at_places(&self, places: &[usize]) -> Result<Self> {
+        Ok(self.with(once(places.iter().filter_map(|place| self.ids().get(*place).copied()))?))
     }
 
     /// From `offset` on, at most `limit` of them; cut at the ends.
@@ -138,7 +141,7 @@ impl Nodes {
     pub fn filter(&self, keep: &Function) -> Result<Self> {
         let mut kept = Vec::new();
         for node in self.iter() {
-            guard::check()?;
+            guard::spend(ITEM)?;
             let number = node.number();
             match keep.call(vec![Value::handle(node)])? {
                 Value::Bool(true) => kept.push(number),
@@ -161,9 +164,9 @@ impl Nodes {
             return Ok(self.clone());
         }
         same(&self.graph, &other.graph)?;
-        let seen: FxHashSet<u32> = self.ids().iter().copied().collect();
+        let seen: FxHashSet<u32> = self.ids().iter().copied().collect_checked()?;
         let new = other.ids().iter().copied().filter(|id| !seen.contains(id));
-        Ok(self.with(self.ids().iter().copied().chain(new).collect()))
+        Ok(self.with(self.ids().iter().copied().chain(new).collect_checked()?))
     }
 
     /// Those that are not in the other set.
@@ -172,8 +175,15 @@ impl Nodes {
             return Ok(self.clone());
         }
         same(&self.graph, &other.graph)?;
-        let gone: FxHashSet<u32> = other.ids().iter().copied().collect();
-        Ok(self.with(self.ids().iter().copied().filter(|id| !gone.contains(id)).collect()))
+        let gone: FxHashSet<u32> = other.ids().iter().copied().collect_checked()?;
+        let mut kept = Vec::new();
+        for id in each(self.ids()) {
+            let id = *id?;
+            if !gone.contains(&id) {
+                kept.push(id);
+            }
+        }
+        Ok(self.with(kept))
     }
 
     /// The values of a field, one a node, `()` included. A dotted way leads into maps and handles, `parent.key` up.
@@ -181,6 +191,7 @@ impl Nodes {
         let reader = self.reader(field)?;
         let mut values = Vec::with_capacity(self.len());
         for id in self.ids() {
+            guard::spend(ITEM)?;
             values.push(reader.read(*id)?.into_owned());
         }
         Ok(values)
@@ -192,14 +203,15 @@ impl Nodes {
         let mut known: FxHashSet<Key> = FxHashSet::default();
         let mut values = Vec::new();
         for id in self.ids() {
+            guard::spend(ITEM)?;
             let value = reader.read(*id)?;
             // What has no key is told apart by its order, below.
             if !value.is_null() && Key::of(&value).is_none_or(|key| known.insert(key)) {
                 values.push(value.into_owned());
             }
         }
-        values.sort_by(compare);
-        values.dedup_by(|left, right| compare(left, right).is_eq());
+        let mut values = sorted(values, compare)?;
+        values.dedup_by(|left, right| same_value(left, right));
         Ok(values)
     }
 
@@ -208,6 +220,7 @@ impl Nodes {
         let reader = self.reader(field)?;
         let mut counts: FxHashMap<Key, i64> = FxHashMap::default();
         for id in self.ids() {
+            guard::spend(ITEM)?;
             let value = reader.read(*id)?;
             let key = Key::of(&value).unwrap_or_else(|| Key::Text(value.to_json().to_string().into()));
             *counts.entry(key).or_default() += 1;
@@ -243,9 +256,16 @@ impl Key {
 }
 
 /// Each number once, where it comes first.
-pub(super) fn once(numbers: impl Iterator<Item = u32>) -> Vec<u32> {
+pub(super) fn once(numbers: impl Iterator<Item = u32>) -> Result<Vec<u32>> {
     let mut seen = FxHashSet::default();
-    numbers.filter(|number| seen.insert(*number)).collect()
+    let mut found = Vec::new();
+    for number in each(numbers) {
+        let number = number?;
+        if seen.insert(number) {
+            found.push(number);
+        }
+    }
+    Ok(found)
 }
 
 impl Object for Nodes {
@@ -259,7 +279,7 @@ impl Object for Nodes {
     }
 
     fn to_json(&self) -> Json {
-        Json::Array(self.iter().map(|node| node.to_json()).collect())
+        Json::Array(self.iter().take_while(|_| !guard::is_over(ITEM)).map(|node| node.to_json()).collect())
     }
 
     fn length(&self) -> Option<usize> {
@@ -275,14 +295,14 @@ impl Object for Nodes {
         let nodes = match (verb, argument) {
             ("sort", by) => SortKey::read(by).and_then(|keys| self.sort(&keys)),
             ("unique", Value::Null) => Ok(self.clone()),
-            ("reverse", _) => Ok(self.with(self.ids().iter().rev().copied().collect())),
+            ("reverse", _) => self.ids().iter().rev().copied().collect_checked().map(|ids| self.with(ids)),
             ("first", _) => return Some(Ok(self.at(0).map_or(Value::Null, Value::handle))),
             ("last", _) => return Some(Ok(self.at(self.len().wrapping_sub(1)).map_or(Value::Null, Value::handle))),
             ("count_by", Value::Text(field)) => return Some(self.count_by(field).map(Value::Map)),
             ("contains", Value::Handle(node)) => {
                 let node = node.downcast::<Node>()?;
                 let holds = Arc::ptr_eq(node.graph(), &self.graph) && self.ids().contains(&node.number());
-                return Some(Ok(holds.into()));
+                return Some(guard::spend(self.len()).map(|()| holds.into()));
             }
             _ => return None,
         };

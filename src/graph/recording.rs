@@ -2,9 +2,13 @@
 
 use super::{Builder, Fragment, Head, How, Node, Reference, Table, Target, hash_of, plain, record};
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard::{self, ITEM, each};
 use crate::value::{Json, Kind, Map, Object, Text, Value, no_field};
 use rustc_hash::FxHashMap;
 use std::sync::{Mutex, PoisonError};
+
+/// The work of comparing a name with another.
+const NAME: usize = 4;
 
 /// A fragment while it is being filled.
 #[derive(Default)]
@@ -77,6 +81,7 @@ impl Recording {
         };
         let mut ids = Vec::with_capacity(records.len());
         for entry in records {
+            guard::spend(ITEM)?;
             let fields = record(entry)?;
             let own = match fields.get(key) {
                 Some(own) if !own.is_null() => id_of(own)?,
@@ -98,8 +103,8 @@ impl Recording {
             from: self.own(target_of(from)?),
             to: target_of(to)?,
             kind: self.fragment.edge_kind(kind)?,
-            needs: needs.iter().map(target_of).collect::<Result<_>>()?,
-            labels: labels.iter().cloned().map(plain).collect::<Result<_>>()?,
+            needs: each(needs).map(|id| target_of(id?)).collect::<Result<_>>()?,
+            labels: each(labels).map(|label| plain(label?.clone())).collect::<Result<_>>()?,
         };
         self.fragment.references.push(reference);
         Ok(())
@@ -107,8 +112,10 @@ impl Recording {
 
     fn put(&mut self, kind: &str, id: Text, fields: Map, parent: &Value, how: How) -> Result<Value> {
         let parent = if parent.is_null() { None } else { Some(self.own(target_of(parent)?)) };
+        guard::spend(ITEM + self.fragment.tables.len() * NAME)?;
         let table = self.table(kind)?;
         let row = self.fragment.tables[usize::from(table)].push(fields);
+        guard::check()?;
         self.put_head(table, row, id.clone(), parent, how)?;
         Ok(Value::Text(id))
     }
@@ -157,6 +164,10 @@ impl Table {
     /// Adds a row, and gives its number.
     pub(super) fn push(&mut self, fields: impl IntoIterator<Item = (Text, Value)>) -> usize {
         for (name, value) in fields {
+            // What a stopped call recorded is not assembled.
+            if guard::is_over(ITEM + self.fields.len() * NAME) {
+                break;
+            }
             let at = self.fields.iter().position(|known| *known == name).unwrap_or_else(|| {
                 self.fields.push(name);
                 self.columns.push(vec![Value::Null; self.length]);

@@ -2,11 +2,15 @@
 
 use super::{Graph, Nodes, Standing};
 use crate::diagnostic::Result;
+use crate::guard::{self, ITEM};
 use crate::order::SortKey;
 use crate::value::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// Makes texts of the value of a field.
+type Fold = fn(&Value) -> Result<Vec<String>>;
 
 /// Orders that one snapshot keeps, at most: then the oldest goes.
 const MOST_ORDERS: usize = 16;
@@ -85,12 +89,13 @@ impl Nodes {
 
     /// What `fold` makes of the values of a field, one a node. It must make the same of the same: what it made of a
     /// field's own values is kept.
-    pub fn folded(&self, field: &str, fold: fn(&Value) -> Vec<String>) -> Result<Vec<Arc<[String]>>> {
+    pub fn folded(&self, field: &str, fold: Fold) -> Result<Vec<Arc<[String]>>> {
         let reader = self.reader(field)?;
         let parts = &self.graph().parts;
         let mut slots: Option<(u16, Option<Arc<[Slot]>>)> = None;
         let mut all = Vec::with_capacity(self.len());
         for node in self.ids() {
+            guard::spend(ITEM)?;
             let kind = parts.kind_of[*node as usize];
             if slots.as_ref().is_none_or(|(of, _)| *of != kind) {
                 slots = Some((kind, self.graph().slots(kind, field, fold)));
@@ -99,7 +104,7 @@ impl Nodes {
             let texts = match slot.and_then(OnceLock::get) {
                 Some(texts) => Arc::clone(texts),
                 None => {
-                    let made: Arc<[String]> = fold(&*reader.read(*node)?).into();
+                    let made: Arc<[String]> = fold(&*reader.read(*node)?)?.into();
                     slot.map_or_else(|| Arc::clone(&made), |slot| Arc::clone(slot.get_or_init(|| Arc::clone(&made))))
                 }
             };
@@ -111,7 +116,7 @@ impl Nodes {
 
 impl Graph {
     /// Where the folded texts of a kind's own field are kept, one place a node; a dotted way has none.
-    fn slots(&self, kind: u16, field: &str, fold: fn(&Value) -> Vec<String>) -> Option<Arc<[Slot]>> {
+    fn slots(&self, kind: u16, field: &str, fold: Fold) -> Option<Arc<[Slot]>> {
         let table = &self.parts.kinds[usize::from(kind)];
         let folded = Folded { kind, field: *table.field_at.get(field)?, fold: fold as usize };
         let mut texts = lock(&self.remembered.texts);

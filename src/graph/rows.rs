@@ -2,7 +2,9 @@
 
 use super::{Edges, Nodes, Reader};
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard::{self, ITEM};
 use crate::value::{Json, Kind, Map, Object, Record, Text, Value, no_field};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Rows with ordered columns. In scripts a list of maps; in results objects with the keys in this order.
@@ -31,7 +33,9 @@ pub(super) struct Columns(Arc<[Column]>);
 impl Columns {
     pub fn read(columns: &[String]) -> Result<Self> {
         let mut read: Vec<Column> = Vec::with_capacity(columns.len());
+        let (mut names, mut spreads) = (HashSet::new(), false);
         for text in columns {
+            guard::spend(ITEM + text.len())?;
             let (field, name) = text.split_once(" as ").unwrap_or((text, ""));
             let (field, name) = (field.trim(), name.trim());
             let optional = field.ends_with('?') || name.ends_with('?');
@@ -39,11 +43,11 @@ impl Columns {
             let (field, each) = field.strip_suffix("[]").map_or((field, false), |field| (field, true));
             let name = name.trim_end_matches('?');
             let name: Text = if name.is_empty() { field.into() } else { name.into() };
-            if field.is_empty() || read.iter().any(|column| column.name == name) {
+            if field.is_empty() || !names.insert(Text::clone(&name)) {
                 let fault = Diagnostic::new(Code::ARGUMENTS, format!("`{text}` is no new column"));
                 return Err(fault.help("a column is `field`, `field?` or `field as name`, each name once"));
             }
-            if each && read.iter().any(|column| column.each) {
+            if each && std::mem::replace(&mut spreads, true) {
                 return Err(Diagnostic::new(Code::ARGUMENTS, "only one column can be `[]`"));
             }
             read.push(Column { field: field.to_owned(), name, optional, each });
@@ -97,11 +101,14 @@ impl Rows {
             }
             readers.push(reader);
         }
-        let mut cells = Vec::with_capacity(nodes.len() * readers.len());
+        let count = nodes.len().saturating_mul(readers.len());
+        guard::room(count.saturating_mul(size_of::<Value>()))?;
+        let mut cells = Vec::with_capacity(count);
         let mut length = 0;
         for node in nodes.ids() {
             let start = cells.len();
             for reader in &readers {
+                guard::spend(ITEM)?;
                 cells.push(reader.read(*node)?.into_owned());
             }
             length += columns.spread(&mut cells, start);
@@ -117,6 +124,7 @@ impl Rows {
         for edge in edges.iter() {
             let start = cells.len();
             for column in columns.iter() {
+                guard::spend(ITEM)?;
                 cells.push(edge.read(&column.field, column.optional)?);
             }
             length += columns.spread(&mut cells, start);

@@ -313,7 +313,10 @@ impl Graph {
 
     /// The nodes of these kinds, or all of them, in the order of insertion. A kind without nodes is no fault.
     pub fn nodes(self: &Arc<Self>, kinds: &[String]) -> Nodes {
-        let known: Vec<u16> = kinds.iter().filter_map(|kind| self.parts.kind_at.get(kind.as_str()).copied()).collect();
+        let mut known: Vec<u16> =
+            kinds.iter().filter_map(|kind| self.parts.kind_at.get(kind.as_str()).copied()).collect();
+        known.sort_unstable();
+        known.dedup();
         match (kinds, known.as_slice()) {
             ([], _) => {
                 let count = u32::try_from(self.len()).unwrap_or(NONE);
@@ -327,13 +330,10 @@ impl Graph {
             _ => {
                 let mut ids: Vec<u32> = Vec::new();
                 for kind in &known {
-                    match self.seen_of(*kind) {
-                        Some(seen) => ids.extend(&*seen),
-                        None => ids.extend(&*self.parts.kinds[usize::from(*kind)].nodes),
-                    }
+                    let seen = self.seen_of(*kind);
+                    ids.extend(seen.as_deref().unwrap_or(&self.parts.kinds[usize::from(*kind)].nodes));
                 }
                 ids.sort_unstable();
-                ids.dedup();
                 Nodes::new(Arc::clone(self), ids.into())
             }
         }

@@ -253,7 +253,7 @@ fn dump(graph: &Arc<Graph>) -> Json {
     let parents: Vec<Json> =
         all.iter().map(|node| node.parent().unwrap().map_or(Json::Null, |node| node.to_json())).collect();
     let children: Vec<Json> = all.iter().map(|node| node.alone().children(None).unwrap().to_json()).collect();
-    let inward: Vec<Json> = all.iter().map(|node| node.alone().edges_in(None).to_json()).collect();
+    let inward: Vec<Json> = all.iter().map(|node| node.alone().edges_in(None).unwrap().to_json()).collect();
     serde_json::json!({
         "nodes": all.to_json(), "parents": parents, "children": children, "in": inward,
         "edges": graph.edges().to_json(), "faults": graph.faults().to_json(),

@@ -3,7 +3,7 @@
 use super::nodes::once;
 use super::{Adjacency, Graph, NONE, Nodes};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard;
+use crate::guard::{self, ITEM, Work, each};
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
 
@@ -93,20 +93,29 @@ impl<'a> Steps<'a> {
 
 impl Nodes {
     /// Where one step from these nodes leads, each node once, in the order of the edges.
-    pub fn step(&self, direction: Direction, kinds: Option<&[String]>) -> Self {
+    ///
+    /// # Errors
+    /// The running call was stopped.
+    pub fn step(&self, direction: Direction, kinds: Option<&[String]>) -> Result<Self> {
         let steps = Steps::new(self.graph(), direction, kinds);
         if direction == Direction::Out && kinds.is_some_and(|kinds| kinds.len() == 1) && steps.containment {
             return self.holders();
         }
-        self.with(once(self.ids().iter().flat_map(|node| steps.from(*node))))
+        Ok(self.with(once(self.ids().iter().flat_map(|node| steps.from(*node)))?))
     }
 
     /// What these nodes lie in, each once.
-    fn holders(&self) -> Self {
+    fn holders(&self) -> Result<Self> {
         let parents = &self.graph().parts.parents;
         let mut seen = vec![false; parents.len()];
-        let mut first = |node: &u32| *node != NONE && !std::mem::replace(&mut seen[*node as usize], true);
-        self.with(self.ids().iter().map(|node| parents[*node as usize]).filter(&mut first).collect())
+        let mut found = Vec::new();
+        for node in each(self.ids()) {
+            let parent = parents[*node? as usize];
+            if parent != NONE && !std::mem::replace(&mut seen[parent as usize], true) {
+                found.push(parent);
+            }
+        }
+        Ok(self.with(found))
     }
 
     /// Everything that steps from these nodes lead to, without these nodes themselves.
@@ -123,7 +132,7 @@ impl Nodes {
         loop {
             let next = if walking.depth_first { queue.pop_back() } else { queue.pop_front() };
             let Some((node, depth)) = next else { break };
-            guard::check()?;
+            guard::spend(ITEM)?;
             if walking.depth_first && depth > 0 && seen.insert(node) {
                 found.push(node);
             }
@@ -133,6 +142,7 @@ impl Nodes {
                 continue;
             }
             let mut reached = steps.from(node);
+            guard::spend(reached.len() * ITEM)?;
             if walking.depth_first {
                 reached.reverse();
             } else {
@@ -152,8 +162,15 @@ impl Nodes {
         }
         let parts = &self.graph().parts;
         let all = self.ids().iter().flat_map(|node| parts.children.of(*node).iter().copied());
-        let all = self.of_kinds(once(all), kinds);
-        Ok(all.with(all.ids().iter().copied().filter(|node| self.graph().sees(*node)).collect()))
+        let all = self.of_kinds(once(all)?, kinds)?;
+        let mut seen = Vec::new();
+        for node in each(all.ids()) {
+            let node = *node?;
+            if self.graph().sees(node) {
+                seen.push(node);
+            }
+        }
+        Ok(all.with(seen))
     }
 
     /// What these nodes lie in, the nearest first, each node once.
@@ -164,7 +181,9 @@ impl Nodes {
         for node in self.ids() {
             let mut at = parts.parents[*node as usize];
             let mut way = FxHashSet::from_iter([*node]);
+            guard::spend(ITEM)?;
             while at != NONE && way.insert(at) {
+                guard::spend(ITEM)?;
                 self.graph().permit_node(at)?;
                 if seen.insert(at) {
                     found.push(at);
@@ -181,22 +200,26 @@ impl Nodes {
         let walking =
             Walking { direction: Direction::In, kinds: Some(&contained), depth: None, depth_first: true, back: false };
         let all = self.walk(&walking)?;
-        Ok(self.of_kinds(all.ids().to_vec(), kinds))
+        self.of_kinds(all.ids().to_vec(), kinds)
     }
 
     /// Those of one of these kinds, in their order.
-    #[must_use]
-    pub fn of_kind_named(&self, kinds: &[String]) -> Self {
+    ///
+    /// # Errors
+    /// The running call was stopped.
+    pub fn of_kind_named(&self, kinds: &[String]) -> Result<Self> {
         self.of_kinds(self.ids().to_vec(), Some(kinds))
     }
 
     /// The nodes of one of these kinds.
-    pub(super) fn of_kinds(&self, mut ids: Vec<u32>, kinds: Option<&[String]>) -> Self {
+    pub(super) fn of_kinds(&self, mut ids: Vec<u32>, kinds: Option<&[String]>) -> Result<Self> {
         if let Some(kinds) = kinds {
             let parts = &self.graph().parts;
-            let wanted: Vec<u16> = kinds.iter().filter_map(|kind| parts.kind_at.get(kind.as_str()).copied()).collect();
+            let wanted = kinds.iter().filter_map(|kind| parts.kind_at.get(kind.as_str()).copied());
+            let wanted: FxHashSet<u16> = wanted.collect_checked()?;
+            guard::spend(ids.len() * ITEM)?;
             ids.retain(|node| wanted.contains(&parts.kind_of[*node as usize]));
         }
-        self.with(ids)
+        Ok(self.with(ids))
     }
 }

@@ -12,35 +12,38 @@ use std::alloc::{GlobalAlloc, Layout};
 /// mimalloc, with a count of the bytes that each thread holds: allocated there minus freed there.
 pub struct Counting;
 
-fn count(bytes: usize, sign: isize) {
-    let bytes = isize::try_from(bytes).unwrap_or(isize::MAX);
-    LOCAL.with(|local| local.net.set(local.net.get().wrapping_add(sign * bytes)));
+fn count(bytes: usize) {
+    LOCAL.with(|local| local.allocated.set(local.allocated.get().wrapping_add_unsigned(bytes)));
+}
+
+fn discount(bytes: usize) {
+    LOCAL.with(|local| local.freed.set(local.freed.get().wrapping_add_unsigned(bytes)));
 }
 
 #[allow(unsafe_code, reason = "an allocator cannot be written without it; see the head of this file")]
 // SAFETY: every call is handed to mimalloc with the arguments it came with.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(layout.size(), 1);
+        count(layout.size());
         // SAFETY: the caller's promise is passed on.
         unsafe { MiMalloc.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        count(layout.size(), -1);
+        discount(layout.size());
         // SAFETY: the caller's promise is passed on.
         unsafe { MiMalloc.dealloc(pointer, layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count(layout.size(), 1);
+        count(layout.size());
         // SAFETY: the caller's promise is passed on.
         unsafe { MiMalloc.alloc_zeroed(layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count(layout.size(), -1);
-        count(size, 1);
+        discount(layout.size());
+        count(size);
         // SAFETY: the caller's promise is passed on.
         unsafe { MiMalloc.realloc(pointer, layout, size) }
     }

@@ -129,3 +129,72 @@ fn a_cancelled_call_ends_within_a_period_wherever_it_is() {
         assert_eq!(guard.verdict().map(|fault| fault.code), Some(Code::CANCELLED));
     }
 }
+
+//= docs/spec.md#scripts
+//= type=test
+//# Work that cannot be stopped once it has begun MUST be refused where it would take longer than the call has left, or 200 ms.
+#[test]
+fn work_that_cannot_be_stopped_is_priced_before_it_begins() {
+    assert_eq!(price("it", usize::MAX, 0), Ok(()), "without a guard there is only the longest that anybody waits");
+    let fault = price("the reader", 3 << 20, 100).expect_err("300 ms are too long for any call");
+    assert_eq!(fault.message, "the reader reads up to 1953 kB, got 3072 kB");
+    let guard = guard(Limits { time: Duration::from_millis(100), ..Limits::default() });
+    let _entered = guard.enter();
+    assert_eq!(price("the reader", 1 << 10, 100), Ok(()));
+    let fault = price("the reader", 1_500_000, 100).expect_err("150 ms are longer than the call has");
+    assert!(fault.message.starts_with("the reader may take 150 ms here, and the call has "), "{}", fault.message);
+    assert_eq!(fault.code, Code::LIMIT);
+}
+
+#[test]
+fn work_is_counted_until_the_guard_is_asked() {
+    let cancel = Cancel::default();
+    let guard = Guard::new(Limits::default(), cancel.clone());
+    let _entered = guard.enter();
+    cancel.cancel();
+    let asked = (1..).find(|_| spend(100).is_err()).expect("it ends");
+    assert!(asked <= LOOK / 100 + 1, "{asked} times 100 units");
+    assert!(is_over(0), "once is always");
+    assert!((0..10).collect_checked::<Vec<i32>>().is_err());
+    assert_eq!(each(0..10).count(), 1, "a fault, and nothing after it");
+    assert!(guard.ticks() < 100, "work is no step of the script");
+}
+
+#[test]
+fn pieces_of_a_text_are_the_text() {
+    let text = "aé".repeat(LOOK);
+    let all: String = pieces(&text).map(|piece| piece.expect("nothing stops it")).collect();
+    assert!(all == text && pieces(&text).count() == 3);
+    assert_eq!(pieces("").count(), 0);
+}
+
+#[test]
+fn what_is_allocated_and_freed_again_is_work_too() {
+    let cancel = Cancel::default();
+    let guard = Guard::new(Limits::default(), cancel.clone());
+    let _entered = guard.enter();
+    assert_eq!(tick(), Ok(()));
+    cancel.cancel();
+    let stopped = (0..).position(|_| {
+        drop(std::hint::black_box(vec![1_u8; 1 << 20]));
+        tick().is_err()
+    });
+    assert!(stopped.is_some_and(|turns| turns <= 9), "{stopped:?} times a megabyte");
+}
+
+//= docs/spec.md#scripts
+//= type=test
+//# A loop of a script over slow operations MUST ask the guard within 20 ms and four steps.
+#[test]
+fn slow_steps_ask_the_clock() {
+    let cancel = Cancel::default();
+    let guard = Guard::new(Limits::default(), cancel.clone());
+    let _entered = guard.enter();
+    assert_eq!(tick(), Ok(()));
+    cancel.cancel();
+    let steps = (1..1_000).find(|_| {
+        std::thread::sleep(Duration::from_millis(10));
+        tick().is_err()
+    });
+    assert!(steps.is_some_and(|steps| steps <= 12), "{steps:?} steps of 10 ms");
+}

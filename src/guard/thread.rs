@@ -1,6 +1,6 @@
 //! The guard of the running thread: entered, ticked, asked.
 
-use super::{Guard, LOCAL};
+use super::{Guard, LOCAL, Local};
 use crate::diagnostic::Result;
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -17,6 +17,18 @@ const CHECK: i32 = 32;
 
 /// How much a thread may allocate before the guard is asked out of turn.
 const STRIDE: isize = 4 << 20;
+
+/// Steps of a script between two looks at the clock: a power of two.
+const BETWEEN_CLOCKS: i32 = 4;
+
+/// Milliseconds after which the guard is asked, whatever was counted since.
+const LATE_MS: i64 = 20;
+
+/// How much a thread may allocate, freed again or not, before the guard is asked out of turn.
+const CHURN: isize = 8 << 20;
+
+/// How many units of work a native loop does between two looks at the guard: some milliseconds at most.
+const WORK: isize = 64 << 10;
 
 thread_local! {
     static CURRENT: RefCell<Option<Arc<Guard>>> = const { RefCell::new(None) };
@@ -56,7 +68,7 @@ fn swap(guard: Option<Arc<Guard>>) -> Option<Arc<Guard>> {
 /// Ticks and bytes since they were last taken.
 fn take_counts() -> (u64, isize) {
     LOCAL.with(|local| {
-        let net = local.net.get();
+        let net = local.net();
         let bytes = net.wrapping_sub(local.counted.replace(net));
         let spent = PERIOD.saturating_sub(local.countdown.replace(PERIOD)).saturating_sub(local.unticked.replace(0));
         (u64::try_from(spent).unwrap_or(0), bytes)
@@ -69,44 +81,74 @@ fn arm(guard: Option<&Guard>) {
         let Some(guard) = guard else {
             local.countdown.set(i32::MAX);
             local.ceiling.set(isize::MAX);
+            local.churn.set(isize::MAX);
+            local.work.set(isize::MAX);
             return;
         };
         local.countdown.set(PERIOD);
+        local.churn.set(local.allocated.get().saturating_add(CHURN));
+        local.work.set(WORK);
+        local.looked_ms.set(coarse_ms());
         if guard.stopped.load(Ordering::Acquire) {
             local.ceiling.set(isize::MIN);
         } else {
             let left = guard.limits.memory.saturating_sub(guard.memory());
             let stride = isize::try_from(left).map_or(STRIDE, |left| left.min(STRIDE));
-            local.ceiling.set(local.net.get().saturating_add(stride));
+            local.ceiling.set(local.net().saturating_add(stride));
         }
     });
 }
 
+//= docs/spec.md#scripts
+//# A loop of a script over slow operations MUST ask the guard within 20 ms and four steps.
 /// One step of a script. Raises what the running call's guard has to say.
+///
+/// A step may be one of the engine's own operations on a long text, which nothing can weigh: so the clock is read each few
+/// steps, too.
 #[inline]
 pub fn tick() -> Result<()> {
-    step(1)
+    let due = LOCAL.with(|local| {
+        let left = local.countdown.get().saturating_sub(1);
+        local.countdown.set(left);
+        left <= 0 || local.is_full() || left & (BETWEEN_CLOCKS - 1) == 0 && is_late(local)
+    });
+    if due { ask() } else { Ok(()) }
+}
+
+fn is_late(local: &Local) -> bool {
+    local.countdown.get() <= PERIOD && coarse_ms().wrapping_sub(local.looked_ms.get()) > LATE_MS
+}
+
+/// Milliseconds of a clock that costs some nanoseconds to read, and steps every few milliseconds.
+#[cfg(target_os = "linux")]
+fn coarse_ms() -> i64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::MonotonicCoarse);
+    time.tv_sec.wrapping_mul(1_000).wrapping_add(time.tv_nsec / 1_000_000)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn coarse_ms() -> i64 {
+    static BEGAN: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+    let passed = BEGAN.get_or_init(std::time::Instant::now).elapsed().as_millis();
+    i64::try_from(passed).unwrap_or(i64::MAX)
 }
 
 /// Raises what the running call's guard has to say: to be called in every long native loop.
 #[inline]
 pub fn check() -> Result<()> {
-    LOCAL.with(|local| local.unticked.set(local.unticked.get().saturating_add(CHECK)));
-    step(CHECK)
-}
-
-#[inline]
-fn step(weight: i32) -> Result<()> {
     let due = LOCAL.with(|local| {
-        let left = local.countdown.get().saturating_sub(weight);
+        local.unticked.set(local.unticked.get().saturating_add(CHECK));
+        let left = local.countdown.get().saturating_sub(CHECK);
         local.countdown.set(left);
-        left <= 0 || local.net.get() > local.ceiling.get()
+        left <= 0 || local.is_full()
     });
     if due { ask() } else { Ok(()) }
 }
 
 #[cold]
-fn ask() -> Result<()> {
+pub(super) fn ask() -> Result<()> {
+    #[cfg(test)]
+    super::gaps::looked();
     let guard = current();
     let (ticks, bytes) = take_counts();
     let answer = guard.as_ref().map_or(Ok(()), |guard| guard.account(ticks, bytes));

@@ -1,7 +1,8 @@
 //! What to sort by: names of fields, functions that give a key, values that come first.
 
-use super::compare;
+use super::{compare, same};
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard::each;
 use crate::value::{Function, Map, Value};
 use std::cmp::Ordering;
 
@@ -30,7 +31,7 @@ impl SortKey {
     /// key, or a list of these.
     pub fn read(by: &Value) -> Result<Vec<Self>> {
         match by {
-            Value::List(items) => items.iter().map(Self::one).collect(),
+            Value::List(items) => each(items).map(|item| Self::one(item?)).collect(),
             Value::Null => Ok(Vec::new()),
             by => Ok(vec![Self::one(by)?]),
         }
@@ -85,7 +86,7 @@ impl SortKey {
     /// The keys as whole numbers that stand in the same order, if they are whole numbers or all have a place in
     /// `first`: these compare fast.
     pub fn as_integers<'a>(&self, keys: impl Iterator<Item = &'a Value>) -> Option<Vec<i64>> {
-        let place = |value: &Value| self.first.iter().position(|known| compare(known, value).is_eq());
+        let place = |value: &Value| self.first.iter().position(|known| same(known, value));
         let one = |value: &Value| match self.first.is_empty() {
             true => value.as_integer(),
             false => place(value).and_then(|at| i64::try_from(at).ok()),
@@ -99,7 +100,7 @@ impl SortKey {
         let order = if self.first.is_empty() {
             compare(left, right)
         } else {
-            let place = |value| self.first.iter().position(|known| compare(known, value).is_eq());
+            let place = |value: &Value| self.first.iter().position(|known| same(known, value));
             match (place(left), place(right)) {
                 (None, None) => compare(left, right),
                 (Some(left), Some(right)) => left.cmp(&right),

@@ -2,9 +2,10 @@
 
 use super::Input;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard;
+use crate::guard::{self, ITEM, Work};
 use crate::value::{Map, Text, Value};
 use csv::{ReaderBuilder, StringRecord};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// The code of its faults.
@@ -22,12 +23,15 @@ pub fn rows(input: &Input<'_>, header: bool, separator: &str) -> Result<Value> {
         .delimiter(separator)
         .has_headers(false)
         .flexible(true)
-        .from_reader(input.text().as_bytes());
+        .from_reader(Guarded(input.text().as_bytes()));
     let mut record = StringRecord::new();
     let mut names: Option<Vec<Text>> = None;
     let mut rows = Vec::new();
-    while reader.read_record(&mut record).map_err(|error| input.fault(CODE, 0, error.to_string()))? {
-        guard::check()?;
+    while reader.read_record(&mut record).map_err(|error| {
+        // What the guard said comes first.
+        guard::check().err().unwrap_or_else(|| input.fault(CODE, 0, error.to_string()))
+    })? {
+        guard::spend(record.len() * ITEM + record.as_slice().len())?;
         match &names {
             None if header => names = Some(read_names(input, &record)?),
             None => rows.push(Value::list(record.iter().map(Value::from))),
@@ -46,16 +50,32 @@ pub fn rows(input: &Input<'_>, header: bool, separator: &str) -> Result<Value> {
     Ok(Value::List(rows))
 }
 
-fn read_names(input: &Input<'_>, record: &StringRecord) -> Result<Vec<Text>> {
-    let names: Vec<Text> = record.iter().map(|name| Text::from(name.trim())).collect();
-    let mut seen = std::collections::BTreeSet::new();
-    match names.iter().find(|name| !seen.insert(Text::clone(name))) {
-        Some(twice) => {
-            let message = format!("the column `{twice}` stands twice in the header");
-            Err(input.fault(CODE, start(input, record), message).help("`header: false` gives the rows as lists"))
-        }
-        None => Ok(names),
+/// Bytes that are handed over in parts, the guard being asked in between: one record may be the whole text.
+struct Guarded<'a>(&'a [u8]);
+
+impl std::io::Read for Guarded<'_> {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.0.read(into)?;
+        guard::spend(read * QUOTED).map_err(|_| std::io::Error::other("stopped"))?;
+        Ok(read)
     }
+}
+
+/// The work of a byte at worst: quotes take longer than letters.
+const QUOTED: usize = 4;
+
+fn read_names(input: &Input<'_>, record: &StringRecord) -> Result<Vec<Text>> {
+    let names: Vec<Text> = record.iter().map(|name| Text::from(name.trim())).collect_checked()?;
+    let mut seen = HashSet::new();
+    for name in &names {
+        guard::spend(ITEM + name.len())?;
+        if !seen.insert(name) {
+            let message = format!("the column `{name}` stands twice in the header");
+            let fault = input.fault(CODE, start(input, record), message);
+            return Err(fault.help("`header: false` gives the rows as lists"));
+        }
+    }
+    Ok(names)
 }
 
 /// The byte at which a row begins: the reader counts the blank lines before it to it.

@@ -5,7 +5,8 @@ mod unpacked;
 
 pub use unpacked::unpacked;
 
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard;
 use crate::source::{Place, Source};
 use crate::value::Json;
 use std::ops::Range;
@@ -17,6 +18,12 @@ use toml::de::{DeFloat, DeInteger, DeTable, DeValue};
 pub const TOML_SYNTAX: Code = Code("toml-syntax");
 /// TOML that JSON has no form for: bare dates, `nan`, integers out of range.
 pub const TOML_VALUE: Code = Code("toml-value");
+
+/// What a byte takes the parser at worst, in nanoseconds: it cannot be stopped, so 4 MB are read at most.
+const READING: u32 = 47;
+
+/// The work of an entry or an item of the tree.
+const ENTRY: usize = 128;
 
 /// What becomes of a bare date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,9 +144,29 @@ pub fn parse(source: &Arc<Source>, dates: Dates, faults: &mut Vec<Diagnostic>) -
         let span = error.span().unwrap_or(0..0);
         faults.push(*syntax(source, error.message(), span));
     }
+    tree(source, table.get_ref(), dates, faults)
+}
+
+/// Reads a TOML text up to its first fault, which costs little where each line has one.
+///
+/// # Errors
+/// The first fault; the text is longer than what is read without being stopped in between; the call was stopped.
+pub fn parse_to_fault(source: &Arc<Source>, dates: Dates) -> Result<Node> {
+    guard::price("the reader of TOML", source.text.len(), READING)?;
+    let table =
+        DeTable::parse(&source.text).map_err(|error| syntax(source, error.message(), error.span().unwrap_or(0..0)))?;
+    let mut faults = Vec::new();
+    let tree = tree(source, table.get_ref(), dates, &mut faults);
+    guard::check()?;
+    match faults.into_iter().next() {
+        Some(first) => Err(Box::new(first)),
+        None => Ok(tree),
+    }
+}
+
+fn tree(source: &Arc<Source>, table: &DeTable<'_>, dates: Dates, faults: &mut Vec<Diagnostic>) -> Node {
     let mut reader = Reader { source, dates, faults };
-    let entries = reader.table(table.get_ref());
-    Node { item: Item::Table(entries), at: source.place(0..0) }
+    Node { item: Item::Table(reader.table(table)), at: source.place(0..0) }
 }
 
 /// A syntax fault in our words where the parser's are hard to read.
@@ -165,6 +192,7 @@ impl Reader<'_> {
     fn table(&mut self, table: &DeTable<'_>) -> Vec<Entry> {
         table
             .iter()
+            .take_while(|_| !guard::is_over(ENTRY))
             .map(|(key, value)| Entry {
                 key: key.get_ref().to_string(),
                 at: self.source.place(key.span()),
@@ -186,7 +214,9 @@ impl Reader<'_> {
                 self.faults.push(*fault.at(at.clone()).help(format!("put it in quotes: \"{date}\"")));
                 Item::Scalar(Json::String(date.to_string()))
             }
-            DeValue::Array(items) => Item::List(items.iter().map(|item| self.value(item)).collect()),
+            DeValue::Array(items) => {
+                Item::List(items.iter().take_while(|_| !guard::is_over(ENTRY)).map(|item| self.value(item)).collect())
+            }
             DeValue::Table(table) => Item::Table(self.table(table)),
         };
         Node { item, at }

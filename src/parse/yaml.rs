@@ -6,7 +6,7 @@ pub use flush::{yaml_flush, yaml_scalar};
 
 use super::{Input, Plain};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard;
+use crate::guard::{self, ITEM};
 use crate::value::{Json, Value};
 use serde::de::DeserializeSeed;
 use serde_saphyr::options::AliasLimits;
@@ -46,11 +46,27 @@ pub fn yaml(input: &Input<'_>) -> Result<Value> {
 
 /// The value, or what is wrong; the outer fault is that of the guard.
 pub(super) fn parse(text: &str) -> Result<std::result::Result<Value, Refused>> {
+    guard::price("a comment of YAML", longest_comment(text)?, COMMENT)?;
     let read = serde_saphyr::with_deserializer_from_str_with_options(text, options(), |deserializer| {
         Plain { last_wins: false }.deserialize(deserializer)
     });
     guard::check()?;
     Ok(read.map_err(|error| refused(&error, text)))
+}
+
+/// What a byte of a comment takes, in nanoseconds: the parser asks for nothing within it.
+const COMMENT: u32 = 40;
+
+/// The bytes of the longest run of lines that are blank or comments.
+fn longest_comment(text: &str) -> Result<usize> {
+    let (mut longest, mut run) = (0, 0);
+    for line in text.split_inclusive('\n') {
+        guard::spend(ITEM + line.len())?;
+        let inked = line.trim_start();
+        run = if inked.is_empty() || inked.starts_with('#') { run + line.len() } else { 0 };
+        longest = longest.max(run);
+    }
+    Ok(longest)
 }
 
 fn options() -> Options {

@@ -3,9 +3,13 @@
 use super::{Effect, Need, Param, Primitive};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph;
-use crate::value::{Bytes, Function, Json, Kind, Map, Object, Value};
+use crate::guard::{self, Work};
+use crate::value::{Bytes, Function, Json, Kind, Map, Object, Text, Value};
 
 static NULL: Value = Value::Null;
+
+/// The longest path, in bytes: 16 times what Linux takes.
+const LONGEST_PATH: usize = 64 << 10;
 
 /// Checked arguments. Names are those of the declaration; keys of the options map are read the same way.
 pub struct Args {
@@ -183,6 +187,28 @@ impl Args {
         self.value(name).as_text().unwrap_or_default()
     }
 
+    /// A text that is a path.
+    ///
+    /// # Errors
+    /// It is longer than any path: what cleans and resolves it cannot be stopped.
+    pub fn path(&self, name: &str) -> Result<&str> {
+        Ok(self.path_or(name)?.unwrap_or_default())
+    }
+
+    /// The same, of a path that may be left out.
+    ///
+    /// # Errors
+    /// It is longer than any path.
+    pub fn path_or(&self, name: &str) -> Result<Option<&str>> {
+        let Some(path) = self.text_or(name) else { return Ok(None) };
+        if path.len() <= LONGEST_PATH {
+            return Ok(Some(path));
+        }
+        let (bytes, most) = (path.len().div_ceil(1 << 10), LONGEST_PATH >> 10);
+        let message = format!("`{name}` of `{}` has {bytes} kB; a path has up to {most} kB", self.primitive.name);
+        Err(Diagnostic::new(Code::ARGUMENTS, message).help("is it the text of a file?"))
+    }
+
     /// A text that may be left out.
     pub fn text_or(&self, name: &str) -> Option<&str> {
         self.value(name).as_text()
@@ -214,23 +240,26 @@ impl Args {
     }
 
     /// A list, copied if it lies in frozen data; empty if it was left out.
-    pub fn list(&self, name: &str) -> Vec<Value> {
+    pub fn list(&self, name: &str) -> Result<Vec<Value>> {
         match self.value(name) {
-            Value::List(items) => items.clone(),
-            Value::Handle(handle) => (0..handle.length().unwrap_or(0)).filter_map(|at| handle.item(at)).collect(),
-            _ => Vec::new(),
+            Value::List(items) => items.iter().cloned().collect_checked(),
+            Value::Handle(handle) => {
+                (0..handle.length().unwrap_or(0)).filter_map(|at| handle.item(at)).collect_checked()
+            }
+            _ => Ok(Vec::new()),
         }
     }
 
     /// A map, copied if it lies in frozen data; empty if it was left out.
-    pub fn map(&self, name: &str) -> Map {
+    pub fn map(&self, name: &str) -> Result<Map> {
         match self.value(name) {
-            Value::Map(map) => map.clone(),
-            Value::Handle(handle) => match Value::from_json(&handle.to_json()) {
-                Value::Map(map) => map,
-                _ => Map::new(),
-            },
-            _ => Map::new(),
+            Value::Map(map) => map.iter().map(|(key, value)| (Text::clone(key), value.clone())).collect_checked(),
+            Value::Handle(handle) => {
+                let thawed = Value::from_json(&handle.to_json());
+                guard::check()?;
+                Ok(if let Value::Map(map) = thawed { map } else { Map::new() })
+            }
+            _ => Ok(Map::new()),
         }
     }
 
@@ -239,9 +268,8 @@ impl Args {
         if let Some(text) = self.text_or(name) {
             return Ok(vec![text.to_owned()]);
         }
-        self.list(name)
-            .into_iter()
-            .map(|item| match item {
+        guard::each(self.list(name)?)
+            .map(|item| match item? {
                 Value::Text(text) => Ok(text.to_string()),
                 other => {
                     let message =
@@ -279,7 +307,11 @@ impl Args {
     }
 
     /// The argument as JSON.
-    pub fn json(&self, name: &str) -> Json {
-        self.value(name).to_json()
+    ///
+    /// # Errors
+    /// The call was stopped.
+    pub fn json(&self, name: &str) -> Result<Json> {
+        let json = self.value(name).to_json();
+        guard::check().map(|()| json)
     }
 }

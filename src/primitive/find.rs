@@ -1,8 +1,8 @@
 //! The options that all finders of files share.
 
 use super::{Args, Param, option, required};
-
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard;
 use crate::value::Kind;
 use crate::world::find::Find;
 
@@ -45,6 +45,9 @@ pub const DEPTH: Param = option(
     "How many folders deep to look, at most; 1 = no further than where the wildcards begin.",
 );
 
+/// What a byte of a glob takes to be compiled at worst, in nanoseconds.
+const COMPILING: u32 = 1_000;
+
 /// What a finder is asked for: `globs`, and the options `root`, `skip`, `hidden`, `ignore`, `follow`, `depth`.
 pub fn find_of(args: &Args) -> Result<Find> {
     let depth = match args.integer_or("depth") {
@@ -56,10 +59,15 @@ pub fn find_of(args: &Args) -> Result<Find> {
         })?),
         None => None,
     };
+    let (globs, skip) = (args.texts("globs")?, args.texts("skip")?);
+    // Each glob is compiled behind the root.
+    let root = args.path_or("root")?.unwrap_or(".");
+    let bytes = globs.iter().chain(&skip).map(|glob| glob.len().saturating_add(root.len()));
+    guard::price("a set of globs", bytes.fold(0, usize::saturating_add), COMPILING)?;
     Ok(Find {
-        globs: args.texts("globs")?,
-        skip: args.texts("skip")?,
-        root: args.text_or("root").unwrap_or(".").to_owned(),
+        globs,
+        skip,
+        root: root.to_owned(),
         hidden: args.flag("hidden"),
         ignore: args.given("ignore").is_none() || args.flag("ignore"),
         follow: args.flag("follow"),

@@ -22,5 +22,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let world = context.host.world();
-    Ok(path::join(world.root(), &world.spelled(args.text("path"))).into())
+    Ok(path::join(world.root(), &world.spelled(args.path("path")?)).into())
 }

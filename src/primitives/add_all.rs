@@ -27,7 +27,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    let records = args.list("records");
+    let records = args.list("records")?;
     record_in(args.value("f"), |recording| {
         recording.add_all(args.text("kind"), args.value("parent"), &records, args.text("key"))
     })

@@ -49,7 +49,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    let (rules, how) = (Rules::read(args.value("rules"))?, Blocks::read(&args.map("nodes"))?);
+    let (rules, how) = (Rules::read(args.value("rules"))?, Blocks::read(&args.map("nodes")?)?);
     let found = blocks(&Input::of(args.value("text")).document(), &rules)?;
     let count = record_in(args.value("f"), |recording| recording.add_blocks(&found, &rules, &how))?;
     Ok(Value::Integer(i64::try_from(count).unwrap_or(i64::MAX)))

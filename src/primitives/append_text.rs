@@ -24,7 +24,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
-    let (world, path) = (context.host.world(), args.text("path"));
+    let (world, path) = (context.host.world(), args.path("path")?);
     let mut bytes = match world.stat(path)? {
         Some(_) => world.read(path)?,
         None => Vec::new(),

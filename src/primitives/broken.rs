@@ -25,5 +25,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    Ok(Value::handle(Graph::given(args.value("g"), &[])?.broken()))
+    Graph::given(args.value("g"), &[])?.broken().map(Value::handle)
 }

@@ -1,7 +1,8 @@
 //! `collapse`: `text` trimmed, each run of white space in it as one blank.
 
+use crate::letters;
 use crate::primitive::*;
-use crate::value::Kind;
+use crate::value::{Kind, Value};
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
@@ -15,16 +16,5 @@ pub const PRIMITIVE: Primitive = Primitive {
         Example::gives(r#"" a\n  b\tc ".collapse()"#, r#""a b c""#),
         Example::gives(r#"collapse(" \n")"#, r#""""#),
     ],
-    run: |_, args| Ok(collapsed(args.text("text")).into()),
+    run: |_, args| letters::collapsed(args.text("text")).map(Value::from),
 };
-
-fn collapsed(text: &str) -> String {
-    let mut collapsed = String::with_capacity(text.len());
-    for word in text.split_whitespace() {
-        if !collapsed.is_empty() {
-            collapsed.push(' ');
-        }
-        collapsed.push_str(word);
-    }
-    collapsed
-}

@@ -1,5 +1,6 @@
 //! `compact`: what is there, without what is `()`.
 
+use crate::guard::Work;
 use crate::diagnostic::Result;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
@@ -21,8 +22,8 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
     Ok(match args.take("items") {
-        Value::List(items) => Value::List(items.into_iter().filter(|item| !item.is_null()).collect()),
-        Value::Map(map) => Value::Map(map.into_iter().filter(|(_, value)| !value.is_null()).collect()),
+        Value::List(items) => Value::List(items.into_iter().filter(|item| !item.is_null()).collect_checked()?),
+        Value::Map(map) => Value::Map(map.into_iter().filter(|(_, value)| !value.is_null()).collect_checked()?),
         other => other,
     })
 }

@@ -1,6 +1,8 @@
 //! `contains`: Whether a text has that part, a list or set that item, a map that key.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard;
+use crate::letters;
 use crate::order::{self, Set};
 use crate::primitive::*;
 use crate::sequence;
@@ -36,17 +38,18 @@ fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
     }
     let what = args.take("what");
     let found = match args.value("within") {
-        Value::Text(text) => text.contains(part(&what)?),
+        Value::Text(text) => letters::find(text, part(&what)?)?.is_some(),
         Value::Map(map) => map.contains_key(part(&what)?),
         Value::List(items) => items.iter().any(|item| order::same(item, &what)),
         Value::Handle(handle) => match (handle.downcast::<Set>(), handle.length()) {
             (Some(set), _) => set.contains(&what),
-            (None, Some(_)) => sequence::items(&mut args, "within").iter().any(|item| order::same(item, &what)),
+            (None, Some(_)) => sequence::items(&mut args, "within")?.iter().any(|item| order::same(item, &what)),
             (None, None) => has_key(&**handle, part(&what)?),
         },
         _ => false,
     };
-    Ok(found.into())
+    // A comparison that was cut short found nothing.
+    guard::check().map(|()| found.into())
 }
 
 fn has_key(map: &dyn Object, key: &str) -> bool {

@@ -1,7 +1,7 @@
 //! `count_by`: How many items of `list` have each `key`, as a map; items without one are counted under `()`.
 
 use crate::diagnostic::Result;
-use crate::guard;
+use crate::guard::{self, ITEM};
 use crate::primitive::*;
 use crate::sequence;
 use crate::value::{Kind, Map, Value};
@@ -37,8 +37,8 @@ fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
         return answer;
     }
     let mut counts = Map::new();
-    for item in sequence::items(&mut args, "list") {
-        guard::check()?;
+    for item in sequence::items(&mut args, "list")? {
+        guard::spend(ITEM)?;
         let label = sequence::label(&sequence::key(&item, args.value("key"))?)?;
         let count = counts.get(&label).and_then(Value::as_integer).unwrap_or(0);
         counts.insert(label, Value::Integer(count + 1));

@@ -36,8 +36,8 @@ fn merged(a: &Value, b: &Value, depth: usize) -> Result<Map> {
         let message = format!("`deep_merge` merges {DEPTH} maps within maps at most");
         return Err(Diagnostic::new(Code::LIMIT, message));
     }
-    let mut fields: Map = sequence::fields(a).into_iter().collect();
-    for (key, value) in sequence::fields(b) {
+    let mut fields: Map = sequence::fields(a)?.into_iter().collect();
+    for (key, value) in sequence::fields(b)? {
         guard::check()?;
         let both = fields.get(&key).filter(|known| sequence::is_map(known) && sequence::is_map(&value));
         let value = match both {

@@ -1,10 +1,12 @@
 //! `diff`: What changed from text `a` to text `b`, line by line, in the unified format; empty if nothing did.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::bounded::BoundedText;
 use crate::guard;
 use crate::primitive::*;
 use crate::value::{Kind, Value};
 use similar::TextDiff;
+use std::time::{Duration, Instant};
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
@@ -34,6 +36,12 @@ pub const PRIMITIVE: Primitive = Primitive {
 /// More lines than this, of both texts together, are refused: the comparison cannot be interrupted.
 const MOST_LINES: usize = 200_000;
 
+/// How long lines are compared at most before the guard is asked again.
+const UNSTOPPABLE: Duration = Duration::from_millis(200);
+
+/// What a byte takes to be split into lines and hashed, in nanoseconds.
+const SPLITTING: u32 = 5;
+
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let (a, b) = (args.text("a"), args.text("b"));
     guard::check()?;
@@ -44,7 +52,24 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     }
     let context = args.integer_or("context").map_or(3, |context| usize::try_from(context).unwrap_or(0)).min(MOST_LINES);
     let names = (args.text_or("from").unwrap_or("a"), args.text_or("to").unwrap_or("b"));
-    Ok(TextDiff::from_lines(a, b).unified_diff().context_radius(context).header(names.0, names.1).to_string().into())
+    guard::price("`diff`", a.len() + b.len(), SPLITTING)?;
+    // A rough diff is found when the time is over; the guard says then that it is.
+    let rough = Instant::now() + guard::time_left().min(UNSTOPPABLE);
+    let diff = TextDiff::configure().deadline(rough).diff_lines(a, b);
+    guard::check()?;
+    if Instant::now() >= rough {
+        return Err(Diagnostic::new(Code::LIMIT, "`diff` found no end: the texts differ in too many lines")
+            .help("compare parts of the texts"));
+    }
+    let mut text = BoundedText::default();
+    let mut made = diff.unified_diff();
+    for (place, hunk) in made.context_radius(context).iter_hunks().enumerate() {
+        if place == 0 {
+            text.push(&format!("--- {}\n+++ {}\n", names.0, names.1))?;
+        }
+        text.push(&hunk.to_string())?;
+    }
+    Ok(text.into_value())
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
-    let path = args.text("path");
+    let path = args.path("path")?;
     let text = String::from_utf8(context.host.world().read(path)?).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         Diagnostic::new(Code::UTF8, format!("`{path}` is no UTF-8 text: byte {at} begins no character"))

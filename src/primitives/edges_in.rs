@@ -24,5 +24,6 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    Ok(Value::handle(Nodes::given_whole(args.value("nodes"))?.edges_in(args.texts_or("kinds")?.as_deref())))
+    let nodes = Nodes::given_whole(args.value("nodes"))?;
+    nodes.edges_in(args.texts_or("kinds")?.as_deref()).map(Value::handle)
 }

@@ -52,5 +52,5 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
         quote: args.text_or("quote").map(Quote::of).transpose()?,
         order: args.texts("order")?,
     };
-    edit::edit_front_matter(args.value("text"), &args.json("changes"), &how).map(Value::from)
+    edit::edit_front_matter(args.value("text"), &args.json("changes")?, &how).map(Value::from)
 }

@@ -1,5 +1,7 @@
 //! `escape_regex`: A regular expression that means `text` itself.
 
+use crate::guard;
+use crate::bounded::BoundedText;
 use crate::primitive::*;
 use crate::value::Kind;
 
@@ -15,5 +17,11 @@ pub const PRIMITIVE: Primitive = Primitive {
         Example::gives(r#""a.b".escape_regex()"#, r#""a\\.b""#),
         Example::gives(r#""a.b".matches(`^${escape_regex(".")}`)"#, r#"false"#),
     ],
-    run: |_, args| Ok(regex::escape(args.text("text")).into()),
+    run: |_, args| {
+        let mut escaped = BoundedText::default();
+        for piece in guard::pieces(args.text("text")) {
+            escaped.push(&regex::escape(piece?))?;
+        }
+        Ok(escaped.into_value())
+    },
 };

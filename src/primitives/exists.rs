@@ -30,5 +30,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
-    Ok(context.host.world().stat(args.text("path"))?.is_some().into())
+    Ok(context.host.world().stat(args.path("path")?)?.is_some().into())
 }

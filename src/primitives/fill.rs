@@ -1,5 +1,6 @@
 //! `fill`: a text with its `{{token}}`s replaced by values.
 
+use crate::guard::{self, ITEM};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::edit;
 use crate::parse::{Input, TEXTS};
@@ -30,7 +31,8 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let mut values = BTreeMap::new();
-    for (name, value) in args.map("tokens") {
+    for (name, value) in args.map("tokens")? {
+        guard::spend(ITEM)?;
         let text = match &value {
             Value::Text(text) => text.to_string(),
             Value::Integer(_) | Value::Float(_) | Value::Bool(_) => value.to_json().to_string(),

@@ -2,8 +2,11 @@
 
 use crate::diagnostic::Result;
 use crate::document::{Document, links};
+use crate::guard::{Work, each};
+use crate::letters;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
+use std::collections::HashMap;
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
@@ -28,13 +31,9 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let document = Document::of_value(args.value("document"));
-    let ranges = document.line_ranges();
-    let place = |at: usize| {
-        let line = ranges.partition_point(|range| range.start <= at).saturating_sub(1);
-        let start = ranges.get(line).map_or(0, |range| range.start);
-        let column = document.text().get(start..at).unwrap_or_default().chars().count() + 1;
-        (Value::from(line + 1), Value::from(column))
-    };
+    let found = links(&document)?;
+    let places = places(&document, found.iter().flat_map(|link| [link.span.start, link.span.end]))?;
+    let place = |at: usize| places.get(&at).map_or((Value::Null, Value::Null), |(line, column)| ((*line).into(), (*column).into()));
     let shown = |link: crate::document::Link| {
         let ((line, column), (end_line, end_column)) = (place(link.span.start), place(link.span.end));
         Value::map([
@@ -47,5 +46,26 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
             ("end_column", end_column),
         ])
     };
-    Ok(Value::List(links(&document)?.into_iter().map(shown).collect()))
+    found.into_iter().map(shown).collect_checked().map(Value::List)
+}
+
+/// The line and the column of bytes, both counted from 1; columns in characters.
+fn places(document: &Document, bytes: impl Iterator<Item = usize>) -> Result<HashMap<usize, (usize, usize)>> {
+    let (text, ranges) = (document.text(), document.line_ranges());
+    let mut bytes: Vec<usize> = bytes.collect_checked()?;
+    bytes.sort_unstable();
+    let mut places = HashMap::with_capacity(bytes.len());
+    let (mut last_line, mut seen, mut column) = (0, 0, 0);
+    for at in each(bytes) {
+        let at = at?;
+        let line = ranges.partition_point(|range| range.start <= at).saturating_sub(1);
+        if line != last_line {
+            (last_line, seen, column) = (line, ranges.get(line).map_or(0, |range| range.start), 0);
+        }
+        // What was counted before on the line is not counted again.
+        column += letters::count(text.get(seen..at).unwrap_or_default())?;
+        seen = at;
+        places.insert(at, (line + 1, column + 1));
+    }
+    Ok(places)
 }

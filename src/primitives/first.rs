@@ -21,5 +21,9 @@ fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
     if let Some(answer) = sequence::own_answer(&args, "first", "list", &[]) {
         return answer;
     }
-    Ok(Value::from(sequence::items(&mut args, "list").into_iter().next()))
+    Ok(Value::from(match args.take("list") {
+        Value::List(items) => items.into_iter().next(),
+        Value::Handle(handle) => handle.item(0),
+        _ => None,
+    }))
 }

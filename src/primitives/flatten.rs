@@ -1,7 +1,7 @@
 //! `flatten`: The items of `list`, those that are lists themselves replaced by their items; one level deep.
 
 use crate::diagnostic::Result;
-use crate::guard;
+use crate::guard::{self, ITEM};
 use crate::primitive::*;
 use crate::sequence;
 use crate::value::{Kind, Value};
@@ -26,8 +26,8 @@ fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
         return answer;
     }
     let mut flat = Vec::new();
-    for item in sequence::items(&mut args, "list") {
-        guard::check()?;
+    for item in sequence::items(&mut args, "list")? {
+        guard::spend(ITEM)?;
         match item {
             Value::List(items) => {
                 room_for(&flat, items.len())?;

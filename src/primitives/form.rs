@@ -1,5 +1,6 @@
 //! `form`: a question that the user answers by filling in fields.
 
+use crate::bounded::price;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::form::{defaults, flaws, schema_of};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, Question, Wish, option, required};
@@ -34,8 +35,12 @@ pub const PRIMITIVE: Primitive = Primitive {
     run,
 };
 
+/// What a byte takes to be checked at worst, in nanoseconds.
+const CHECKING: u32 = 20;
+
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
-    let schema = schema_of(&args.json("fields"));
+    price("a form", args.value("fields"), CHECKING)?;
+    let schema = schema_of(&args.json("fields")?);
     //= docs/spec.md#questions
     //# A form that elicitation does not allow MUST be refused before the client sees it.
     let flawed = flaws(&schema).into_iter().next();

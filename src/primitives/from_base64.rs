@@ -1,5 +1,7 @@
 //! `from_base64`: The bytes that `text` encodes in base64 (RFC 4648 §4, with padding); white space in it is passed over.
 
+use crate::guard;
+use crate::bounded;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::*;
 use crate::value::{Bytes, Kind, Value};
@@ -22,7 +24,12 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    let dense: Vec<u8> = args.text("text").bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    let text = args.text("text");
+    bounded::reserve(text.len())?;
+    let mut dense: Vec<u8> = Vec::with_capacity(text.len());
+    for piece in guard::pieces(text) {
+        dense.extend(piece?.bytes().filter(|byte| !byte.is_ascii_whitespace()));
+    }
     BASE64_STANDARD.decode(dense).map(Bytes::value).map_err(|error| {
         let message = format!("the text is no base64: {}", error.to_string().to_lowercase());
         Diagnostic::new(Code("parse.base64"), message.trim_end_matches('.'))

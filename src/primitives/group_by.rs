@@ -1,7 +1,7 @@
 //! `group_by`: The items of `list` by their `key`, as a map of lists in their order; items without one are under `()`.
 
 use crate::diagnostic::Result;
-use crate::guard;
+use crate::guard::{self, ITEM, Work};
 use crate::primitive::*;
 use crate::sequence;
 use crate::value::{Kind, Text, Value};
@@ -37,10 +37,10 @@ fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
         return answer;
     }
     let mut groups: BTreeMap<Text, Vec<Value>> = BTreeMap::new();
-    for item in sequence::items(&mut args, "list") {
-        guard::check()?;
+    for item in sequence::items(&mut args, "list")? {
+        guard::spend(ITEM)?;
         let label = sequence::label(&sequence::key(&item, args.value("key"))?)?;
         groups.entry(label).or_default().push(item);
     }
-    Ok(Value::map(groups.into_iter().map(|(label, items)| (label, Value::List(items)))))
+    groups.into_iter().map(|(label, items)| (label, Value::List(items))).collect_checked().map(Value::Map)
 }

@@ -1,7 +1,9 @@
 //! `index_of`: The place of the first `part` in `text`, in characters from 0, or -1.
 
+use crate::diagnostic::Result;
+use crate::letters;
 use crate::primitive::*;
-use crate::value::Kind;
+use crate::value::{Kind, Value};
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
@@ -15,10 +17,10 @@ pub const PRIMITIVE: Primitive = Primitive {
         Example::gives(r#""Größe: 1".index_of(":")"#, r#"5"#),
         Example::gives(r#""abc".index_of("x")"#, r#"-1"#),
     ],
-    run: |_, args| Ok(place(args.text("text"), args.text("part")).into()),
+    run: |_, args| place(args.text("text"), args.text("part")).map(Value::from),
 };
 
-fn place(text: &str, part: &str) -> i64 {
-    let found = text.find(part).map(|at| text[..at].chars().count());
-    found.map_or(-1, |characters| i64::try_from(characters).unwrap_or(i64::MAX))
+fn place(text: &str, part: &str) -> Result<i64> {
+    let Some(at) = letters::find(text, part)? else { return Ok(-1) };
+    letters::count(&text[..at]).map(|letters| i64::try_from(letters).unwrap_or(i64::MAX))
 }

@@ -26,7 +26,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
-    let items = sequence::items(&mut args, "list");
+    let items = sequence::items(&mut args, "list")?;
     let separator = args.text_or("separator").unwrap_or_default();
     let mut joined = BoundedText::default();
     for (place, item) in items.iter().enumerate() {

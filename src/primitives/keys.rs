@@ -1,5 +1,6 @@
 //! `keys`: The keys of `map`, in its order.
 
+use crate::guard::Work;
 use crate::primitive::*;
 use crate::sequence;
 use crate::value::{Kind, Value};
@@ -16,5 +17,8 @@ pub const PRIMITIVE: Primitive = Primitive {
         Example::gives(r#"#{ b: 1, a: 2 }.keys()"#, r#"["a", "b"]"#),
         Example::gives(r#"pick(#{ a: 1, b: 2 }, ["b", "a"]).keys()"#, r#"["b", "a"]"#),
     ],
-    run: |_, args| Ok(Value::list(sequence::fields(args.value("map")).into_iter().map(|(key, _)| key.into()))),
+    run: |_, args| {
+        let fields = sequence::fields(args.value("map"))?;
+        fields.into_iter().map(|(key, _)| key.into()).collect_checked().map(Value::List)
+    },
 };

@@ -42,7 +42,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let Some(lines) = args.object::<Lines>("lines") else { return Ok(Value::Null) };
-    let table = args.map("table");
+    let table = args.map("table")?;
     let names = levels(&table, args.texts_or("levels")?)?;
     let words = |name: &String| texts(table.get(name.as_str()).unwrap_or(&Value::Null), name);
     let keywords = Keywords {

@@ -21,5 +21,9 @@ fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
     if let Some(answer) = sequence::own_answer(&args, "last", "list", &[]) {
         return answer;
     }
-    Ok(Value::from(sequence::items(&mut args, "list").pop()))
+    Ok(Value::from(match args.take("list") {
+        Value::List(mut items) => items.pop(),
+        Value::Handle(handle) => handle.length().and_then(|length| handle.item(length.checked_sub(1)?)),
+        _ => None,
+    }))
 }

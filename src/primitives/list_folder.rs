@@ -23,7 +23,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
-    let entries = context.host.world().list(args.text("path"))?;
+    let entries = context.host.world().list(args.path("path")?)?;
     Ok(Value::list(entries.into_iter().map(|entry| {
         let kind = match entry.entry {
             EntryKind::File => "file",

@@ -47,8 +47,8 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     };
     let quote = args.text("quote");
     let found = match args.object::<Passage>("passage") {
-        Some(passage) => passage.locate(quote, &ways),
-        None => Passage::of_text(args.text("passage")).locate(quote, &ways),
+        Some(passage) => passage.locate(quote, &ways)?,
+        None => Passage::of_text(args.text("passage")).locate(quote, &ways)?,
     };
     let to_value = |found: Found| {
         let (line, end_line) = found.lines.unzip();

@@ -34,6 +34,6 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
         let names = LogLevel::ALL.map(LogLevel::name);
         return Err(fault.help(did_you_mean(name, names).unwrap_or_default()));
     };
-    context.host.notify(Notice::Log { level, data: args.json("data") });
+    context.host.notify(Notice::Log { level, data: args.json("data")? });
     Ok(Value::Null)
 }

@@ -39,7 +39,7 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let document = Document::of_value(args.value("document"));
     let leads: Vec<usize> = match args.value("leads") {
         Value::Integer(lead) => usize::try_from(*lead).into_iter().collect(),
-        _ => args.list("leads").iter().filter_map(|lead| usize::try_from(lead.as_integer()?).ok()).collect(),
+        _ => args.list("leads")?.iter().filter_map(|lead| usize::try_from(lead.as_integer()?).ok()).collect(),
     };
     let blocks = marker_blocks(&document, &args.texts("markers")?, &leads)?;
     Ok(Value::list(blocks.iter().map(block)))

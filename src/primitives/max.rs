@@ -1,5 +1,6 @@
 //! `max`: The greatest item of `list` in the order of `sort`, the first of equal ones, or ().
 
+use crate::guard;
 use crate::diagnostic::Result;
 use crate::order;
 use crate::primitive::*;
@@ -26,8 +27,12 @@ fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
     if let Some(answer) = sequence::own_answer(&args, "max", "list", &[]) {
         return answer;
     }
-    let items = sequence::items(&mut args, "list");
-    Ok(Value::from(
-        items.into_iter().reduce(|best, item| if order::compare(&item, &best).is_gt() { item } else { best }),
-    ))
+    let mut best: Option<Value> = None;
+    for item in guard::each(sequence::items(&mut args, "list")?) {
+        let item = item?;
+        if best.as_ref().is_none_or(|best| order::compare(&item, best).is_gt()) {
+            best = Some(item);
+        }
+    }
+    Ok(Value::from(best))
 }

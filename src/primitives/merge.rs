@@ -20,6 +20,6 @@ pub const PRIMITIVE: Primitive = Primitive {
     run: |_, args| {
         reserve_for(args.value("a"), 1)?;
         reserve_for(args.value("b"), 1)?;
-        Ok(sequence::merged(args.value("a"), args.value("b")))
+        sequence::merged(args.value("a"), args.value("b"))
     },
 };

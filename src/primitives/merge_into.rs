@@ -28,7 +28,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    let (kind, id, max) = (args.text("kind"), args.value("id"), args.map("max"));
+    let (kind, id, max) = (args.text("kind"), args.value("id"), args.map("max")?);
     record_in(args.value("f"), |recording| {
         recording.merge_into(kind, id, args.value("fields"), args.value("parent"), &max)
     })

@@ -21,7 +21,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
-    let (world, from, to) = (context.host.world(), args.text("from"), args.text("to"));
+    let (world, from, to) = (context.host.world(), args.path("from")?, args.path("to")?);
     if world.stat(to)?.is_some() {
         return Err(Diagnostic::new(Code::WORLD, format!("`{to}` is there already")).help("remove it first"));
     }

@@ -27,7 +27,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
-    let items = sequence::items(&mut args, "list");
+    let items = sequence::items(&mut args, "list")?;
     let texts: Vec<&str> = items.iter().filter_map(Value::as_text).collect();
     let Some(limit) = args.integer_or("limit") else {
         let near = likeness::nearest(args.text("text"), &texts, 1)?;

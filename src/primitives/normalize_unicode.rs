@@ -1,5 +1,7 @@
 //! `normalize_unicode`: `text` in a normal form of Unicode (UAX #15), so that equal letters have equal code points.
 
+use crate::letters;
+use crate::bounded::BoundedText;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::primitive::*;
 use crate::value::{Kind, Value};
@@ -26,16 +28,22 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    let text = args.text("text");
-    let normal: String = match args.text_or("form").unwrap_or("NFC") {
-        "NFC" => text.nfc().collect(),
-        "NFD" => text.nfd().collect(),
-        "NFKC" => text.nfkc().collect(),
-        "NFKD" => text.nfkd().collect(),
+    let form: fn(&str, &mut String) = match args.text_or("form").unwrap_or("NFC") {
+        "NFC" => |text, normal| normal.extend(text.nfc()),
+        "NFD" => |text, normal| normal.extend(text.nfd()),
+        "NFKC" => |text, normal| normal.extend(text.nfkc()),
+        "NFKD" => |text, normal| normal.extend(text.nfkd()),
         other => {
             let fault = Diagnostic::new(Code::ARGUMENTS, format!("Unicode has no form `{other}`"));
             return Err(fault.help(did_you_mean(other, ["NFC", "NFD", "NFKC", "NFKD"]).unwrap_or_default()));
         }
     };
-    Ok(normal.into())
+    let mut normal = BoundedText::default();
+    let mut part = String::new();
+    for piece in letters::pieces_at_starters(args.text("text")) {
+        part.clear();
+        form(piece?, &mut part);
+        normal.push(&part)?;
+    }
+    Ok(normal.into_value())
 }

@@ -43,7 +43,7 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let (edges, satellites) = (args.texts("edges")?, args.texts("satellites")?);
     let mut nodes = Nodes::given_whole(args.value("nodes"))?;
     if let Some(kinds) = args.texts_or("kinds")? {
-        nodes = nodes.of_kind_named(&kinds);
+        nodes = nodes.of_kind_named(&kinds)?;
     }
-    Ok(Value::handle(nodes.orphans(&Attachment { kinds: &edges, satellites: &satellites })))
+    nodes.orphans(&Attachment { kinds: &edges, satellites: &satellites }).map(Value::handle)
 }

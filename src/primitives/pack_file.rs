@@ -17,7 +17,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
-    let file = context.host.pack_file(args.text("path"))?;
+    let file = context.host.pack_file(args.path("path")?)?;
     Ok(Value::map(
         [("text", file.text), ("path", file.path), ("origin", file.origin)].map(|(key, text)| (key, text.into())),
     ))

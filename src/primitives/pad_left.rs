@@ -1,5 +1,6 @@
 //! `pad_left`: `text` filled at its start up to `length` characters; a longer one stays.
 
+use crate::letters;
 use crate::bounded;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::*;
@@ -31,8 +32,8 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
         return Err(Diagnostic::new(Code::ARGUMENTS, "`by` of `pad_left` is empty").help("fill with a blank, or a 0"));
     }
     let length = usize::try_from(args.integer("length")).unwrap_or(0);
-    let missing = length.saturating_sub(text.chars().count());
+    let missing = length.saturating_sub(letters::count(text)?);
     bounded::reserve(text.len().saturating_add(missing.saturating_mul(4)))?;
-    let fill: String = by.chars().cycle().take(missing).collect();
+    let fill = letters::fill(by, missing)?;
     Ok((fill + text).into())
 }

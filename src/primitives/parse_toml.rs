@@ -1,7 +1,8 @@
 //! `parse_toml`: a TOML text as a map.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::parse::toml::{Dates, Item, Node, parse};
+use crate::guard::{self, ITEM};
+use crate::parse::toml::{Dates, Item, Node, TOML_SYNTAX, TOML_VALUE, parse_to_fault};
 use crate::parse::{Input, TEXTS};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, Violation, option, required};
 use crate::source::Place;
@@ -41,19 +42,20 @@ const CODE: Code = Code("parse.toml");
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let document = Input::of(args.value("text")).document();
-    let mut faults = Vec::new();
-    let tree = parse(document.source(), Dates::Texts, &mut faults);
-    if let Some(mut first) = faults.into_iter().next() {
-        first.code = CODE;
-        return Err(Box::new(first));
-    }
+    let tree = parse_to_fault(document.source(), Dates::Texts).map_err(|mut fault| {
+        if [TOML_SYNTAX, TOML_VALUE].contains(&fault.code) {
+            fault.code = CODE;
+        }
+        fault
+    })?;
     if let Some(schema) = args.given("schema") {
         let violations = context.host.validate(&tree.to_json(), &schema_of(schema))?;
         if !violations.is_empty() {
             return Err(misfit(&tree, violations));
         }
     }
-    Ok(value(&tree, args.flag("lines")))
+    let value = value(&tree, args.flag("lines"));
+    guard::check().map(|()| value)
 }
 
 fn schema_of(schema: &Value) -> Json {
@@ -61,6 +63,9 @@ fn schema_of(schema: &Value) -> Json {
 }
 
 fn value(node: &Node, lines: bool) -> Value {
+    if guard::is_over(ITEM) {
+        return Value::Null;
+    }
     match &node.item {
         Item::Scalar(scalar) => Value::from_json(scalar),
         Item::List(items) => items.iter().map(|item| value(item, lines)).collect::<Vec<_>>().into(),

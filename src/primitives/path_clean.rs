@@ -21,5 +21,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    Ok(path::clean(args.text("path")).into())
+    Ok(path::clean(args.path("path")?).into())
 }

@@ -18,5 +18,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    Ok(path::is_absolute(args.text("path")).into())
+    Ok(path::is_absolute(args.path("path")?).into())
 }

@@ -21,5 +21,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    Ok(path::join(args.text("base"), args.text("path")).into())
+    Ok(path::join(args.path("base")?, args.path("path")?).into())
 }

@@ -20,5 +20,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_context: &Context<'_>, args: Args) -> crate::diagnostic::Result<Value> {
-    Ok(crate::world::path::name(args.text("path")).into())
+    Ok(crate::world::path::name(args.path("path")?).into())
 }

@@ -22,7 +22,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    let (path, base) = (args.text("path"), args.text("base"));
+    let (path, base) = (args.path("path")?, args.path("base")?);
     match path::relative(path, base) {
         Some(way) => Ok(way.into()),
         None => Err(Diagnostic::new(Code::ARGUMENTS, format!("there is no way from `{base}` to `{path}`"))

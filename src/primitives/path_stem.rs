@@ -21,5 +21,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    Ok(path::stem(args.text("path")).into())
+    Ok(path::stem(args.path("path")?).into())
 }

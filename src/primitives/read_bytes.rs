@@ -36,5 +36,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
-    Ok(Bytes::value(context.host.world().read(args.text("path"))?))
+    Ok(Bytes::value(context.host.world().read(args.path("path")?)?))
 }

@@ -37,5 +37,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
-    Ok(text::read_text(context.host.world().as_ref(), args.text("path"))?.into())
+    Ok(text::read_text(context.host.world().as_ref(), args.path("path")?)?.into())
 }

@@ -37,8 +37,8 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(context: &Context<'_>, mut args: Args) -> Result<Value> {
     let world = context.host.world().as_ref();
-    if world.stat(args.text("path"))?.is_none() {
+    if world.stat(args.path("path")?)?.is_none() {
         return Ok(args.take("other"));
     }
-    Ok(text::read_text(world, args.text("path"))?.into())
+    Ok(text::read_text(world, args.path("path")?)?.into())
 }

@@ -42,7 +42,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    let (needs, labels) = (args.list("needs"), args.list("labels"));
+    let (needs, labels) = (args.list("needs")?, args.list("labels")?);
     let (from, to) = (args.value("from"), args.value("to"));
     if let Some(transaction) = args.value("f").as_object::<Transaction>() {
         return transaction.link(from, to, args.text("kind"), &needs, &labels).map(|()| Value::Null);

@@ -39,7 +39,7 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     }
     reserve_for(args.value("value"), 3)?;
     let now_ms = context.host.world().now_ms();
-    let json = args.json("value");
+    let json = args.json("value")?;
     memory_of(context)?.remember(args.text("key"), json.clone(), now_ms, ttl_ms.transpose()?)?;
     // As a later call sees it.
     Ok(Value::from_json(&json))

@@ -24,5 +24,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
-    context.host.world().remove(args.text("path")).map(|()| Value::Null)
+    context.host.world().remove(args.path("path")?).map(|()| Value::Null)
 }

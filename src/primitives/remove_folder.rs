@@ -26,5 +26,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
-    context.host.world().remove_folder(args.text("path")).map(|()| Value::Null)
+    context.host.world().remove_folder(args.path("path")?).map(|()| Value::Null)
 }

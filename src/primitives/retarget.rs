@@ -28,8 +28,8 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let Some(transaction) = args.value("tx").as_object::<Transaction>() else { return Ok(Value::Null) };
-    let given = |name: &str| args.given(name).map(|_| args.list(name));
-    let (needs, labels) = (given("needs"), given("labels"));
+    let given = |name: &str| args.given(name).map(|_| args.list(name)).transpose();
+    let (needs, labels) = (given("needs")?, given("labels")?);
     let edges = args.value("edges");
     transaction.rewire(edges, Some(args.value("to")), None, needs.as_deref(), labels.as_deref()).map(|()| Value::Null)
 }

@@ -24,7 +24,7 @@ fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
     if let Some(answer) = sequence::own_answer(&args, "reverse", "list", &[]) {
         return answer;
     }
-    let mut items = sequence::items(&mut args, "list");
+    let mut items = sequence::items(&mut args, "list")?;
     items.reverse();
     Ok(Value::List(items))
 }

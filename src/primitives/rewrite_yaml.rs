@@ -36,5 +36,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     reserve_for(args.value("text"), 3)?;
     let input = Input::of(args.value("text"));
-    edit::rewrite_yaml(&input, &args.json("changes"), &args.texts("order")?).map(Value::from)
+    edit::rewrite_yaml(&input, &args.json("changes")?, &args.texts("order")?).map(Value::from)
 }

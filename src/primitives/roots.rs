@@ -42,7 +42,7 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let edges = args.texts("edges")?;
     let mut nodes = Nodes::given_whole(args.value("nodes"))?;
     if let Some(kinds) = args.texts_or("kinds")? {
-        nodes = nodes.of_kind_named(&kinds);
+        nodes = nodes.of_kind_named(&kinds)?;
     }
-    Ok(Value::handle(nodes.roots(&Attachment { kinds: &edges, satellites: &[] })))
+    nodes.roots(&Attachment { kinds: &edges, satellites: &[] }).map(Value::handle)
 }

@@ -34,7 +34,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
-    let env = args.map("env").into_iter().map(|(name, value)| match value {
+    let env = args.map("env")?.into_iter().map(|(name, value)| match value {
         Value::Text(text) => Ok((name.to_string(), text.to_string())),
         other => Err(Diagnostic::new(
             Code::ARGUMENTS,

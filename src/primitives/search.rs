@@ -2,13 +2,14 @@
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::Nodes;
-use crate::guard;
+use crate::guard::{self, BYTE, ITEM, Work, each};
+use crate::letters;
 use crate::primitive::*;
 use crate::sequence;
 use crate::value::{Kind, Value};
 use memchr::memmem::Finder;
-
 use std::cmp::Reverse;
+use std::collections::HashSet;
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
@@ -49,6 +50,9 @@ pub const PRIMITIVE: Primitive = Primitive {
     run,
 };
 
+/// The longest query, in bytes.
+const LONGEST: usize = 64 << 10;
+
 fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
     if let Some(answer) = sequence::own_answer(&args, "search", "list", &["query", "fields", "limit", "any"]) {
         return answer;
@@ -60,16 +64,16 @@ fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
         return Ok(Value::handle(among_nodes(nodes, &query, fields.as_deref(), limit)?));
     }
     let mut ranked = Vec::new();
-    for (place, item) in sequence::items(&mut args, "list").into_iter().enumerate() {
-        guard::check()?;
+    for (place, item) in sequence::items(&mut args, "list")?.into_iter().enumerate() {
+        guard::spend(ITEM)?;
         let texts = read(&item, fields.as_deref())?;
-        if let Some(rank) = query.rank(|part| has(&texts, part)) {
+        if let Some(rank) = query.rank(|part| has(&texts, part))? {
             ranked.push((rank, place, item));
         }
     }
     ranked.sort_by_key(|(rank, place, _)| (*rank, *place));
     ranked.truncate(limit.unwrap_or(usize::MAX));
-    Ok(Value::list(ranked.into_iter().map(|(_, _, item)| item)))
+    ranked.into_iter().map(|(_, _, item)| item).collect_checked().map(Value::List)
 }
 
 /// The nodes that fit, as nodes: a field is looked up once, not once a node.
@@ -78,14 +82,12 @@ fn among_nodes(nodes: &Nodes, query: &Query, fields: Option<&[String]>, limit: O
     let columns = columns.transpose()?;
     let mut ranked = Vec::new();
     for place in 0..nodes.len() {
-        if place % 64 == 0 || columns.is_none() {
-            guard::check()?;
-        }
+        guard::spend(ITEM)?;
         let rank = match &columns {
-            Some(columns) => query.rank(|part| columns.iter().any(|column| has(&column[place], part))),
+            Some(columns) => query.rank(|part| any(columns.iter().map(|column| has(&column[place], part))))?,
             None => {
-                let texts = nodes.at(place).map_or_else(Vec::new, |node| folded(&Value::handle(node)));
-                query.rank(|part| has(&texts, part))
+                let texts = nodes.at(place).map_or_else(|| Ok(Vec::new()), |node| folded(&Value::handle(node)))?;
+                query.rank(|part| has(&texts, part))?
             }
         };
         ranked.extend(rank.map(|rank| (rank, place)));
@@ -93,7 +95,7 @@ fn among_nodes(nodes: &Nodes, query: &Query, fields: Option<&[String]>, limit: O
     ranked.sort_unstable();
     ranked.truncate(limit.unwrap_or(usize::MAX));
     let places: Vec<usize> = ranked.into_iter().map(|(_, place)| place).collect();
-    Ok(nodes.at_places(&places))
+    nodes.at_places(&places)
 }
 
 /// What to look for, in lower case.
@@ -115,16 +117,23 @@ enum Rank {
 
 impl Query {
     fn read(query: &str, any: bool) -> Result<Self> {
-        let query = query.trim().to_lowercase();
+        if query.len() > LONGEST {
+            let (bytes, most) = (query.len().div_ceil(1 << 10), LONGEST >> 10);
+            let message = format!("the query has {bytes} kB; `search` takes up to {most} kB");
+            return Err(Diagnostic::new(Code::LIMIT, message).help("give some words"));
+        }
+        let query = letters::to_lower(query.trim())?;
         let quoted = query.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-        let phrase = collapsed(quoted.unwrap_or(&query));
+        let phrase = letters::collapsed(quoted.unwrap_or(&query))?;
         if phrase.is_empty() {
             return Err(Diagnostic::new(Code::ARGUMENTS, "the query is empty").help("give a word, or a \"phrase\""));
         }
         let mut words: Vec<&str> = Vec::new();
         if quoted.is_none() {
-            for word in phrase.split(' ') {
-                if !words.contains(&word) {
+            let mut seen = HashSet::new();
+            for word in each(phrase.split(' ')) {
+                let word = word?;
+                if seen.insert(word) {
                     words.push(word);
                 }
             }
@@ -133,16 +142,19 @@ impl Query {
         Ok(Self { words: words.into_iter().map(finder).collect(), phrase: finder(&phrase), any })
     }
 
-    fn rank(&self, has: impl Fn(&Finder<'_>) -> bool) -> Option<Rank> {
-        if has(&self.phrase) {
-            return Some(Rank::Phrase);
+    fn rank(&self, has: impl Fn(&Finder<'_>) -> Result<bool>) -> Result<Option<Rank>> {
+        if has(&self.phrase)? {
+            return Ok(Some(Rank::Phrase));
         }
-        let hits = self.words.iter().filter(|word| has(word)).count();
-        match hits {
+        let mut hits = 0;
+        for word in &self.words {
+            hits += usize::from(has(word)?);
+        }
+        Ok(match hits {
             0 => None,
             _ if hits == self.words.len() => Some(Rank::AllWords),
             _ => self.any.then_some(Rank::SomeWords(Reverse(hits))),
-        }
+        })
     }
 }
 
@@ -150,37 +162,50 @@ impl Query {
 fn read(item: &Value, fields: Option<&[String]>) -> Result<Vec<String>> {
     let mut texts = Vec::new();
     match (item, fields) {
-        (Value::Text(_), _) | (_, None) => gather(item, &mut texts),
+        (Value::Text(_), _) | (_, None) => gather(item, &mut texts)?,
         (_, Some(fields)) => {
             for name in fields {
-                gather(&sequence::field(item, name)?, &mut texts);
+                gather(&sequence::field(item, name)?, &mut texts)?;
             }
         }
     }
     Ok(texts)
 }
 
-fn has(texts: &[String], part: &Finder<'_>) -> bool {
-    texts.iter().any(|text| part.find(text.as_bytes()).is_some())
-}
-
-fn folded(value: &Value) -> Vec<String> {
-    let mut texts = Vec::new();
-    gather(value, &mut texts);
-    texts
-}
-
-fn gather(value: &Value, texts: &mut Vec<String>) {
-    match value {
-        Value::List(items) => items.iter().for_each(|item| gather(item, texts)),
-        Value::Map(map) => map.values().for_each(|value| gather(value, texts)),
-        Value::Handle(handle) => gather(&Value::from_json(&handle.to_json()), texts),
-        plain => texts.extend(sequence::word(plain).map(|word| collapsed(&word.to_lowercase()))),
+fn has(texts: &[String], part: &Finder<'_>) -> Result<bool> {
+    for text in texts {
+        guard::spend(ITEM + text.len() * BYTE)?;
+        if part.find(text.as_bytes()).is_some() {
+            return Ok(true);
+        }
     }
+    Ok(false)
 }
 
-fn collapsed(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+/// Whether one of the answers is yes; those after it are not asked for.
+fn any(mut answers: impl Iterator<Item = Result<bool>>) -> Result<bool> {
+    answers.find(|answer| !matches!(answer, Ok(false))).unwrap_or(Ok(false))
+}
+
+fn folded(value: &Value) -> Result<Vec<String>> {
+    let mut texts = Vec::new();
+    gather(value, &mut texts)?;
+    Ok(texts)
+}
+
+fn gather(value: &Value, texts: &mut Vec<String>) -> Result<()> {
+    guard::spend(ITEM)?;
+    match value {
+        Value::List(items) => items.iter().try_for_each(|item| gather(item, texts)),
+        Value::Map(map) => map.values().try_for_each(|value| gather(value, texts)),
+        Value::Handle(handle) => gather(&Value::from_json(&handle.to_json()), texts),
+        plain => {
+            if let Some(word) = sequence::word(plain) {
+                texts.push(letters::collapsed(&letters::to_lower(&word)?)?);
+            }
+            Ok(())
+        }
+    }
 }
 
 #[cfg(test)]
@@ -190,7 +215,7 @@ mod tests {
     fn rank(query: &str, any: bool, text: &str) -> Option<Rank> {
         let query = Query::read(query, any).expect("not empty");
         let texts = read(&text.into(), None).expect("a text can be read");
-        query.rank(|part| has(&texts, part))
+        query.rank(|part| has(&texts, part)).expect("nothing stops it")
     }
 
     #[test]

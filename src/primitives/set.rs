@@ -42,5 +42,5 @@ fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
         return Err(Diagnostic::new(Code::ARGUMENTS, message)
             .help("`set(list)` makes a set, `g.set(name, value)` is for a builder"));
     }
-    Ok(Value::handle(Set::new(sequence::items(&mut args, "list"))))
+    Set::new(sequence::items(&mut args, "list")?).map(Value::handle)
 }

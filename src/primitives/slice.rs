@@ -1,5 +1,6 @@
 //! `slice`: a part of a sequence.
 
+use crate::guard::Work;
 use crate::diagnostic::Result;
 use crate::graph::{Edges, Nodes, Rows};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, optional, required};
@@ -49,8 +50,8 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
         && set.kind() == Kind::Set
     {
         let end = limit.map_or(usize::MAX, |limit| offset.saturating_add(limit)).min(set.length().unwrap_or(0));
-        return Ok(Value::list((offset..end).filter_map(|at| set.item(at))));
+        return (offset..end).filter_map(|at| set.item(at)).collect_checked().map(Value::List);
     }
-    let items = args.list("items").into_iter().skip(offset);
-    Ok(Value::list(items.take(limit.unwrap_or(usize::MAX))))
+    let items = args.list("items")?.into_iter().skip(offset);
+    items.take(limit.unwrap_or(usize::MAX)).collect_checked().map(Value::List)
 }

@@ -36,9 +36,9 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let (text, separator) = (args.text("text"), args.text_or("separator").unwrap_or("-"));
     bounded::reserve(text.len().saturating_mul(separator.len().max(1)))?;
     match args.text_or("style").unwrap_or("ascii") {
-        "ascii" => Ok(ascii_slug(text, separator).into()),
-        "github" => Ok(github_slug(text, separator).into()),
-        "unicode" => Ok(unicode_slug(text, separator).into()),
+        "ascii" => ascii_slug(text, separator).map(Value::from),
+        "github" => github_slug(text, separator).map(Value::from),
+        "unicode" => unicode_slug(text, separator).map(Value::from),
         other => {
             let fault = Diagnostic::new(Code::ARGUMENTS, format!("`slug` has no style `{other}`"));
             Err(fault.help(did_you_mean(other, ["ascii", "github", "unicode"]).unwrap_or_default()))

@@ -1,7 +1,7 @@
 //! `sort`: a list in order, by its items or by keys.
 
 use crate::diagnostic::Result;
-use crate::guard;
+use crate::guard::{self, ITEM, Work};
 use crate::order::{self, By, SortKey};
 use crate::primitive::*;
 use crate::sequence;
@@ -41,18 +41,18 @@ fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
         return answer;
     }
     let keys = SortKey::read(args.value("by"))?;
-    let items = sequence::items(&mut args, "list");
+    let items = sequence::items(&mut args, "list")?;
     if keys.is_empty() {
         return order::sorted(items, order::compare).map(Value::List);
     }
     let mut keyed = Vec::with_capacity(items.len());
     for item in items {
-        guard::check()?;
+        guard::spend(ITEM)?;
         let values = keys.iter().map(|key| key_of(&item, key)).collect::<Result<Vec<Value>>>()?;
         keyed.push((values, item));
     }
     let keyed = order::sorted(keyed, |(left, _), (right, _)| SortKey::compare_all(&keys, left, right))?;
-    Ok(Value::list(keyed.into_iter().map(|(_, item)| item)))
+    keyed.into_iter().map(|(_, item)| item).collect_checked().map(Value::List)
 }
 
 fn key_of(item: &Value, key: &SortKey) -> Result<Value> {

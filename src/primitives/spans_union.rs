@@ -2,6 +2,7 @@
 
 use crate::diagnostic::Result;
 use crate::document::Spans;
+use crate::guard::{self, ITEM};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
 
@@ -22,5 +23,6 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let both = args.object::<Spans>("a").zip(args.object::<Spans>("b"));
+    guard::spend(both.map_or(0, |(a, b)| (a.ranges().len() + b.ranges().len()) * ITEM))?;
     Ok(both.map(|(a, b)| Value::handle(a.union(b))).into())
 }

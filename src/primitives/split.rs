@@ -1,5 +1,6 @@
 //! `split`: The parts of `text` between the separators; an empty separator gives the characters.
 
+use crate::guard::{self, ITEM, Work};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::*;
 use crate::value::{Kind, Value};
@@ -33,19 +34,22 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
         Some(_) => return Err(Diagnostic::new(Code::ARGUMENTS, "`most` of `split` is at least 1")),
     };
     if separator.is_empty() {
-        return Ok(Value::List(characters(text, most)));
+        return characters(text, most).map(Value::List);
     }
-    Ok(Value::list(text.splitn(most, separator).map(Value::from)))
+    // A part that ends the text is found at the end of it: its bytes count too.
+    let parts = text.splitn(most, separator).map(|part| guard::spend(part.len()).map(|()| Value::from(part)));
+    parts.collect_checked::<Result<Vec<Value>>>()?.map(Value::List)
 }
 
-fn characters(text: &str, most: usize) -> Vec<Value> {
+fn characters(text: &str, most: usize) -> Result<Vec<Value>> {
     let mut parts: Vec<Value> = Vec::new();
     for (at, character) in text.char_indices() {
+        guard::spend(ITEM)?;
         if parts.len() + 1 == most {
             parts.push(text[at..].into());
             break;
         }
         parts.push((&*character.encode_utf8(&mut [0; 4])).into());
     }
-    parts
+    Ok(parts)
 }

@@ -1,5 +1,7 @@
 //! `split_lines`: The lines of `text` without their ends (LF or CRLF); an end at the very end opens no further line.
 
+use crate::diagnostic::Result;
+use crate::guard::{self, Work};
 use crate::primitive::*;
 use crate::value::{Kind, Value};
 
@@ -15,5 +17,8 @@ pub const PRIMITIVE: Primitive = Primitive {
         Example::gives(r#""a\r\n\nb\n".split_lines()"#, r#"["a", "", "b"]"#),
         Example::gives(r#"split_lines("")"#, r#"[]"#),
     ],
-    run: |_, args| Ok(Value::list(args.text("text").lines().map(Value::from))),
+    run: |_, args| {
+        let lines = args.text("text").lines().map(|line| guard::spend(line.len()).map(|()| Value::from(line)));
+        lines.collect_checked::<Result<Vec<Value>>>()?.map(Value::List)
+    },
 };

@@ -36,5 +36,6 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let direction = Direction::read(args.text("direction"))?;
-    Ok(Value::handle(Nodes::given_whole(args.value("nodes"))?.step(direction, args.texts_or("kinds")?.as_deref())))
+    let nodes = Nodes::given_whole(args.value("nodes"))?;
+    nodes.step(direction, args.texts_or("kinds")?.as_deref()).map(Value::handle)
 }

@@ -1,7 +1,9 @@
 //! `sub_string`: The `count` characters of `text` that begin at `from`, as far as there are so many.
 
+use crate::diagnostic::Result;
+use crate::letters;
 use crate::primitive::*;
-use crate::value::Kind;
+use crate::value::{Kind, Value};
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
@@ -20,15 +22,20 @@ pub const PRIMITIVE: Primitive = Primitive {
         Example::gives(r#""abc".sub_string(-2)"#, r#""bc""#),
         Example::gives(r#""abc".sub_string(9, 1)"#, r#""""#),
     ],
-    run: |_, args| Ok(part(args.text("text"), args.integer("from"), args.integer_or("count")).into()),
+    run: |_, args| part(args.text("text"), args.integer("from"), args.integer_or("count")).map(Value::from),
 };
 
-fn part(text: &str, from: i64, count: Option<i64>) -> &str {
+fn part(text: &str, from: i64, count: Option<i64>) -> Result<&str> {
     let size = |number: i64| usize::try_from(number).unwrap_or(0);
-    let skipped = if from < 0 { text.chars().count().saturating_sub(size(from.saturating_neg())) } else { size(from) };
-    let byte = |text: &str, at: usize| text.char_indices().nth(at).map_or(text.len(), |(byte, _)| byte);
-    let rest = &text[byte(text, skipped)..];
-    count.map_or(rest, |count| &rest[..byte(rest, size(count))])
+    let skipped = match from {
+        ..0 => letters::count(text)?.saturating_sub(size(from.saturating_neg())),
+        from => size(from),
+    };
+    let rest = &text[letters::byte_of(text, skipped)?..];
+    match count {
+        Some(count) => Ok(&rest[..letters::byte_of(rest, size(count))?]),
+        None => Ok(rest),
+    }
 }
 
 #[cfg(test)]
@@ -42,7 +49,7 @@ mod tests {
             let whole: Vec<char> = text.chars().collect();
             let start = if from < 0 { (whole.len() as i64 + from).max(0) } else { from.min(whole.len() as i64) };
             let wanted: String = whole.into_iter().skip(start as usize).take(count.max(0) as usize).collect();
-            prop_assert_eq!(part(&text, from, Some(count)), wanted);
+            prop_assert_eq!(part(&text, from, Some(count)), Ok(wanted.as_str()));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::Nodes;
-use crate::guard;
+use crate::guard::{self, ITEM};
 use crate::primitive::*;
 use crate::sequence;
 use crate::value::{Kind, Value};
@@ -36,6 +36,7 @@ fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
     let mut whole = 0_i64;
     let mut float = None;
     for (place, item) in numbers(&mut args)?.iter().enumerate() {
+        guard::spend(ITEM)?;
         match (item, &mut float) {
             (Value::Integer(number), None) => whole = whole.checked_add(*number).ok_or_else(overflow)?,
             (Value::Integer(number), Some(sum)) => *sum += as_float(*number),
@@ -55,7 +56,7 @@ fn numbers(args: &mut Args) -> Result<Vec<Value>> {
     if let (Value::Text(field), Some(nodes)) = (&by, args.value("list").as_object::<Nodes>()) {
         return nodes.column(field);
     }
-    let items = sequence::items(args, "list");
+    let items = sequence::items(args, "list")?;
     if by.is_null() {
         return Ok(items);
     }

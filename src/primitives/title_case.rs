@@ -1,7 +1,9 @@
 //! `title_case`: `text` with the first letter of each word in upper case; the others stay.
 
+use crate::diagnostic::Result;
+use crate::guard;
 use crate::primitive::*;
-use crate::value::Kind;
+use crate::value::{Kind, Value};
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
@@ -15,19 +17,21 @@ pub const PRIMITIVE: Primitive = Primitive {
         Example::gives(r#""status of this API".title_case()"#, r#""Status Of This API""#),
         Example::gives(r#""élan".title_case()"#, r#""Élan""#),
     ],
-    run: |_, args| Ok(raised(args.text("text")).into()),
+    run: |_, args| raised(args.text("text")).map(Value::from),
 };
 
-fn raised(text: &str) -> String {
+fn raised(text: &str) -> Result<String> {
     let mut raised = String::with_capacity(text.len());
     let mut inside = false;
-    for character in text.chars() {
-        if inside {
-            raised.push(character);
-        } else {
-            raised.extend(character.to_uppercase());
+    for piece in guard::pieces(text) {
+        for character in piece?.chars() {
+            if inside {
+                raised.push(character);
+            } else {
+                raised.extend(character.to_uppercase());
+            }
+            inside = !character.is_whitespace();
         }
-        inside = !character.is_whitespace();
     }
-    raised
+    Ok(raised)
 }

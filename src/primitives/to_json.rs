@@ -38,7 +38,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     // Once as JSON, once as its text.
     reserve_for(args.value("value"), 2)?;
-    let json = ordered(args.json("value"), &args.texts("order")?);
+    let json = ordered(args.json("value")?, &args.texts("order")?);
     let mut text = BoundedWriter::default();
     let written = match args.integer_or("indent") {
         None => json.serialize(&mut serde_json::Serializer::new(&mut text)),

@@ -1,7 +1,8 @@
 //! `to_lower`: `text` in lower case.
 
+use crate::letters;
 use crate::primitive::*;
-use crate::value::Kind;
+use crate::value::{Kind, Value};
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
@@ -15,5 +16,5 @@ pub const PRIMITIVE: Primitive = Primitive {
         Example::gives(r#""MUST Ä".to_lower()"#, r#""must ä""#),
         Example::gives(r#"to_lower("a1")"#, r#""a1""#),
     ],
-    run: |_, args| Ok(args.text("text").to_lowercase().into()),
+    run: |_, args| letters::to_lower(args.text("text")).map(Value::from),
 };

@@ -1,9 +1,11 @@
 //! `to_markdown_table`: rows as a table.
 
 use crate::diagnostic::Result;
-use crate::guard;
+use crate::bounded::BoundedText;
+use crate::guard::each;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
 use crate::value::{Json, Kind, Value};
+use std::collections::HashSet;
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
@@ -34,26 +36,33 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    let Json::Array(rows) = args.json("rows") else { return Ok("".into()) };
+    let Json::Array(rows) = args.json("rows")? else { return Ok("".into()) };
     let mut columns = args.texts("columns")?;
     if columns.is_empty() {
-        for key in rows.iter().filter_map(Json::as_object).flat_map(|row| row.keys()) {
-            if !columns.contains(key) {
+        let mut known = HashSet::new();
+        for key in each(rows.iter().filter_map(Json::as_object).flat_map(|row| row.keys())) {
+            let key = key?;
+            if known.insert(key) {
                 columns.push(key.clone());
             }
         }
     }
-    let mut text = line(columns.iter().map(|column| cell(&Json::from(column.as_str()))));
-    text += &line(columns.iter().map(|_| "---".to_owned()));
+    let mut text = BoundedText::default();
+    line(&mut text, columns.iter().map(|column| cell(&Json::from(column.as_str()))))?;
+    line(&mut text, columns.iter().map(|_| "---".to_owned()))?;
     for row in &rows {
-        guard::check()?;
-        text += &line(columns.iter().map(|column| cell(&row[column.as_str()])));
+        line(&mut text, columns.iter().map(|column| cell(&row[column.as_str()])))?;
     }
-    Ok(text.into())
+    Ok(text.into_value())
 }
 
-fn line(cells: impl Iterator<Item = String>) -> String {
-    format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
+fn line(text: &mut BoundedText, cells: impl Iterator<Item = String>) -> Result<()> {
+    text.push("| ")?;
+    for (place, cell) in cells.enumerate() {
+        text.push(if place > 0 { " | " } else { "" })?;
+        text.push(&cell)?;
+    }
+    text.push(" |\n")
 }
 
 /// A cell holds neither a line break nor a bar.

@@ -1,7 +1,8 @@
 //! `to_upper`: `text` in upper case.
 
+use crate::letters;
 use crate::primitive::*;
-use crate::value::Kind;
+use crate::value::{Kind, Value};
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
@@ -15,5 +16,5 @@ pub const PRIMITIVE: Primitive = Primitive {
         Example::gives(r#""Straße".to_upper()"#, r#""STRASSE""#),
         Example::gives(r#"to_upper("a1")"#, r#""A1""#),
     ],
-    run: |_, args| Ok(args.text("text").to_uppercase().into()),
+    run: |_, args| letters::to_upper(args.text("text")).map(Value::from),
 };

@@ -1,6 +1,6 @@
 //! `to_yaml`: a value as YAML text.
 
-use crate::bounded::reserve_for;
+use crate::bounded::{price, reserve_for};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::parse;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
@@ -40,10 +40,14 @@ pub const PRIMITIVE: Primitive = Primitive {
     run,
 };
 
+/// What a byte takes to be written at worst, in nanoseconds: the writer cannot be stopped.
+const WRITING: u32 = 30;
+
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     // As JSON, as what is written from it, and as the text that grows.
     reserve_for(args.value("value"), 3)?;
-    let tree = ordered(args.json("value"), &args.texts("order")?);
+    price("the writer of YAML", args.value("value"), WRITING)?;
+    let tree = ordered(args.json("value")?, &args.texts("order")?);
     match args.text_or("style") {
         None | Some("indented") => parse::yaml_text(&tree).map(Value::from),
         Some("flush") => parse::yaml_flush(&tree).map(Value::from),

@@ -1,5 +1,6 @@
 //! `tokens`: the runs of letters in a text, or in a field of nodes.
 
+use crate::guard::Work;
 use crate::diagnostic::Result;
 use crate::graph::{Nodes, tokens_in};
 use crate::order::Set;
@@ -29,8 +30,8 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let found = match args.value("of") {
-        Value::Text(text) => tokens_in(text),
+        Value::Text(text) => tokens_in(text)?,
         nodes => Nodes::given(nodes)?.tokens(args.text_or("field").unwrap_or("text"))?,
     };
-    Ok(Value::handle(Set::new(found.into_iter().map(Value::Text).collect())))
+    Set::new(found.into_iter().map(Value::Text).collect_checked()?).map(Value::handle)
 }

@@ -1,6 +1,7 @@
 //! `truncate`: `text` with at most `length` characters; where it is cut, its end is `mark`, which counts.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::letters;
 use crate::primitive::*;
 use crate::value::{Kind, Value};
 
@@ -29,17 +30,17 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let Ok(length) = usize::try_from(args.integer("length")) else {
         return Err(Diagnostic::new(Code::ARGUMENTS, "`length` of `truncate` is below 0"));
     };
-    Ok(truncated(args.text("text"), length, args.text_or("mark").unwrap_or("…")).into())
+    truncated(args.text("text"), length, args.text_or("mark").unwrap_or("…")).map(Value::from)
 }
 
 /// White space before the mark goes: `a …` reads as if a word were left out.
-fn truncated(text: &str, length: usize, mark: &str) -> String {
-    if text.char_indices().nth(length).is_none() {
-        return text.to_owned();
+fn truncated(text: &str, length: usize, mark: &str) -> Result<String> {
+    if letters::byte_of(text, length)? == text.len() {
+        return Ok(text.to_owned());
     }
-    let mark: String = mark.chars().take(length).collect();
-    let kept: String = text.chars().take(length - mark.chars().count()).collect();
-    if mark.is_empty() { kept } else { kept.trim_end().to_owned() + mark.as_str() }
+    let mark = &mark[..letters::byte_of(mark, length)?];
+    let kept = &text[..letters::byte_of(text, length - letters::count(mark)?)?];
+    Ok(if mark.is_empty() { kept.to_owned() } else { format!("{}{mark}", kept.trim_end()) })
 }
 
 #[cfg(test)]
@@ -50,7 +51,7 @@ mod tests {
     proptest! {
         #[test]
         fn it_is_never_too_long(text in "\\PC{0,12}", length in 0_usize..14, mark in "[.…]{0,3}") {
-            let cut = truncated(&text, length, &mark);
+            let cut = truncated(&text, length, &mark).expect("nothing stops it");
             prop_assert!(cut.chars().count() <= length.max(text.chars().count().min(length)));
             if text.chars().count() <= length {
                 prop_assert_eq!(cut, text);

@@ -1,6 +1,7 @@
 //! `unique`: The items of `list`, each once, where it stands first; `1` and `1.0` are equal.
 
 use crate::diagnostic::Result;
+use crate::guard::{Work, each};
 use crate::order;
 use crate::primitive::*;
 use crate::sequence;
@@ -25,10 +26,13 @@ fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
     if let Some(answer) = sequence::own_answer(&args, "unique", "list", &[]) {
         return answer;
     }
-    let items = sequence::items(&mut args, "list");
-    let mut places = order::sorted((0..items.len()).collect(), |a, b| order::compare(&items[*a], &items[*b]))?;
+    let items = sequence::items(&mut args, "list")?;
+    let mut places: Vec<usize> = order::sorted((0..items.len()).collect(), |a, b| order::compare(&items[*a], &items[*b]))?;
     places.dedup_by(|later, earlier| order::same(&items[*later], &items[*earlier]));
     let mut first = vec![false; items.len()];
-    places.into_iter().for_each(|place| first[place] = true);
-    Ok(Value::list(items.into_iter().zip(first).filter(|(_, first)| *first).map(|(item, _)| item)))
+    for place in each(places) {
+        first[place?] = true;
+    }
+    let once = items.into_iter().zip(first).filter(|(_, first)| *first).map(|(item, _)| item);
+    once.collect_checked().map(Value::List)
 }

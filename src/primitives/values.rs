@@ -1,5 +1,6 @@
 //! `values`: The values of `map`, in the order of its keys.
 
+use crate::guard::Work;
 use crate::primitive::*;
 use crate::sequence;
 use crate::value::{Kind, Value};
@@ -13,5 +14,8 @@ pub const PRIMITIVE: Primitive = Primitive {
     returns: Kind::List,
     effect: Effect::Pure,
     examples: &[Example::gives(r#"#{ b: 1, a: 2 }.values()"#, r#"[2, 1]"#), Example::gives(r#"values(#{})"#, r#"[]"#)],
-    run: |_, args| Ok(Value::list(sequence::fields(args.value("map")).into_iter().map(|(_, value)| value))),
+    run: |_, args| {
+        let fields = sequence::fields(args.value("map"))?;
+        fields.into_iter().map(|(_, value)| value).collect_checked().map(Value::List)
+    },
 };

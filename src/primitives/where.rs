@@ -47,7 +47,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     if let Some(edges) = args.object::<Edges>("nodes") {
-        return Ok(Value::handle(edges.where_(&args.map("tests"))?));
+        return Ok(Value::handle(edges.where_(&args.map("tests")?)?));
     }
-    Ok(Value::handle(Nodes::given(args.value("nodes"))?.where_(&args.map("tests"))?))
+    Ok(Value::handle(Nodes::given(args.value("nodes"))?.where_(&args.map("tests")?)?))
 }

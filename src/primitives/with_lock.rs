@@ -51,7 +51,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 const KEYS: [&str; 3] = ["timeout_s", "note", "pid_as"];
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
-    let options = args.map("options");
+    let options = args.map("options")?;
     let ((None, Some(body)) | (Some(body), _)) = (args.function("options"), args.function("body")) else {
         return Err(Diagnostic::new(Code::ARGUMENTS, "`with_lock` has no function to run")
             .help("use it as `with_lock(\"name\", |lock| …)`"));
@@ -66,7 +66,7 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     };
     let said = options.get("note").map_or(Json::Null, Value::to_json);
     let also = options.get("pid_as").and_then(Value::as_text);
-    let path = args.text("path");
+    let path = args.path("path")?;
     let world = context.host.world();
     let (mut lock, waited) = taken(context, path, Duration::from_secs_f64(timeout))?;
     let stale = stale(&**world, path, lock.left())?;

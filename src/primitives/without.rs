@@ -1,5 +1,6 @@
 //! `without`: a set of nodes, or a list, without what another one holds.
 
+use crate::guard::each;
 use crate::diagnostic::Result;
 use crate::graph::{Node, Nodes};
 use crate::order::Set;
@@ -35,11 +36,12 @@ fn run(_context: &Context<'_>, mut args: Args) -> Result<Value> {
     if is_nodes(args.value("nodes")) && is_nodes(args.value("others")) {
         return Ok(Value::handle(Nodes::given(args.value("nodes"))?.without(&Nodes::given(args.value("others"))?)?));
     }
-    let others = Set::new(items(&mut args, "others"));
-    Ok(Value::list(items(&mut args, "nodes").into_iter().filter(|item| !others.contains(item))))
+    let others = Set::new(items(&mut args, "others")?)?;
+    let kept = each(items(&mut args, "nodes")?).filter(|item| item.as_ref().map_or(true, |item| !others.contains(item)));
+    kept.collect::<Result<_>>().map(Value::List)
 }
 
 /// The items of a list, or a node as the only one.
-fn items(args: &mut Args, name: &str) -> Vec<Value> {
-    if args.object::<Node>(name).is_some() { vec![args.take(name)] } else { sequence::items(args, name) }
+fn items(args: &mut Args, name: &str) -> Result<Vec<Value>> {
+    if args.object::<Node>(name).is_some() { Ok(vec![args.take(name)]) } else { sequence::items(args, name) }
 }

@@ -1,7 +1,8 @@
 //! `wrap`: The lines of `text`, wrapped at blanks so that none has more than `width` characters; a longer word is cut.
 
+use crate::letters;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard;
+use crate::guard::{self, BYTE, ITEM, Work};
 use crate::primitive::*;
 use crate::value::{Kind, Value};
 
@@ -31,17 +32,17 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     };
     let mut lines = Vec::new();
     for line in args.text("text").lines() {
-        guard::check()?;
-        wrap_line(line, width, &mut lines);
+        guard::spend(ITEM)?;
+        wrap_line(line, width, &mut lines)?;
     }
-    Ok(Value::list(lines.into_iter().map(Value::from)))
+    lines.into_iter().map(Value::from).collect_checked().map(Value::List)
 }
 
-fn wrap_line(line: &str, width: usize, lines: &mut Vec<String>) {
+fn wrap_line(line: &str, width: usize, lines: &mut Vec<String>) -> Result<()> {
     let mut current = String::new();
     let mut used = 0;
     for word in line.split_whitespace() {
-        let length = word.chars().count();
+        let length = letters::count(word)?;
         if used > 0 && used + 1 + length > width {
             lines.push(std::mem::take(&mut current));
             used = 0;
@@ -51,7 +52,9 @@ fn wrap_line(line: &str, width: usize, lines: &mut Vec<String>) {
             used += 1;
         }
         for character in word.chars() {
+            guard::spend(BYTE)?;
             if used == width {
+                guard::spend(ITEM)?;
                 lines.push(std::mem::take(&mut current));
                 used = 0;
             }
@@ -60,6 +63,7 @@ fn wrap_line(line: &str, width: usize, lines: &mut Vec<String>) {
         }
     }
     lines.push(current);
+    Ok(())
 }
 
 #[cfg(test)]
@@ -71,7 +75,7 @@ mod tests {
         #[test]
         fn no_line_is_too_long_and_no_letter_is_lost(text in "[a-zäß ]{0,60}", width in 1_usize..20) {
             let mut lines = Vec::new();
-            wrap_line(&text, width, &mut lines);
+            prop_assert_eq!(wrap_line(&text, width, &mut lines), Ok(()));
             prop_assert!(lines.iter().all(|line| line.chars().count() <= width));
             let letters = |text: &str| text.chars().filter(|character| *character != ' ').collect::<String>();
             prop_assert_eq!(letters(&lines.concat()), letters(&text));

@@ -20,5 +20,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
-    context.host.world().write(args.text("path"), args.text("text").as_bytes()).map(|()| Value::Null)
+    context.host.world().write(args.path("path")?, args.text("text").as_bytes()).map(|()| Value::Null)
 }

@@ -33,5 +33,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let xml = args.object::<Xml>("xml");
-    xml.map_or_else(|| Ok(Vec::new()), |xml| xml.select(args.text("path"))).map(Value::List)
+    xml.map_or_else(|| Ok(Vec::new()), |xml| xml.select(args.path("path")?)).map(Value::List)
 }

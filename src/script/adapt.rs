@@ -2,6 +2,7 @@
 //! expected.
 
 use super::{HandleBox, at_level, current, from_value, raise, sequence_verb, to_value};
+use crate::guard;
 use crate::primitive::{Context, Need, Param, Primitive};
 use crate::value::{Kind, Value};
 use rhai::{Array, Dynamic, FnPtr, FuncRegistration, INT, ImmutableString, Map, Module, NativeCallContext, RhaiFunc};
@@ -110,9 +111,13 @@ fn call(primitive: &'static Primitive, context: &NativeCallContext<'_>, argument
             .collect::<crate::diagnostic::Result<_>>()?;
         let arguments = primitive.accept(values)?;
         let host = Context { host: &*running.host, functions: &running.functions };
-        (primitive.run)(&host, arguments)
+        let given = (primitive.run)(&host, arguments)?;
+        // What a stopped call gives was cut short: nobody may see it, or keep it.
+        guard::check()?;
+        let given = from_value(given);
+        guard::check().map(|()| given)
     };
-    at_level(context.call_level(), run).map(from_value).map_err(|fault| raise(fault, context))
+    at_level(context.call_level(), run).map_err(|fault| raise(fault, context))
 }
 
 /// A verb that rhai has for lists (`map`, `filter`, `len`, …) works on every sequence, also where a primitive of

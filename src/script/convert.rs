@@ -2,7 +2,7 @@
 
 use super::{Closure, Running, kind_of_type};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard;
+use crate::guard::{self, ITEM};
 use crate::value::{Handle, Map, Value};
 use rhai::{Array, Dynamic, FnPtr, ImmutableString, NativeCallContext};
 use std::any::Any;
@@ -18,9 +18,6 @@ const DEPTH: usize = 128;
 /// Bytes of a text from which on the guard is asked before it is copied.
 const LONG: usize = 64 << 10;
 
-/// So many items of a list are converted before the guard is asked again.
-const BETWEEN_CHECKS: usize = 32;
-
 /// Where functions in the values come from: without it they cannot be converted.
 pub(super) type Origin<'a, 'b> = Option<(&'a NativeCallContext<'b>, &'a Arc<Running>)>;
 
@@ -30,6 +27,7 @@ pub(super) fn to_value(from: &Dynamic, origin: Origin<'_, '_>) -> Result<Value> 
 }
 
 fn convert(from: &Dynamic, origin: Origin<'_, '_>, depth: usize) -> Result<Value> {
+    guard::spend(ITEM)?;
     // Questions that only look at the kind come first: lists of many numbers pass here.
     if from.is_int()
         && let Ok(number) = from.as_int()
@@ -44,6 +42,7 @@ fn convert(from: &Dynamic, origin: Origin<'_, '_>, depth: usize) -> Result<Value
     {
         if text.len() >= LONG {
             guard::room(text.len())?;
+            guard::spend(text.len())?;
         }
         return Ok(Value::Text(Arc::from(text.as_str())));
     }
@@ -61,12 +60,12 @@ fn convert(from: &Dynamic, origin: Origin<'_, '_>, depth: usize) -> Result<Value
     if from.is_array()
         && let Ok(list) = from.as_array_ref()
     {
+        if list.len() >= LONG / size_of::<Value>() {
+            guard::room(list.len().saturating_mul(size_of::<Value>()))?;
+        }
         let mut items = Vec::with_capacity(list.len());
-        for some in list.chunks(BETWEEN_CHECKS) {
-            guard::check()?;
-            for item in some {
-                items.push(convert(item, origin, depth - 1)?);
-            }
+        for item in list.iter() {
+            items.push(convert(item, origin, depth - 1)?);
         }
         return Ok(Value::List(items));
     }
@@ -100,8 +99,11 @@ fn rare(from: &Dynamic, origin: Origin<'_, '_>) -> Result<Value> {
     Err(Diagnostic::new(Code::ARGUMENTS, message).help("a range can be walked by `for` only"))
 }
 
-/// Into rhai.
+/// Into rhai. Nothing but `()` is given for the rest, once the running call is over: see [`guard::is_over`].
 pub(super) fn from_value(value: Value) -> Dynamic {
+    if guard::is_over(ITEM + value.as_text().map_or(0, str::len)) {
+        return Dynamic::UNIT;
+    }
     match value {
         Value::Null => Dynamic::UNIT,
         Value::Function(function) => match (&*function as &dyn Any).downcast_ref::<Closure>() {

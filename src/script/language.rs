@@ -10,7 +10,8 @@ mod verbs;
 pub(super) use verbs::sequence_verb;
 
 use super::{Closure, HandleBox, Origin, current, from_value, kind_of_type, raise, to_value};
-use rhai::{Dynamic, Module};
+use crate::guard::{self, ITEM};
+use rhai::{Dynamic, Module, NativeCallContext};
 
 type Outcome<T = Dynamic> = Result<T, Box<rhai::EvalAltResult>>;
 
@@ -23,10 +24,14 @@ pub(super) fn register(module: &mut Module) {
     verbs::register(module);
 }
 
-/// Whether two values are equal: numbers by value, lists and maps by their parts.
+/// Whether two values are equal: numbers by value, lists and maps by their parts. No two are, once the running call is
+/// over: who asks looks at the guard then, as [`compared`] does.
 fn same(a: &Dynamic, b: &Dynamic) -> bool {
+    if guard::is_over(ITEM) {
+        return false;
+    }
     if let (Ok(a), Ok(b)) = (a.as_immutable_string_ref(), b.as_immutable_string_ref()) {
-        return *a == *b;
+        return a.len() == b.len() && !guard::is_over(a.len()) && *a == *b;
     }
     if let (Some(a), Some(b)) = (number(a), number(b)) {
         return a == b;
@@ -42,6 +47,16 @@ fn same(a: &Dynamic, b: &Dynamic) -> bool {
         (Ok(a), Ok(b)) => a == b || (one_is_a_handle(&a, &b) && a.to_json() == b.to_json()),
         _ => false,
     }
+}
+
+/// What a comparison gave, unless the call was stopped within it.
+fn compared<T>(context: &NativeCallContext<'_>, given: T) -> Outcome<T> {
+    guard::check().map(|()| given).map_err(|fault| raise(fault, context))
+}
+
+/// Counts work of a verb that has none of the guard's own loops: see [`guard::spend`].
+fn spend(context: &NativeCallContext<'_>, units: usize) -> Outcome<()> {
+    guard::spend(units).map_err(|fault| raise(fault, context))
 }
 
 /// Whole numbers keep all their digits as long as both sides are whole.

@@ -5,6 +5,7 @@ mod examples;
 mod faults;
 mod host;
 mod speed;
+mod stoppable;
 mod stops;
 mod surveys;
 mod threads;

@@ -65,7 +65,7 @@ impl Object for Frozen {
     }
 
     fn to_json(&self) -> Json {
-        self.json().clone()
+        super::json::copied(self.json())
     }
 
     fn length(&self) -> Option<usize> {

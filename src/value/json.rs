@@ -1,11 +1,17 @@
 //! Values to JSON and back.
 
 use super::{Json, Value};
+use crate::guard::{self, BYTE, ITEM};
+use std::collections::HashMap;
 
 impl Value {
     /// How it appears in a result. A float that JSON cannot hold (NaN, infinity) and a function become `null`.
+    ///
+    /// Nothing but `null` is given for the rest, once the running call is over: see [`guard::is_over`].
     pub fn to_json(&self) -> Json {
+        let bytes = self.as_text().map_or(0, str::len);
         match self {
+            _ if guard::is_over(ITEM + bytes * BYTE) => Json::Null,
             Self::Null | Self::Function(_) => Json::Null,
             Self::Bool(value) => Json::Bool(*value),
             Self::Integer(value) => Json::from(*value),
@@ -18,8 +24,12 @@ impl Value {
     }
 
     /// The value of a JSON text's tree. Whole numbers above the range of an integer become floats.
+    ///
+    /// Nothing but `()` is given for the rest, once the running call is over: see [`guard::is_over`].
     pub fn from_json(json: &Json) -> Self {
+        let bytes = json.as_str().map_or(0, str::len);
         match json {
+            _ if guard::is_over(ITEM + bytes * BYTE) => Self::Null,
             Json::Null => Self::Null,
             Json::Bool(value) => Self::Bool(*value),
             Json::Number(number) => match number.as_i64() {
@@ -35,16 +45,42 @@ impl Value {
     }
 }
 
-/// The same JSON, with the keys of `first` in front in every object, in that order; the others follow as they are.
-pub fn ordered(json: Json, first: &[String]) -> Json {
+/// A copy of a tree of JSON, counted as work.
+///
+/// Nothing but `null` is given for the rest, once the running call is over: see [`guard::is_over`].
+pub(super) fn copied(json: &Json) -> Json {
+    if guard::is_over(ITEM + json.as_str().map_or(0, str::len)) {
+        return Json::Null;
+    }
     match json {
-        Json::Array(items) => Json::Array(items.into_iter().map(|item| ordered(item, first)).collect()),
-        Json::Object(mut map) if !first.is_empty() => {
-            let leading: Vec<(String, Json)> = first.iter().filter_map(|key| map.shift_remove_entry(key)).collect();
-            let pairs = leading.into_iter().chain(map);
-            Json::Object(pairs.map(|(key, value)| (key, ordered(value, first))).collect())
+        Json::Array(items) => Json::Array(items.iter().map(copied).collect()),
+        Json::Object(map) => Json::Object(map.iter().map(|(key, value)| (key.clone(), copied(value))).collect()),
+        scalar => scalar.clone(),
+    }
+}
+
+/// The same JSON, with the keys of `first` in front in every object, in that order; the others follow as they are.
+///
+/// Nothing but `null` is given for the rest, once the running call is over: see [`guard::is_over`].
+pub fn ordered(json: Json, first: &[String]) -> Json {
+    // Of a key that is named twice the first place counts.
+    let places: HashMap<&str, usize> =
+        first.iter().map(String::as_str).zip(0..first.len()).rev().take_while(|_| !guard::is_over(ITEM)).collect();
+    in_order(json, &places)
+}
+
+fn in_order(json: Json, places: &HashMap<&str, usize>) -> Json {
+    match json {
+        Json::Array(_) | Json::Object(_) if guard::is_over(ITEM) => Json::Null,
+        Json::Array(items) => Json::Array(items.into_iter().map(|item| in_order(item, places)).collect()),
+        Json::Object(map) => {
+            guard::is_over(map.len() * ITEM);
+            let place = |(key, _): &(String, Json)| places.get(key.as_str()).copied();
+            let (mut leading, others): (Vec<_>, Vec<_>) = map.into_iter().partition(|pair| place(pair).is_some());
+            leading.sort_by_key(place);
+            let pairs = leading.into_iter().chain(others);
+            Json::Object(pairs.map(|(key, value)| (key, in_order(value, places))).collect())
         }
-        Json::Object(map) => Json::Object(map.into_iter().map(|(key, value)| (key, ordered(value, first))).collect()),
         scalar => scalar,
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Json, Kind, Object, Text, Value};
 use crate::diagnostic::Result;
+use std::collections::HashMap;
 
 /// An immutable map with its fields in a chosen order; rhai's own maps sort theirs by key.
 #[derive(Clone)]
@@ -13,10 +14,14 @@ impl Record {
     /// A handle to the record of these fields. A name that comes twice keeps its first place and last value.
     pub fn value(fields: impl IntoIterator<Item = (Text, Value)>) -> Value {
         let mut kept: Vec<(Text, Value)> = Vec::new();
+        let mut places: HashMap<Text, usize> = HashMap::new();
         for (name, value) in fields {
-            match kept.iter_mut().find(|(known, _)| *known == name) {
-                Some(field) => field.1 = value,
-                None => kept.push((name, value)),
+            match places.get(&name) {
+                Some(place) => kept[*place].1 = value,
+                None => {
+                    places.insert(Text::clone(&name), kept.len());
+                    kept.push((name, value));
+                }
             }
         }
         Value::handle(Self { fields: kept })

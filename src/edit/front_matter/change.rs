@@ -5,8 +5,10 @@ use super::writing::{Style, is_bare};
 use super::{FrontMatter, Quote};
 use crate::diagnostic::Result;
 use crate::edit::Cuts;
+use crate::guard::{self, ITEM, Work};
 use crate::value::{Json, Map, Value};
 use granit_parser::ScalarStyle;
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// Lists that differ more than this, as old items times new ones, are not compared item by item.
@@ -27,8 +29,10 @@ impl Change<'_> {
     //# An edit of front matter MUST leave every line as it is that says what it said.
     /// Changes the entries of the outermost map: those that `changes` does not name stay.
     pub(super) fn outermost(&mut self, entries: &[Entry], old: &Map, changes: &Object) -> Result<()> {
-        let there = |key: &str| entries.iter().find(|entry| entry.key == key);
+        let there: HashMap<&str, &Entry> = entries.iter().rev().map(|entry| (&*entry.key, entry)).collect_checked()?;
+        let there = |key: &str| there.get(key).copied();
         for (key, new) in changes {
+            guard::spend(ITEM)?;
             match there(key) {
                 Some(entry) if new.is_null() => self.cuts.replace(self.entry_lines(entry), ""),
                 Some(entry) => self.entry(entry, old.get(key.as_str()), new)?,
@@ -37,6 +41,7 @@ impl Change<'_> {
         }
         // New ones come after what was added at the end of an old one: they may begin at the same place.
         for (key, new) in changes.iter().filter(|(key, new)| there(key).is_none() && !new.is_null()) {
+            guard::spend(ITEM + entries.len())?;
             let at = self.place_of_new(entries);
             self.cuts.replace(at..at, self.added_style().entry(key, new, 0)?);
         }
@@ -46,6 +51,7 @@ impl Change<'_> {
     /// Writes every changed entry of the outermost map anew, whatever its shape.
     pub(super) fn whole_entries(&mut self, entries: &[Entry], changes: &Object) -> Result<()> {
         for (key, new) in changes {
+            guard::spend(ITEM + 4 * entries.len())?;
             let written = if new.is_null() { String::new() } else { self.added_style().entry(key, new, 0)? };
             let bytes = match entries.iter().find(|entry| entry.key == *key) {
                 Some(entry) => self.entry_lines(entry),
@@ -126,6 +132,7 @@ impl Change<'_> {
         }
         let end = self.own_end(last.value.bytes.end, column);
         for (key, value) in new.iter().filter(|(key, _)| !entries.iter().any(|entry| entry.key == **key)) {
+            guard::spend(ITEM + 4 * entries.len())?;
             let written = self.added_style().entry(key, value, column)?;
             self.cuts.replace(end..end, written);
         }
@@ -243,6 +250,7 @@ impl Change<'_> {
             }
         }
         for (key, value) in new.iter().filter(|(key, _)| !entries.iter().any(|entry| entry.key == **key)) {
+            guard::spend(ITEM + 4 * entries.len())?;
             pieces.push(self.added_style().flowing_entry(key, value)?);
         }
         let second = entries.get(1).map(|second| first.value.bytes.end..second.at);

@@ -2,9 +2,13 @@
 
 use super::Quote;
 use crate::diagnostic::Result;
+use crate::guard;
 use crate::parse::{Input, yaml, yaml_text};
 use crate::value::{Json, Value};
 use std::fmt::Write;
+
+/// The work of making a writer of YAML for one scalar.
+const SCALAR: usize = 1 << 10;
 
 /// How new values are written.
 #[derive(Clone, Copy)]
@@ -131,12 +135,14 @@ pub(super) fn is_bare(text: &str) -> Result<bool> {
 
 /// A scalar as the writer of whole YAML texts writes it behind a key.
 fn plain(scalar: &Json) -> Result<String> {
+    guard::spend(SCALAR + scalar.as_str().map_or(0, str::len))?;
     let written = yaml_text(&serde_json::json!({ "k": scalar }))?;
     let written = written.strip_prefix("k: ").unwrap_or(&written);
     Ok(written.strip_suffix('\n').unwrap_or(written).to_owned())
 }
 
 fn key_text(key: &str) -> Result<String> {
+    guard::spend(SCALAR + key.len())?;
     let written = yaml_text(&serde_json::json!({ key: 0 }))?;
     Ok(written.strip_suffix(": 0\n").unwrap_or(&written).to_owned())
 }

@@ -3,6 +3,7 @@
 use super::{Draft, EdgeRecord, End, Graph, NONE, Node, Nodes, Operation, Rewiring, assemble, plain, record};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::{Edge, Edges};
+use crate::guard::{self, ITEM, each};
 use crate::value::{Json, Kind, Map, Object, Text, Value};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -165,6 +166,7 @@ impl Transaction {
     pub fn unlink(&self, edges: &Value) -> Result<()> {
         self.with(|working| {
             for edge in working.edges(edges)? {
+                guard::spend(ITEM)?;
                 working.run(Operation::Unlink(edge));
             }
             Ok(())
@@ -185,7 +187,10 @@ impl Transaction {
             let to = to.map(|to| working.end(to)).transpose()?;
             let needs = needs.map(|needs| working.ends(needs)).transpose()?;
             let kind = kind.map(Text::from);
+            let carried =
+                needs.as_ref().map_or(0, Vec::len) + labels.as_ref().map_or(0, |labels: &Vec<Value>| labels.len());
             for edge in working.edges(edge)? {
+                guard::spend((1 + carried) * ITEM)?;
                 let change =
                     Rewiring { kind: kind.clone(), to: to.clone(), needs: needs.clone(), labels: labels.clone() };
                 working.run(Operation::Rewire(edge, change));
@@ -294,7 +299,7 @@ impl Working {
     }
 
     fn ends(&self, values: &[Value]) -> Result<Vec<End>> {
-        values.iter().map(|value| self.end(value)).collect()
+        each(values).map(|value| self.end(value?)).collect()
     }
 
     /// The edges behind an edge, a set or a list of edges.
@@ -303,7 +308,7 @@ impl Working {
             return Ok(vec![self.own_edge(edge)?]);
         }
         if let Some(edges) = value.as_object::<Edges>() {
-            return edges.iter().map(|edge| self.own_edge(&edge)).collect();
+            return each(edges.iter()).map(|edge| self.own_edge(&edge?)).collect();
         }
         let Value::List(all) = value else {
             return Err(Diagnostic::new(Code::ARGUMENTS, format!("edges are asked for, got {}", value.kind().name())));

@@ -144,7 +144,7 @@ fn rows_keep_the_order_of_their_columns() {
     assert_eq!(rows.item(0), Some(json(r#"{ "level": "SHOULD", "name": "kyusu", "price": 40 }"#)));
     assert!(all().select(&names(&["a", "b as a"])).is_err());
     assert!(all().select(&names(&["colour"])).is_err());
-    let edges = SHOP.nodes(&names(&["pot"])).edges_out(None);
+    let edges = SHOP.nodes(&names(&["pot"])).edges_out(None).unwrap();
     let rows = edges.select(&names(&["kind", "to.key as tea", "from.price as cost", "to.colour as colour?"])).unwrap();
     assert_eq!(
         rows.to_json().to_string(),
@@ -254,8 +254,9 @@ proptest! {
 
 #[test]
 fn folded_texts_are_those_of_the_nodes_in_their_order() {
-    fn fold(value: &Value) -> Vec<String> {
-        value.as_text().map(str::to_uppercase).into_iter().collect()
+    #[allow(clippy::unnecessary_wraps, reason = "it may fail")]
+    fn fold(value: &Value) -> crate::diagnostic::Result<Vec<String>> {
+        Ok(value.as_text().map(str::to_uppercase).into_iter().collect())
     }
     let folded = |nodes: &Nodes, field: &str| {
         let texts = nodes.folded(field, fold).unwrap();

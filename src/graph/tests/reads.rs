@@ -258,7 +258,7 @@ fn what_is_kept_holds_no_snapshot() {
     let graph = graph(&[("n", "1", "", r#"{ "x": 1 }"#)], &[]);
     let node = || Value::handle(graph.get("n", "1").unwrap());
     let rows = graph.nodes(&[]).select(&names(&["key", "x"])).unwrap();
-    let set = crate::order::Set::new(vec![node()]);
+    let set = crate::order::Set::new(vec![node()]).unwrap();
     let record = graph.get("n", "1").unwrap().pick(&names(&["x"])).unwrap();
     let held = Value::list([node(), Value::handle(rows), Value::handle(set), record]);
     let kept = crate::graph::plain(held).unwrap();

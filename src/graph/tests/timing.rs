@@ -55,7 +55,7 @@ fn how_fast() {
         || assemble(None, &fragments, Vec::new(), (Map::new(), Vec::new()), Arc::clone(&functions), None).unwrap();
     println!("assembly {:?}", best(20, || drop(make())));
     let graph = make();
-    println!("{} nodes, {} references, {} broken", graph.len(), graph.edges().len(), graph.broken().len());
+    println!("{} nodes, {} references, {} broken", graph.len(), graph.edges().len(), graph.broken().unwrap().len());
     let kind = names(&["requirement"]);
     println!("first index {:?}", best(1, || drop(graph.nodes(&kind).where_(&map(r#"{ "level": "MUST" }"#)))));
     let must = map(r#"{ "level": "MUST" }"#);

@@ -1,6 +1,6 @@
 //! Handles: fields, items, `for`, `len`, `==`, `in`.
 
-use super::{HandleBox, Outcome, from_value, raise, same};
+use super::{HandleBox, Outcome, compared, from_value, raise, same};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::value::{Handle, Kind};
 use rhai::{Dynamic, EvalAltResult, FuncRegistration, INT, ImmutableString, Module, NativeCallContext, Position};
@@ -31,10 +31,18 @@ pub(super) fn register(module: &mut Module) {
     pure("is_empty").set_into_module(module, |context: NativeCallContext, handle: &mut HandleBox| -> Outcome<bool> {
         length(&handle.0).map(|length| length == 0).map_err(|fault| raise(fault, &context))
     });
-    pure("==").set_into_module(module, |a: HandleBox, b: Dynamic| same(&Dynamic::from(a), &b));
-    pure("!=").set_into_module(module, |a: HandleBox, b: Dynamic| !same(&Dynamic::from(a), &b));
-    pure("==").set_into_module(module, |a: Dynamic, b: HandleBox| same(&a, &Dynamic::from(b)));
-    pure("!=").set_into_module(module, |a: Dynamic, b: HandleBox| !same(&a, &Dynamic::from(b)));
+    pure("==").set_into_module(module, |context: NativeCallContext, a: HandleBox, b: Dynamic| {
+        compared(&context, same(&Dynamic::from(a), &b))
+    });
+    pure("!=").set_into_module(module, |context: NativeCallContext, a: HandleBox, b: Dynamic| {
+        compared(&context, !same(&Dynamic::from(a), &b))
+    });
+    pure("==").set_into_module(module, |context: NativeCallContext, a: Dynamic, b: HandleBox| {
+        compared(&context, same(&a, &Dynamic::from(b)))
+    });
+    pure("!=").set_into_module(module, |context: NativeCallContext, a: Dynamic, b: HandleBox| {
+        compared(&context, !same(&a, &Dynamic::from(b)))
+    });
     pure("contains").set_into_module(module, contains);
     module.set_iter_result(TypeId::of::<HandleBox>(), |handle| match handle.try_cast::<HandleBox>() {
         Some(handle) => items(handle.0),
@@ -76,9 +84,13 @@ fn length(handle: &Handle) -> crate::diagnostic::Result<usize> {
 }
 
 /// Whether a sequence has an item, or a map of data a key.
-fn contains(handle: &mut HandleBox, item: Dynamic) -> bool {
+fn contains(context: NativeCallContext<'_>, handle: &mut HandleBox, item: Dynamic) -> Outcome<bool> {
+    compared(&context, has(handle, &item))
+}
+
+fn has(handle: &HandleBox, item: &Dynamic) -> bool {
     match handle.0.length() {
-        Some(length) => (0..length).filter_map(|at| handle.0.item(at)).any(|it| same(&from_value(it), &item)),
+        Some(length) => (0..length).filter_map(|at| handle.0.item(at)).any(|it| same(&from_value(it), item)),
         None => {
             handle.0.kind() == Kind::Frozen
                 && item.as_immutable_string_ref().is_ok_and(|key| handle.0.to_json().get(key.as_str()).is_some())

@@ -1,0 +1,172 @@
+//! Letters of long texts: counted, found, raised and lowered in pieces, the guard being asked in between.
+
+use crate::diagnostic::Result;
+use crate::guard::{self, LOOK};
+use unicode_normalization::char::canonical_combining_class;
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
+
+/// What a byte of a text that is looked for takes at worst, in nanoseconds.
+const PREPARING: u32 = 15;
+
+/// How many characters a text has.
+pub fn count(text: &str) -> Result<usize> {
+    guard::pieces(text).map(|piece| Ok(piece?.chars().count())).sum()
+}
+
+/// The byte at which the character of that number begins, counted from 0; the end of the text, if it has fewer.
+pub fn byte_of(text: &str, number: usize) -> Result<usize> {
+    let (mut before, mut left) = (0, number);
+    for piece in guard::pieces(text) {
+        let piece = piece?;
+        let letters = piece.chars().count();
+        if left < letters {
+            return Ok(before + piece.char_indices().nth(left).map_or(piece.len(), |(at, _)| at));
+        }
+        left -= letters;
+        before += piece.len();
+    }
+    Ok(before)
+}
+
+/// `length` characters: those of `by`, over and over.
+pub fn fill(by: &str, length: usize) -> Result<String> {
+    let mut filled = String::new();
+    let mut letters = by.chars().cycle().take(length);
+    loop {
+        let before = filled.len();
+        filled.extend(letters.by_ref().take(LOOK / 4));
+        if filled.len() == before {
+            return Ok(filled);
+        }
+        guard::spend(filled.len() - before)?;
+    }
+}
+
+/// The words of the text, one blank between them.
+pub fn collapsed(text: &str) -> Result<String> {
+    let mut collapsed = String::with_capacity(text.len());
+    let mut gap = false;
+    for piece in guard::pieces(text) {
+        for (place, part) in piece?.split(char::is_whitespace).enumerate() {
+            gap |= place > 0;
+            if part.is_empty() {
+                continue;
+            }
+            if std::mem::take(&mut gap) && !collapsed.is_empty() {
+                collapsed.push(' ');
+            }
+            collapsed.push_str(part);
+        }
+    }
+    Ok(collapsed)
+}
+
+/// The byte at which `part` begins first.
+///
+/// # Errors
+/// The part is too long to be prepared for the search without being stopped; the running call was stopped.
+pub fn find(text: &str, part: &str) -> Result<Option<usize>> {
+    guard::spend(text.len())?;
+    if part.len() > LOOK {
+        guard::price("a text to look for", part.len(), PREPARING)?;
+    }
+    Ok(memchr::memmem::find(text.as_bytes(), part.as_bytes()))
+}
+
+/// The text in upper case.
+pub fn to_upper(text: &str) -> Result<String> {
+    let mut upper = String::with_capacity(text.len());
+    for piece in guard::pieces(text) {
+        upper.push_str(&piece?.to_uppercase());
+    }
+    Ok(upper)
+}
+
+/// The text in lower case. A Greek sigma depends on the letters around it, so pieces end at white space where there is
+/// some.
+pub fn to_lower(text: &str) -> Result<String> {
+    let mut lower = String::with_capacity(text.len());
+    for piece in pieces_before(text, |letter| letter.is_whitespace()) {
+        lower.push_str(&piece?.to_lowercase());
+    }
+    Ok(lower)
+}
+
+/// The text in pieces that can be normalized apart (UAX 15): each but the first begins with a character that combines
+/// with none before it, if one comes soon; sequences of thousands of marks are cut.
+pub fn pieces_at_starters(text: &str) -> impl Iterator<Item = Result<&str>> {
+    // What a character is taken apart to decides, and whether that may make one with what stands before it.
+    let starts = |letter: char| {
+        std::iter::once(letter).nfkd().next().is_none_or(|first| {
+            canonical_combining_class(first) == 0 && is_nfc_quick(std::iter::once(first)) == IsNormalized::Yes
+        })
+    };
+    pieces_before(text, starts)
+}
+
+/// A text in pieces of some [`LOOK`] bytes, each but the first beginning with a letter that `begins` takes, if there is
+/// one within as much again.
+fn pieces_before(text: &str, begins: impl Fn(char) -> bool) -> impl Iterator<Item = Result<&str>> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let least = rest.ceil_char_boundary(LOOK.min(rest.len()));
+        let most = rest.ceil_char_boundary((2 * LOOK).min(rest.len()));
+        let end = rest[least..most].find(&begins).map_or(most, |at| least + at);
+        let (piece, after) = rest.split_at(end);
+        rest = after;
+        Some(guard::spend(piece.len()).map(|()| piece))
+    })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    /// Texts that are longer than a piece, with what must not be cut about the cut.
+    fn long() -> impl Iterator<Item = String> {
+        let parts = [
+            "e\u{301}\u{316}",
+            "ΑΣ ",
+            "\u{ff76}\u{ff9e}",
+            "\u{314e}\u{314f}\u{3134}",
+            "\u{1112}\u{1161}\u{11ab}",
+            "ﬁ\u{fdfa}",
+            "\u{9c7}\u{9be}",
+            "aß ",
+            "\u{1F468}\u{200d}",
+        ];
+        parts.into_iter().flat_map(|part| {
+            (0..6).map(move |shift| format!("{}{}", "x".repeat(shift), part.repeat(3 * LOOK / part.len())))
+        })
+    }
+
+    #[test]
+    fn pieces_make_the_same_as_the_whole() {
+        for text in long() {
+            assert!(to_lower(&text).unwrap() == text.to_lowercase());
+            assert!(to_upper(&text).unwrap() == text.to_uppercase());
+            assert_eq!(count(&text).unwrap(), text.chars().count());
+            assert!(collapsed(&text).unwrap() == text.split_whitespace().collect::<Vec<_>>().join(" "));
+            let pieces: Vec<&str> = pieces_at_starters(&text).map(Result::unwrap).collect();
+            assert!(pieces.len() > 1);
+            assert!(pieces.iter().flat_map(|piece| piece.nfc()).eq(text.nfc()));
+            assert!(pieces.iter().flat_map(|piece| piece.nfkd()).eq(text.nfkd()));
+            assert!(pieces.iter().flat_map(|piece| piece.nfkc()).eq(text.nfkc()));
+        }
+    }
+
+    #[test]
+    fn a_character_is_found_by_its_number() {
+        let text = "aé".repeat(LOOK);
+        for number in [0, 1, LOOK - 1, LOOK, 2 * LOOK - 1, 2 * LOOK, usize::MAX] {
+            let expected = text.char_indices().nth(number).map_or(text.len(), |(at, _)| at);
+            assert_eq!(byte_of(&text, number).unwrap(), expected);
+        }
+        assert_eq!(fill("ab", 5).unwrap(), "ababa");
+        assert_eq!(fill("é", 3 * LOOK).unwrap().chars().count(), 3 * LOOK);
+    }
+}

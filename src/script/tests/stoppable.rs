@@ -1,0 +1,276 @@
+//! Every primitive can be stopped: each is run on worst cases made from the kinds of its parameters, and the work it
+//! does between two looks at its guard is measured.
+//!
+//! A primitive is covered as soon as it is declared. Work is the time of the processor that the thread used, in units
+//! of a loop that is measured on the same machine and in the same build, so that a slow or busy machine does not count.
+
+mod inputs;
+mod language;
+
+use super::super::Program;
+use super::host::TestHost;
+use crate::diagnostic::Result;
+use crate::graph::Functions;
+use crate::guard::gaps::{self, Worked};
+use crate::guard::{Cancel, Guard, Limits};
+use crate::primitive::{Context, Need, Param, Primitive};
+use crate::primitives::{self, ALL};
+use crate::value::{Callable, Function, Kind, Map, Text, Value};
+use inputs::Inputs;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// How long a case may run before its guard ends it, which is what is to be shown.
+const TIME: Duration = Duration::from_millis(50);
+
+/// The most units of work between two looks at the guard.
+const MOST_UNITS: u32 = 4_000_000;
+
+/// So many units between two looks are nothing yet, also if that is all a case does: it has a quarter of a megabyte, and
+/// an optimised build does in a tenth of the time what this one does.
+const FEW_UNITS: u32 = 800_000;
+
+/// A case that does more between two looks is run so many times, and the least counts: what else the machine did does
+/// not happen each time.
+const TRIES: usize = 4;
+
+/// In so many cases all parameters take worst values together.
+const TOGETHER: usize = 10;
+
+/// A native function as an argument.
+struct Native(Box<dyn Fn(Vec<Value>) -> Result<Value> + Send + Sync>);
+
+impl Callable for Native {
+    fn call(&self, arguments: Vec<Value>) -> Result<Value> {
+        (self.0)(arguments)
+    }
+}
+
+fn native(call: impl Fn(Vec<Value>) -> Result<Value> + Send + Sync + 'static) -> Value {
+    let function: Function = Arc::new(Native(Box::new(call)));
+    Value::Function(function)
+}
+
+/// Primitives that stand on a library that cannot be stopped, and refuse beforehand what would take too long there
+/// ([`crate::guard::price`]), or have a deadline: they may do so many times as much between two looks.
+const PRICED: &[(&str, u32)] = &[
+    ("diff", 5),
+    ("edit_section", 5),
+    ("find_files", 5),
+    ("find_folders", 5),
+    ("find_in_files", 5),
+    ("find_links", 5),
+    ("form", 5),
+    ("parse_markdown", 5),
+    ("parse_toml", 5),
+    ("parse_yaml", 5),
+    ("plain_text", 5),
+    ("rewrite_yaml", 5),
+    ("to_yaml", 5),
+];
+
+/// What a primitive is called with in a case.
+#[derive(Clone)]
+struct Case {
+    /// What is shown of it when it fails.
+    label: String,
+    arguments: Vec<Value>,
+}
+
+/// Runs primitives as a script would.
+struct Bench {
+    functions: Arc<dyn Functions>,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let (program, _) = Program::compile(&[("a.rhai", "fn main() { }")]);
+        Self { functions: program.functions_of("a.rhai") }
+    }
+
+    fn call(&self, primitive: &'static Primitive, arguments: Vec<Value>) -> Result<Value> {
+        let host = TestHost::new(inputs::FILES);
+        let context = Context { host: &host, functions: &self.functions };
+        (primitive.run)(&context, primitive.accept(arguments)?)
+    }
+
+    fn named(&self, name: &str, arguments: Vec<Value>) -> Result<Value> {
+        self.call(primitives::find(name).expect("it is a primitive"), arguments)
+    }
+
+    /// The work of a case, if a stretch between two looks is too long, that of dropping what it is given left out.
+    fn too_long(&self, primitive: &'static Primitive, case: &Case, unit: Duration) -> Option<Worked> {
+        let priced = PRICED.iter().find(|(name, _)| *name == primitive.name).map(|(_, times)| *times);
+        let worked = self.worked_with_drops(primitive, case);
+        if !is_too_long(worked, unit, priced) {
+            return None;
+        }
+        let given = case.arguments.clone();
+        let dropped = gaps::worked(|| drop(given)).1.whole * 2;
+        let worked = Worked { longest: worked.longest.saturating_sub(dropped), ..worked };
+        is_too_long(worked, unit, priced).then_some(worked)
+    }
+
+    fn worked_with_drops(&self, primitive: &'static Primitive, case: &Case) -> Worked {
+        let measured = || {
+            let mut arguments = case.arguments.clone();
+            if let Some(first) = arguments.first_mut().filter(|first| first.kind() == Kind::Builder) {
+                // What is recorded stays: each case gets a builder of its own.
+                *first = self.named("new_graph", Vec::new()).expect("there is a graph");
+                inputs::fill(self, first, 50);
+            }
+            let guard = Guard::new(Limits { time: TIME, memory: 1 << 30, ..Limits::default() }, Cancel::default());
+            let _entered = guard.enter();
+            whole(gaps::worked(|| self.call(primitive, arguments)).1, &guard)
+        };
+        if !takes(primitive, Kind::Transaction) {
+            return measured();
+        }
+        // A transaction lives as long as the function that gets it.
+        let found: Arc<Mutex<Worked>> = Arc::new(Mutex::new(Worked { whole: Duration::ZERO, longest: Duration::ZERO }));
+        let case = case.clone();
+        let seen = Arc::clone(&found);
+        let within = native(move |arguments| {
+            let bench = Self::new();
+            let mut case = case.clone();
+            case.arguments[0] = arguments.into_iter().next().unwrap_or(Value::Null);
+            let guard = Guard::new(Limits { time: TIME, memory: 1 << 30, ..Limits::default() }, Cancel::default());
+            let _entered = guard.enter();
+            let worked = gaps::worked(|| bench.call(primitive, case.arguments)).1;
+            *seen.lock().expect("no panic") = whole(worked, &guard);
+            Ok(Value::Null)
+        });
+        let graph = self.named("new_graph", Vec::new()).expect("there is a graph");
+        inputs::fill(self, &graph, 200);
+        let _ = self.named("changed", vec![graph, within]);
+        let worked = found.lock().expect("no panic");
+        *worked
+    }
+}
+
+/// A call that was ended has used its time, also where other threads had the processor meanwhile.
+fn whole(worked: Worked, guard: &Guard) -> Worked {
+    let least = if guard.verdict().is_some() { TIME } else { Duration::ZERO };
+    Worked { whole: worked.whole.max(least), ..worked }
+}
+
+fn takes(primitive: &Primitive, kind: Kind) -> bool {
+    primitive.params.first().is_some_and(|param| param.kinds.contains(&kind))
+}
+
+/// The work of one unit: a turn of a loop that moves a number and counts it.
+fn unit() -> Duration {
+    const TURNS: u32 = 200_000;
+    let mut least = Duration::MAX;
+    for _ in 0..5 {
+        let (sum, took) = gaps::worked(|| {
+            let numbers: Vec<u64> = (0..u64::from(TURNS)).map(std::hint::black_box).collect();
+            numbers.into_iter().fold(0_u64, u64::wrapping_add)
+        });
+        std::hint::black_box(sum);
+        least = least.min(took.whole / TURNS);
+    }
+    least
+}
+
+/// The cases of a primitive: each parameter takes each of its worst values in turn while the others are harmless, and
+/// all parameters take the worst values together.
+fn cases(primitive: &'static Primitive, inputs: &Inputs) -> Vec<Case> {
+    let mut cases = Vec::new();
+    let values: Vec<Vec<(String, Value)>> =
+        primitive.params.iter().map(|param| inputs.worst(primitive.name, param)).collect();
+    for (at, worst) in values.iter().enumerate() {
+        for (label, value) in worst {
+            let chosen = |place: usize, param: &Param| {
+                (place == at).then(|| value.clone()).or_else(|| inputs.harmless(primitive.name, param))
+            };
+            cases.push(case(primitive, format!("{} = {label}", primitive.params[at].name), chosen));
+        }
+    }
+    let most = if values.len() > 1 { values.iter().map(Vec::len).max().unwrap_or(0) } else { 0 };
+    for turn in (0..most).step_by(most.div_ceil(TOGETHER).max(1)) {
+        let chosen = |place: usize, param: &Param| {
+            let worst = values[place].get(turn).map(|(_, value)| value.clone());
+            worst.or_else(|| inputs.harmless(primitive.name, param))
+        };
+        cases.push(case(primitive, format!("all: {turn}"), chosen));
+    }
+    if cases.is_empty() {
+        cases.push(Case { label: "nothing".to_owned(), arguments: Vec::new() });
+    }
+    cases
+}
+
+/// The arguments made of what is chosen for each parameter; options that get nothing are left out.
+fn case(primitive: &Primitive, label: String, chosen: impl Fn(usize, &Param) -> Option<Value>) -> Case {
+    let mut arguments = Vec::new();
+    let mut options = Map::new();
+    for (place, param) in primitive.params.iter().enumerate() {
+        match (param.need, chosen(place, param)) {
+            (Need::Option, Some(value)) => drop(options.insert(Text::from(param.name), value)),
+            (Need::Option, None) => {}
+            (_, value) => arguments.push(value.unwrap_or(Value::Null)),
+        }
+    }
+    if !options.is_empty() {
+        arguments.push(Value::Map(options));
+    }
+    Case { label, arguments }
+}
+
+/// Whether a stretch of work between two looks is too long: by itself, or because it is most of all that was done,
+/// which shows a loop without a look however fast it is.
+fn is_too_long(worked: Worked, unit: Duration, priced: Option<u32>) -> bool {
+    match priced {
+        Some(times) => worked.longest > unit * MOST_UNITS * times,
+        None => {
+            let is_most = worked.longest > unit * FEW_UNITS && worked.longest * 2 > worked.whole;
+            worked.longest > unit * MOST_UNITS || is_most
+        }
+    }
+}
+
+/// What a primitive does wrong.
+fn judged(primitive: &'static Primitive, bench: &Bench, inputs: &Inputs, unit: Duration) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for case in cases(primitive, inputs) {
+        let tries: Option<Vec<Worked>> = (0..TRIES).map(|_| bench.too_long(primitive, &case, unit)).collect();
+        if let Some(Worked { whole, longest }) = tries.and_then(|tries| tries.last().copied()) {
+            wrong.push(format!(
+                "`{}`, {}: {longest:?} of {whole:?} between two looks at the guard",
+                primitive.name, case.label
+            ));
+        }
+    }
+    wrong
+}
+
+//= docs/spec.md#scripts
+//= type=test
+//# A primitive MUST ask the guard of its call at least once for each 64 kB of work.
+#[test]
+fn every_primitive_looks_at_its_guard() {
+    let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    // For who works on some of them: their names when it is built, with commas between.
+    let only = option_env!("TOOLSD_PRIMITIVES");
+    let work = || {
+        let (bench, unit) = (Bench::new(), unit());
+        let inputs = Inputs::new(&bench);
+        while let Some(primitive) = ALL.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if only.is_some_and(|only| !only.split(',').any(|only| only == primitive.name)) {
+                continue;
+            }
+            let found = judged(primitive, &bench, &inputs, unit);
+            wrong.lock().expect("no panic").extend(found);
+        }
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..2)
+            .map(|_| std::thread::Builder::new().stack_size(32 << 20).spawn_scoped(scope, work).expect("it starts"))
+            .collect();
+        threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
+    });
+    let wrong = wrong.into_inner().expect("no panic");
+    assert!(wrong.is_empty(), "{} cases go on for too long:\n{}", wrong.len(), wrong.join("\n"));
+}
