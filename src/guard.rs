@@ -206,3 +206,9 @@ impl Guard {
         self.stop(Diagnostic::new(Code::LIMIT, message).help(help))
     }
 }
+
+/// The bytes that this thread has allocated minus those that it has freed: the difference of two readings is what the work
+/// between them keeps.
+pub fn allocated() -> isize {
+    LOCAL.with(|local| local.net.get())
+}

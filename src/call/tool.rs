@@ -66,12 +66,12 @@ pub fn call(
     let most = served.checks.limits.output;
     //= docs/spec.md#calls
     //# Arguments MUST be validated before the script runs.
-    let value = operation::accept(served, arguments).and_then(|(body, accepted)| {
+    let value = guarded(running, || operation::accept(served, arguments)).and_then(|(body, accepted)| {
         let declared = if running::fills(body) { declared(&served.input) } else { Vec::new() };
         if *body == Body::Prompts { prompts(&accepted) } else { running.body(body, &accepted, &declared) }
     });
     let ended = value
-        .and_then(|value| outcome::of_value(&value, served, most))
+        .and_then(|value| guarded(running, || outcome::of_value(&value, served, most)))
         .and_then(|outcome| writing::settled(running, outcome));
     let fault = match ended {
         Ok(outcome) => return Ok(outcome),
@@ -85,7 +85,7 @@ pub fn call(
             let arguments = vec![Fault::value(fault), Value::from_json(arguments)];
             let value = again.function(&script, &function, arguments);
             value
-                .and_then(|value| outcome::of_value(&value, served, most))
+                .and_then(|value| guarded(&again, || outcome::of_value(&value, served, most)))
                 .and_then(|outcome| writing::settled(&again, outcome))
                 .inspect_err(|_| writing::dropped(&again))
         }
@@ -95,6 +95,14 @@ pub fn call(
         Code::REJECT | Code::NOT_FOUND | Code::CANCELLED | Code::SUSPENDED | Code::CAPABILITY => Err(fault),
         _ => Ok(Outcome { changes: writing::written(running), ..outcome::of_fault(*fault, served) }),
     })
+}
+
+/// Checks a value within the limits of the call: a pattern that was stopped tells nothing of the value.
+fn guarded<T>(running: &Running, check: impl FnOnce() -> Result<T>) -> Result<T> {
+    let guarded = running.guard.enter();
+    let checked = check();
+    drop(guarded);
+    running.guard.verdict().map_or(checked, Err)
 }
 
 /// The names of the properties of a schema.

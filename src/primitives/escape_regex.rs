@@ -15,5 +15,5 @@ pub const PRIMITIVE: Primitive = Primitive {
         Example::gives(r#""a.b".escape_regex()"#, r#""a\\.b""#),
         Example::gives(r#""a.b".matches(`^${escape_regex(".")}`)"#, r#"false"#),
     ],
-    run: |_, args| Ok(regex::escape(args.text("text")).into()),
+    run: |_, args| Ok(regex_syntax::escape(args.text("text")).into()),
 };
