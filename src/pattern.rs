@@ -5,6 +5,7 @@ mod looking;
 mod machine;
 mod measure;
 mod meter;
+mod reach;
 mod store;
 #[cfg(test)]
 mod tests;

@@ -1,9 +1,11 @@
 //! Patterns without look-around: the fastest engine that can be stopped in time.
 //!
 //! Short texts go to the engine of the `regex` crate, which cannot be asked in between: its work is at most the size of the
-//! pattern times the bytes of the text. Longer texts go to a lazy DFA that gives up when it has to build too many states,
-//! and from there to a [`machine`] that asks the guard.
+//! pattern times the bytes of the text. Of longer texts it gets one window after the other, if a window is known to hold
+//! every match that begins in it. Else they go to a lazy DFA that gives up when it has to build too many states, and from
+//! there to a [`machine`] that asks the guard.
 
+use super::reach::Reach;
 use super::{Found, machine, meter};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use regex_automata::hybrid::{dfa, regex as hybrid};
@@ -16,8 +18,11 @@ use regex_syntax::hir::Hir;
 use std::ops::Range;
 use std::sync::{Mutex, OnceLock, PoisonError, TryLockError};
 
+/// The size of a pattern times the bytes of a text up to which nothing is asked in between: some 40 ms, after which the
+/// guard is asked in any case.
+const AT_ONCE: u64 = 4 * meter::PERIOD;
 /// Bytes of a compiled automaton.
-const COMPILED: usize = 2 << 20;
+const COMPILED: usize = 4 << 20;
 /// Bytes of states that a lazy DFA keeps.
 const STATES: usize = 1 << 20;
 /// How often a lazy DFA may throw its states away before it has to prove that they are worth it.
@@ -61,6 +66,7 @@ pub struct Linear {
     engine: meta::Regex,
     /// The parts of the pattern, counted repeats written out.
     size: u64,
+    reach: Reach,
     /// The first that it tries, whatever the text: tests try them all.
     way: Way,
     first: Mutex<Option<Workplace>>,
@@ -92,7 +98,8 @@ impl Linear {
         let config = meta::Config::new().nfa_size_limit(Some(COMPILED)).hybrid_cache_capacity(STATES);
         let engine = meta::Builder::new().configure(config).build_from_hir(&hir).map_err(|error| too_large(&error))?;
         let (first, spare, long_spare) = (Mutex::default(), Mutex::default(), Mutex::default());
-        Ok(Self { hir, engine, size, way: Way::AtOnce, first, spare, long: OnceLock::new(), long_spare })
+        let reach = Reach::of(&hir);
+        Ok(Self { hir, engine, size, reach, way: Way::AtOnce, first, spare, long: OnceLock::new(), long_spare })
     }
 
     /// The same pattern, that tries no way before this one.
@@ -118,11 +125,14 @@ impl Linear {
     //= docs/spec.md#robustness
     //# A search for a pattern MUST ask the guard within a bounded number of steps, whatever the pattern and the text.
     pub fn find(&self, text: &str, at: usize, wanted: Wanted, progress: &mut Progress) -> Result<Option<Found>> {
-        let rest = (text.len() - at) as u64 + 1;
-        let most = self.size.saturating_mul(rest);
-        if most <= meter::PERIOD && self.way == Way::AtOnce {
-            meter::spend(most)?;
-            return Ok(self.at_once(Input::new(text).range(at..), wanted));
+        if self.way == Way::AtOnce {
+            let step = usize::try_from(AT_ONCE / self.size).unwrap_or(usize::MAX);
+            if text.len() - at < step {
+                return self.metered(text, at..text.len(), wanted);
+            }
+            if let Some(answer) = self.by_windows(text, at, step, wanted)? {
+                return Ok(answer);
+            }
         }
         if at >= progress.slow_before && self.way <= Way::Lazily {
             match self.lazily(text, at, wanted, progress)? {
@@ -142,10 +152,31 @@ impl Linear {
         Ok(slots.map(|slots| of_slots(slots.chunks_exact(2).map(|pair| pair[0].zip(pair[1])))))
     }
 
+    /// The engine of the `regex` crate, and what it costs.
+    fn metered(&self, text: &str, range: Range<usize>, wanted: Wanted) -> Result<Option<Found>> {
+        meter::spend(self.size.saturating_mul(range.len() as u64 + 1))?;
+        Ok(self.at_once(Input::new(text).range(range), wanted))
+    }
+
+    /// The same, over windows of some `step` bytes; nothing where a window may not hold what begins in it.
+    fn by_windows(&self, text: &str, at: usize, step: usize, wanted: Wanted) -> Result<Option<Option<Found>>> {
+        let mut from = at;
+        while let Some(window) = self.reach.window(text, from, step) {
+            let found = self.metered(text, from..window.end, wanted)?;
+            // What begins behind the window's own part may be cut off: the next window has the whole of it.
+            let holds = |found: &Found| wanted == Wanted::Existence || found.span().start < window.next;
+            if window.end == text.len() || found.as_ref().is_some_and(holds) {
+                return Ok(Some(found));
+            }
+            from = window.next;
+        }
+        Ok(None)
+    }
+
     /// The groups of a match that is known.
     fn groups_of(&self, text: &str, span: Range<usize>) -> Result<Found> {
         let most = self.size.saturating_mul(span.len() as u64 + 1);
-        let found = if most <= meter::PERIOD && self.way <= Way::Lazily {
+        let found = if most <= AT_ONCE && self.way <= Way::Lazily {
             meter::spend(most)?;
             self.at_once(Input::new(text).range(span.clone()).anchored(Anchored::Yes), Wanted::Groups)
         } else {
@@ -212,12 +243,9 @@ impl Linear {
             spare.push(cache);
         }
         drop(spare);
-        let end = match answer {
-            Ok(Some(found)) => found.end(),
-            _ => text.len(),
-        };
-        // A step in states that are there takes a fraction of one that builds a state.
-        meter::spend(((end - at) as u64 / 4).saturating_add(built.saturating_mul(self.size)))?;
+        // It may have looked at all that is left, whatever it found. A step between states that are there takes a fraction of
+        // one that builds a state.
+        meter::spend(((text.len() - at) as u64 / 8).saturating_add(built.saturating_mul(self.size)))?;
         Ok(match answer.map_err(|error| error.kind().clone()) {
             Ok(None) => Lazy::None,
             Ok(Some(found)) => Lazy::Match(found.range()),
