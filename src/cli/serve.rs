@@ -27,7 +27,14 @@ pub struct Serve {
     /// The origin of web pages that may use this server, beside those of this machine; repeatable.
     #[arg(long = "allow-origin", value_name = "ORIGIN", requires = "http")]
     origins: Vec<String>,
+    /// End with code 70 when every script thread has been held for this many seconds by calls that cannot be stopped:
+    /// for a supervisor that starts the server again.
+    #[arg(long, value_name = "SECONDS")]
+    exit_when_stuck: Option<u64>,
 }
+
+/// `EX_SOFTWARE` of sysexits(3).
+const STUCK: i32 = 70;
 
 /// How long after the start nothing is watched yet.
 const UNWATCHED: Duration = Duration::from_millis(30);
@@ -46,6 +53,12 @@ impl Serve {
         let state_key = state_key()?;
         let service = session.service()?;
         service.describe();
+        if let Some(seconds) = self.exit_when_stuck {
+            service.when_stuck(Duration::from_secs(seconds), move || {
+                tracing::error!("every script thread has been held for {seconds} s: the server ends");
+                std::process::exit(STUCK);
+            });
+        }
         let registry = service.registry();
         registry.faults.iter().for_each(log_fault);
         let names: Vec<&str> = registry.packs.iter().map(|pack| pack.name.as_str()).collect();
