@@ -52,7 +52,8 @@ impl Service {
         //= docs/spec.md#calls
         //# Calls that were answered and hold a thread MUST stand in `toolsd://status`.
         let held = self.pool.held();
-        let held: Vec<Json> = held.iter().map(|held| json!({ "name": held.name, "since_s": held.since.as_secs() })).collect();
+        let held: Vec<Json> =
+            held.iter().map(|held| json!({ "name": held.name, "since_s": held.since.as_secs() })).collect();
         if !held.is_empty() {
             told["held"] = held.into();
         }

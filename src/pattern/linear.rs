@@ -349,5 +349,6 @@ fn too_large(error: &meta::BuildError) -> Box<Diagnostic> {
         Some(most) => format!("the pattern is too large: compiled it has more than {} MB", most >> 20),
         None => format!("the pattern cannot be compiled: {error}"),
     };
-    Diagnostic::new(Code::ARGUMENTS, message).help("write the counts of its repeats smaller, or search for fewer things at a time")
+    Diagnostic::new(Code::ARGUMENTS, message)
+        .help("write the counts of its repeats smaller, or search for fewer things at a time")
 }

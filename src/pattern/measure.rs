@@ -39,7 +39,9 @@ impl Measure {
             Ast::ClassUnicode(_) | Ast::ClassPerl(_) | Ast::ClassBracketed(_) => Self::class(),
             Ast::Group(group) => Self::of(&group.ast).and(Self::part()),
             Ast::Repetition(repetition) => Self::of(&repetition.ast).times(count_of(&repetition.op.kind)),
-            Ast::Alternation(alternation) => alternation.asts.iter().fold(Self::part(), |sum, one| sum.and(Self::of(one))),
+            Ast::Alternation(alternation) => {
+                alternation.asts.iter().fold(Self::part(), |sum, one| sum.and(Self::of(one)))
+            }
             Ast::Concat(concat) => concat.asts.iter().fold(Self::default(), |sum, one| sum.and(Self::of(one))),
         }
     }
@@ -81,7 +83,10 @@ impl Measure {
     //# A pattern that repeats a part more than a thousand times, nested counts multiplied, MUST be refused before it is compiled.
     pub fn accepted(self) -> Result<u64> {
         if self.repeats > REPEATS {
-            let message = format!("the pattern repeats a part {} times; at most {REPEATS}, nested counts multiplied", self.repeats);
+            let message = format!(
+                "the pattern repeats a part {} times; at most {REPEATS}, nested counts multiplied",
+                self.repeats
+            );
             return Err(Diagnostic::new(Code::ARGUMENTS, message).help("write the counts smaller, or use `*` or `+`"));
         }
         if self.classes > CLASSES {

@@ -8,10 +8,9 @@ pub use errand::{Watched, sealable, settle, watch_over};
 pub use watchdog::Held;
 
 use super::STACK;
-use errand::Errand;
-use watchdog::Watchdog;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::Cancel;
+use errand::Errand;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,6 +19,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
+use watchdog::Watchdog;
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -123,6 +123,8 @@ impl Pool {
         done: impl FnOnce(Result<T>) + Send + 'static,
     ) {
         let crew = Arc::clone(&self.crew);
+        //= docs/spec.md#calls
+        //# When every thread that may be started is held, a new call MUST be told so at once.
         if crew.is_held() {
             return done(Err(crew.held_fault(Instant::now())));
         }
@@ -317,9 +319,9 @@ fn work(crew: &Arc<Crew>) {
         // A panic of `done` is its owner's; the thread goes on.
         let _ = catch_unwind(AssertUnwindSafe(job));
         // A thread that was replaced while it waited is one too many now.
-        let surplus = crew
-            .working
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |working| (working > crew.needed()).then(|| working - 1));
+        let surplus = crew.working.fetch_update(Ordering::AcqRel, Ordering::Acquire, |working| {
+            (working > crew.needed()).then(|| working - 1)
+        });
         if surplus.is_ok() {
             return;
         }

@@ -100,7 +100,14 @@ impl Staged {
     /// Begins with nothing staged. A dry one keeps to the end what is staged, takes no lock and runs no program that
     /// changes something.
     pub fn new(under: Arc<dyn World>, is_dry: bool) -> Self {
-        Self { under, is_dry, held: Mutex::default(), locks: Arc::default(), epoch: AtomicU64::new(0), seal: Arc::default() }
+        Self {
+            under,
+            is_dry,
+            held: Mutex::default(),
+            locks: Arc::default(),
+            epoch: AtomicU64::new(0),
+            seal: Arc::default(),
+        }
     }
 
     /// What keeps its writes from the disk for good.

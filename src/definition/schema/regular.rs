@@ -66,7 +66,8 @@ pub fn of_names(schema: &Json) -> Result<u64> {
                 let names = map.get("patternProperties").and_then(Json::as_object).into_iter().flatten();
                 for (pattern, _) in names {
                     let read = read(pattern).map_err(|reason| {
-                        let message = format!("the pattern `{}` cannot be used: {reason}", super::shorten(pattern, 120));
+                        let message =
+                            format!("the pattern `{}` cannot be used: {reason}", super::shorten(pattern, 120));
                         Diagnostic::new(code::SCHEMA_PATTERN, message)
                     })?;
                     size = size.saturating_add(read.size());

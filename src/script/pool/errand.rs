@@ -68,7 +68,16 @@ impl Drop for Watched {
 impl Errand {
     pub(super) fn new(name: String, cancel: Cancel, answer: Answer) -> Arc<Self> {
         let (answer, guards, seals) = (Some(answer), Vec::new(), Vec::new());
-        let state = State { phase: Phase::Open, answer, began: None, cancelled: None, guards, seals, answered: None, is_lost: false };
+        let state = State {
+            phase: Phase::Open,
+            answer,
+            began: None,
+            cancelled: None,
+            guards,
+            seals,
+            answered: None,
+            is_lost: false,
+        };
         Arc::new(Self { name, cancel, waits: AtomicUsize::new(0), state: Mutex::new(state) })
     }
 
@@ -113,9 +122,8 @@ impl Errand {
         }
         let guard = state.guards.last().filter(|guard| !guard.is_paused())?;
         let time = guard.limits().time;
-        (guard.elapsed() > time + GRACE && !self.is_waiting()).then(|| {
-            guard.exceeded(format!("the call took longer than {} ms", time.as_millis()), "time_ms")
-        })
+        (guard.elapsed() > time + GRACE && !self.is_waiting())
+            .then(|| guard.exceeded(format!("the call took longer than {} ms", time.as_millis()), "time_ms"))
     }
 
     fn is_waiting(&self) -> bool {

@@ -178,7 +178,8 @@ impl Crew {
         let named: Vec<String> =
             held.iter().take(4).map(|held| format!("`{}` since {} s", held.name, held.since.as_secs())).collect();
         let more = if held.len() > 4 { ", …" } else { "" };
-        let message = format!("every script thread is held by calls that cannot be stopped: {}{more}", named.join(", "));
+        let message =
+            format!("every script thread is held by calls that cannot be stopped: {}{more}", named.join(", "));
         Diagnostic::new(Code::LIMIT, message).help("restart the server; `toolsd://status` lists the calls")
     }
 }
