@@ -308,12 +308,12 @@ impl Workplace {
 
 impl Long {
     fn new(hir: &Hir, size: u64) -> Self {
-        let compile = |config: thompson::Config| thompson::Compiler::new().configure(config).build_from_hir(hir);
+        let compile = |config: thompson::Config| thompson::Compiler::new().configure(config).build_from_hir(hir).ok();
         // It was compiled before, so it can be again; should it not, nothing matches.
-        let nfa = compile(thompson::Config::new()).unwrap_or_else(|_| NFA::never_match());
+        let nfa = compile(thompson::Config::new()).unwrap_or_else(NFA::never_match);
         let plain = thompson::Config::new().which_captures(WhichCaptures::None).nfa_size_limit(Some(COMPILED));
         let (forward, backward) = (compile(plain.clone()), compile(plain.reverse(true)));
-        let lazy = forward.ok().zip(backward.ok()).and_then(|(forward, backward)| {
+        let lazy = forward.zip(backward).and_then(|(forward, backward)| {
             let worth = usize::try_from(size).unwrap_or(usize::MAX).saturating_mul(100);
             let config = dfa::Config::new()
                 .cache_capacity(STATES)

@@ -85,7 +85,7 @@ impl Looking {
     fn watch<'t>(&self, text: &'t str) -> Result<Watched<'t>> {
         let most = self.size.saturating_mul(text.len() as u64);
         if most > MOST {
-            let kilo_bytes = MOST / self.size >> 10;
+            let kilo_bytes = (MOST / self.size) >> 10;
             let message = format!(
                 "the text has {} kB; a pattern of this size with look-around or back references searches up to {kilo_bytes} kB",
                 text.len() >> 10
@@ -142,7 +142,7 @@ impl Input for Watched<'_> {
         Input::prev_codepoint_ix(self.text, at)
     }
 
-    fn make_match<'t>(&'t self, start: usize, end: usize) -> Range<usize> {
+    fn make_match(&self, start: usize, end: usize) -> Range<usize> {
         start..end
     }
 
