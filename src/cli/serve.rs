@@ -7,6 +7,7 @@ use crate::call::{Service, Serving, log_fault};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::mcp;
 use crate::script;
+use crate::world;
 use clap::Args;
 use std::sync::Arc;
 use std::time::Duration;
@@ -56,7 +57,7 @@ impl Serve {
         if let Some(seconds) = self.exit_when_stuck {
             service.when_stuck(Duration::from_secs(seconds), move || {
                 tracing::error!("every script thread has been held for {seconds} s: the server ends");
-                std::process::exit(STUCK);
+                world::disk::end_process(STUCK);
             });
         }
         let registry = service.registry();

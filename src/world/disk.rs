@@ -1,6 +1,7 @@
 //! The real world. Nothing outside this file and its folder names `std::fs`, processes, the wall clock or the
 //! environment.
 
+mod ending;
 mod lock;
 mod many;
 mod pending;
@@ -13,6 +14,7 @@ mod scratch;
 mod tests;
 mod write;
 
+pub use ending::end_process;
 pub use pending::sweep;
 pub use place::{config_folder, current_folder, home_folder, state_folder};
 pub use scratch::Scratch;
