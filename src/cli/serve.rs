@@ -54,6 +54,8 @@ impl Serve {
         let state_key = state_key()?;
         let service = session.service()?;
         service.describe();
+        //= docs/spec.md#calls
+        //# A server that is to end when it is stuck MUST end with code 70 when every thread has been held for the time that was named.
         if let Some(seconds) = self.exit_when_stuck {
             service.when_stuck(Duration::from_secs(seconds), move || {
                 tracing::error!("every script thread has been held for {seconds} s: the server ends");
