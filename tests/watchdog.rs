@@ -31,16 +31,12 @@ name = "hold"
 description = "Takes the lock and writes a file; it may take 300 ms."
 effect = "writes"
 limits = { time_ms = 300 }
-script = "hold.rhai"
-fn = "hold"
 
 [[tool]]
 name = "hold_for_long"
 description = "Takes the lock and writes a file; it may take ten minutes."
 effect = "writes"
 limits = { time_ms = 600000 }
-script = "hold.rhai"
-fn = "hold"
 
 [[tool]]
 name = "greet"
@@ -50,6 +46,7 @@ text = "hello"
 
 const SCRIPT: &str = r#"
 fn hold(args) { with_lock("gate", |lock| { write_text("late.txt", "late"); 7 }) }
+fn hold_for_long(args) { hold(args) }
 "#;
 
 const WORDS: [&str; 4] = ["--dir", "packs", "--pack", "held"];
@@ -67,7 +64,7 @@ fn threads() -> (usize, usize) {
 }
 
 fn house() -> Home {
-    Home::with(&[("packs/tools.d/held.toml", PACK), ("packs/tools.d/hold.rhai", SCRIPT)])
+    Home::with(&[("packs/tools.d/held.toml", PACK), ("packs/tools.d/held.rhai", SCRIPT)])
 }
 
 /// A server over standard input and output.

@@ -69,6 +69,8 @@ pub struct Linear {
     reach: Reach,
     /// The first that it tries, whatever the text: tests try them all.
     way: Way,
+    /// [`AT_ONCE`]: tests take less, so that short texts have windows.
+    at_once: u64,
     first: Mutex<Option<Workplace>>,
     spare: Mutex<Vec<Workplace>>,
     /// For long texts, made when the first comes.
@@ -99,13 +101,20 @@ impl Linear {
         let engine = meta::Builder::new().configure(config).build_from_hir(&hir).map_err(|error| too_large(&error))?;
         let (first, spare, long_spare) = (Mutex::default(), Mutex::default(), Mutex::default());
         let reach = Reach::of(&hir);
-        Ok(Self { hir, engine, size, reach, way: Way::AtOnce, first, spare, long: OnceLock::new(), long_spare })
+        let (way, at_once, long) = (Way::AtOnce, AT_ONCE, OnceLock::new());
+        Ok(Self { hir, engine, size, reach, way, at_once, first, spare, long, long_spare })
     }
 
     /// The same pattern, that tries no way before this one.
     #[cfg(test)]
     pub fn beginning_with(self, way: Way) -> Self {
         Self { way, ..self }
+    }
+
+    /// The same pattern, that asks after so many bytes of a text.
+    #[cfg(test)]
+    pub fn by_steps_of(self, bytes: u64) -> Self {
+        Self { at_once: self.size * bytes, ..self }
     }
 
     /// The parts of the pattern, counted repeats written out.
@@ -126,7 +135,7 @@ impl Linear {
     //# A search for a pattern MUST ask the guard within a bounded number of steps, whatever the pattern and the text.
     pub fn find(&self, text: &str, at: usize, wanted: Wanted, progress: &mut Progress) -> Result<Option<Found>> {
         if self.way == Way::AtOnce {
-            let step = usize::try_from(AT_ONCE / self.size).unwrap_or(usize::MAX);
+            let step = usize::try_from(self.at_once / self.size).unwrap_or(usize::MAX);
             if text.len() - at < step {
                 return self.metered(text, at..text.len(), wanted);
             }
@@ -176,7 +185,7 @@ impl Linear {
     /// The groups of a match that is known.
     fn groups_of(&self, text: &str, span: Range<usize>) -> Result<Found> {
         let most = self.size.saturating_mul(span.len() as u64 + 1);
-        let found = if most <= AT_ONCE && self.way <= Way::Lazily {
+        let found = if most <= self.at_once && self.way <= Way::Lazily {
             meter::spend(most)?;
             self.at_once(Input::new(text).range(span.clone()).anchored(Anchored::Yes), Wanted::Groups)
         } else {

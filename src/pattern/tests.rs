@@ -206,4 +206,15 @@ proptest! {
             prop_assert_eq!(other.is_match(&text).expect("it ends"), known.is_match(&text), "{:?}", way);
         }
     }
+
+    /// So do windows of a text, however short.
+    #[test]
+    fn windows_agree_with_the_regex_crate(pattern in patterns(), text in texts(), step in 1_u64..12) {
+        let Ok(known) = regex::Regex::new(&pattern) else { return Ok(()) };
+        let mut ours = Pattern::compile(&pattern).expect("regex accepts it");
+        let Engine::Linear(linear) = ours.engine else { panic!("it has no look-around") };
+        ours.engine = Engine::Linear(Box::new(linear.by_steps_of(step)));
+        prop_assert_eq!(&all(&ours, &text).expect("it ends"), &expected(&known, &text));
+        prop_assert_eq!(ours.is_match(&text).expect("it ends"), known.is_match(&text));
+    }
 }
