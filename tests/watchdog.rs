@@ -39,6 +39,16 @@ effect = "writes"
 limits = { time_ms = 600000 }
 
 [[tool]]
+name = "tell"
+description = "Takes a text that ends in a certain way; it may take 1 ms."
+limits = { time_ms = 1 }
+text = "told"
+[tool.input]
+type = "object"
+required = ["what"]
+properties.what = { type = "string", pattern = "(?:[ab]{1,100}){1,10}c", description = "The text" }
+
+[[tool]]
 name = "greet"
 description = "Greets."
 text = "hello"
@@ -231,7 +241,9 @@ fn a_server_that_is_stuck_ends_for_its_supervisor() {
     let mut server = serve(&home, &["--exit-when-stuck", "1"]);
     let _lease = Lease::take(&home, || !server.call("hold", json!({})).1);
     let (own, spare) = threads();
-    (0..own + spare).for_each(|_| drop(server.tell("tools/call", named("hold"))));
+    for _ in 0..own + spare {
+        server.tell("tools/call", named("hold"));
+    }
     assert_eq!(server.ended(), Some(70));
 }
 
@@ -252,4 +264,16 @@ fn over_http_too() {
         }
     });
     assert_eq!(server.wait().code(), Some(70));
+}
+
+#[test]
+fn a_pattern_of_a_schema_that_takes_too_long_is_a_matter_of_time_not_of_the_argument() {
+    let home = house();
+    let mut server = serve(&home, &[]);
+    let letters = (0..400_000_u32).scan(1_u32, |seed, _| {
+        *seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        Some(if *seed >> 31 == 0 { 'a' } else { 'b' })
+    });
+    let (told, has_failed) = server.call("tell", json!({ "what": letters.collect::<String>() }));
+    assert!(has_failed && told.to_string().contains("the call took longer than 1 ms"), "{told}");
 }

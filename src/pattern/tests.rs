@@ -147,6 +147,39 @@ fn the_worst_patterns_stop() {
     assert_eq!(stopped.map(|fault| fault.code), Some(Code::CANCELLED));
 }
 
+//= docs/spec.md#robustness
+//= type=test
+//# A search for a pattern MUST ask the guard within a bounded number of steps, whatever the pattern and the text.
+#[test]
+fn the_last_resort_stops_too() {
+    let pattern = Pattern::compile("(a+)c").expect("valid");
+    let Engine::Linear(linear) = pattern.engine else { panic!("it has no look-around") };
+    let linear = linear.beginning_with(linear::Way::Asking);
+    let cancel = Cancel::default();
+    cancel.cancel();
+    let guard = Guard::new(Limits { time: Duration::from_secs(3_600), ..Limits::default() }, cancel);
+    let _entered = guard.enter();
+    for wanted in [Wanted::Existence, Wanted::Span, Wanted::Groups] {
+        let fault = linear.find(&"ab".repeat(1 << 19), 0, wanted, &mut Progress::default()).err();
+        assert_eq!(fault.map(|fault| fault.code), Some(Code::CANCELLED), "{wanted:?}");
+    }
+}
+
+#[test]
+fn a_match_at_the_edge_of_a_window_is_whole() {
+    let patterns = ["a{1,3}", "a{1,3}?b?", r"(a{2})|(a)", r"\ba{1,4}\b", "[^\n]*b", "(?m)^a.*$", "é{1,2}a?", "x|$"];
+    let texts = ["xxxxxaaab", "aaaaaaaaab", "x\naaa\n\nab\n", "éééaéaaéx", " aaa aaaa aaaaa "];
+    for (pattern, text, step) in
+        patterns.iter().flat_map(|one| texts.iter().flat_map(move |text| (1..12).map(move |step| (*one, *text, step))))
+    {
+        let mut ours = Pattern::compile(pattern).expect("valid");
+        let Engine::Linear(linear) = ours.engine else { panic!("it has no look-around") };
+        ours.engine = Engine::Linear(Box::new(linear.by_steps_of(step)));
+        let known = regex::Regex::new(pattern).expect("valid");
+        assert_eq!(all(&ours, text).expect("it ends"), expected(&known, text), "{pattern} in {text:?} by {step}");
+    }
+}
+
 /// Patterns over few letters, so that texts match, with all that engines differ in.
 fn patterns() -> impl Strategy<Value = String> {
     let leaf = prop::sample::select(vec![

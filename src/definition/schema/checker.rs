@@ -130,6 +130,15 @@ mod tests {
         problems.into_iter().map(|p| format!("{} {} ({})", p.pointer, p.message, p.help.unwrap_or_default())).collect()
     }
 
+    #[test]
+    fn more_names_than_patterns_can_be_held_against_are_refused_before() {
+        let schema = json!({ "type": "object", "patternProperties": { "^(?:a{10}|b){1,90}$": { "type": "integer" } } });
+        let named = |bytes: usize| Json::Object([("b".repeat(bytes), json!(1))].into_iter().collect());
+        assert_eq!(said(&schema, &named(80)), Vec::<String>::new());
+        let told = said(&schema, &named(100 << 10)).concat();
+        assert!(told.contains("the value has names of 100 kB in all; at most "), "{told}");
+    }
+
     //= docs/spec.md#calls
     //= type=test
     //# All violations of the input schema MUST be told at once.

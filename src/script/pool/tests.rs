@@ -69,6 +69,9 @@ fn a_call_that_cannot_be_stopped_is_answered_and_its_thread_replaced() {
     assert_eq!(taken_back.answer().expect_err("it was cancelled").code, Code::CANCELLED);
     until("all are held", || pool.held().len() == pool.threads() + 1);
     assert_eq!(pool.held()[0].name, "late");
+    let spares = pool.crew.wanted + pool.threads() + 1;
+    let most = pool.crew.wanted + pool.crew.wanted.max(4);
+    until("each has a spare", || pool.crew.working.load(Ordering::Acquire) >= spares.min(most));
     for _ in 0..20 {
         assert_eq!(pool.run(|| 7), Ok(7), "others go on");
     }
@@ -99,11 +102,15 @@ fn what_a_call_does_after_its_answer_reaches_nobody() {
         sealable(own.seal());
         ready.send(()).expect("someone waits");
         let _ = freed.recv();
+        let first = guard::going().is_err();
         let again = Guard::new(Limits::default(), Cancel::default());
         let _again = watch_over(&again);
         let _ = own.write("after.txt", b"a");
+        let another = Staged::new(Arc::new(Memory::new()), false);
+        sealable(another.seal());
         let outcomes = [
-            guard::going().is_err(),
+            first,
+            another.flush().is_err(),
             again.verdict().is_some(),
             own.flush().is_err(),
             settle(|| Ok(())).is_err(),
@@ -115,7 +122,7 @@ fn what_a_call_does_after_its_answer_reaches_nobody() {
     is_ready.recv().expect("it begins");
     assert!(answers.recv_timeout(SOON).expect("it is answered").is_err());
     drop(free);
-    assert_eq!(tells.recv().expect("it ends"), [true; 5]);
+    assert_eq!(tells.recv().expect("it ends"), [true; 6]);
     assert!(answers.recv().is_err(), "what it gave went nowhere");
     assert!(disk.read("before.txt").is_ok() && disk.read("after.txt").is_err());
 }
@@ -128,12 +135,16 @@ fn when_all_threads_are_held_calls_are_told_and_somebody_may_end_the_process() {
     let pool = Pool::new();
     let most = pool.threads() * 2 + 4_usize.saturating_sub(pool.threads());
     let calls: Vec<_> = (0..most).map(|_| Stuck::begin(&pool, "late", 20)).collect();
+    let queued = Stuck::begin(&pool, "queued", 3_600_000);
     for call in &calls {
         assert!(call.answer().is_err());
     }
     until("all are held", || pool.held().len() == most);
-    let refused = Stuck::begin(&pool, "next", 20).answer().expect_err("no thread is left");
-    let message = "every script thread is held by calls that cannot be stopped: `late` since 0 s, ";
+    let message = "every script thread is held by calls that cannot be stopped: `late` since ";
+    let told = queued.answer().expect_err("no thread will ever take it");
+    assert!(told.message.starts_with(message), "{told}");
+    let refused = Stuck::begin(&pool, "next", 20).answers.try_recv().expect("it is told at once");
+    let refused = refused.expect_err("no thread is left");
     assert!(refused.message.starts_with(message) && refused.message.ends_with(", …"), "{refused}");
     let (acted, acts) = channel();
     pool.when_stuck(Duration::from_millis(1), move || {
@@ -196,6 +207,19 @@ fn a_call_that_is_writing_answers_by_itself() {
     };
     pool.call("writing".to_owned(), Cancel::default(), job, move |result| drop(done.send(result)));
     assert_eq!(answers.recv_timeout(SOON).expect("it is answered"), Ok(Ok(7)));
+}
+
+#[test]
+fn a_call_that_waits_for_something_is_not_answered_in_its_place() {
+    let pool = Pool::new();
+    let (done, answers) = channel();
+    let job = || {
+        let guard = Guard::new(Limits { time: Duration::from_millis(1), ..Limits::default() }, Cancel::default());
+        let _watched = watch_over(&guard);
+        aside(|| thread::sleep(Duration::from_millis(800)))
+    };
+    pool.call("waiting".to_owned(), Cancel::default(), job, move |result| drop(done.send(result)));
+    assert_eq!(answers.recv_timeout(SOON).expect("it is answered"), Ok(Ok(())));
 }
 
 //= docs/spec.md#calls
