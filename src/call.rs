@@ -8,6 +8,7 @@ mod coerce;
 mod complete;
 mod computing;
 mod graphs;
+mod held;
 mod host;
 mod interview;
 mod listing;

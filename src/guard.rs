@@ -9,12 +9,12 @@ mod thread;
 mod work;
 
 pub use memory::Counting;
-pub use thread::{Entered, check, current, room, tick};
+pub use thread::{Entered, check, current, going, room, tick};
 pub use work::{BYTE, Checked, ITEM, LOOK, Work, each, is_over, pieces, price, spend, time_left};
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -116,6 +116,8 @@ pub struct Guard {
     cancel: Cancel,
     started: Instant,
     paused_ns: AtomicU64,
+    /// How many wait at the moment.
+    pauses: AtomicU32,
     ticks: AtomicU64,
     memory: AtomicI64,
     stopped: AtomicBool,
@@ -132,6 +134,7 @@ impl Drop for Paused<'_> {
     fn drop(&mut self) {
         let waited = u64::try_from(self.since.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.guard.paused_ns.fetch_add(waited, Ordering::Relaxed);
+        self.guard.pauses.fetch_sub(1, Ordering::Release);
     }
 }
 
@@ -143,6 +146,7 @@ impl Guard {
             cancel,
             started: Instant::now(),
             paused_ns: AtomicU64::new(0),
+            pauses: AtomicU32::new(0),
             ticks: AtomicU64::new(0),
             memory: AtomicI64::new(0),
             stopped: AtomicBool::new(false),
@@ -176,7 +180,13 @@ impl Guard {
 
     /// Time until the result is dropped is not the script's: waiting for an answer, for a build.
     pub fn pause(&self) -> Paused<'_> {
+        self.pauses.fetch_add(1, Ordering::Release);
         Paused { guard: self, since: Instant::now() }
+    }
+
+    /// Whether the call waits at the moment, so that its time does not count.
+    pub fn is_paused(&self) -> bool {
+        self.pauses.load(Ordering::Acquire) > 0
     }
 
     /// The time used so far, waiting excluded.
@@ -236,4 +246,10 @@ impl Guard {
         let help = format!("do less in one call, leave more to primitives, or raise `{key}` in `[pack.limits]`");
         self.stop(Diagnostic::new(Code::LIMIT, message).help(help))
     }
+}
+
+/// The bytes that this thread has allocated minus those that it has freed: the difference of two readings is what the work
+/// between them keeps.
+pub fn allocated() -> isize {
+    LOCAL.with(|local| local.net.get())
 }

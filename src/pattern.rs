@@ -1,37 +1,48 @@
-//! Regular expressions: compiled once a thread, linear if they can be, limited in steps if not.
+//! Regular expressions: compiled once in the process, stopped in time whatever they and their texts are.
+
+mod linear;
+mod looking;
+mod machine;
+mod measure;
+mod meter;
+mod reach;
+mod store;
+#[cfg(test)]
+mod tests;
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::value::{Map, Text, Value};
-use rustc_hash::FxHashMap;
-use std::cell::RefCell;
+use linear::{Linear, Progress, Wanted};
+use looking::Looking;
+use measure::Measure;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use store::Tally;
 
-/// How many patterns a thread keeps.
-const KEPT: usize = 256;
-
-/// How many steps back a pattern with look-around or back references may take for one match.
-const STEPS: usize = 1_000_000;
-
-thread_local! {
-    static COMPILED: RefCell<FxHashMap<Box<str>, Arc<Pattern>>> = RefCell::default();
-}
+/// After so many searches, and at each power of two before, it is counted what the engines keep.
+const RECOUNT: u32 = 1_024;
 
 /// A compiled regular expression, in the syntax of the `regex` crate; with look-around and back references if it
 /// uses them.
 pub struct Pattern {
+    text: Box<str>,
     engine: Engine,
     names: Vec<Option<Text>>,
+    /// The bytes that compiling it kept.
+    compiled: usize,
+    searches: AtomicU32,
+    tally: Tally,
 }
 
 enum Engine {
-    Linear(regex::Regex),
-    Backtracking(fancy_regex::Regex),
+    Linear(Box<Linear>),
+    Looking(Looking),
 }
 
 /// A match: the bytes of each group, the whole being group 0. All ends are character boundaries.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
     groups: Vec<Option<Range<usize>>>,
 }
@@ -48,42 +59,67 @@ impl Found {
     }
 }
 
+impl std::fmt::Debug for Pattern {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "Pattern({:?})", self.text)
+    }
+}
+
 impl Pattern {
-    /// The compiled form of `pattern`, from this thread's store if it was compiled before.
+    /// The compiled form of `pattern`, from the store of the process if it was compiled before.
     ///
-    /// An invalid pattern is a fault `arguments` that names the character.
+    /// # Errors
+    /// An invalid pattern is a fault `arguments` that names the character; one that is too large tells what is.
     pub fn of(pattern: &str) -> Result<Arc<Self>> {
-        COMPILED.with_borrow_mut(|compiled| {
-            if let Some(known) = compiled.get(pattern) {
-                return Ok(Arc::clone(known));
-            }
-            let fresh = Arc::new(Self::compile(pattern)?);
-            if compiled.len() >= KEPT {
-                compiled.clear();
-            }
-            compiled.insert(pattern.into(), Arc::clone(&fresh));
-            Ok(fresh)
-        })
+        store::of(pattern)
     }
 
     fn compile(pattern: &str) -> Result<Self> {
-        let refused = match regex::Regex::new(pattern) {
-            Ok(linear) => {
-                let names = linear.capture_names().map(|name| name.map(Text::from)).collect();
-                return Ok(Self { engine: Engine::Linear(linear), names });
-            }
-            Err(regex::Error::Syntax(_)) => syntax_fault(pattern),
-            Err(other) => return Err(invalid(&other.to_string(), None)),
+        measure::of_text(pattern)?;
+        let before = guard::allocated();
+        let engine = Engine::of(pattern)?;
+        let names = match &engine {
+            Engine::Linear(linear) => linear.names().map(|name| name.map(Text::from)).collect(),
+            Engine::Looking(looking) => looking.names().map(|name| name.map(Text::from)).collect(),
         };
-        match fancy_regex::RegexBuilder::new(pattern).backtrack_limit(STEPS).build() {
-            Ok(backtracking) => {
-                let names = backtracking.capture_names().map(|name| name.map(Text::from)).collect();
-                Ok(Self { engine: Engine::Backtracking(backtracking), names })
+        let compiled = usize::try_from(guard::allocated().wrapping_sub(before)).unwrap_or(0);
+        let searches = AtomicU32::new(0);
+        Ok(Self { text: pattern.into(), engine, names, compiled, searches, tally: Tally::default() })
+    }
+
+    /// The pattern as it is written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it needs look-around or back references, and so more than linear time.
+    pub fn looks_around(&self) -> bool {
+        matches!(self.engine, Engine::Looking(_))
+    }
+
+    /// Its parts, counted repeats written out: for a byte of text a search takes at most as many steps, up to a constant.
+    pub fn size(&self) -> u64 {
+        match &self.engine {
+            Engine::Linear(linear) => linear.size(),
+            Engine::Looking(looking) => looking.size(),
+        }
+    }
+
+    /// The bytes that it takes, with what its engines keep for the next text.
+    fn bytes(&self) -> usize {
+        self.compiled
+            + match &self.engine {
+                Engine::Linear(linear) => linear.kept(),
+                // What its parts keep cannot be asked: as much again as the parts themselves.
+                Engine::Looking(_) => self.compiled,
             }
-            Err(fancy_regex::Error::ParseError(byte, error)) => {
-                Err(refused.unwrap_or_else(|| invalid(&error.to_string(), Some((pattern, byte)))))
-            }
-            Err(other) => Err(refused.unwrap_or_else(|| invalid(&other.to_string(), None))),
+    }
+
+    /// A search was made: now and then its engines keep more than before.
+    fn searched(&self) {
+        let searches = self.searches.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+        if searches.is_power_of_two() || searches.is_multiple_of(RECOUNT) {
+            store::recount(self);
         }
     }
 
@@ -94,10 +130,14 @@ impl Pattern {
 
     /// Whether it occurs in the text.
     pub fn is_match(&self, text: &str) -> Result<bool> {
-        match &self.engine {
-            Engine::Linear(regex) => Ok(regex.is_match(text)),
-            Engine::Backtracking(regex) => regex.is_match(text).map_err(|error| stopped(&error)),
-        }
+        let answer = match &self.engine {
+            Engine::Linear(linear) => {
+                linear.find(text, 0, Wanted::Existence, &mut Progress::default()).map(|found| found.is_some())
+            }
+            Engine::Looking(looking) => looking.is_match(text),
+        };
+        self.searched();
+        answer
     }
 
     /// The first match.
@@ -112,27 +152,39 @@ impl Pattern {
 
     /// Hands over the matches from left to right, none overlapping, until it is told to break.
     pub fn each(&self, text: &str, mut visit: impl FnMut(Found) -> Result<ControlFlow<()>>) -> Result<()> {
-        let mut pass = |found: Found| {
+        let pass = |found: Found| {
             guard::check()?;
             visit(found)
         };
-        match &self.engine {
-            Engine::Linear(regex) => {
-                for captures in regex.captures_iter(text) {
-                    let groups = captures.iter().map(|group| group.map(|group| group.range())).collect();
-                    if pass(Found { groups })?.is_break() {
-                        break;
-                    }
+        let ended = match &self.engine {
+            Engine::Linear(linear) => self.each_linear(linear, text, pass),
+            Engine::Looking(looking) => looking.each(text, pass),
+        };
+        self.searched();
+        ended
+    }
+
+    fn each_linear(
+        &self,
+        linear: &Linear,
+        text: &str,
+        mut visit: impl FnMut(Found) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        let wanted = if self.names.len() > 1 { Wanted::Groups } else { Wanted::Span };
+        let (mut progress, mut at, mut last) = (Progress::default(), 0, None);
+        while let Some(found) = linear.find(text, at, wanted, &mut progress)? {
+            let Range { start, end } = found.span();
+            // An empty match right behind the one before is none.
+            if start == end && last == Some(end) {
+                if end == text.len() {
+                    break;
                 }
+                at = text.ceil_char_boundary(end + 1);
+                continue;
             }
-            Engine::Backtracking(regex) => {
-                for captures in regex.captures_iter(text) {
-                    let captures = captures.map_err(|error| stopped(&error))?;
-                    let groups = captures.iter().map(|group| group.map(|group| group.range())).collect();
-                    if pass(Found { groups })?.is_break() {
-                        break;
-                    }
-                }
+            (at, last) = (end, Some(end));
+            if visit(found)?.is_break() {
+                break;
             }
         }
         Ok(())
@@ -153,18 +205,37 @@ impl Pattern {
     }
 }
 
-/// What is wrong with the pattern, unless it only asks for what the linear engine does not have.
-fn syntax_fault(pattern: &str) -> Option<Box<Diagnostic>> {
-    use regex_syntax::ast::ErrorKind::{UnsupportedBackreference, UnsupportedLookAround};
-    match regex_syntax::parse(pattern) {
-        Err(regex_syntax::Error::Parse(error)) => match error.kind() {
-            UnsupportedBackreference | UnsupportedLookAround => None,
-            kind => Some(invalid(&kind.to_string(), Some((pattern, error.span().start.offset)))),
-        },
-        Err(regex_syntax::Error::Translate(error)) => {
-            Some(invalid(&error.kind().to_string(), Some((pattern, error.span().start.offset))))
+impl Engine {
+    fn of(pattern: &str) -> Result<Self> {
+        let refused = match Self::linear(pattern) {
+            Ok(linear) => return linear,
+            Err(refused) => refused,
+        };
+        match Looking::new(pattern) {
+            Ok(looking) => looking.map(Self::Looking),
+            Err(fancy_regex::Error::ParseError(byte, error)) => {
+                Err(refused.unwrap_or_else(|| invalid(&error.to_string(), Some((pattern, byte)))))
+            }
+            Err(other) => Err(refused.unwrap_or_else(|| invalid(&other.to_string(), None))),
         }
-        _ => None,
+    }
+
+    /// The engine for patterns without look-around; else what is wrong with the pattern, unless it only asks for what that
+    /// engine does not have.
+    fn linear(pattern: &str) -> std::result::Result<Result<Self>, Option<Box<Diagnostic>>> {
+        use regex_syntax::ast::ErrorKind::{UnsupportedBackreference, UnsupportedLookAround};
+        let place = |span: &regex_syntax::ast::Span| Some((pattern, span.start.offset));
+        let ast = regex_syntax::ast::parse::Parser::new().parse(pattern).map_err(|error| match error.kind() {
+            UnsupportedBackreference | UnsupportedLookAround => None,
+            kind => Some(invalid(&kind.to_string(), place(error.span()))),
+        })?;
+        let size = match Measure::of(&ast).accepted() {
+            Ok(size) => size,
+            Err(refused) => return Ok(Err(refused)),
+        };
+        let hir = regex_syntax::hir::translate::Translator::new().translate(pattern, &ast);
+        let hir = hir.map_err(|error| Some(invalid(&error.kind().to_string(), place(error.span()))))?;
+        Ok(Linear::new(hir, size).map(|linear| Self::Linear(Box::new(linear))))
     }
 }
 
@@ -175,55 +246,4 @@ fn invalid(what: &str, place: Option<(&str, usize)>) -> Box<Diagnostic> {
     });
     Diagnostic::new(Code::ARGUMENTS, format!("invalid regular expression: {}{at}", what.trim_end_matches('.')))
         .help("`escape_regex` makes a pattern that means the text itself")
-}
-
-fn stopped(error: &fancy_regex::Error) -> Box<Diagnostic> {
-    let message = format!("the regular expression gave up: {error}");
-    Diagnostic::new(Code::LIMIT, message).help("without look-around and back references a pattern always ends")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn fault(pattern: &str) -> String {
-        Pattern::of(pattern).err().map_or_else(String::new, |fault| fault.message)
-    }
-
-    #[test]
-    fn an_invalid_pattern_says_where() {
-        assert_eq!(fault("é(a"), "invalid regular expression: unclosed group at character 2 of `é(a`");
-        assert!(fault("(?=a)(b").starts_with("invalid regular expression: "), "{}", fault("(?=a)(b"));
-        assert!(fault("a{9999}{9999}").contains("size limit"), "{}", fault("a{9999}{9999}"));
-    }
-
-    #[test]
-    fn patterns_are_compiled_once_a_thread_and_the_store_is_bounded() {
-        let first = Pattern::of("a+").expect("valid");
-        assert!(Arc::ptr_eq(&first, &Pattern::of("a+").expect("valid")));
-        for number in 0..2 * KEPT {
-            Pattern::of(&format!("b{number}")).expect("valid");
-        }
-        COMPILED.with_borrow(|compiled| assert!(compiled.len() <= KEPT));
-    }
-
-    #[test]
-    fn look_around_works_and_runaway_patterns_stop() {
-        let pattern = Pattern::of(r"(?<=\$)(?<price>\d+)").expect("valid");
-        let found = pattern.first("a $42").expect("it ends").expect("it is there");
-        assert_eq!(found.span(), 3..5);
-        assert_eq!(pattern.groups("a $42", &found).get("price"), Some(&Value::from("42")));
-        let runaway = Pattern::of(r"^(?:(a|a|aa)+)+\1$").expect("valid");
-        let fault = runaway.is_match(&"a".repeat(64).replace("aa", "ab")).err();
-        let endless = runaway.is_match(&format!("{}b", "a".repeat(200))).err();
-        assert!(fault.is_none() && endless.is_some_and(|fault| fault.code == Code::LIMIT));
-    }
-
-    #[test]
-    fn groups_that_took_no_part_are_null() {
-        let pattern = Pattern::of("(a)|(?<b>b)").expect("valid");
-        let found = pattern.first("b").expect("it ends").expect("it is there");
-        let groups = Value::Map(pattern.groups("b", &found));
-        assert_eq!(groups.to_json(), serde_json::json!({ "0": "b", "1": null, "2": "b", "b": "b" }));
-    }
 }

@@ -6,6 +6,7 @@ use crate::diagnostic::Result;
 use crate::graph::{Build, Functions, Origin, Store};
 use crate::guard::{self, Guard};
 use crate::primitive::Host;
+use crate::script::watch_over;
 use crate::value::Value;
 use crate::world::World;
 use std::sync::Arc;
@@ -37,6 +38,7 @@ fn asked(host: &Arc<CallHost>, store: &Arc<Store>, graph: &GraphDefinition, ask:
     let _pause = outer.as_ref().map(|outer| outer.pause());
     let within = |world: Arc<dyn World>, job: &mut dyn FnMut() -> Result<()>| {
         let guard = Guard::new(made.build_limits, host.cancel.clone());
+        let _watched = watch_over(&guard);
         let inner = host.for_build(world) as Arc<dyn Host>;
         made.program.within(&graph.script.value, inner, guard, job)
     };

@@ -11,6 +11,7 @@ use crate::guard::{Cancel, Guard, Limits};
 use crate::primitive::{Context, Effect, Host, Memory, Need, Primitive};
 use crate::primitives::ALL;
 use crate::registry::Pack;
+use crate::script::{Watched, sealable, watch_over};
 use crate::value::{Json, Map, Value};
 use std::sync::Arc;
 
@@ -20,6 +21,8 @@ pub struct Running {
     pub host: Arc<CallHost>,
     /// What it may use.
     pub guard: Arc<Guard>,
+    /// The watchdog looks at that guard.
+    _watched: Watched,
 }
 
 /// What a call is begun with.
@@ -56,7 +59,11 @@ impl Running {
     /// Begins a call.
     pub fn begin(beginning: Beginning<'_>) -> Result<Self> {
         let guard = Guard::new(beginning.limits, beginning.cancel.clone());
-        Ok(Self { host: CallHost::begin(beginning)?, guard })
+        let host = CallHost::begin(beginning)?;
+        if let Some(staged) = host.world().staged() {
+            sealable(staged.seal());
+        }
+        Ok(Self { host, _watched: watch_over(&guard), guard })
     }
 
     /// The same call with its limits unused: for `on_error`.
@@ -67,7 +74,7 @@ impl Running {
     /// The same call within other limits: for another part of it.
     pub fn within(&self, limits: Limits) -> Self {
         let guard = Guard::new(limits, self.host.cancel.clone());
-        Self { host: Arc::clone(&self.host), guard }
+        Self { host: Arc::clone(&self.host), _watched: watch_over(&guard), guard }
     }
 
     /// The pack.

@@ -11,7 +11,7 @@ use super::serving::Since;
 use super::skills::Found;
 use super::staging::{Lines, Staging};
 use super::{Answer, Caller, Change, Changes, Completed, Contents, Request, STATUS};
-use super::{complete, operation, prompt, resource, status, tool};
+use super::{complete, held, operation, prompt, resource, tool};
 use crate::content::{Content, ResourceBody};
 use crate::definition::{Completion, Declared, Located, Setting};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
@@ -34,7 +34,7 @@ pub struct Service {
     pub(super) making: Mutex<()>,
     /// Whether descriptions are computed: only where somebody sees them.
     pub(super) describes: AtomicBool,
-    pool: Arc<Pool>,
+    pub(super) pool: Arc<Pool>,
     stores: Mutex<HashMap<String, Arc<Store>>>,
     memories: Mutex<HashMap<String, Arc<Memory>>>,
     staging: Staging,
@@ -97,11 +97,21 @@ impl Service {
     /// Answers a request on a script thread; `done` is called there. A panic becomes a fault.
     pub fn submit(self: &Arc<Self>, request: Request, caller: Caller, done: impl FnOnce(Answer) + Send + 'static) {
         let (service, after) = (Arc::clone(self), Arc::clone(self));
+        let (name, cancel) = (held::name_of(&request), caller.cancel.clone());
+        if held::is_about_it(&request) && !self.pool.held().is_empty() {
+            // The threads may all be held: who asks why must not have to wait for one.
+            return done(self.run(&request, caller));
+        }
+        let called = held::Called::of(self, &request);
         let ended = move |answer: Result<Answer>| {
-            done(answer.unwrap_or_else(Answer::Fault));
-            after.describe_if_stale();
+            let is_own = answer.is_ok();
+            done(answer.unwrap_or_else(|fault| called.stopped(fault)));
+            // The watchdog has other calls to look after.
+            if is_own {
+                after.describe_if_stale();
+            }
         };
-        self.pool.submit(move || service.run(&request, caller), ended);
+        self.pool.call(name, cancel, move || service.run(&request, caller), ended);
     }
 
     /// Answers a request on a script thread and waits for the answer.
@@ -272,7 +282,7 @@ impl Calling<'_> {
 
     fn read(&self, uri: &str) -> Result<Contents> {
         if uri == STATUS {
-            let text = serde_json::to_string_pretty(&status::status(self.registry)).unwrap_or_default();
+            let text = serde_json::to_string_pretty(&self.service.status(self.registry)).unwrap_or_default();
             let parts = vec![(uri.to_owned(), Some("application/json".to_owned()), ResourceBody::Text(text))];
             return Ok(Contents { parts, ttl_ms: Some(0), cache_scope: None, touched: Vec::new() });
         }

@@ -63,14 +63,16 @@ pub fn call(
     arguments: &Json,
     prompts: &dyn Fn(&Json) -> Result<Value>,
 ) -> Result<Outcome> {
+    let most = served.checks.limits.output;
     //= docs/spec.md#calls
     //# Arguments MUST be validated before the script runs.
-    let value = operation::accept(served, arguments).and_then(|(body, accepted)| {
+    let value = guarded(running, || operation::accept(served, arguments)).and_then(|(body, accepted)| {
         let declared = if running::fills(body) { declared(&served.input) } else { Vec::new() };
         if *body == Body::Prompts { prompts(&accepted) } else { running.body(body, &accepted, &declared) }
     });
-    let ended =
-        value.and_then(|value| shown(&value, served, running)).and_then(|outcome| writing::settled(running, outcome));
+    let ended = value
+        .and_then(|value| guarded(running, || outcome::of_value(&value, served, most)))
+        .and_then(|outcome| writing::settled(running, outcome));
     let fault = match ended {
         Ok(outcome) => return Ok(outcome),
         Err(fault) => fault,
@@ -83,7 +85,7 @@ pub fn call(
             let arguments = vec![Fault::value(fault), Value::from_json(arguments)];
             let value = again.function(&script, &function, arguments);
             value
-                .and_then(|value| shown(&value, served, &again))
+                .and_then(|value| guarded(&again, || outcome::of_value(&value, served, most)))
                 .and_then(|outcome| writing::settled(&again, outcome))
                 .inspect_err(|_| writing::dropped(&again))
         }
@@ -95,11 +97,14 @@ pub fn call(
     })
 }
 
-/// What a value shows, made under the guard of its call: to write out a large value takes time, too.
-fn shown(value: &Value, served: &ServedTool, running: &Running) -> Result<Outcome> {
-    let _guarded = running.guard.enter();
-    let outcome = outcome::of_value(value, served, served.checks.limits.output)?;
-    crate::guard::check().map(|()| outcome)
+/// Checks or shows a value within the limits of the call: to look through a large one takes time, and what was stopped in
+/// between tells nothing of it.
+fn guarded<T>(running: &Running, check: impl FnOnce() -> Result<T>) -> Result<T> {
+    let guarded = running.guard.enter();
+    let checked = check();
+    let stopped = crate::guard::check();
+    drop(guarded);
+    running.guard.verdict().map_or_else(|| stopped.and(checked), Err)
 }
 
 /// The names of the properties of a schema.

@@ -4,6 +4,7 @@ use super::Outcome;
 use super::running::Running;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::Host;
+use crate::script::settle;
 use crate::world::staged::StagedFile;
 
 /// A call ended well: its writes reach the disk, unless it was stopped meanwhile. The outcome tells what changed.
@@ -17,12 +18,14 @@ pub fn settled(running: &Running, mut outcome: Outcome) -> Result<Outcome> {
     if running.host.cancel.is_cancelled() {
         return Err(Diagnostic::new(Code::CANCELLED, "the call was cancelled"));
     }
-    if let Some(staged) = running.host.world().staged() {
-        staged.flush()?;
-        outcome.changes = staged.written()?;
-    }
-    running.host.turn_over();
-    Ok(outcome)
+    settle(|| {
+        if let Some(staged) = running.host.world().staged() {
+            staged.flush()?;
+            outcome.changes = staged.written()?;
+        }
+        running.host.turn_over();
+        Ok(outcome)
+    })
 }
 
 /// A call failed: what is still staged is dropped.

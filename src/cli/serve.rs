@@ -7,6 +7,7 @@ use crate::call::{Service, Serving, log_fault};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::mcp;
 use crate::script;
+use crate::world;
 use clap::Args;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,7 +32,14 @@ pub struct Serve {
     options: SecretOptions,
     #[arg(skip)]
     secrets: Secrets,
+    /// End with code 70 when every script thread has been held for this many seconds by calls that cannot be stopped:
+    /// for a supervisor that starts the server again.
+    #[arg(long, value_name = "SECONDS")]
+    exit_when_stuck: Option<u64>,
 }
+
+/// `EX_SOFTWARE` of sysexits(3).
+const STUCK: i32 = 70;
 
 /// How long after the start nothing is watched yet.
 const UNWATCHED: Duration = Duration::from_millis(30);
@@ -43,6 +51,14 @@ impl Serve {
         let state_key = self.secrets.state_key();
         let service = session.service()?;
         service.describe();
+        //= docs/spec.md#calls
+        //# A server that is to end when it is stuck MUST end with code 70 when every thread has been held for the time that was named.
+        if let Some(seconds) = self.exit_when_stuck {
+            service.when_stuck(Duration::from_secs(seconds), move || {
+                tracing::error!("every script thread has been held for {seconds} s: the server ends");
+                world::disk::end_process(STUCK);
+            });
+        }
         let registry = service.registry();
         registry.faults.iter().for_each(log_fault);
         let names: Vec<&str> = registry.packs.iter().map(|pack| pack.name.as_str()).collect();

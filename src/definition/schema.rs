@@ -5,6 +5,7 @@ mod defaults;
 mod keyword;
 mod lint;
 mod publish;
+mod regular;
 mod words;
 
 pub use checker::{Checker, Problem};

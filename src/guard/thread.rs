@@ -170,3 +170,12 @@ pub fn room(bytes: usize) -> Result<()> {
     }
     Ok(())
 }
+
+/// Raises what stopped the running call, if something did: to be asked before what has an effect, at once and not at the
+/// next tick.
+pub fn going() -> Result<()> {
+    CURRENT.with(|current| match current.borrow().as_deref() {
+        Some(guard) if guard.stopped.load(Ordering::Acquire) => guard.verdict().map_or(Ok(()), Err),
+        _ => Ok(()),
+    })
+}

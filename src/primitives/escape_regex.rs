@@ -20,7 +20,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     run: |_, args| {
         let mut escaped = BoundedText::default();
         for piece in guard::pieces(args.text("text")) {
-            escaped.push(&regex::escape(piece?))?;
+            escaped.push(&regex_syntax::escape(piece?))?;
         }
         Ok(escaped.into_value())
     },

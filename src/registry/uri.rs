@@ -4,10 +4,10 @@
 //! decodes percent triplets segment by segment. One `/` at the end of a path is ignored.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::pattern::Pattern;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
-use regex::Regex;
 use std::cmp::Reverse;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// All but the unreserved characters of RFC 3986.
 const SIMPLE: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -32,6 +32,8 @@ const RESERVED: &AsciiSet = &SIMPLE
 
 /// The longest template, in bytes: so that its regular expression always stays small.
 const LONGEST: usize = 2_048;
+/// The longest URI, in bytes: it is matched before there is a call that could be stopped.
+const LONGEST_URI: usize = 8_192;
 /// The most variables in the path of one.
 const MOST_VARIABLES: usize = 32;
 
@@ -43,7 +45,7 @@ pub struct UriTemplate {
     query: Vec<String>,
     /// Made when a URI first begins as the template does: a start would pay for all of them, a read needs one.
     /// None if it cannot be made, which the bounds above rule out.
-    regex: OnceLock<Option<Regex>>,
+    regex: OnceLock<Option<Arc<Pattern>>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,10 +125,18 @@ impl UriTemplate {
         {
             return None;
         }
-        let captures = self.regex.get_or_init(|| Regex::new(&pattern(&self.parts)).ok()).as_ref()?.captures(path)?;
+        if path.len() > LONGEST_URI {
+            let message = format!("the URI has {} bytes; at most {LONGEST_URI}", path.len());
+            return Some(Err(Diagnostic::new(Code::ARGUMENTS, message)));
+        }
+        let regex = self.regex.get_or_init(|| Pattern::of(&pattern(&self.parts)).ok()).as_ref()?;
+        let found = match regex.first(path) {
+            Ok(found) => found?,
+            Err(fault) => return Some(Err(fault)),
+        };
         let mut variables = Variables::new();
         for (index, name) in self.parts.iter().filter_map(Part::name).enumerate() {
-            variables.push((name.to_owned(), decoded(captures.get(index + 1)?.as_str())?));
+            variables.push((name.to_owned(), decoded(&path[found.group(index + 1)?])?));
         }
         match query.map(|query| self.read_query(query, &mut variables)) {
             Some(Err(fault)) => Some(Err(fault)),
@@ -237,7 +247,7 @@ fn pattern(parts: &[Part]) -> String {
     let mut pattern = String::from("^");
     for part in parts {
         match part {
-            Part::Literal(text) => pattern.push_str(&regex::escape(text)),
+            Part::Literal(text) => pattern.push_str(&regex_syntax::escape(text)),
             Part::Simple(_) => pattern.push_str("([^/?#]+)"),
             Part::Rest(_) => pattern.push_str("([^?#]+)"),
             Part::Fragment(_) => pattern.push_str("#([^?#]*)"),

@@ -104,6 +104,8 @@ fn call(primitive: &'static Primitive, context: &NativeCallContext<'_>, argument
         return outcome;
     }
     let run = || {
+        // A call that was answered in its place has no more effects, whatever its next tick will say.
+        crate::guard::going()?;
         let running = current()?;
         let values: Vec<Value> = arguments
             .iter()

@@ -1,7 +1,16 @@
-//! The threads that scripts run on: a fixed number, never those of the runtime. A thread that waits is replaced.
+//! The threads that scripts run on, never those of the runtime: a fixed number. A thread that waits is replaced, and so is
+//! one that a call holds which does not end.
+
+mod errand;
+mod watchdog;
+
+pub use errand::{Watched, sealable, settle, watch_over};
+pub use watchdog::Held;
 
 use super::STACK;
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard::Cancel;
+use errand::Errand;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,6 +19,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
+use watchdog::Watchdog;
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -36,12 +46,16 @@ struct Crew {
     /// How many do not wait.
     working: AtomicUsize,
     waiting: AtomicUsize,
+    /// How many are held by calls that were answered in their place.
+    lost: AtomicUsize,
+    watchdog: Watchdog,
 }
 
 /// What is to be done.
 #[derive(Default)]
 struct Queue {
-    jobs: VecDeque<Job>,
+    /// Each since when it waits.
+    jobs: VecDeque<(Instant, Job)>,
     /// How many threads have nothing to do: while there are none nobody need be woken.
     idle: usize,
     closed: bool,
@@ -66,8 +80,12 @@ impl Pool {
         let wanted = thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
         let (queue, filled) = (Mutex::default(), Condvar::new());
         let (working, waiting) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let crew = Arc::new(Crew { queue, sight: Sight::default(), filled, wanted, working, waiting });
+        let (sight, lost, watchdog) = (Sight::default(), AtomicUsize::new(0), Watchdog::new());
+        let crew = Arc::new(Crew { queue, sight, filled, wanted, working, waiting, lost, watchdog });
         let threads = (0..wanted).filter(|_| start(&crew)).count();
+        if !watchdog::watch(&crew) {
+            tracing::error!("no thread could be started: calls that do not end are not answered");
+        }
         Self { crew, threads }
     }
 
@@ -92,6 +110,63 @@ impl Pool {
         }
     }
 
+    /// Runs the call `name` on a script thread, and hands what it gives to `done`: there, or, if the call is cancelled or
+    /// beyond its limits and does not end, what stopped it, from the watchdog. What it gives later goes nowhere.
+    ///
+    //= docs/spec.md#calls
+    //# A call that does not end soon after its limit or its cancellation MUST be answered all the same.
+    pub fn call<T>(
+        &self,
+        name: String,
+        cancel: Cancel,
+        job: impl FnOnce() -> T + Send + 'static,
+        done: impl FnOnce(Result<T>) + Send + 'static,
+    ) {
+        let crew = Arc::clone(&self.crew);
+        //= docs/spec.md#calls
+        //# When every thread that may be started is held, a new call MUST be told so at once.
+        if crew.is_held() {
+            return done(Err(crew.held_fault(Instant::now())));
+        }
+        let done = Arc::new(Mutex::new(Some(done)));
+        let taken = move |done: &Mutex<Option<_>>| done.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let instead = Arc::clone(&done);
+        let answer = move |fault| {
+            if let Some(done) = taken(&instead) {
+                done(Err(fault));
+            }
+        };
+        let errand = Errand::new(name, cancel, Box::new(answer));
+        let number = crew.watchdog.begin(&errand);
+        let work = move || {
+            let ending = Arc::clone(&errand);
+            errand.run(move || {
+                let ended = catch_unwind(AssertUnwindSafe(job)).map_err(|panic| fault_of_panic(&*panic));
+                if ending.take_answer()
+                    && let Some(done) = taken(&done)
+                {
+                    done(ended);
+                }
+            });
+            crew.ended(number, &errand);
+        };
+        if self.threads == 0 {
+            work();
+        } else {
+            self.crew.put(Box::new(work));
+        }
+    }
+
+    /// The calls that hold threads although they were answered, the oldest first.
+    pub fn held(&self) -> Vec<Held> {
+        self.crew.watchdog.held(Instant::now())
+    }
+
+    /// Has `act` run when every thread has been held for so long.
+    pub fn when_stuck(&self, after: Duration, act: impl Fn() + Send + 'static) {
+        self.crew.watchdog.when_stuck(after, Box::new(act));
+    }
+
     /// Runs `job` on a script thread and waits for it.
     pub fn run<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> Result<T> {
         let (sender, receiver) = channel();
@@ -107,6 +182,7 @@ impl Drop for Pool {
     fn drop(&mut self) {
         self.crew.queue().closed = true;
         self.crew.filled.notify_all();
+        self.crew.watchdog.rouse();
     }
 }
 
@@ -117,21 +193,38 @@ impl Crew {
 
     fn put(&self, job: Job) {
         let mut queue = self.queue();
-        queue.jobs.push_back(job);
+        queue.jobs.push_back((Instant::now(), job));
         self.sight.jobs.store(queue.jobs.len(), Ordering::Release);
         let found = self.sight.looking.load(Ordering::Acquire) && queue.jobs.len() == 1;
-        let waits = queue.idle > 0 && !found;
+        let (waits, is_free) = (queue.idle > 0 && !found, queue.idle > 0 || found);
         drop(queue);
         if waits {
             self.filled.notify_one();
         }
+        if !is_free {
+            self.watchdog.press();
+        }
+    }
+
+    /// A call has ended; if its thread was counted as lost it is back.
+    fn ended(&self, number: u64, errand: &Errand) {
+        self.watchdog.end(number);
+        if errand.is_lost() {
+            self.lost.fetch_sub(1, Ordering::AcqRel);
+            tracing::warn!("`{}` has ended: its script thread is free again", errand.name);
+        }
+    }
+
+    /// How many threads are to work now: those that are held do not.
+    fn needed(&self) -> usize {
+        self.wanted + self.lost.load(Ordering::Acquire)
     }
 
     /// The next job; waits for it. Nothing once the pool is gone and all is done.
     fn take(&self) -> Option<Job> {
         let mut queue = self.queue();
         loop {
-            if let Some(job) = queue.jobs.pop_front() {
+            if let Some((_, job)) = queue.jobs.pop_front() {
                 self.sight.jobs.store(queue.jobs.len(), Ordering::Release);
                 return Some(job);
             }
@@ -176,7 +269,7 @@ pub fn aside<T>(job: impl FnOnce() -> T) -> Result<T> {
 }
 
 /// While it lives its thread does not count as working.
-struct Away<'a>(&'a Crew);
+struct Away<'a>(&'a Crew, Option<Arc<Errand>>);
 
 impl<'a> Away<'a> {
     fn leave(crew: &'a Arc<Crew>) -> Result<Self> {
@@ -188,10 +281,14 @@ impl<'a> Away<'a> {
         //= docs/spec.md#questions
         //# A call that waits for an answer MUST NOT keep other calls from running.
         let left = crew.working.fetch_sub(1, Ordering::AcqRel) - 1;
-        if left < crew.wanted {
+        if left < crew.needed() {
             start(crew);
         }
-        Ok(Self(crew))
+        let errand = Errand::current();
+        if let Some(errand) = &errand {
+            errand.waits.fetch_add(1, Ordering::AcqRel);
+        }
+        Ok(Self(crew, errand))
     }
 }
 
@@ -199,6 +296,9 @@ impl Drop for Away<'_> {
     fn drop(&mut self) {
         self.0.working.fetch_add(1, Ordering::AcqRel);
         self.0.waiting.fetch_sub(1, Ordering::AcqRel);
+        if let Some(errand) = &self.1 {
+            errand.waits.fetch_sub(1, Ordering::AcqRel);
+        }
     }
 }
 
@@ -219,9 +319,9 @@ fn work(crew: &Arc<Crew>) {
         // A panic of `done` is its owner's; the thread goes on.
         let _ = catch_unwind(AssertUnwindSafe(job));
         // A thread that was replaced while it waited is one too many now.
-        let surplus = crew
-            .working
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |working| (working > crew.wanted).then(|| working - 1));
+        let surplus = crew.working.fetch_update(Ordering::AcqRel, Ordering::Acquire, |working| {
+            (working > crew.needed()).then(|| working - 1)
+        });
         if surplus.is_ok() {
             return;
         }
@@ -236,50 +336,4 @@ fn fault_of_panic(panic: &(dyn std::any::Any + Send)) -> Box<Diagnostic> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    //= docs/spec.md#calls
-    //= type=test
-    //# A panic MUST be contained in the call that caused it.
-    #[test]
-    fn a_panic_is_told_to_its_owner_and_the_threads_go_on() {
-        let pool = Pool::new();
-        assert!(pool.threads() >= 2);
-        for _ in 0..pool.threads() * 2 {
-            let fault = pool.run(|| -> u8 { panic!("on purpose") }).expect_err("it panicked");
-            assert_eq!(fault.code, Code::INTERNAL);
-            assert_eq!(fault.message, "toolsd made a mistake: on purpose");
-        }
-        assert_eq!(pool.run(|| 7), Ok(7));
-    }
-
-    //= docs/spec.md#questions
-    //= type=test
-    //# A call that waits for an answer MUST NOT keep other calls from running.
-    #[test]
-    fn threads_that_wait_are_replaced_and_leave_none_behind() {
-        let pool = Arc::new(Pool::new());
-        let (open, gate) = channel::<()>();
-        let gate = Arc::new(Mutex::new(gate));
-        let waiting: Vec<_> = (0..pool.threads() * 4)
-            .map(|_| {
-                let (done, ended) = channel();
-                let gate = Arc::clone(&gate);
-                let wait = move || aside(|| gate.lock().unwrap_or_else(PoisonError::into_inner).recv().is_err());
-                pool.submit(wait, move |result| drop(done.send(result)));
-                ended
-            })
-            .collect();
-        assert_eq!(pool.run(|| 7), Ok(7), "every thread waits, and yet this runs");
-        drop(open);
-        for ended in waiting {
-            assert_eq!(ended.recv().expect("it ended"), Ok(Ok(true)));
-        }
-        let counts = pool.run(|| {
-            let crew = CREW.with(|crew| crew.borrow().clone()).expect("a thread of the pool");
-            (crew.waiting.load(Ordering::Acquire), crew.wanted)
-        });
-        assert_eq!(counts, Ok((0, pool.threads())));
-    }
-}
+mod tests;

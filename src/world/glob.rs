@@ -7,6 +7,9 @@ use globset::{GlobBuilder, GlobMatcher, GlobSet, GlobSetBuilder};
 /// Braces that stand for more alternatives than this are left to the matcher.
 const MOST_ALTERNATIVES: usize = 256;
 
+/// Bytes of a glob: it is matched against every path of a walk, and no guard is asked meanwhile.
+const LONGEST: usize = 1_024;
+
 /// What makes a part of a glob more than a name.
 const SPECIAL: [char; 5] = ['*', '?', '[', '{', '\\'];
 
@@ -42,6 +45,10 @@ impl Globs {
         let mut parts = Vec::new();
         let (mut all, mut folders) = (false, Vec::new());
         for glob in globs {
+            if glob.as_ref().len() > LONGEST {
+                let message = format!("a glob has {} bytes; at most {LONGEST}", glob.as_ref().len());
+                return Err(Diagnostic::new(Code::ARGUMENTS, message).help("give several globs in its place"));
+            }
             for one in alternatives(glob.as_ref()) {
                 let (text, known) = compile(&one, base).map_err(|error| invalid(glob.as_ref(), &error))?;
                 all |= text == "**";
@@ -230,6 +237,7 @@ mod tests {
                 assert!(!globs.matches(path), "{glob} {path}");
             }
         }
+        assert!(Globs::new(&["a".repeat(1_025)], ".").unwrap_err().message.contains("1025 bytes; at most 1024"));
         assert!(Globs::new(&["a[b"], ".").unwrap_err().message.contains("`a[b` is no glob"));
     }
 

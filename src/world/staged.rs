@@ -1,10 +1,13 @@
 //! A view that keeps what a call writes until it ends well: the call sees its writes, the disk does not.
 
 mod look;
+mod seal;
 mod taken;
 #[cfg(test)]
 mod tests;
 mod world;
+pub use seal::Seal;
+
 use super::recorded::ContentHash;
 use super::{Change, EntryKind, Stat, World, path};
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -31,6 +34,7 @@ pub struct Staged {
     locks: Arc<Mutex<BTreeSet<String>>>,
     /// Grows with whatever makes a file look different to the call.
     epoch: AtomicU64,
+    seal: Arc<Seal>,
 }
 
 #[derive(Default)]
@@ -96,7 +100,19 @@ impl Staged {
     /// Begins with nothing staged. A dry one keeps to the end what is staged, takes no lock and runs no program that
     /// changes something.
     pub fn new(under: Arc<dyn World>, is_dry: bool) -> Self {
-        Self { under, is_dry, held: Mutex::default(), locks: Arc::default(), epoch: AtomicU64::new(0) }
+        Self {
+            under,
+            is_dry,
+            held: Mutex::default(),
+            locks: Arc::default(),
+            epoch: AtomicU64::new(0),
+            seal: Arc::default(),
+        }
+    }
+
+    /// What keeps its writes from the disk for good.
+    pub fn seal(&self) -> Arc<Seal> {
+        Arc::clone(&self.seal)
     }
 
     /// Grows with whatever makes a file look different to the call: its writes, what it dropped, a lock, a program.
@@ -197,6 +213,7 @@ impl Staged {
     //= docs/spec.md#writes
     //# A write MUST be refused if the file changed on disk since the call read it.
     pub fn flush(&self) -> Result<Vec<StagedFile>> {
+        let _unsealed = self.seal.hold()?;
         let _one_at_a_time = FLUSHING.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut changes, told): (Vec<Change>, Vec<StagedFile>) = self.changes()?.into_iter().unzip();
         // In the order of the call: what puts a part elsewhere before it takes it away leaves it twice, if the process

@@ -107,6 +107,11 @@ impl Server {
         self.next
     }
 
+    /// Takes a request back.
+    pub fn cancel(&mut self, id: u64) {
+        self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } }));
+    }
+
     /// The answers to requests that are sent all at once, in their order.
     pub fn at_once(&mut self, requests: &[(&str, Value)]) -> Vec<Value> {
         let ids: Vec<u64> = requests.iter().map(|(method, params)| self.tell(method, params.clone())).collect();

@@ -1,7 +1,7 @@
 //! Checks values by a schema: compiled once, offline, in linear time, every violation at once.
 
 use super::defaults::Plan;
-use super::{ObjectSchema, PATH, code, problems_of};
+use super::{ObjectSchema, PATH, code, problems_of, regular};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::value::Json;
 use jsonschema::{PatternOptions, Validator};
@@ -23,8 +23,15 @@ pub struct Checker {
     given: ObjectSchema,
     /// Made of it when it is first needed, and so are the next.
     root: OnceLock<Json>,
-    validator: OnceLock<Result<Validator>>,
+    validator: OnceLock<Result<Compiled>>,
     plan: OnceLock<Plan>,
+}
+
+/// What checks values.
+struct Compiled {
+    validator: Validator,
+    /// The sizes of its patterns for names.
+    names: u64,
 }
 
 /// More violations than this are not listed.
@@ -53,16 +60,20 @@ impl Checker {
         self.root.get_or_init(|| Json::Object((*self.given).clone()))
     }
 
-    fn validator(&self) -> Result<&Validator> {
+    fn validator(&self) -> Result<&Compiled> {
         self.validator.get_or_init(|| compile(self.schema())).as_ref().map_err(Clone::clone)
     }
 
     /// Every violation, in the order of the schema, each once.
     pub fn check(&self, value: &Json) -> Vec<Problem> {
+        let whole = |message: String, help: Option<String>| vec![Problem { pointer: String::new(), message, help }];
         let validator = match self.validator() {
-            Ok(validator) if validator.is_valid(value) => return Vec::new(),
-            Ok(validator) => validator,
-            Err(fault) => return vec![Problem { pointer: String::new(), message: fault.message, help: fault.help }],
+            Err(fault) => return whole(fault.message, fault.help),
+            Ok(Compiled { validator, names }) => match regular::too_many_names(value, *names) {
+                Some(message) => return whole(format!("the value {message}"), None),
+                None if validator.is_valid(value) => return Vec::new(),
+                None => validator,
+            },
         };
         let mut problems: Vec<Problem> = Vec::new();
         for error in validator.iter_errors(value) {
@@ -85,14 +96,17 @@ impl Checker {
     }
 }
 
-fn compile(schema: &Json) -> Result<Validator> {
+fn compile(schema: &Json) -> Result<Compiled> {
+    let names = regular::of_names(schema)?;
     let built = jsonschema::draft202012::options()
         .offline()
         .should_validate_formats(true)
         .should_ignore_unknown_formats(false)
         .with_format(PATH, |_: &str| true)
         .with_pattern_options(PatternOptions::regex())
+        .with_keyword("pattern", regular::keyword)
         .build(schema);
+    let built = built.map(|validator| Compiled { validator, names });
     built.map_err(|error| {
         let message = super::shorten(&error.masked().to_string(), 300);
         let place = error.instance_path().to_string();
@@ -114,6 +128,15 @@ mod tests {
     fn said(schema: &Json, value: &Json) -> Vec<String> {
         let problems = Checker::new(object(schema.clone()).unwrap()).unwrap().check(value);
         problems.into_iter().map(|p| format!("{} {} ({})", p.pointer, p.message, p.help.unwrap_or_default())).collect()
+    }
+
+    #[test]
+    fn more_names_than_patterns_can_be_held_against_are_refused_before() {
+        let schema = json!({ "type": "object", "patternProperties": { "^(?:a{10}|b){1,90}$": { "type": "integer" } } });
+        let named = |bytes: usize| Json::Object([("b".repeat(bytes), json!(1))].into_iter().collect());
+        assert_eq!(said(&schema, &named(80)), Vec::<String>::new());
+        let told = said(&schema, &named(100 << 10)).concat();
+        assert!(told.contains("the value has names of 100 kB in all; at most "), "{told}");
     }
 
     //= docs/spec.md#calls

@@ -153,9 +153,7 @@ impl Linter<'_> {
 
     fn pattern(&mut self, value: &Json, at: &str) {
         let Some(pattern) = value.as_str() else { return self.wrong("pattern", Takes::Pattern, value, at) };
-        if let Err(error) = regex::Regex::new(pattern) {
-            let error = error.to_string();
-            let reason = error.lines().last().unwrap_or_default().trim_start_matches("error: ").trim_end_matches('.');
+        if let Err(reason) = super::regular::read(pattern) {
             self.fault(
                 code::SCHEMA_PATTERN,
                 at,

@@ -139,7 +139,9 @@ fn plain(kind: &Kind, error: &ValidationError<'_>) -> (String, Option<String>) {
         Kind::MinProperties { limit } => (format!("must have {limit} properties or more"), None),
         Kind::MaxProperties { limit } => (format!("must have {limit} properties or less"), None),
         Kind::UniqueItems => ("has an item twice".to_owned(), None),
-        Kind::Pattern { pattern } => (format!("does not match the pattern `{}`", shorten(pattern, 120)), got()),
+        Kind::Custom { keyword, message: pattern } if keyword == "pattern" => {
+            (format!("does not match the pattern `{}`", shorten(pattern, 120)), got())
+        }
         Kind::Format { format } => (format!("is no {format}"), got()),
         Kind::FalseSchema => ("is not allowed here".to_owned(), None),
         Kind::OneOfMultipleValid { .. } => ("fits several of the alternatives, exactly one is needed".to_owned(), None),

@@ -8,12 +8,15 @@ use crate::world::World;
 use crate::world::memory::Memory;
 use crate::world::staged::Staged;
 use serde_json::json;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 pub(super) struct TestHost {
     world: Arc<dyn World>,
     remembers: Remembers,
     pub(super) notices: Mutex<Vec<Notice>>,
+    /// While it is set, `render("spin", …)` goes on and asks no guard: a native that cannot be stopped.
+    pub(super) spins: Arc<AtomicBool>,
 }
 
 impl TestHost {
@@ -23,6 +26,7 @@ impl TestHost {
             world: Arc::new(Staged::new(Arc::new(world), false)),
             remembers: Remembers::default(),
             notices: Mutex::new(Vec::new()),
+            spins: Arc::default(),
         }
     }
 }
@@ -50,6 +54,9 @@ impl Host for TestHost {
     }
 
     fn render(&self, template: &str, context: &Json) -> Result<String> {
+        while template == "spin" && self.spins.load(Ordering::Acquire) {
+            std::thread::yield_now();
+        }
         if template.contains("no-such") {
             return Err(Diagnostic::new(Code::TEMPLATE, format!("there is no template `{template}`")));
         }

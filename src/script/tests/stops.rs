@@ -6,6 +6,7 @@ use super::{run_files, value};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::guard::{Cancel, Guard, Limits};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 fn stopped(text: &str, limits: Limits) -> Box<Diagnostic> {
@@ -178,4 +179,48 @@ fn closures_that_capture_closures_are_dropped_step_by_step() {
         7
     }";
     assert_eq!(run_files(&[("a.rhai", text)], Limits::default()), Ok(7.into()));
+}
+
+//= docs/spec.md#calls
+//= type=test
+//# Nothing that a call does after it was answered in its place MUST reach the disk, the graph, the memory of its pack or the client.
+#[test]
+fn a_script_that_goes_on_after_its_answer_reaches_nothing() {
+    let text = "fn main() {
+        try { render(\"spin\", #{}); } catch { }
+        remember(\"pot\", 1);
+        try { remember(\"pot\", 2); } catch { }
+        progress(1);
+        write_text(\"a.txt\", \"b\");
+        7
+    } fn look() { [recall(\"pot\"), exists(\"a.txt\")] }";
+    let (program, faults) = Program::compile(&[("a.rhai", text)]);
+    assert!(faults.is_empty(), "{faults:#?}");
+    let (program, host, pool) = (Arc::new(program), Arc::new(TestHost::new(&[])), Pool::new());
+    host.spins.store(true, Ordering::Release);
+    let limits = Limits { time: Duration::from_millis(20), ..Limits::default() };
+    let (answered, answers) = std::sync::mpsc::channel();
+    let (ended, ends) = std::sync::mpsc::channel();
+    let (running, own) = (Arc::clone(&program), Arc::clone(&host));
+    let job = move || {
+        let guard = Guard::new(limits, Cancel::default());
+        let _watched = crate::script::watch_over(&guard);
+        let result = running.run("a.rhai", "main", Vec::new(), own, guard);
+        let _ = ended.send(result.err().map(|fault| fault.message));
+    };
+    pool.call("spin".to_owned(), Cancel::default(), job, move |result| drop(answered.send(result)));
+    let fault = answers.recv().expect("it is answered").expect_err("in its place");
+    assert_eq!((fault.code, fault.message.as_str()), (Code::LIMIT, "the call took longer than 20 ms"));
+    assert!(ends.try_recv().is_err(), "its thread works on");
+    host.spins.store(false, Ordering::Release);
+    assert_eq!(ends.recv().expect("it ends"), Some("the call took longer than 20 ms".to_owned()));
+    assert!(answers.recv().is_err(), "it is answered once");
+    let guard = Guard::new(Limits::default(), Cancel::default());
+    let seen = pool.run({
+        let host = Arc::clone(&host);
+        move || program.run("a.rhai", "look", Vec::new(), host, guard)
+    });
+    let seen = seen.expect("no panic").expect("it looks").to_json();
+    assert_eq!(seen, serde_json::json!([null, false]));
+    assert!(host.notices.lock().expect("it is sound").is_empty());
 }

@@ -1,0 +1,253 @@
+//! What patterns find, when they stop, and what is refused.
+
+use super::*;
+use crate::guard::{Cancel, Guard, Limits};
+use proptest::prelude::*;
+use std::time::Duration;
+
+fn fault(pattern: &str) -> String {
+    Pattern::of(pattern).err().map_or_else(String::new, |fault| fault.message)
+}
+
+/// All matches, each with all groups.
+fn all(pattern: &Pattern, text: &str) -> Result<Vec<Vec<Option<Range<usize>>>>> {
+    let mut all = Vec::new();
+    pattern.each(text, |found| {
+        all.push((0..pattern.names().len()).map(|number| found.group(number)).collect());
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(all)
+}
+
+/// The same by the `regex` crate.
+fn expected(pattern: &regex::Regex, text: &str) -> Vec<Vec<Option<Range<usize>>>> {
+    let groups =
+        |captures: regex::Captures<'_>| captures.iter().map(|group| group.map(|group| group.range())).collect();
+    pattern.captures_iter(text).map(groups).collect()
+}
+
+#[test]
+fn an_invalid_pattern_says_where() {
+    assert_eq!(fault("é(a"), "invalid regular expression: unclosed group at character 2 of `é(a`");
+    assert!(fault("(?=a)(b").starts_with("invalid regular expression: "), "{}", fault("(?=a)(b"));
+    assert!(fault(r"(?-u:\xFF)").starts_with("invalid regular expression: "), "{}", fault(r"(?-u:\xFF)"));
+}
+
+//= docs/spec.md#robustness
+//= type=test
+//# A pattern that repeats a part more than a thousand times, nested counts multiplied, MUST be refused before it is compiled.
+#[test]
+fn a_pattern_that_is_too_large_says_what_is() {
+    let repeats = "the pattern repeats a part 4000 times; at most 1000, nested counts multiplied";
+    for pattern in ["(?:[ab]{1,400}){1,10}c", "(?:(?:a{2}){40}){50}", "a{4000,}", "(?=a)(?:b{40}){100}", r"(.)\1{4000}"]
+    {
+        assert_eq!(fault(pattern), repeats, "{pattern}");
+    }
+    for pattern in ["a{1000}", "(?:a{10}){100}", "(?:a{10}b{10}){10}", "(?=a)b{1000}", "(a*){10}"] {
+        assert_eq!(fault(pattern), "", "{pattern}");
+    }
+    assert_eq!(fault(&"a".repeat(100 << 10)), "the pattern has 100 kB; a pattern has at most 64 kB");
+    assert_eq!(fault(&r"\w".repeat(3_000)), "the pattern has 3000 character classes; at most 2000");
+    assert_eq!(fault(r"\w{1000}"), "the pattern is too large: compiled it has more than 4 MB");
+    assert!(fault(&"(?:a{1,30}".repeat(200)).contains("unclosed group"));
+}
+
+#[test]
+fn patterns_are_compiled_once() {
+    let first = Pattern::of("a+").expect("valid");
+    let others = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| Pattern::of("a+").expect("valid"))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("it ends")).collect::<Vec<_>>()
+    });
+    assert!(others.iter().all(|other| Arc::ptr_eq(&first, other)));
+}
+
+#[test]
+fn look_around_works_and_runaway_patterns_stop() {
+    let pattern = Pattern::of(r"(?<=\$)(?<price>\d+)").expect("valid");
+    let found = pattern.first("a $42").expect("it ends").expect("it is there");
+    assert_eq!(found.span(), 3..5);
+    assert_eq!(pattern.groups("a $42", &found).get("price"), Some(&Value::from("42")));
+    let runaway = Pattern::of(r"^(?:(a|a|aa)+)+\1$").expect("valid");
+    let fault = runaway.is_match(&"a".repeat(64).replace("aa", "ab")).err();
+    let endless = runaway.is_match(&format!("{}b", "a".repeat(200))).err();
+    assert!(fault.is_none() && endless.is_some_and(|fault| fault.code == Code::LIMIT));
+    let words = Pattern::of(r"(\w)(?=\1)").expect("valid");
+    let spans: Vec<_> =
+        all(&words, "é aa bbb éé").expect("it ends").into_iter().filter_map(|one| one[0].clone()).collect();
+    assert_eq!(spans, [3..4, 6..7, 7..8, 10..12]);
+}
+
+#[test]
+fn a_text_that_is_too_long_for_look_around_says_what_to_do() {
+    let pattern = Pattern::of("(?<=a)b").expect("valid");
+    let fault = pattern.is_match(&"a".repeat(20 << 20)).expect_err("it is too long");
+    assert!(fault.message.starts_with("the text has 20480 kB; a pattern of this size with look-around"), "{fault}");
+    assert!(fault.help.is_some_and(|help| help.contains("line by line")));
+}
+
+#[test]
+fn groups_that_took_no_part_are_null() {
+    let pattern = Pattern::of("(a)|(?<b>b)").expect("valid");
+    let found = pattern.first("b").expect("it ends").expect("it is there");
+    let groups = Value::Map(pattern.groups("b", &found));
+    assert_eq!(groups.to_json(), serde_json::json!({ "0": "b", "1": null, "2": "b", "b": "b" }));
+}
+
+/// What a cancelled call finds out from a search: the guard is asked within a bounded number of steps, so a search that
+/// would take minutes ends.
+fn stops(pattern: &str, text: &str) {
+    let pattern = Pattern::of(pattern).expect("valid");
+    let cancel = Cancel::default();
+    cancel.cancel();
+    let guard = Guard::new(Limits { time: Duration::from_secs(3_600), ..Limits::default() }, cancel);
+    let _entered = guard.enter();
+    for existence in [true, false] {
+        let fault = match existence {
+            true => pattern.is_match(text).err(),
+            false => all(&pattern, text).err(),
+        };
+        let said = fault.map(|fault| fault.code);
+        assert_eq!(said, Some(Code::CANCELLED), "{} over {} bytes, {existence}", pattern.text(), text.len());
+    }
+}
+
+//= docs/spec.md#robustness
+//= type=test
+//# A search for a pattern MUST ask the guard within a bounded number of steps, whatever the pattern and the text.
+#[test]
+fn the_worst_patterns_stop() {
+    let random: String = (0..12 << 20)
+        .scan(1_u32, |seed, _| {
+            *seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            Some(if *seed >> 31 == 0 { 'a' } else { 'b' })
+        })
+        .collect();
+    for pattern in [
+        "(?:[ab]{1,100}){1,10}c",
+        "((?:a|b){1,30}){1,30}c",
+        "a(?:[ab]{500})c",
+        "(a*)*(a*)*(b*)*c",
+        r"(?i)\b(a|b|ab|ba)+\b[ab]{900}\bc",
+        "(?:a*){50}c",
+        "(.*)(.*)(.*)(.*)c",
+    ] {
+        stops(pattern, &random);
+        stops(pattern, &format!("é{random}é"));
+    }
+    for pattern in [r"(a+)+\1c", r"(?:(a|b|ab)+)+\1c", "(?=(?:[ab]{1,100}){1,10}c)a", "(?<=b)(?:a|b|ab|ba)*(?=c)"] {
+        stops(pattern, &random[..4 << 10]);
+    }
+    // Many short searches are as long as a long one.
+    let (pattern, cancel) = (Pattern::of("(?:[ab]{1,100}){1,10}c").expect("valid"), Cancel::default());
+    cancel.cancel();
+    let guard = Guard::new(Limits::default(), cancel);
+    let _entered = guard.enter();
+    let stopped = (0..100_000).find_map(|_| pattern.is_match(&random[..64]).err());
+    assert_eq!(stopped.map(|fault| fault.code), Some(Code::CANCELLED));
+}
+
+//= docs/spec.md#robustness
+//= type=test
+//# A search for a pattern MUST ask the guard within a bounded number of steps, whatever the pattern and the text.
+#[test]
+fn the_last_resort_stops_too() {
+    let pattern = Pattern::compile("(a+)c").expect("valid");
+    let Engine::Linear(linear) = pattern.engine else { panic!("it has no look-around") };
+    let linear = linear.beginning_with(linear::Way::Asking);
+    let cancel = Cancel::default();
+    cancel.cancel();
+    let guard = Guard::new(Limits { time: Duration::from_secs(3_600), ..Limits::default() }, cancel);
+    let _entered = guard.enter();
+    for wanted in [Wanted::Existence, Wanted::Span, Wanted::Groups] {
+        let fault = linear.find(&"ab".repeat(1 << 19), 0, wanted, &mut Progress::default()).err();
+        assert_eq!(fault.map(|fault| fault.code), Some(Code::CANCELLED), "{wanted:?}");
+    }
+}
+
+#[test]
+fn a_match_at_the_edge_of_a_window_is_whole() {
+    let patterns = ["a{1,3}", "a{1,3}?b?", r"(a{2})|(a)", r"\ba{1,4}\b", "[^\n]*b", "(?m)^a.*$", "é{1,2}a?", "x|$"];
+    let texts = ["xxxxxaaab", "aaaaaaaaab", "x\naaa\n\nab\n", "éééaéaaéx", " aaa aaaa aaaaa "];
+    for (pattern, text, step) in
+        patterns.iter().flat_map(|one| texts.iter().flat_map(move |text| (1..12).map(move |step| (*one, *text, step))))
+    {
+        let mut ours = Pattern::compile(pattern).expect("valid");
+        let Engine::Linear(linear) = ours.engine else { panic!("it has no look-around") };
+        ours.engine = Engine::Linear(Box::new(linear.by_steps_of(step)));
+        let known = regex::Regex::new(pattern).expect("valid");
+        assert_eq!(all(&ours, text).expect("it ends"), expected(&known, text), "{pattern} in {text:?} by {step}");
+    }
+}
+
+/// Patterns over few letters, so that texts match, with all that engines differ in.
+fn patterns() -> impl Strategy<Value = String> {
+    let leaf = prop::sample::select(vec![
+        "a",
+        "b",
+        "é",
+        ".",
+        "[ab]",
+        "[^a]",
+        r"\w",
+        r"\d",
+        r"\b",
+        r"\B",
+        "^",
+        "$",
+        "(?m:^)",
+        "(?m:$)",
+        r"\n",
+        "",
+        r"\s",
+        "(?i:A)",
+        r"(?-u:\b)",
+        r"\z",
+    ]);
+    leaf.prop_map(str::to_owned).prop_recursive(5, 24, 4, |inner| {
+        let ends = prop::sample::select(vec!["*", "+", "?", "*?", "+?", "??", "{2}", "{0,2}", "{1,3}?", "{2,}"]);
+        prop_oneof![
+            3 => prop::collection::vec(inner.clone(), 1..4).prop_map(|parts| parts.concat()),
+            2 => prop::collection::vec(inner.clone(), 1..4).prop_map(|parts| format!("(?:{})", parts.join("|"))),
+            2 => inner.clone().prop_map(|part| format!("({part})")),
+            3 => (inner, ends).prop_map(|(part, end)| format!("(?:{part}){end}")),
+        ]
+    })
+}
+
+fn texts() -> impl Strategy<Value = String> {
+    let letters = prop::sample::select(vec!['a', 'b', 'A', 'é', '\n', ' ', '1', 'x']);
+    prop::collection::vec(letters, 0..40).prop_map(|letters| letters.into_iter().collect())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    /// Each way of searching finds what the `regex` crate finds, with all groups.
+    #[test]
+    fn every_engine_agrees_with_the_regex_crate(pattern in patterns(), text in texts()) {
+        let Ok(known) = regex::Regex::new(&pattern) else { return Ok(()) };
+        let expected = expected(&known, &text);
+        let ours = Pattern::compile(&pattern).expect("regex accepts it");
+        prop_assert_eq!(&all(&ours, &text).expect("it ends"), &expected);
+        prop_assert_eq!(ours.is_match(&text).expect("it ends"), known.is_match(&text));
+        for way in [linear::Way::Lazily, linear::Way::Asking] {
+            let mut other = Pattern::compile(&pattern).expect("regex accepts it");
+            let Engine::Linear(linear) = other.engine else { panic!("it has no look-around") };
+            other.engine = Engine::Linear(Box::new(linear.beginning_with(way)));
+            prop_assert_eq!(&all(&other, &text).expect("it ends"), &expected, "{:?}", way);
+            prop_assert_eq!(other.is_match(&text).expect("it ends"), known.is_match(&text), "{:?}", way);
+        }
+    }
+
+    /// So do windows of a text, however short.
+    #[test]
+    fn windows_agree_with_the_regex_crate(pattern in patterns(), text in texts(), step in 1_u64..12) {
+        let Ok(known) = regex::Regex::new(&pattern) else { return Ok(()) };
+        let mut ours = Pattern::compile(&pattern).expect("regex accepts it");
+        let Engine::Linear(linear) = ours.engine else { panic!("it has no look-around") };
+        ours.engine = Engine::Linear(Box::new(linear.by_steps_of(step)));
+        prop_assert_eq!(&all(&ours, &text).expect("it ends"), &expected(&known, &text));
+        prop_assert_eq!(ours.is_match(&text).expect("it ends"), known.is_match(&text));
+    }
+}

@@ -1,0 +1,267 @@
+//! Threads that panic, wait, are busy or cannot be stopped.
+
+use super::*;
+use crate::guard::{self, Guard, Limits};
+use crate::world::World;
+use crate::world::memory::Memory;
+use crate::world::staged::Staged;
+use std::sync::mpsc::{Receiver, Sender};
+
+/// Long enough for a machine that does much else.
+const SOON: Duration = Duration::from_secs(60);
+
+/// A call that asks nobody until it is let go.
+struct Stuck {
+    free: Sender<()>,
+    cancel: Cancel,
+    answers: Receiver<Result<u8>>,
+}
+
+impl Stuck {
+    /// Begins one that may take `ms`.
+    fn begin(pool: &Pool, name: &str, ms: u64) -> Self {
+        Self::doing(pool, name, ms, || {})
+    }
+
+    /// The same, which does something when it is let go.
+    fn doing(pool: &Pool, name: &str, ms: u64, then: impl FnOnce() + Send + 'static) -> Self {
+        let ((free, freed), (done, answers)) = (channel(), channel());
+        let cancel = Cancel::default();
+        let own = cancel.clone();
+        let job = move || {
+            let guard = Guard::new(Limits { time: Duration::from_millis(ms), ..Limits::default() }, own);
+            let (_watched, _entered) = (watch_over(&guard), guard.enter());
+            let _ = freed.recv();
+            then();
+            7
+        };
+        pool.call(name.to_owned(), cancel.clone(), job, move |result| drop(done.send(result)));
+        Self { free, cancel, answers }
+    }
+
+    fn answer(&self) -> Result<u8> {
+        self.answers.recv_timeout(SOON).expect("it is answered")
+    }
+}
+
+/// Waits until the pool says so.
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < SOON, "{what}");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+//= docs/spec.md#calls
+//= type=test
+//# A call that does not end soon after its limit or its cancellation MUST be answered all the same.
+#[test]
+fn a_call_that_cannot_be_stopped_is_answered_and_its_thread_replaced() {
+    let pool = Pool::new();
+    let late: Vec<_> = (0..pool.threads()).map(|_| Stuck::begin(&pool, "late", 20)).collect();
+    let taken_back = Stuck::begin(&pool, "taken back", 3_600_000);
+    taken_back.cancel.cancel();
+    for call in &late {
+        let fault = call.answer().expect_err("it is beyond its time");
+        assert_eq!((fault.code, fault.message.as_str()), (Code::LIMIT, "the call took longer than 20 ms"));
+    }
+    assert_eq!(taken_back.answer().expect_err("it was cancelled").code, Code::CANCELLED);
+    until("all are held", || pool.held().len() == pool.threads() + 1);
+    assert_eq!(pool.held()[0].name, "late");
+    let spares = pool.crew.wanted + pool.threads() + 1;
+    let most = pool.crew.wanted + pool.crew.wanted.max(4);
+    until("each has a spare", || pool.crew.working.load(Ordering::Acquire) >= spares.min(most));
+    for _ in 0..20 {
+        assert_eq!(pool.run(|| 7), Ok(7), "others go on");
+    }
+    for call in &late {
+        call.free.send(()).expect("it waits");
+    }
+    drop(taken_back);
+    until("all are back", || pool.held().is_empty());
+    until("none is one too many", || pool.crew.working.load(Ordering::Acquire) <= pool.crew.wanted + 1);
+    assert_eq!(pool.crew.lost.load(Ordering::Acquire), 0);
+}
+
+//= docs/spec.md#calls
+//= type=test
+//# Nothing that a call does after it was answered in its place MUST reach the disk, the graph, the memory of its pack or the client.
+#[test]
+fn what_a_call_does_after_its_answer_reaches_nobody() {
+    let (pool, disk) = (Pool::new(), Arc::new(Memory::new()));
+    let staged = Arc::new(Staged::new(Arc::clone(&disk) as Arc<dyn World>, false));
+    let (told, tells) = channel();
+    let ((ready, is_ready), own) = (channel(), Arc::clone(&staged));
+    let ((free, freed), (done, answers)) = (channel::<()>(), channel());
+    let job = move || {
+        let guard = Guard::new(Limits { time: Duration::from_millis(20), ..Limits::default() }, Cancel::default());
+        let (_watched, _entered) = (watch_over(&guard), guard.enter());
+        own.write("before.txt", b"a").expect("it is staged");
+        own.flush().expect("it is not overdue yet");
+        sealable(own.seal());
+        ready.send(()).expect("someone waits");
+        let _ = freed.recv();
+        let first = guard::going().is_err();
+        let again = Guard::new(Limits::default(), Cancel::default());
+        let _again = watch_over(&again);
+        let _ = own.write("after.txt", b"a");
+        let another = Staged::new(Arc::new(Memory::new()), false);
+        sealable(another.seal());
+        let outcomes = [
+            first,
+            another.flush().is_err(),
+            again.verdict().is_some(),
+            own.flush().is_err(),
+            settle(|| Ok(())).is_err(),
+            settle(|| Staged::new(Arc::new(Memory::new()), false).flush()).is_err(),
+        ];
+        told.send(outcomes).expect("someone waits");
+    };
+    pool.call("late".to_owned(), Cancel::default(), job, move |result| drop(done.send(result)));
+    is_ready.recv().expect("it begins");
+    assert!(answers.recv_timeout(SOON).expect("it is answered").is_err());
+    drop(free);
+    assert_eq!(tells.recv().expect("it ends"), [true; 6]);
+    assert!(answers.recv().is_err(), "what it gave went nowhere");
+    assert!(disk.read("before.txt").is_ok() && disk.read("after.txt").is_err());
+}
+
+//= docs/spec.md#calls
+//= type=test
+//# When every thread that may be started is held, a new call MUST be told so at once.
+#[test]
+fn when_all_threads_are_held_calls_are_told_and_somebody_may_end_the_process() {
+    let pool = Pool::new();
+    let most = pool.threads() * 2 + 4_usize.saturating_sub(pool.threads());
+    let calls: Vec<_> = (0..most).map(|_| Stuck::begin(&pool, "late", 20)).collect();
+    let queued = Stuck::begin(&pool, "queued", 3_600_000);
+    for call in &calls {
+        assert!(call.answer().is_err());
+    }
+    until("all are held", || pool.held().len() == most);
+    let message = "every script thread is held by calls that cannot be stopped: `late` since ";
+    let told = queued.answer().expect_err("no thread will ever take it");
+    assert!(told.message.starts_with(message), "{told}");
+    let refused = Stuck::begin(&pool, "next", 20).answers.try_recv().expect("it is told at once");
+    let refused = refused.expect_err("no thread is left");
+    assert!(refused.message.starts_with(message) && refused.message.ends_with(", …"), "{refused}");
+    let (acted, acts) = channel();
+    pool.when_stuck(Duration::from_millis(1), move || {
+        let _ = acted.send(());
+    });
+    acts.recv_timeout(SOON).expect("it acts");
+    drop(calls);
+    until("all are back", || pool.held().is_empty());
+    let next = Stuck::begin(&pool, "next", 3_600_000);
+    next.free.send(()).expect("it waits");
+    assert_eq!(next.answer(), Ok(7));
+}
+
+//= docs/spec.md#calls
+//= type=test
+//# A call that keeps a thread busy MUST NOT keep another from beginning, as long as there are threads to start.
+#[test]
+fn busy_threads_do_not_hold_up_others() {
+    let pool = Pool::new();
+    let busy: Vec<_> = (0..pool.threads()).map(|_| Stuck::begin(&pool, "busy", 3_600_000)).collect();
+    for _ in 0..5 {
+        let (done, answers) = channel();
+        pool.call("quick".to_owned(), Cancel::default(), || 7, move |result| drop(done.send(result)));
+        assert_eq!(answers.recv_timeout(SOON).expect("it is answered"), Ok(7));
+    }
+    for call in &busy {
+        assert!(call.answers.try_recv().is_err(), "it is within its limits, and nobody answers for it");
+        call.free.send(()).expect("it waits");
+        assert_eq!(call.answer(), Ok(7));
+    }
+}
+
+#[test]
+fn a_call_that_is_cancelled_in_the_queue_is_answered_and_never_runs() {
+    let pool = Pool::new();
+    let most = pool.threads() * 2 + 4_usize.saturating_sub(pool.threads());
+    let busy: Vec<_> = (0..most).map(|_| Stuck::begin(&pool, "busy", 3_600_000)).collect();
+    let (ran, runs) = channel::<()>();
+    let queued = Stuck::doing(&pool, "queued", 3_600_000, move || {
+        let _ = ran.send(());
+    });
+    queued.cancel.cancel();
+    assert_eq!(queued.answer().expect_err("it was cancelled").code, Code::CANCELLED);
+    drop(queued);
+    drop(busy);
+    assert!(runs.recv_timeout(SOON).is_err_and(|error| error == std::sync::mpsc::RecvTimeoutError::Disconnected));
+}
+
+#[test]
+fn a_call_that_is_writing_answers_by_itself() {
+    let pool = Pool::new();
+    let (done, answers) = channel();
+    let job = || {
+        let guard = Guard::new(Limits { time: Duration::from_millis(1), ..Limits::default() }, Cancel::default());
+        let _watched = watch_over(&guard);
+        settle(|| {
+            thread::sleep(Duration::from_millis(800));
+            Ok(7)
+        })
+    };
+    pool.call("writing".to_owned(), Cancel::default(), job, move |result| drop(done.send(result)));
+    assert_eq!(answers.recv_timeout(SOON).expect("it is answered"), Ok(Ok(7)));
+}
+
+#[test]
+fn a_call_that_waits_for_something_is_not_answered_in_its_place() {
+    let pool = Pool::new();
+    let (done, answers) = channel();
+    let job = || {
+        let guard = Guard::new(Limits { time: Duration::from_millis(1), ..Limits::default() }, Cancel::default());
+        let _watched = watch_over(&guard);
+        aside(|| thread::sleep(Duration::from_millis(800)))
+    };
+    pool.call("waiting".to_owned(), Cancel::default(), job, move |result| drop(done.send(result)));
+    assert_eq!(answers.recv_timeout(SOON).expect("it is answered"), Ok(Ok(())));
+}
+
+//= docs/spec.md#calls
+//= type=test
+//# A panic MUST be contained in the call that caused it.
+#[test]
+fn a_panic_is_told_to_its_owner_and_the_threads_go_on() {
+    let pool = Pool::new();
+    assert!(pool.threads() >= 2);
+    for _ in 0..pool.threads() * 2 {
+        let fault = pool.run(|| -> u8 { panic!("on purpose") }).expect_err("it panicked");
+        assert_eq!(fault.code, Code::INTERNAL);
+        assert_eq!(fault.message, "toolsd made a mistake: on purpose");
+    }
+    assert_eq!(pool.run(|| 7), Ok(7));
+}
+
+//= docs/spec.md#questions
+//= type=test
+//# A call that waits for an answer MUST NOT keep other calls from running.
+#[test]
+fn threads_that_wait_are_replaced_and_leave_none_behind() {
+    let pool = Arc::new(Pool::new());
+    let (open, gate) = channel::<()>();
+    let gate = Arc::new(Mutex::new(gate));
+    let waiting: Vec<_> = (0..pool.threads() * 4)
+        .map(|_| {
+            let (done, ended) = channel();
+            let gate = Arc::clone(&gate);
+            let wait = move || aside(|| gate.lock().unwrap_or_else(PoisonError::into_inner).recv().is_err());
+            pool.submit(wait, move |result| drop(done.send(result)));
+            ended
+        })
+        .collect();
+    assert_eq!(pool.run(|| 7), Ok(7), "every thread waits, and yet this runs");
+    drop(open);
+    for ended in waiting {
+        assert_eq!(ended.recv().expect("it ended"), Ok(Ok(true)));
+    }
+    let counts = pool.run(|| {
+        let crew = CREW.with(|crew| crew.borrow().clone()).expect("a thread of the pool");
+        (crew.waiting.load(Ordering::Acquire), crew.wanted)
+    });
+    assert_eq!(counts, Ok((0, pool.threads())));
+}
