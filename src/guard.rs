@@ -251,5 +251,5 @@ impl Guard {
 /// The bytes that this thread has allocated minus those that it has freed: the difference of two readings is what the work
 /// between them keeps.
 pub fn allocated() -> isize {
-    LOCAL.with(|local| local.net.get())
+    LOCAL.with(|local| local.net())
 }

@@ -46,7 +46,7 @@ pub fn writing() -> impl Iterator<Item = &'static Verb> + Clone {
 
 /// Runs git for a primitive: `git_read` if nothing may change, else `git`.
 pub fn run(context: &Context<'_>, args: &Args, needs: Needs) -> Result<Value> {
-    let (name, options) = (args.text("verb"), args.map("options"));
+    let (name, options) = (args.text("verb"), args.map("options")?);
     let verb = find(name, needs)?;
     let said = arguments::say(verb, &options)?;
     let world = context.host.world();
