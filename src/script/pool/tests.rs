@@ -210,6 +210,19 @@ fn a_call_that_is_writing_answers_by_itself() {
 }
 
 #[test]
+fn a_call_that_was_taken_back_is_stopped_before_its_next_effect() {
+    let pool = Pool::new();
+    let (told, tells) = channel();
+    let call = Stuck::doing(&pool, "taken back", 3_600_000, move || {
+        told.send(guard::going().is_err()).expect("someone waits")
+    });
+    call.cancel.cancel();
+    assert_eq!(call.answer().expect_err("it was cancelled").code, Code::CANCELLED);
+    call.free.send(()).expect("it waits");
+    assert_eq!(tells.recv_timeout(SOON), Ok(true), "it is told at once, not at its next tick");
+}
+
+#[test]
 fn a_call_that_waits_for_something_is_not_answered_in_its_place() {
     let pool = Pool::new();
     let (done, answers) = channel();
