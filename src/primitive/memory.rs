@@ -1,8 +1,10 @@
 //! What a pack remembers between calls: plain data in the memory of the process, bounded.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard;
 use crate::value::Json;
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// So many bytes are remembered for one pack, as JSON.
@@ -31,19 +33,36 @@ struct Entry {
     until_ms: Option<i64>,
 }
 
+/// Counts what is written to it, as far as it fits into the memory and the call goes on.
+struct Length(usize);
+
+impl io::Write for Length {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        // A piece may be as short as one letter: it costs more than its bytes.
+        let is_over = guard::is_over(bytes.len() + guard::ITEM);
+        if is_over || self.0 > MOST_BYTES { Err(io::ErrorKind::StorageFull.into()) } else { Ok(bytes.len()) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 impl Memory {
     /// Remembers a value under a key, for so many milliseconds if that is said; `null` forgets it. Where there is no
     /// room, what was remembered longest ago is forgotten.
     ///
     /// # Errors
-    /// The value alone is larger than the memory.
+    /// The value alone is larger than the memory, or the call is over.
     pub fn remember(&self, key: &str, value: Json, now_ms: i64, ttl_ms: Option<i64>) -> Result<()> {
-        let bytes = key.len() + value.to_string().len();
-        if bytes > MOST_BYTES {
-            let message = format!("`{}` cannot be remembered: it has {} kB", short(key), bytes >> 10);
-            let help = format!("a pack remembers {} kB; keep larger things in files", MOST_BYTES >> 10);
-            return Err(Diagnostic::new(Code::LIMIT, message).help(help));
+        let mut length = Length(key.len());
+        if serde_json::to_writer(&mut length, &value).is_err() {
+            guard::check()?;
+            let message = format!("`{}` cannot be remembered: it has more than {} kB", short(key), MOST_BYTES >> 10);
+            return Err(Diagnostic::new(Code::LIMIT, message).help("keep larger things in files"));
         }
+        let bytes = length.0;
         let mut kept = self.lock();
         kept.forget(key);
         if value.is_null() {

@@ -2,6 +2,7 @@
 
 use super::{Json, Kind, Object, Text, Value};
 use crate::diagnostic::Result;
+use crate::guard;
 use std::collections::HashMap;
 
 /// An immutable map with its fields in a chosen order; rhai's own maps sort theirs by key.
@@ -16,6 +17,9 @@ impl Record {
         let mut kept: Vec<(Text, Value)> = Vec::new();
         let mut places: HashMap<Text, usize> = HashMap::new();
         for (name, value) in fields {
+            if guard::is_over(4 * guard::ITEM) {
+                break;
+            }
             match places.get(&name) {
                 Some(place) => kept[*place].1 = value,
                 None => {
