@@ -123,7 +123,7 @@ fn pots_limited(limits: &str) -> Home {
 /// Writes limits of connections, and has the settings trusted.
 fn limit(home: &Home, limits: &str) {
     home.write("toolsd.toml", &format!("[http]\n{limits}\n"));
-    home.run(&["trust"]).ended(0);
+    home.run(&["trust", "--yes"]).ended(0);
 }
 
 /// A server of the pack.

@@ -185,7 +185,9 @@ fn rooms_of_a_trusted_file_are_granted_and_those_of_an_untrusted_one_are_not() {
     let house = House::new();
     fs::write(house.at("workspace/toolsd.toml"), "roots = [\"../left\"]\n").unwrap();
     assert!(house.act("read", &house.at("left"), &[]).to_string().contains("may not"));
-    assert!(house.run(&["trust", "--yes"], &[]).status.success());
+    let listing: Value = serde_json::from_slice(&house.run(&["trust"], &[]).stdout).unwrap();
+    let hash = listing["hash"].as_str().unwrap();
+    assert!(house.run(&["trust", "--yes", "--hash", hash], &[]).status.success());
     assert_eq!(house.act("read", &house.at("left"), &[]), "left");
     assert!(house.act("read", &house.at("secret"), &[]).to_string().contains("may not"));
 }

@@ -44,7 +44,7 @@ const CLIENTS: &[&str] = &[
     "trust-dns-resolver",
 ];
 
-const FILE_LINES: usize = 400;
+const FILE_LINES: usize = 700;
 const FUNCTION_LINES: usize = 60;
 
 fn sources() -> Vec<(String, String)> {

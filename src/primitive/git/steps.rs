@@ -20,7 +20,12 @@ pub(super) fn init(world: &dyn World, verb: &Verb, said: &Said, folder: &str, ch
     let mut words = said.words.clone();
     words.extend(said.names.iter().map(|name| path::join(".", name)));
     let mut asked = command(words, folder, verb.needs, verb.processes);
-    let root = path::join(world.root(), &world.spelled(&place));
+    // What is not there yet is made in the nearest folder that is.
+    let mut there = place.as_str();
+    while path::folder(there) != there && world.stat(there)?.is_none() {
+        there = path::folder(there);
+    }
+    let root = path::join(world.root(), &world.spelled(there));
     asked.confinement.read.push(root.clone());
     asked.confinement.write.push(root);
     let ran = world.run_git(&asked, None, &[])?.ran;

@@ -121,7 +121,13 @@ pub(super) fn start(start: &Start<'_>, confines: Option<&Mechanisms>) -> Result<
         ruleset,
         filters,
         confined: confines.is_some(),
-        orphaned: if start.is_git { libc::SIGTERM } else { libc::SIGKILL },
+        // Git of a host that is gone ends its work, and takes its locks away then: in the moment after it has made one, a
+        // signal would leave it. One that waits for a remote is asked to end.
+        orphaned: match (start.is_git, start.confinement.network) {
+            (true, false) => 0,
+            (true, true) => libc::SIGTERM,
+            (false, _) => libc::SIGKILL,
+        },
         limits: limits(),
     };
     let pid = spawn::spawn(&image).map_err(|(step, error)| match step {

@@ -26,7 +26,7 @@ pub(super) struct Image {
     pub filters: Vec<BpfProgram>,
     /// Whether capabilities and privileges to come are given up.
     pub confined: bool,
-    /// The signal that it gets when the thread that started it has ended.
+    /// The signal that it gets when the thread that started it has ended; 0 is none.
     pub orphaned: c_int,
     /// Limits of `setrlimit`: the resource and its number.
     pub limits: Vec<(u32, u64)>,
