@@ -514,6 +514,71 @@ fn a_protected_name_that_was_made_is_set_aside() {
     }
 }
 
+/// A pack whose script runs any line, and may write everything below the roots.
+const SHELL: &str = r#"
+[pack]
+title = "Shell"
+grants = { read = ["."], write = ["."], run = ["sh"] }
+
+[[tool]]
+name = "run_line"
+description = "Runs a line of a shell, for the tests of programs. Gives what it printed."
+effect = "runs"
+input = { type = "object", properties = { line = { type = "string", description = "The line" }, at = { type = "string", description = "The folder" } }, required = ["line", "at"] }
+"#;
+
+//= docs/spec.md#programs
+//= type=test
+//# A program MUST NOT change the folders of the host's own: the user's packs, trust, locks.
+#[test]
+fn the_folders_of_the_host_are_kept_from_programs() {
+    let lines = [
+        "echo changed > .config/toolsd/tools.d/mine.toml",
+        "echo changed > .config/toolsd/tools.d/new.toml",
+        "echo changed > .local/state/toolsd/trust.json",
+        "rm -r .config/toolsd",
+        "mv .config elsewhere",
+        "mv .local/state/toolsd .local/state/other",
+        "ln -s .config/toolsd linked && echo changed > linked/tools.d/mine.toml",
+    ];
+    for line in lines {
+        for is_plain in [true, false] {
+            let house = House::new();
+            house.write("layer/tools.d/shell.toml", SHELL);
+            house.write(
+                "layer/tools.d/shell.rhai",
+                "/// Runs a line.\nfn run_line(args) { run(\"sh\", [\"-c\", args.line], #{ folder: args.at, check: false }).text }\n",
+            );
+            house.write("home/.config/toolsd/tools.d/mine.toml", "kept");
+            house.write("home/.local/state/toolsd/trust.json", "{}");
+            let home = house.parent().join("home");
+            let whole = |house: &House| {
+                let kept = |name: &str| fs::read_to_string(house.parent().join("home").join(name)).unwrap_or_default();
+                kept(".config/toolsd/tools.d/mine.toml") == "kept"
+                    && kept(".local/state/toolsd/trust.json") == "{}"
+                    && !house.parent().join("home/.config/toolsd/tools.d/new.toml").exists()
+            };
+            if is_plain {
+                Plain::new("sh").args(["-c", line]).current_dir(&home).stderr(Stdio::null()).status().unwrap();
+                assert!(!whole(&house), "void: {line}");
+                continue;
+            }
+            let arguments = serde_json::json!({ "line": line, "at": home.to_str().unwrap() }).to_string();
+            let words = ["call", "run_line", &arguments, "--dir", "../layer", "--pack", "shell", "--root"];
+            let output = house
+                .command(&words)
+                .arg(&home)
+                .env_remove("XDG_CONFIG_HOME")
+                .env_remove("XDG_STATE_HOME")
+                .output()
+                .unwrap();
+            let told = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(whole(&house), "{line}: {told}");
+            assert_eq!(output.status.code(), Some(0), "{line}: {told}");
+        }
+    }
+}
+
 //= docs/spec.md#programs
 //= type=test
 //# What a program was granted MUST NOT be reached through a symlink below a root.

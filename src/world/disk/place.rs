@@ -64,8 +64,12 @@ pub fn is_hosts_own(path: &str) -> bool {
         _ => path::clean(path),
     };
     let absolute = lower(absolute);
-    let own = [config_folder(), state_folder(), trust_folder()];
-    own.into_iter().flatten().any(|folder| path::is_below(&absolute, &lower(folder)))
+    own_folders().any(|folder| path::is_below(&absolute, &lower(folder)))
+}
+
+/// The folders of the host's own, whether they are there or not.
+pub(super) fn own_folders() -> impl Iterator<Item = String> {
+    [config_folder(), state_folder(), trust_folder()].into_iter().flatten()
 }
 
 /// The file that a command names: by an absolute path, or by a name that is looked for in `PATH`.

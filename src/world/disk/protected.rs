@@ -4,12 +4,14 @@
 //! beside it may be changed, and nothing new is made in the folder itself. A name that did not exist cannot be taken
 //! out: what the program made is set aside when it has ended.
 
+use super::place::{self, is_hosts_own};
 use super::roots::reason;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::granted::protected_name;
 use crate::world::path;
 use std::ffi::OsString;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// How many folders are looked into at most.
@@ -23,18 +25,31 @@ pub(super) struct Survey {
     pub writable: Vec<String>,
     /// The folders that were opened up.
     pub opened: Vec<String>,
+    /// The device and the inode of each folder of the host's own that is there.
+    own: Vec<(u64, u64)>,
     stop: fn() -> Result<()>,
     folders: usize,
+}
+
+/// The device and the inode of each folder of the host's own: a link may lead to it under another name.
+fn own_folders() -> Vec<(u64, u64)> {
+    let found = place::own_folders().filter_map(|folder| fs::metadata(folder).ok());
+    found.map(|known| (known.dev(), known.ino())).collect()
 }
 
 impl Survey {
     /// Looks below these files and folders, which are absolute. One that lies below a protected name is refused.
     pub(super) fn of(granted: &[String], stop: fn() -> Result<()>) -> Result<Self> {
-        let mut survey = Self { writable: Vec::new(), opened: Vec::new(), stop, folders: 0 };
+        let mut survey = Self { writable: Vec::new(), opened: Vec::new(), own: own_folders(), stop, folders: 0 };
         for at in granted {
             if let Some(part) = at.split('/').find(|part| protected_name(part).is_some()) {
                 let fault = Diagnostic::new(Code::WORLD, format!("no grant covers `{part}`: `{at}` is refused"));
                 return Err(fault.help("it is for people and for the host to change"));
+            }
+            if is_hosts_own(at) {
+                let fault =
+                    Diagnostic::new(Code::WORLD, format!("no grant covers `{at}`: the host's own files lie there"));
+                return Err(fault.help("grant other folders: `toolsd doctor` says where the host's own are"));
             }
             if survey.has_protected(at)? {
                 survey.open_up(at)?;
@@ -56,6 +71,9 @@ impl Survey {
         for (name, is_folder) in entries(Path::new(folder)) {
             let Some(name) = name.to_str().filter(|name| protected_name(name).is_none()) else { continue };
             let at = path::join(folder, name);
+            if is_folder == Some(true) && self.is_own(Path::new(&at)) {
+                continue;
+            }
             if is_folder == Some(true) && self.has_protected(&at)? {
                 self.open_up(&at)?;
             } else if is_folder.is_some() {
@@ -82,7 +100,8 @@ impl Survey {
             (self.stop)()?;
             for (name, is_folder) in entries(&folder) {
                 let at = folder.join(&name);
-                if name.to_str().is_some_and(|name| protected_name(name).is_some()) {
+                let is_own = is_folder == Some(true) && self.is_own(&at);
+                if is_own || name.to_str().is_some_and(|name| protected_name(name).is_some()) {
                     if !passed(at) {
                         return Ok(true);
                     }
@@ -94,12 +113,20 @@ impl Survey {
         Ok(false)
     }
 
+    //= docs/spec.md#programs
+    //# A program MUST NOT change the folders of the host's own: the user's packs, trust, locks.
+    /// Whether a folder is one of the host's own.
+    fn is_own(&self, at: &Path) -> bool {
+        !self.own.is_empty()
+            && fs::symlink_metadata(at).is_ok_and(|known| self.own.contains(&(known.dev(), known.ino())))
+    }
+
     /// Sets aside what a program made of protected names; gives both names of each. Nothing is removed: somebody else
     /// may have made it meanwhile.
     //= docs/spec.md#programs
     //# A protected name that a program made MUST be set aside when it has ended, and the caller told.
     pub(super) fn undo(mut self) -> Result<Vec<String>> {
-        (self.stop, self.folders) = (|| Ok(()), 0);
+        (self.stop, self.folders, self.own) = (|| Ok(()), 0, own_folders());
         let mut made = Vec::new();
         for at in std::mem::take(&mut self.writable) {
             self.find(&at, &mut |path| {
