@@ -172,8 +172,7 @@ fn nothing_outside_is_read() {
                 [workspace.join("link/secret.txt"), workspace.join("link.txt"), workspace.join("chain/secret.txt")];
             let more = ["../outside/secret.txt", "out/../../outside/secret.txt", "out/leads-out"].map(Into::into);
             let others = ["environ", "cmdline", "maps", "status"].map(|at| format!("/proc/{host}/{at}").into());
-            let of_host =
-                ["/etc/hostname", "/proc/1/status", "/proc/self/environ", "/etc/ssl/openssl.cnf"].map(Into::into);
+            let of_host = ["/etc/hostname", "/proc/1/status", "/proc/self/environ", "/etc/hosts"].map(Into::into);
             let reads = secret.into_iter().chain(ways).chain(more).chain(others).chain(of_host);
             let mut attacks: Vec<Attack> =
                 reads.filter(|at: &std::path::PathBuf| at.exists()).map(|at| Attack::new("read", at, 0)).collect();
@@ -518,6 +517,8 @@ fn a_protected_name_that_was_made_is_set_aside() {
 const SHELL: &str = r#"
 [pack]
 title = "Shell"
+version = "1.0.0"
+when = []
 grants = { read = ["."], write = ["."], run = ["sh"] }
 
 [[tool]]

@@ -39,7 +39,9 @@ impl Granted {
         let allowed = &self.rules.allowed;
         let folders =
             |grants: &[String]| enclosing_folders(self.world.as_ref(), grants, &self.rules.roots, &repository.top);
-        command.confinement.read.extend(folders(&allowed.read));
+        // Git reads its ignore and attribute files and compares what it knows with what is there: of a part it would tell
+        // something else. Which contents a script may see was checked before: see `may_read`.
+        command.confinement.read.push(repository.top.clone());
         if command.needs != Needs::ReadGit {
             command.confinement.write.extend(folders(&allowed.write));
         }

@@ -19,7 +19,7 @@ use std::sync::OnceLock;
 const SYSTEM: [&str; 9] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"];
 
 /// What programs read of the system besides: no secrets, and nothing of other processes.
-const READABLE: [&str; 23] = [
+const READABLE: [&str; 24] = [
     "/dev/random",
     "/dev/urandom",
     "/dev/zero",
@@ -33,6 +33,7 @@ const READABLE: [&str; 23] = [
     "/etc/nsswitch.conf",
     "/etc/os-release",
     "/etc/passwd",
+    "/etc/ssl/openssl.cnf",
     "/etc/timezone",
     "/proc/cpuinfo",
     "/proc/filesystems",
@@ -46,7 +47,7 @@ const READABLE: [&str; 23] = [
 ];
 
 /// What names of other machines are found with, and who they are.
-const FOR_NETWORK: [&str; 11] = [
+const FOR_NETWORK: [&str; 10] = [
     "/etc/ca-certificates",
     "/etc/gai.conf",
     "/etc/host.conf",
@@ -57,7 +58,6 @@ const FOR_NETWORK: [&str; 11] = [
     "/etc/resolv.conf",
     "/etc/services",
     "/etc/ssl/certs",
-    "/etc/ssl/openssl.cnf",
 ];
 
 /// The largest file that a program may write: 4 GiB.
