@@ -329,6 +329,28 @@ fn a_git_that_is_old_or_absent_is_told() {
     assert!(run().contains("`git version 2.36.9` is too old") && run().contains("git 2.37 or later"), "{}", run());
 }
 
+//= docs/spec.md#git
+//= type=test
+//# A working tree that a killed host left half made MUST be found by its repository.
+#[test]
+fn a_working_tree_of_a_killed_host_is_found_again() {
+    let yard = Yard::with_repository();
+    assert_eq!(yard.act("worktree_add", &json!({ "path": "more/tree", "ref": "HEAD", "create": "more" }))["code"], 0);
+    let marker = yard.workspace().join("more/tree/.git");
+    let right = fs::read_to_string(&marker).unwrap();
+    let name = right.trim_end().rsplit('/').next().unwrap();
+    fs::write(&marker, format!("gitdir: /tmp/toolsd-git-gone/worktrees/{name}\n")).unwrap();
+    let seen = yard.look("status", &json!({ "folder": "more/tree" }));
+    assert_eq!(seen["code"], 0, "{seen}");
+    assert_eq!(fs::read_to_string(&marker).unwrap(), right);
+    // Another one that says so is none.
+    fs::create_dir_all(yard.workspace().join("more/other")).unwrap();
+    fs::write(yard.workspace().join("more/other/.git"), format!("gitdir: /tmp/toolsd-git-gone/worktrees/{name}\n"))
+        .unwrap();
+    let refused = yard.look("status", &json!({ "folder": "more/other" }));
+    assert!(refused["error"].as_str().unwrap().contains("which is not there"), "{refused}");
+}
+
 //= docs/spec.md#writes
 //= type=test
 //# A git that is ended MUST leave no lock of its own behind.

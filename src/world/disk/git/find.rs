@@ -1,5 +1,6 @@
 //! Which repository a folder lies in: found by the host, within the roots, free of symlinks.
 
+use super::stand_in::PREFIX;
 use super::{links, place_of, settings};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::disk::roots::{Roots, reason};
@@ -134,6 +135,9 @@ fn named(roots: &Roots, file: &str, beside: &str, word: &str) -> Result<Option<S
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let Some(given) = text.trim_end_matches(['\n', '\r']).strip_prefix(word) else { return Ok(None) };
     let given = path::clean(&path::join(beside, given.trim_start()));
+    if let Some(git_dir) = left_behind(roots, file, beside, &given) {
+        return Ok(Some(git_dir));
+    }
     match place_of(&given) {
         Some(target) if target == given && roots.holds(&target) => Ok(Some(target)),
         Some(target) if !roots.holds(&target) => {
@@ -147,6 +151,34 @@ fn named(roots: &Roots, file: &str, beside: &str, word: &str) -> Result<Option<S
         None => Err(Diagnostic::new(Code("git"), format!("`{file}` names `{given}`, which is not there"))
             .help("`git worktree repair` mends what was moved")),
     }
+}
+
+/// The folder of a working tree whose `.git` names the stand-in of a host that was killed before it put that right: the
+/// one in a repository above that names this `.git` in turn. The file is put right now.
+//= docs/spec.md#git
+//# A working tree that a killed host left half made MUST be found by its repository.
+fn left_behind(roots: &Roots, file: &str, beside: &str, given: &str) -> Option<String> {
+    let (stand_in, name) = given.rsplit_once("/worktrees/")?;
+    if !path::name(stand_in).starts_with(PREFIX) {
+        return None;
+    }
+    let mut above = path::folder(beside);
+    while roots.holds(above) {
+        let git_dir = path::join(above, &format!(".git/worktrees/{name}"));
+        let names_it = |named: String| {
+            place_of(named.trim_end()) == place_of(file) && place_of(&git_dir).as_ref() == Some(&git_dir)
+        };
+        if fs::read_to_string(path::join(&git_dir, "gitdir")).is_ok_and(names_it) {
+            let mended = tempfile::NamedTempFile::new_in(beside).and_then(|mended| {
+                fs::write(mended.path(), format!("gitdir: {git_dir}\n"))?;
+                mended.persist(file).map_err(|fault| fault.error)
+            });
+            // Where it cannot be put right, it is read so again at the next call.
+            return mended.is_ok().then_some(git_dir);
+        }
+        above = path::folder(above);
+    }
+    None
 }
 
 //= docs/spec.md#git

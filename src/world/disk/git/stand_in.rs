@@ -13,6 +13,9 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::symlink;
 
+/// How the names of all these folders begin.
+pub(super) const PREFIX: &str = "toolsd-git-";
+
 /// What is data in a shared folder: see `gitrepository-layout(5)`.
 const SHARED: [&str; 9] =
     ["HEAD", "logs", "objects", "packed-refs", "refs", "reftable", "rr-cache", "shallow", "worktrees"];
@@ -72,7 +75,7 @@ impl StandIn {
             let message = format!("git cannot be prepared in the temporary folder: {}", reason(&error));
             Diagnostic::new(Code::WORLD, message).help("`TMPDIR` names a folder that can be written")
         };
-        let folder = tempfile::Builder::new().prefix("toolsd-git-").tempdir().map_err(failed)?;
+        let folder = tempfile::Builder::new().prefix(PREFIX).tempdir().map_err(failed)?;
         let config = config(repository, fetches, more);
         let made = Self { folder, config, worktrees: worktrees(repository) };
         made.fill(repository, writes).map_err(failed)?;
