@@ -282,7 +282,7 @@ fn a_repository_of_another_user_is_refused() {
     }
     let refused = yard.look("log", &json!({}));
     assert!(refused.to_string().contains("belongs to another user (12345)"), "{refused}");
-    yard.configure(&format!("[safe]\ndirectory = *\n"));
+    yard.configure("[safe]\ndirectory = *\n");
     assert!(yard.look("log", &json!({}))["error"].is_string(), "the repository cannot say so itself");
     let mine = fs::read_to_string(yard.at(".gitconfig")).unwrap();
     fs::write(yard.at(".gitconfig"), mine + &format!("[safe]\ndirectory = {}\n", yard.workspace().display())).unwrap();
