@@ -1,6 +1,9 @@
 //! The one error type: what was wrong, where, and what to do about it.
 
+mod printable;
 pub mod render;
+
+pub use printable::{printable, printable_json, printable_lines, quoted};
 
 use crate::source::Place;
 use std::fmt;

@@ -92,7 +92,7 @@ fn tell_outcome(session: &Session, outcome: &Outcome) -> Exit {
         }
         (Format::Json, None) => terminal.json(&bare(&outcome.content)),
         (_, Some(data)) if !outcome.failed && show::records(terminal, data) => {}
-        _ => outcome.content.iter().for_each(|content| terminal.line(&words(content))),
+        _ => outcome.content.iter().for_each(|content| terminal.text(&words(content))),
     }
     exit
 }

@@ -41,7 +41,7 @@ fn tell(session: &Session, faults: &[Diagnostic], packs: usize) {
         Format::Sarif => terminal.json(&render::sarif(faults)),
         Format::Text => {
             if !faults.is_empty() {
-                terminal.line(&render::text(faults, terminal.colours()));
+                terminal.excerpts(faults);
             }
             let errors = faults.iter().filter(|fault| fault.is_error()).count();
             let style = if errors == 0 { Style::Green } else { Style::Red };
@@ -52,7 +52,7 @@ fn tell(session: &Session, faults: &[Diagnostic], packs: usize) {
                 plural(errors),
                 plural(warnings)
             );
-            terminal.line(&terminal.styled(style, &summary));
+            terminal.styled(&[(style, &summary)]);
         }
     }
 }

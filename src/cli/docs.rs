@@ -43,15 +43,15 @@ fn overview(terminal: &Terminal, all: &Entries) {
         let names: Vec<&str> = members(family).map(|primitive| primitive.name).collect();
         vec![family.title().to_owned(), names.join(" ")]
     };
-    terminal.line(&terminal.styled(Style::Bold, "Primitives"));
+    terminal.styled(&[(Style::Bold, "Primitives")]);
     terminal.table(&["family", "primitives"], families().into_iter().map(row).collect());
-    terminal.line(&terminal.styled(Style::Bold, "Tables of definitions"));
+    terminal.styled(&[(Style::Bold, "Tables of definitions")]);
     let row = |table: &&Grammar| vec![table.name.to_owned(), table.doc.to_owned()];
     terminal.table(&["table", "what it is"], all.tables.iter().map(row).collect());
-    terminal.line(&terminal.styled(Style::Bold, "Rules of `toolsd check`"));
+    terminal.styled(&[(Style::Bold, "Rules of `toolsd check`")]);
     let row = |rule: &&Rule| vec![rule.code.0.to_owned(), rule.summary.to_owned()];
     terminal.table(&["code", "what it finds"], all.rules.iter().map(row).collect());
-    terminal.line(&terminal.styled(Style::Bold, "Other codes of faults"));
+    terminal.styled(&[(Style::Bold, "Other codes of faults")]);
     let rows = all.faults.iter().map(|fault| vec![fault.code.to_owned(), fault.summary.to_owned()]);
     terminal.table(&["code", "what it means"], rows.collect());
     terminal.note("`toolsd docs NAME` explains one of them");
@@ -63,35 +63,35 @@ fn explain_all(terminal: &Terminal, entries: &Entries) {
     entries.tables.iter().for_each(|table| tell_table(terminal, table));
     entries.rules.iter().for_each(|rule| tell_rule(terminal, rule));
     for fault in &entries.faults {
-        terminal.line(&terminal.styled(Style::Bold, fault.code));
+        terminal.styled(&[(Style::Bold, fault.code)]);
         terminal.line(fault.summary);
     }
 }
 
 fn explain(terminal: &Terminal, primitive: &Primitive) {
-    terminal.line(&terminal.styled(Style::Bold, &primitive.signature()));
+    terminal.styled(&[(Style::Bold, &primitive.signature())]);
     let (effect, family) = (primitive.effect.name(), word_of(primitive.family));
     terminal.line(&format!("{} Effect: {effect}. Family: {family}.", primitive.summary));
     primitive.params.iter().for_each(|param| terminal.line(&format!("  {}", parameter(param))));
     for example in primitive.examples {
         terminal.line("");
         for (path, text) in example.files {
-            terminal.line(&terminal.styled(Style::Dim, &format!("  // {path}: {text:?}")));
+            terminal.styled(&[(Style::Dim, &format!("  // {path}: {text:?}"))]);
         }
         example.script.lines().for_each(|line| terminal.line(&format!("  {line}")));
-        terminal.line(&terminal.styled(Style::Green, &format!("  // {}", outcome(&example.gives))));
+        terminal.styled(&[(Style::Green, &format!("  // {}", outcome(&example.gives)))]);
     }
 }
 
 fn tell_family(terminal: &Terminal, family: Family) {
-    terminal.line(&terminal.styled(Style::Bold, family.title()));
+    terminal.styled(&[(Style::Bold, family.title())]);
     let row = |one: &Primitive| vec![one.signature(), one.effect.name().to_owned(), one.summary.to_owned()];
     terminal.table(&["primitive", "effect", "what it gives"], members(family).map(row).collect());
 }
 
 fn tell_table(terminal: &Terminal, table: &Grammar) {
-    terminal.line(&terminal.styled(Style::Bold, table.name));
-    terminal.line(table.doc);
+    terminal.styled(&[(Style::Bold, table.name)]);
+    terminal.text(table.doc);
     let row = |key: &Key| {
         let name = if key.required { format!("{} (required)", key.name) } else { key.name.to_owned() };
         vec![name, key.shape.describe(), key.doc.to_owned()]
@@ -100,10 +100,10 @@ fn tell_table(terminal: &Terminal, table: &Grammar) {
 }
 
 fn tell_rule(terminal: &Terminal, rule: &Rule) {
-    terminal.line(&terminal.styled(Style::Bold, rule.code.0));
+    terminal.styled(&[(Style::Bold, rule.code.0)]);
     terminal.line(&format!("{} {}", rule.summary, rule.why));
     let file = |path: &str, lines: &mut dyn Iterator<Item = String>| {
-        terminal.line(&terminal.styled(Style::Dim, &format!("  # {path}")));
+        terminal.styled(&[(Style::Dim, &format!("  # {path}"))]);
         lines.for_each(|line| terminal.line(&format!("  {line}")));
     };
     terminal.line("");

@@ -118,8 +118,9 @@ impl Doctor {
 
 fn show(session: &Session, finding: &Finding) {
     let terminal = &session.terminal;
-    let mark = terminal.styled(finding.state.style(), &format!("{:6}", finding.state.name()));
-    terminal.line(&format!("{mark}  {}: {}", finding.about, finding.says));
+    let mark = format!("{:6}", finding.state.name());
+    terminal
+        .styled(&[(finding.state.style(), &mark), (Style::Plain, &format!("  {}: {}", finding.about, finding.says))]);
     if let Some(next) = &finding.next {
         terminal.line(&format!("        -> {next}"));
     }

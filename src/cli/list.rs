@@ -87,7 +87,7 @@ fn as_json(registry: &Registry) -> Json {
 fn show(terminal: &Terminal, registry: &Registry) {
     let section = |title: &str, head: &[&str], rows: Vec<Vec<String>>| {
         if !rows.is_empty() {
-            terminal.line(&terminal.styled(Style::Bold, title));
+            terminal.styled(&[(Style::Bold, title)]);
             terminal.table(head, rows);
         }
     };

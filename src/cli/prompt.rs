@@ -43,9 +43,9 @@ impl Prompt {
                 let several = messages.len() > 1;
                 for (role, content) in &messages {
                     if several {
-                        terminal.line(&terminal.styled(Style::Dim, &format!("{role}:")));
+                        terminal.styled(&[(Style::Dim, &format!("{role}:"))]);
                     }
-                    terminal.line(&words(content));
+                    terminal.text(&words(content));
                 }
                 Ok(Exit::Well)
             }

@@ -41,7 +41,7 @@ fn tell(session: &Session, contents: &Contents) {
                 Ok(data) => session.terminal.json(&data),
                 Err(_) => session.terminal.json(&Json::from(text.as_str())),
             },
-            (_, ResourceBody::Text(text)) => session.terminal.line(text),
+            (_, ResourceBody::Text(text)) => session.terminal.text(text),
             (_, ResourceBody::Blob(blob)) => {
                 session.terminal.json(&json!({ "uri": uri, "mimeType": mime_type, "blob": blob }));
             }

@@ -20,7 +20,7 @@ pub fn records(terminal: &Terminal, data: &Json) -> bool {
         map.iter().filter_map(|(key, value)| Some((key, rows_of(value)?))).collect();
     let [(list, rows)] = lists.as_slice() else { return false };
     for (key, value) in map.iter().filter(|(key, _)| key != list) {
-        terminal.line(&format!("{}: {}", terminal.styled(Style::Bold, key), cell(value)));
+        terminal.styled(&[(Style::Bold, key), (Style::Plain, ": "), (Style::Plain, &cell(value))]);
     }
     table(terminal, rows);
     true

@@ -1,7 +1,7 @@
 //! The one place that writes to standard output and standard error: plain for machines, with colour for people.
 
 use super::table::layout;
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Severity, printable, printable_json, printable_lines, render};
 use crate::value::Json;
 use std::io::{IsTerminal, Write};
 
@@ -45,22 +45,9 @@ impl Style {
     }
 }
 
-/// A line on standard error, whoever reads it.
-pub fn error_line(text: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{text}");
-}
-
-/// A text of a stranger as a terminal may show it: what would move its cursor, or turn its letters round, is written out.
-pub fn printable(text: &str) -> String {
-    let is_plain = |letter: char| {
-        (!letter.is_control() || letter == '\n' || letter == '\t')
-            && !matches!(letter, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}')
-    };
-    let mut shown = String::new();
-    for letter in text.chars() {
-        if is_plain(letter) { shown.push(letter) } else { shown.extend(letter.escape_unicode()) }
-    }
-    shown
+/// A line of JSON on standard error, whoever reads it.
+pub fn error_line(json: &Json) {
+    let _ = writeln!(std::io::stderr().lock(), "{}", printable_json(&json.to_string()));
 }
 
 impl Terminal {
@@ -77,27 +64,43 @@ impl Terminal {
         self.error_colour
     }
 
-    /// Whether colour is wanted on standard output.
-    pub fn colours(&self) -> bool {
-        self.colour
+    /// Writes one line to standard output, whatever is in it. A reader that went away is no fault.
+    pub fn line(&self, text: &str) {
+        self.styled(&[(Style::Plain, text)]);
     }
 
-    /// Writes a line to standard output. A reader that went away is no fault.
-    pub fn line(&self, text: &str) {
-        let mut out = std::io::stdout().lock();
-        let _ = writeln!(out, "{}", text.strip_suffix('\n').unwrap_or(text));
-        let _ = out.flush();
+    /// Writes one line of words, each in its style, if colour is wanted on standard output.
+    //= docs/spec.md#command-line
+    //# What a workspace holds MUST NOT write control characters to a terminal, and MUST NOT begin a line of its own.
+    pub fn styled(&self, words: &[(Style, &str)]) {
+        let shown = words.iter().map(|(style, word)| match self.colour && *style != Style::Plain {
+            true => format!("\u{1b}[{}m{}\u{1b}[0m", style.code(), printable(word)),
+            false => printable(word),
+        });
+        out(&shown.collect::<String>());
+    }
+
+    /// Writes the text of a result: as it is for a pipe, as a terminal may show it for a person.
+    pub fn text(&self, text: &str) {
+        let text = text.strip_suffix('\n').unwrap_or(text);
+        if self.person { out(&printable_lines(text)) } else { out(text) }
+    }
+
+    /// Writes faults with excerpts of their texts to standard output.
+    pub fn excerpts(&self, faults: &[Diagnostic]) {
+        let drawn = render::text(faults, self.colour);
+        out(drawn.strip_suffix('\n').unwrap_or(&drawn));
     }
 
     /// Writes JSON to standard output: on one line for machines, over several for people.
     pub fn json(&self, json: &Json) {
         let text = if self.person { serde_json::to_string_pretty(json) } else { serde_json::to_string(json) };
-        self.line(&text.unwrap_or_default());
+        out(&printable_json(&text.unwrap_or_default()));
     }
 
     /// Writes a line to standard error.
     pub fn note(&self, text: &str) {
-        let _ = writeln!(std::io::stderr().lock(), "{}", text.strip_suffix('\n').unwrap_or(text));
+        let _ = writeln!(std::io::stderr().lock(), "{}", printable(text));
     }
 
     /// Asks a person whether to go on, and waits: everything but a yes is a no. Nothing where nobody can be asked.
@@ -112,27 +115,19 @@ impl Terminal {
         Some(["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()))
     }
 
-    /// Words in a style, if colour is wanted on standard output.
-    pub fn styled(&self, style: Style, text: &str) -> String {
-        if self.colour && style != Style::Plain {
-            format!("\u{1b}[{}m{text}\u{1b}[0m", style.code())
-        } else {
-            text.to_owned()
-        }
-    }
-
     /// Writes rows under a head: a table for people with its last column wrapped, columns
     /// separated by tabs in a pipe.
     pub fn table(&self, head: &[&str], rows: Vec<Vec<String>>) {
         if !self.person {
-            self.line(&head.join("\t"));
+            out(&head.iter().map(|name| printable(name)).collect::<Vec<_>>().join("\t"));
             for row in rows {
-                let cells: Vec<String> = row.iter().map(|cell| cell.replace(['\t', '\n'], " ")).collect();
-                self.line(&cells.join("\t"));
+                let cells: Vec<String> = row.iter().map(|cell| printable(&cell.replace(['\t', '\n'], " "))).collect();
+                out(&cells.join("\t"));
             }
             return;
         }
-        self.line(&layout(head, rows, self.colour, None).to_string());
+        let shown = rows.iter().map(|row| row.iter().map(|cell| printable_lines(cell)).collect()).collect();
+        out(&layout(head, shown, self.colour, None).to_string());
     }
 
     /// Writes one fault to standard error.
@@ -145,6 +140,12 @@ impl Terminal {
             true => format!("\u{1b}[{}m{word}\u{1b}[0m", style.code()),
             false => word.to_owned(),
         };
-        self.note(&format!("{word}: {}", printable(&fault.to_string())));
+        let _ = writeln!(std::io::stderr().lock(), "{word}: {}", printable(&fault.to_string()));
     }
+}
+
+fn out(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = writeln!(out, "{text}");
+    let _ = out.flush();
 }

@@ -153,20 +153,20 @@ fn tell(session: &Session, ran: &[Ran], broken: &[Diagnostic]) {
         return;
     }
     if !broken.is_empty() {
-        terminal.line(&render::text(broken, terminal.colours()));
+        terminal.excerpts(broken);
     }
     for ran in &failed {
-        terminal.line(&terminal.styled(Style::Red, &format!("failed: {}: {}", ran.pack, ran.title)));
+        terminal.styled(&[(Style::Red, &format!("failed: {}: {}", ran.pack, ran.title))]);
         for fault in &ran.faults {
             let place = fault.at.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
-            terminal.line(&format!("{place}{}", fault.message));
+            terminal.text(&format!("{place}{}", fault.message));
             if let Some(help) = &fault.help {
-                terminal.line(&format!("help: {help}"));
+                terminal.text(&format!("help: {help}"));
             }
         }
         terminal.line("");
     }
     let style = if failed.is_empty() && broken.is_empty() { Style::Green } else { Style::Red };
     let passed = ran.len() - failed.len();
-    terminal.line(&terminal.styled(style, &format!("{passed} case{} passed, {} failed", plural(passed), failed.len())));
+    terminal.styled(&[(style, &format!("{passed} case{} passed, {} failed", plural(passed), failed.len()))]);
 }

@@ -5,12 +5,15 @@ mod layout;
 use super::Events;
 use crate::bounded::BoundedText;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard::{self, Work};
+use crate::guard::{self, ITEM, Work};
 use crate::parse::{self, Input, yaml_flush, yaml_scalar};
 use crate::value::{Json, Value, ordered};
 use granit_parser::ScalarStyle;
 use layout::{Entry, Node, Shape};
 use std::collections::HashMap;
+
+/// The code of a text that cannot be written anew without loss.
+const REFUSED: Code = Code("parse.yaml");
 
 /// The work of a key that is read, and written anew.
 const KEY: usize = 4 << 10;
@@ -23,6 +26,10 @@ const KEY: usize = 4 << 10;
 /// blocks are indented by two, texts lose the quotes that they do not need, flags and nothing get one spelling.
 /// Comments and blank lines within lists and maps stay, those beside and between the outermost keys go. The rules are
 /// those of ruamel.yaml when it loads and dumps by YAML 1.2 without keeping quotes.
+///
+/// An entry with an anchor, an alias, a tag or a key that is no text stays as it is written. Where an alias would come to
+/// stand before its anchor, or lose it, what it stands for is written out. What cannot be written without the loss of a
+/// tag is a fault. The result is read again: what is in it is what is wanted, key by key.
 pub fn rewrite_yaml(input: &Input<'_>, changes: &Json, order: &[String]) -> Result<String> {
     let data = match parse::yaml(input)? {
         Value::Map(data) => Value::Map(data).to_json(),
@@ -34,7 +41,26 @@ pub fn rewrite_yaml(input: &Input<'_>, changes: &Json, order: &[String]) -> Resu
     };
     let empty = serde_json::Map::new();
     let (data, changes) = (data.as_object().unwrap_or(&empty), changes.as_object().unwrap_or(&empty));
-    let entries = layout::entries(input.text())?;
+    let layout = layout::layout(input.text())?;
+    let entries: HashMap<&String, &Entry> =
+        layout.entries.iter().flatten().rev().map(|entry| (&entry.key, entry)).collect_checked()?;
+    let wish = Wish { input, data, changes, order, keys: keys(data, changes, order)?, entries, tag: layout.tag };
+    let odd = wish.entries.values().any(|entry| entry.odd.is_any());
+    if odd
+        && let Some(text) = wish.text(Links::Stay)?
+        && wish.is_met_by(&text)
+    {
+        return Ok(text);
+    }
+    let text = wish.text(Links::WrittenOut)?.unwrap_or_default();
+    match wish.is_met_by(&text) {
+        true => Ok(text),
+        false => Err(wish.refused(wish.first_odd(), "it cannot be written anew without a change of its values")),
+    }
+}
+
+/// The keys of the result, in their order.
+fn keys<'a>(data: &'a Object, changes: &'a Object, order: &[String]) -> Result<Vec<&'a String>> {
     let mut keys: Vec<&String> = data.keys().chain(changes.keys().filter(|key| !data.contains_key(*key))).collect();
     keys.retain(|key| changes.get(*key).is_none_or(|value| !value.is_null()));
     // Of a key that is named twice the first place counts.
@@ -42,28 +68,140 @@ pub fn rewrite_yaml(input: &Input<'_>, changes: &Json, order: &[String]) -> Resu
         order.iter().enumerate().map(|(place, key)| (key, place)).rev().collect_checked()?;
     let place = |key: &String| places.get(key).copied().unwrap_or(order.len());
     keys.sort_by(|a, b| place(a).cmp(&place(b)).then_with(|| a.cmp(b)));
-    let entries: Option<HashMap<&String, &Entry>> = entries
-        .as_ref()
-        .map(|entries| entries.iter().rev().map(|entry| (&entry.key, entry)).collect_checked())
-        .transpose()?;
-    let mut text = BoundedText::default();
-    for key in keys {
-        guard::spend(KEY)?;
-        let written = entries.as_ref().and_then(|entries| entries.get(key).copied());
-        let kept = match (changes.get(key), written) {
-            (None, Some(entry)) => kept(input.text(), entry, data.get(key))?,
-            _ => None,
-        };
-        match kept {
-            Some(kept) => text.push(&kept)?,
-            None => {
-                let value = changes.get(key).or_else(|| data.get(key)).cloned().unwrap_or_default();
-                let pair = Json::Object([(key.clone(), value)].into_iter().collect());
-                text.push(&yaml_flush(&ordered(pair, order))?)?;
+    Ok(keys)
+}
+
+type Object = serde_json::Map<String, Json>;
+
+/// What becomes of anchors and aliases.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Links {
+    Stay,
+    WrittenOut,
+}
+
+/// What is to be written.
+struct Wish<'a> {
+    input: &'a Input<'a>,
+    data: &'a Object,
+    changes: &'a Object,
+    order: &'a [String],
+    keys: Vec<&'a String>,
+    entries: HashMap<&'a String, &'a Entry>,
+    /// Where the first tag stands that belongs to no entry.
+    tag: Option<usize>,
+}
+
+impl Wish<'_> {
+    /// The whole text; nothing if links stay and cannot. What would lose a tag is a fault.
+    fn text(&self, links: Links) -> Result<Option<String>> {
+        if let Some(at) = self.tag {
+            return Err(self.refused(at, "its tag would be lost"));
+        }
+        let source = self.input.text();
+        let mut text = BoundedText::default();
+        for key in &self.keys {
+            guard::spend(KEY)?;
+            let entry = self.entries.get(key).copied().filter(|_| !self.changes.contains_key(*key));
+            let kept = match entry {
+                Some(entry) if self.stands(entry, links) => as_it_stands(source, entry)?,
+                Some(entry) if let (Some(at), Some(_)) = (entry.odd.tag, entry.odd.link) => {
+                    return match links {
+                        Links::Stay => Ok(None),
+                        Links::WrittenOut => {
+                            Err(self.refused(at, "its tag would be lost where its alias is written out"))
+                        }
+                    };
+                }
+                Some(entry) => kept(source, entry, self.data.get(*key))?,
+                None => None,
+            };
+            match kept {
+                Some(kept) => text.push(&kept)?,
+                None if let Some(at) = self.tag_of(key, entry) => {
+                    return Err(self.refused(at, "its tag would be lost"));
+                }
+                None => {
+                    let value = self.changes.get(*key).or_else(|| self.data.get(*key)).cloned().unwrap_or_default();
+                    let pair = Json::Object([((*key).clone(), value)].into_iter().collect());
+                    text.push(&yaml_flush(&ordered(pair, self.order))?)?;
+                }
             }
         }
+        Ok(Some(text.into_text()))
     }
-    Ok(text.into_text())
+
+    /// Where the first tag stands of a value that is written anew, though it does not change.
+    fn tag_of(&self, key: &String, entry: Option<&Entry>) -> Option<usize> {
+        // One without an entry of its own is merged from others.
+        let merged = || self.entries.iter().find(|(name, _)| name.as_str() == "<<").map(|(_, entry)| *entry);
+        match self.changes.contains_key(key) {
+            true => None,
+            false => entry.or_else(merged).and_then(|entry| entry.odd.tag),
+        }
+    }
+
+    /// Whether an entry is written as it stands.
+    fn stands(&self, entry: &Entry, links: Links) -> bool {
+        match links {
+            Links::Stay => entry.odd.is_any(),
+            Links::WrittenOut => entry.odd.tag.is_some() && entry.odd.link.is_none(),
+        }
+    }
+
+    /// Whether what is read from a text is what is wanted.
+    fn is_met_by(&self, text: &str) -> bool {
+        let Ok(read) = parse::yaml(&Input::of(&text.into())) else { return false };
+        let read = read.to_json();
+        let count = read.as_object().map_or(0, Object::len);
+        let wanted = |key: &String| self.changes.get(key).or_else(|| self.data.get(key));
+        count == self.keys.len() && self.keys.iter().all(|key| is_same(self.input.text(), read.get(*key), wanted(key)))
+    }
+
+    fn first_odd(&self) -> usize {
+        let odd = self.entries.values().filter_map(|entry| entry.odd.tag.or(entry.odd.link));
+        odd.min().unwrap_or(0)
+    }
+
+    fn refused(&self, at: usize, why: &str) -> Box<Diagnostic> {
+        let line = self.input.text()[..at].matches('\n').count() + 1;
+        let message = format!("line {line} of the text cannot be written anew: {why}");
+        self.input
+            .fault(REFUSED, at, message)
+            .help("`edit_front_matter` touches nothing but what changes; or write out tags and aliases")
+    }
+}
+
+/// The lines of an entry, without the comments at its end that belong to no value; nothing if they do not stand for
+/// themselves.
+fn as_it_stands(source: &str, entry: &Entry) -> Result<Option<String>> {
+    let (Some(first), Some(last)) = (entry.stops.first(), entry.stops.last()) else { return Ok(None) };
+    let line_start = |at: usize| source[..at].rfind('\n').map_or(0, |end| end + 1);
+    let (start, end) = (line_start(*first), if *last == source.len() { *last } else { line_start(*last) });
+    let column = source[start..].len() - source[start..].trim_start_matches(' ').len();
+    let mut lines: Vec<&str> = source.get(start..end).unwrap_or_default().split_inclusive('\n').collect();
+    guard::spend(lines.len() * ITEM)?;
+    // Blank lines may belong to a block of lines that keeps them.
+    let keeps = lines.iter().any(|line| line.contains("|+") || line.contains(">+"));
+    let is_loose = |line: &str| {
+        let inked = line.trim_end();
+        (inked.is_empty() && !keeps) || inked.starts_with('#') || inked == "..."
+    };
+    while lines.last().is_some_and(|line| is_loose(line)) {
+        lines.pop();
+    }
+    let mut text = String::new();
+    for line in lines {
+        let indent = line.len() - line.trim_start_matches(' ').len();
+        if indent < column && !line.trim().is_empty() {
+            return Ok(None);
+        }
+        text.push_str(&line[indent.min(column)..]);
+    }
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    Ok(Some(text.replace("\r\n", "\n")))
 }
 
 /// An entry in its shape; nothing if that would be read as something else.
@@ -72,14 +210,17 @@ fn kept(source: &str, entry: &Entry, value: Option<&Json>) -> Result<Option<Stri
     page.entry(&entry.key, &entry.value, 0)?;
     let text = page.text.into_text();
     let read = parse::yaml(&Input::of(&text.as_str().into()));
-    let is_same = |read: Option<&Json>| match (read, value) {
+    Ok(read.is_ok_and(|read| is_same(source, read.to_json().get(&entry.key), value)).then_some(text))
+}
+
+fn is_same(source: &str, read: Option<&Json>, value: Option<&Json>) -> bool {
+    match (read, value) {
         // The end of the text ends a block of lines that has no line end there.
         (Some(Json::String(read)), Some(Json::String(value))) => {
             read == value || !source.ends_with('\n') && value.strip_suffix('\n') == Some(read)
         }
         (read, value) => read == value,
-    };
-    Ok(read.is_ok_and(|read| is_same(read.to_json().get(&entry.key))).then_some(text))
+    }
 }
 
 /// What is written, and the text it comes from.
@@ -157,6 +298,9 @@ impl Page<'_> {
     fn end(&mut self, value: &Node, outermost: bool) -> Result<()> {
         guard::spend(self.stops.len())?;
         let at = value.bytes.end;
+        if self.is_elsewhere(value) {
+            return self.push("\n");
+        }
         let stop = self.stops.iter().copied().find(|stop| *stop >= at && *stop > value.bytes.start).unwrap_or(at);
         let rest = self.source.get(at..stop).unwrap_or_default();
         let (line, below) = rest.split_once('\n').unwrap_or((rest, ""));
@@ -172,6 +316,11 @@ impl Page<'_> {
         }
         self.push("\n")?;
         self.gap(below)
+    }
+
+    /// Whether a value stands in another entry, which an alias led to: what is around it there does not come along.
+    fn is_elsewhere(&self, value: &Node) -> bool {
+        self.stops.first().is_some_and(|first| value.bytes.start < *first)
     }
 
     /// The comments and blank lines between a key and its block.
@@ -299,8 +448,33 @@ mod tests {
     fn changes_and_their_order_are_as_told() {
         let changes = json!({ "c": ["x"], "a": null, "d": "" });
         assert_eq!(rewritten("a: 1\nb: [x]\n", &changes, &["d", "b"]), "d: ''\nb: [x]\nc:\n- x\n");
-        // Where the shape cannot be kept, the values are.
-        assert_eq!(rewritten("b: &n [1]\na: *n\n", &json!({}), &[]), "a:\n- 1\nb:\n- 1\n");
+    }
+
+    #[test]
+    fn anchors_aliases_and_tags_stay_or_the_text_is_refused() {
+        let table = [
+            // The alias still comes behind its anchor: both stay, and so does all that belongs to them.
+            ("a: &n [1] # why\nb: *n\n", json!({ "c": 1 }), "a: &n [1] # why\nb: *n\nc: 1\n"),
+            ("b: !x\n  k: v # why\na: 'q'\n", json!({}), "a: q\nb: !x\n  k: v # why\n"),
+            ("a: !!str 12\nb: 0x1F\nc: .inf\n", json!({ "b": null }), "a: !!str 12\nc: .inf\n"),
+            ("base: &b {x: 1}\nown:\n  <<: *b # why\n  y: 2\n", json!({ "z": 3 }), "base: &b {x: 1}\nown:\n  <<: *b # why\n  y: 2\nz: 3\n"),
+            // It would come before its anchor, or lose it: it is written out, in the shape of what it stands for.
+            ("b: &n [1, .inf, 2024-01-02]\na: *n\n", json!({}), "a: [1, .inf, 2024-01-02]\nb: [1, .inf, 2024-01-02]\n"),
+            ("a: &n [1]\nb: *n\n", json!({ "a": 2 }), "a: 2\nb: [1]\n"),
+        ];
+        for (text, changes, wanted) in table {
+            assert_eq!(rewritten(text, &changes, &[]), wanted, "{text}");
+        }
+        for (text, line) in [
+            ("b: &n !x [1]\na: *n\n", "line 1"),
+            ("# why\nb: &n [!x 1]\na: *n\n", "line 2"),
+            ("!x\na: 1\n", "line "),
+            ("{a: !x 1}\n", "line 1"),
+            ("a: &n {k: !x 1}\n<<: *n\n", "line 1"),
+        ] {
+            let refused = rewrite_yaml(&Input::of(&text.into()), &json!({}), &[]).map_err(|fault| fault.to_string());
+            assert!(refused.as_ref().is_err_and(|why| why.contains(line) && why.contains("tag")), "{text}: {refused:?}");
+        }
     }
 
     fn value(depth: u32) -> BoxedStrategy<Json> {
@@ -334,5 +508,72 @@ mod tests {
                 prop_assert_eq!(read.to_json(), tree.clone(), "{}\n{}", text, once);
             }
         }
+
+        /// Whatever stands in a text, an edit of one key leaves what is read at every other one as it was, and what it
+        /// gives can be edited again to the same.
+        #[test]
+        fn an_edit_changes_what_it_names_and_nothing_else(text in document(), key in 0..8_usize, value in value(2)) {
+            let Ok(read) = parse::yaml(&Input::of(&text.as_str().into())) else { return Ok(()) };
+            let mut wanted = read.to_json();
+            let key = format!("k{key}");
+            let changes = json!({ key.as_str(): value });
+            match &value {
+                Json::Null => drop(wanted.as_object_mut().unwrap().remove(&key)),
+                value => drop(wanted.as_object_mut().unwrap().insert(key, value.clone())),
+            }
+            let tags = |text: &str| text.matches("!x").count();
+            if let Ok(once) = rewrite_yaml(&Input::of(&text.as_str().into()), &changes, &[]) {
+                let read = parse::yaml(&Input::of(&once.as_str().into())).unwrap_or_else(|fault| panic!("{fault}\n{text}\n{once}"));
+                prop_assert_eq!(read.to_json(), wanted.clone(), "{}\n{}", text, once);
+                let twice = rewrite_yaml(&Input::of(&once.as_str().into()), &changes, &[]).unwrap();
+                let read = parse::yaml(&Input::of(&twice.as_str().into())).unwrap();
+                prop_assert_eq!(read.to_json(), wanted.clone(), "{}\n{}", once, twice);
+            }
+            // The same between fences, where only lines of what changes are touched.
+            let fenced = format!("---\n{text}---\nText\n");
+            if let Ok(edited) = crate::edit::edit_front_matter(&fenced.as_str().into(), &changes, &Default::default()) {
+                let read = parse::front_matter(&Input::of(&edited.as_str().into())).unwrap().to_json();
+                prop_assert_eq!(&read["data"], &wanted, "{}\n{}", fenced, edited);
+                let lost = tags(&fenced).saturating_sub(tags(&edited));
+                let own = text.lines().skip_while(|line| !line.starts_with(&format!("{}:", changes.as_object().unwrap().keys().next().unwrap())));
+                let own: String = own.enumerate().take_while(|(at, line)| *at == 0 || line.starts_with(' ') || line.starts_with('-')).map(|(_, line)| line).collect();
+                prop_assert!(lost <= tags(&own), "{}\n{}", fenced, edited);
+            }
+        }
+    }
+
+    /// A document of some of these entries, each with its own number: the anchors that aliases name come first, mostly.
+    fn document() -> impl Strategy<Value = String> {
+        let entry = proptest::sample::select(vec![
+            "&a {x: 1, y: [2, 3]}",
+            "&a [one, 'two', .inf]",
+            "&a plain # beside",
+            "*a",
+            "[*a, 0123, 1_000]",
+            "\n  <<: *a\n  own: ~",
+            "{<<: *a, z: 0x1F}",
+            "!x tagged",
+            "!x [1, !x 2]",
+            "[!x 1, !!str 2, \"3\"]",
+            "\n- !x\n  k: v\n- 2024-01-02",
+            "|\n  block #\n\n  text\n",
+            "|+\n  keeps\n\n",
+            ">-\n  folded\n  text",
+            "\n  # above\n  - {a: b} # beside\n  - ~",
+            "\n    deep:\n        deeper: 1:30",
+            "\"double \\n: quoted\"",
+            "yes",
+            "-.INF",
+            "12345678901234567890",
+            "1e3",
+            "!!binary aGk=",
+        ]);
+        proptest::collection::vec((entry, proptest::option::of(Just("# between\n"))), 1..7).prop_map(|entries| {
+            let lines = entries.into_iter().enumerate().map(|(at, (entry, comment))| {
+                let text = format!("{}k{at}: {entry}", comment.unwrap_or_default());
+                if text.ends_with('\n') { text } else { text + "\n" }
+            });
+            lines.collect()
+        })
     }
 }

@@ -1,17 +1,20 @@
 //! YAML 1.2 in and out; `yes`, `no`, `on` and `off` are texts.
 
 mod flush;
+mod node;
+mod schema;
 
 pub use flush::{yaml_flush, yaml_scalar};
 
-use super::{Input, Plain};
+use super::Input;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{self, ITEM};
 use crate::value::{Json, Value};
-use serde::de::DeserializeSeed;
+use node::{Node, value_of};
+use serde::Deserialize;
 use serde_saphyr::options::AliasLimits;
 use serde_saphyr::{
-    Budget, DuplicateKeyPolicy, MessageFormatter, NonFiniteFloatPolicy, Options, SerializerOptions,
+    Budget, DuplicateKeyPolicy, MessageFormatter, NonFiniteFloatPolicy, Options, SerializerOptions, Spanned,
     UserMessageFormatter,
 };
 
@@ -36,7 +39,9 @@ pub(super) struct Refused {
 
 /// The value of the one YAML document in a text; an empty one is `()`.
 ///
-/// Keys are texts, as they are written; merge keys (`<<`) are merged. A key that stands twice, a second document,
+/// Plain scalars are what the core schema of YAML 1.2 says: `0123` is 123, `0o17` is 15, `0x1F` is 31, `~` is nothing;
+/// `1_000`, `1:30`, dates and `yes` are texts. So are `.inf`, `.nan` and numbers beyond 1.8e308, which JSON cannot say;
+/// a whole number beyond 64 bits is the nearest float. Keys are texts, as they are written; merge keys (`<<`) are merged. A key that stands twice, a second document,
 /// aliases that grow beyond a million nodes and nesting beyond 64 levels are faults `parse.yaml`.
 pub fn yaml(input: &Input<'_>) -> Result<Value> {
     parse(input.text())?.map_err(|refused| {
@@ -48,10 +53,13 @@ pub fn yaml(input: &Input<'_>) -> Result<Value> {
 pub(super) fn parse(text: &str) -> Result<std::result::Result<Value, Refused>> {
     guard::price("a comment of YAML", longest_comment(text)?, COMMENT)?;
     let read = serde_saphyr::with_deserializer_from_str_with_options(text, options(), |deserializer| {
-        Plain { last_wins: false }.deserialize(deserializer)
+        Spanned::<Node>::deserialize(deserializer)
     });
     guard::check()?;
-    Ok(read.map_err(|error| refused(&error, text)))
+    match read {
+        Ok(node) => value_of(node, text).map(Ok),
+        Err(error) => Ok(Err(refused(&error, text))),
+    }
 }
 
 /// What a byte of a comment takes, in nanoseconds: the parser asks for nothing within it.

@@ -1,12 +1,15 @@
 //! What one file asks for: grants, effects, limits, packs and roots, so that a later version of it that asks for more is
 //! noticed.
 
+mod narrower;
+
 use super::config::default_paths;
 use crate::definition::{
     Definitions, Git, Grants, LimitsOverride, PackDefinition, ProgramGrant, Tool, Workspace, read, read_workspace,
 };
 use crate::guard::Limits;
 use crate::source::Source;
+use narrower::{covers_glob, covers_variable};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -27,7 +30,14 @@ const LISTS: [(&str, &str); 8] = [
     ("root ", "roots:"),
     ("path ", "paths:"),
 ];
+/// What single programs may do: the name of the program follows, and behind a tab what it may.
+const PROGRAM_NETWORK: &str = "run-network ";
+const PROGRAM_READS: &str = "run-read ";
+const PROGRAM_WRITES: &str = "run-write ";
+const PROGRAM_VARIABLES: &str = "run-env ";
 const GIT: &str = "git";
+/// That there is a graph: its limits count, written or not.
+const HAS_GRAPH: &str = "graph";
 const EFFECT: &str = "effect ";
 const EFFECTS: [&str; 5] = ["pure", "reads", "changes", "writes", "runs"];
 const LIMIT: &str = "limit ";
@@ -57,6 +67,7 @@ impl Permissions {
             asked.add_tool(tool);
         }
         if let Some(graph) = &definitions.graph {
+            asked.0.insert(HAS_GRAPH.to_owned(), 1);
             asked.add_limits(GRAPH, &graph.limits);
         }
         asked
@@ -108,7 +119,7 @@ impl Permissions {
         self.extend("read ", read.iter().cloned().chain(default_paths(name, pack)));
         self.extend("write ", write.iter().cloned());
         self.extend("env ", env.iter().cloned());
-        self.extend("run ", run.iter().map(program));
+        run.iter().for_each(|grant| self.add_program(grant, read, write));
         self.extend("root-marker ", root.iter().filter(|marker| *marker != ".").cloned());
         match git {
             Git::None => {}
@@ -117,6 +128,18 @@ impl Permissions {
             Git::Fetch => drop(self.0.insert(GIT.to_owned(), 3)),
         }
         self.add_limits("", limits);
+    }
+
+    /// A program, and what it may touch: what the pack may where its grant does not say.
+    fn add_program(&mut self, grant: &ProgramGrant, pack_reads: &[String], pack_writes: &[String]) {
+        // Every field is named: a new one has to say what it lets the program do.
+        let ProgramGrant { program, network, read, write, env } = grant;
+        self.extend("run ", [program.clone()]);
+        self.extend(PROGRAM_NETWORK, network.then(|| program.clone()));
+        let of = |values: &[String]| values.iter().map(|value| format!("{program}\t{value}")).collect::<Vec<_>>();
+        self.extend(PROGRAM_READS, of(read.as_deref().unwrap_or(pack_reads)));
+        self.extend(PROGRAM_WRITES, of(write.as_deref().unwrap_or(pack_writes)));
+        self.extend(PROGRAM_VARIABLES, of(env));
     }
 
     fn add_tool(&mut self, tool: &Tool) {
@@ -159,11 +182,36 @@ impl Permissions {
     /// What of this was not asked for before, or not as far.
     //= docs/spec.md#trust
     //# A trusted edit MUST NOT widen what its file asks for: no grant, no effect, no limit.
+    //= docs/spec.md#trust
+    //# A trusted edit that asks for the same or for less MUST be used without asking.
     pub fn beyond(&self, before: &Self) -> Self {
-        let limits = before.0.keys().filter(|key| key.starts_with(LIMIT));
-        let keys: BTreeSet<&String> = self.0.keys().chain(limits).collect();
-        let wider = keys.into_iter().filter(|key| self.reach(key) > before.reach(key));
+        let limits = before.0.keys().filter(|key| key.starts_with(LIMIT) && self.has_owner(key));
+        let keys: BTreeSet<&String> = self.0.keys().filter(|key| *key != HAS_GRAPH).chain(limits).collect();
+        let wider = keys.into_iter().filter(|key| self.reach(key) > before.reach(key) && !before.covers(key));
         Self(wider.map(|key| (key.clone(), self.reach(key))).collect())
+    }
+
+    /// Whether what a limit is one of is still there: a tool or a graph that is gone uses nothing.
+    fn has_owner(&self, limit: &str) -> bool {
+        match limit.strip_prefix(LIMIT).and_then(|limit| limit.rsplit_once(' ')) {
+            None => true,
+            Some((GRAPH, _)) => self.0.contains_key(HAS_GRAPH),
+            Some((owner, _)) => self.0.contains_key(&format!("{EFFECT}{owner}")),
+        }
+    }
+
+    /// Whether a wider grant of the same kind covers a permission.
+    fn covers(&self, key: &str) -> bool {
+        let any = |kind: &str, covers: fn(&str, &str) -> bool| {
+            let after = key.strip_prefix(kind)?;
+            Some(self.0.keys().filter_map(|known| known.strip_prefix(kind)).any(|before| covers(before, after)))
+        };
+        any("read ", covers_glob)
+            .or_else(|| any("write ", covers_glob))
+            .or_else(|| any("env ", covers_variable))
+            .or_else(|| any(PROGRAM_READS, of_one_program))
+            .or_else(|| any(PROGRAM_WRITES, of_one_program))
+            .unwrap_or(false)
     }
 
     /// Whether nothing is asked for.
@@ -171,12 +219,50 @@ impl Permissions {
         self.0.is_empty()
     }
 
+    /// What a program may, in words: what it may read and write only where that is not what the pack may.
+    fn of_program(&self, program: &str) -> String {
+        let of = |kind: &str| -> Vec<&str> {
+            let values = self.0.keys().filter_map(|key| key.strip_prefix(kind)?.split_once('\t'));
+            values.filter(|(name, _)| *name == program).map(|(_, value)| value).collect()
+        };
+        let pack = |kind: &str| self.0.keys().filter_map(|key| key.strip_prefix(kind)).collect::<Vec<_>>();
+        let mut more = Vec::new();
+        more.extend(self.0.contains_key(&format!("{PROGRAM_NETWORK}{program}")).then(|| "with the network".to_owned()));
+        for (kind, of_pack, word) in [(PROGRAM_READS, "read ", "reads"), (PROGRAM_WRITES, "write ", "writes")] {
+            let own = of(kind);
+            if own != pack(of_pack) {
+                more.push(if own.is_empty() { format!("{word} nothing") } else { format!("{word} {}", listed(&own)) });
+            }
+        }
+        let variables = of(PROGRAM_VARIABLES);
+        more.extend((!variables.is_empty()).then(|| format!("environment: {}", listed(&variables))));
+        if more.is_empty() { String::new() } else { format!(" ({})", more.join("; ")) }
+    }
+
+    /// The programs of which only something is here that they may, as in what an edit asks for beyond what it did.
+    fn grown_programs(&self) -> Vec<String> {
+        let kinds = [PROGRAM_NETWORK, PROGRAM_READS, PROGRAM_WRITES, PROGRAM_VARIABLES];
+        let of = |key: &String| {
+            let rest = kinds.iter().find_map(|kind| key.strip_prefix(kind))?;
+            Some(rest.split_once('\t').map_or(rest, |(program, _)| program).to_owned())
+        };
+        let programs: BTreeSet<String> = self.0.keys().filter_map(of).collect();
+        let here = programs.into_iter().filter(|program| !self.0.contains_key(&format!("run {program}")));
+        here.map(|program| format!("{program:?}{}", self.of_program(&program))).collect()
+    }
+
     /// In words, one part for each kind: `reads "."`, `git: write`.
     pub fn words(&self) -> Vec<String> {
         let mut words = Vec::new();
         for (kind, word) in LISTS {
-            let values: Vec<String> =
-                self.0.keys().filter_map(|key| key.strip_prefix(kind)).map(|value| format!("{value:?}")).collect();
+            let named = |value: &str| match kind {
+                "run " => format!("{value:?}{}", self.of_program(value)),
+                _ => format!("{value:?}"),
+            };
+            let mut values: Vec<String> = self.0.keys().filter_map(|key| key.strip_prefix(kind)).map(named).collect();
+            if kind == "run " {
+                values.extend(self.grown_programs());
+            }
             if !values.is_empty() {
                 words.push(format!("{word} {}", values.join(", ")));
             }
@@ -200,16 +286,16 @@ impl Permissions {
     }
 }
 
-/// A program and all that its grant says of it, as one permission: who changes any part of it asks again.
-fn program(grant: &ProgramGrant) -> String {
-    // Every field is named: a new one has to say what it lets the program do.
-    let ProgramGrant { program, network, read, write, env } = grant;
-    let mut more = Vec::new();
-    more.extend(network.then(|| "with the network".to_owned()));
-    more.extend(read.as_ref().map(|globs| format!("reads {globs:?}")));
-    more.extend(write.as_ref().map(|globs| format!("writes {globs:?}")));
-    more.extend((!env.is_empty()).then(|| format!("environment: {}", env.join(", "))));
-    if more.is_empty() { program.clone() } else { format!("{program} ({})", more.join("; ")) }
+/// Whether a grant of a program covers another one: of the same program.
+fn of_one_program(before: &str, after: &str) -> bool {
+    match (before.split_once('\t'), after.split_once('\t')) {
+        (Some((one, before)), Some((other, after))) => one == other && covers_glob(before, after),
+        _ => false,
+    }
+}
+
+fn listed(values: &[&str]) -> String {
+    values.iter().map(|value| format!("{value:?}")).collect::<Vec<_>>().join(", ")
 }
 
 fn limit_key(owner: &str, name: &str) -> String {

@@ -1,7 +1,7 @@
 //! What there is to trust in a workspace: each file, whether it is new or changed, and what it asks for.
 
-use super::super::terminal::{Terminal, printable};
-use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use super::super::terminal::Terminal;
+use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean, quoted};
 use crate::registry::{Permissions, SETTINGS, Trust, hash, workspace_files};
 use crate::source::Source;
 use crate::value::Json;
@@ -152,7 +152,7 @@ impl Listing {
     /// Writes a line for each file that is new, changed, or to be trusted further; the others are counted.
     pub fn show(&self, terminal: &Terminal) {
         let rows: Vec<(&Row, String)> =
-            self.rows.iter().filter(|row| row.is_news()).map(|row| (row, printable(&row.path))).collect();
+            self.rows.iter().filter(|row| row.is_news()).map(|row| (row, quoted(&row.path))).collect();
         let width = rows.iter().map(|(_, path)| path.chars().count()).max().unwrap_or(0);
         for (row, path) in &rows {
             let line = format!("{path:width$}  {:7}  {}", row.state.name(), row.words());

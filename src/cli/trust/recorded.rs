@@ -2,10 +2,9 @@
 
 use super::super::options::Format;
 use super::super::record::{change_record, load_record, record_path};
-use super::super::terminal::printable;
 use super::super::{Ended, Exit, Session};
 use super::listing::{date, pack_of};
-use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean, quoted};
 use crate::registry::{TrustRecord, Trusted};
 use crate::value::Json;
 use crate::world::disk::Disk;
@@ -36,14 +35,14 @@ pub fn list(session: &Session) -> Ended {
     let now = session.workspace.now_ms();
     for (root, trust) in &record.workspaces {
         let gone = if Disk::new(root, []).is_ok() { "" } else { " (there is no such folder any more)" };
-        terminal.line(&format!("{}{gone}", printable(root)));
+        terminal.line(&format!("{}{gone}", quoted(root)));
         for (path, file) in &trust.files {
             let edits = match file.edits_until {
                 Some(until) if until > now => format!("  edits until {}", date(until)),
                 Some(until) => format!("  edits until {}, which is over", date(until)),
                 None => String::new(),
             };
-            let line = format!("  {}  {}{edits}", printable(path), file.permissions.words().join("  "));
+            let line = format!("  {}  {}{edits}", quoted(path), file.permissions.words().join("  "));
             terminal.line(line.trim_end());
         }
     }
@@ -70,7 +69,7 @@ pub fn revoke(session: &Session, names: &[String]) -> Ended {
     if session.shared.format == Format::Json {
         session.terminal.json(&json!({ "workspace": root, "revoked": taken }));
     } else {
-        taken.iter().for_each(|path| session.terminal.line(&format!("trusted no more: {}", printable(path))));
+        taken.iter().for_each(|path| session.terminal.line(&format!("trusted no more: {}", quoted(path))));
     }
     Ok(Exit::Well)
 }

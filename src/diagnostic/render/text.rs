@@ -1,5 +1,6 @@
 //! Diagnostics as rustc draws them.
 
+use crate::diagnostic::printable::{printable, printable_source};
 use crate::diagnostic::{Diagnostic, Severity};
 use annotate_snippets::renderer::{DecorStyle, Renderer};
 use annotate_snippets::{AnnotationKind, Group, Level, Snippet};
@@ -19,18 +20,18 @@ fn draw(renderer: &Renderer, diagnostic: &Diagnostic) -> String {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
-    let title = level.primary_title(diagnostic.message.as_str()).id(diagnostic.code.0);
+    let title = level.primary_title(printable(&diagnostic.message)).id(diagnostic.code.0);
     let mut group = Group::with_title(title);
     if let Some(place) = &diagnostic.at {
         let annotation = AnnotationKind::Primary.span(place.span.clone());
-        group =
-            group.element(Snippet::source(&*place.source.text).path(place.source.path.as_str()).annotation(annotation));
+        let excerpt = Snippet::source(printable_source(&place.source.text)).path(printable(&place.source.path));
+        group = group.element(excerpt.annotation(annotation));
     }
     for place in &diagnostic.trace {
-        group = group.element(Level::NOTE.message(format!("called at {place}")));
+        group = group.element(Level::NOTE.message(printable(&format!("called at {place}"))));
     }
     if let Some(help) = &diagnostic.help {
-        group = group.element(Level::HELP.message(help.as_str()));
+        group = group.element(Level::HELP.message(printable(help)));
     }
     let drawn = renderer.render(&[group]);
     drawn.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")

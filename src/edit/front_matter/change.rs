@@ -220,7 +220,7 @@ impl Change<'_> {
         let wanted: Vec<Value> = new.iter().map(Value::from_json).collect();
         let mut pieces = Vec::with_capacity(new.len());
         let mut done = 0;
-        let kept = |bytes: &Range<usize>| self.text[bytes.clone()].to_owned();
+        let kept = |bytes: &Range<usize>| self.text[self.with_properties(bytes)].to_owned();
         for (gone, come) in gaps(old, &wanted) {
             pieces.extend(items[done..gone.start].iter().map(|item| kept(&item.bytes)));
             done = gone.end;
@@ -229,8 +229,8 @@ impl Change<'_> {
             }
         }
         pieces.extend(items[done..].iter().map(|item| kept(&item.bytes)));
-        let second = items.get(1).map(|second| first.bytes.end..second.bytes.start);
-        self.join(node, first.bytes.start..last.bytes.end, second, &pieces);
+        let second = items.get(1).map(|second| first.bytes.end..self.with_properties(&second.bytes).start);
+        self.join(node, self.with_properties(&first.bytes).start..last.bytes.end, second, &pieces);
         Ok(true)
     }
 
@@ -244,7 +244,7 @@ impl Change<'_> {
         for entry in entries {
             let Some(new) = new.get(&entry.key) else { continue };
             if old.get(entry.key.as_str()) == Some(&Value::from_json(new)) {
-                pieces.push(self.text[entry.at..entry.value.bytes.end].to_owned());
+                pieces.push(self.text[self.with_properties(&(entry.at..entry.value.bytes.end))].to_owned());
             } else {
                 pieces.push(self.style_of(&entry.value)?.flowing_entry(&entry.key, new)?);
             }
@@ -253,9 +253,26 @@ impl Change<'_> {
             guard::spend(ITEM + 4 * entries.len())?;
             pieces.push(self.added_style().flowing_entry(key, value)?);
         }
-        let second = entries.get(1).map(|second| first.value.bytes.end..second.at);
-        self.join(node, first.at..last.value.bytes.end, second, &pieces);
+        let start = |entry: &Entry| self.with_properties(&(entry.at..entry.at)).start;
+        let second = entries.get(1).map(|second| first.value.bytes.end..start(second));
+        self.join(node, start(first)..last.value.bytes.end, second, &pieces);
         Ok(true)
+    }
+
+    /// The bytes of something in a flowing list or map with the tags and anchors before it: they belong to it.
+    fn with_properties(&self, bytes: &Range<usize>) -> Range<usize> {
+        let mut start = bytes.start;
+        loop {
+            let before = self.text[..start].trim_end();
+            let word = match before.ends_with('>').then(|| before.rfind("!<")).flatten() {
+                Some(at) => at,
+                None => before.rfind(|c: char| c.is_whitespace() || ",[{".contains(c)).map_or(0, |at| at + 1),
+            };
+            if !before[word..].starts_with(['!', '&']) {
+                return start..bytes.end;
+            }
+            start = word;
+        }
     }
 
     /// Puts `pieces` into a flowing list or map: `inner` are the bytes from its first item to its last, `between`

@@ -16,6 +16,22 @@ fn edit_with(block: &str, changes: &Json, how: &FrontMatter) -> String {
     inner.unwrap_or_else(|| panic!("the frame was touched: {edited}")).to_owned()
 }
 
+/// A tag or an anchor in a flowing list or map belongs to the item behind it, and stays with it.
+#[test]
+fn tags_of_what_stays_in_a_flowing_list_stay() {
+    let list = |items: &str| format!("---\na: {items}\n---\n");
+    for (before, wanted, after) in [
+        ("[1, !x 2]", json!([0, 2]), "[0, !x 2]"),
+        ("[!x 1, 2]", json!([2]), "[2]"),
+        ("[!x 1, !<tag:a,b:c> 2, 3]", json!([1, 2, 4]), "[!x 1, !<tag:a,b:c> 2, 4]"),
+        ("{b: !x 1, c: 2}", json!({ "b": 1, "c": 3 }), "{b: !x 1, c: 3}"),
+    ] {
+        let text = list(before);
+        let edited = edit_front_matter(&text.as_str().into(), &json!({ "a": wanted }), &FrontMatter::default());
+        assert_eq!(edited.map_err(|fault| fault.to_string()), Ok(list(after)), "{before}");
+    }
+}
+
 #[test]
 fn a_scalar_changes_within_its_line() {
     for (block, changes, wanted) in [

@@ -35,6 +35,58 @@ fn words_stay_texts_and_numbers_are_numbers() {
     assert_eq!(read("x: &x { a: 1 }\ny: { <<: *x, b: 2 }\n"), json!({ "x": { "a": 1 }, "y": { "a": 1, "b": 2 } }));
 }
 
+/// A row for each spelling: the core schema of YAML 1.2 decides, and what JSON cannot say stays a text.
+#[test]
+fn plain_scalars_are_what_the_core_schema_says() {
+    let table = [
+        ("", json!(null)),
+        ("~", json!(null)),
+        ("null", json!(null)),
+        ("NULL", json!(null)),
+        ("nULL", json!("nULL")),
+        ("true", json!(true)),
+        ("False", json!(false)),
+        ("tRUE", json!("tRUE")),
+        ("yes", json!("yes")),
+        ("0", json!(0)),
+        ("0123", json!(123)),
+        ("-007", json!(-7)),
+        ("+12", json!(12)),
+        ("089", json!(89)),
+        ("0o17", json!(15)),
+        ("0x1F", json!(31)),
+        ("0X1F", json!("0X1F")),
+        ("-0x1F", json!("-0x1F")),
+        ("0b11", json!("0b11")),
+        ("1_000", json!("1_000")),
+        ("1:30", json!("1:30")),
+        ("2024-01-02", json!("2024-01-02")),
+        ("1.", json!(1.0)),
+        (".5", json!(0.5)),
+        ("1e3", json!(1000.0)),
+        ("012.5", json!(12.5)),
+        ("18446744073709551615", json!(18_446_744_073_709_551_615.0)),
+        (".inf", json!(".inf")),
+        ("-.INF", json!("-.INF")),
+        (".nan", json!(".nan")),
+        ("1e999", json!("1e999")),
+        ("inf", json!("inf")),
+        ("\"0123\"", json!("0123")),
+        ("'1_000'", json!("1_000")),
+        ("!!str 12", json!("12")),
+        ("!!float 1", json!(1.0)),
+    ];
+    for (written, value) in table {
+        let text = format!("\u{feff}# é\na: {written} # why\nb: [{written}, &x {written}]\nc: *x\n");
+        let wanted = json!({ "a": value, "b": [value, value], "c": value });
+        match written {
+            // Two anchors of nothing, and a flowing nothing, are written otherwise.
+            "" => assert_eq!(read("a:\n"), json!({ "a": null })),
+            _ => assert_eq!(read(&text), wanted, "{written}"),
+        }
+    }
+}
+
 #[test]
 fn faults_say_where_and_what_to_do() {
     assert!(fault("a: 1\nb: 2\na: 3\n").starts_with("text:3:1: "), "{}", fault("a: 1\nb: 2\na: 3\n"));

@@ -1,0 +1,91 @@
+//! Texts of strangers as a terminal may show them: nothing in them moves a cursor, begins a line, or turns letters round.
+
+/// Whether a letter is one that a reader sees where it stands.
+fn is_plain(letter: char) -> bool {
+    !letter.is_control()
+        && !matches!(letter,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// A text on one line: every letter that is not seen is written out, line ends too.
+pub fn printable(text: &str) -> String {
+    escaped(text, |_| false)
+}
+
+/// The same for a text of several lines: its line ends and tabs stay.
+pub fn printable_lines(text: &str) -> String {
+    escaped(text, |letter| matches!(letter, '\n' | '\t'))
+}
+
+/// JSON as a terminal may show it: what its texts have of such letters is written as JSON escapes.
+pub fn printable_json(json: &str) -> String {
+    let mut shown = String::with_capacity(json.len());
+    for letter in json.chars() {
+        match is_plain(letter) || letter == '\n' {
+            true => shown.push(letter),
+            false => shown.extend(letter.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}"))),
+        }
+    }
+    shown
+}
+
+/// A path or a name among other words: in quotes if blanks or unseen letters could make it look like several words.
+pub fn quoted(name: &str) -> String {
+    let is_word = !name.is_empty() && name.chars().all(|letter| is_plain(letter) && !letter.is_whitespace());
+    if is_word { name.to_owned() } else { format!("\"{}\"", printable(name)) }
+}
+
+/// A source text of which an excerpt is drawn: each letter keeps its bytes, so that places stay what they are.
+pub(super) fn printable_source(text: &str) -> String {
+    let stays = |letter: char| is_plain(letter) || matches!(letter, '\n' | '\t' | '\r');
+    if text.chars().all(stays) && !text.contains('\r') {
+        return text.to_owned();
+    }
+    let mut shown = String::with_capacity(text.len());
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        shown.push(match (letter, letter.len_utf8()) {
+            ('\r', _) if letters.peek() == Some(&'\n') => letter,
+            (letter, _) if letter != '\r' && stays(letter) => letter,
+            (_, 1) => '?',
+            (_, 2) => '\u{b7}',
+            (_, 3) => '\u{fffd}',
+            _ => '\u{1f6ab}',
+        });
+    }
+    shown
+}
+
+fn escaped(text: &str, stays: fn(char) -> bool) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            letter if is_plain(letter) || stays(letter) => shown.push(letter),
+            '\n' => shown.push_str("\\n"),
+            '\t' => shown.push_str("\\t"),
+            '\r' => shown.push_str("\\r"),
+            letter => shown.extend(letter.escape_unicode()),
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_seen_is_written_out() {
+        let hostile = "a\nb\r\t\u{1b}[2J\u{9b}\u{202e}\u{2028}\u{e0041}";
+        assert_eq!(printable(hostile), "a\\nb\\r\\t\\u{1b}[2J\\u{9b}\\u{202e}\\u{2028}\\u{e0041}");
+        assert_eq!(printable_lines("a\n\tb\u{1b}"), "a\n\tb\\u{1b}");
+        assert_eq!(printable_json("{\"\u{202e}\u{e0041}\":\n1}"), "{\"\\u202e\\udb40\\udc41\":\n1}");
+        assert_eq!(quoted("a b\n"), "\"a b\\n\"");
+        assert_eq!(quoted("é/ü.toml"), "é/ü.toml");
+        let drawn = printable_source(hostile);
+        assert_eq!((drawn.len(), drawn.lines().count()), (hostile.len(), 2));
+        assert!(drawn.chars().all(|letter| is_plain(letter) || matches!(letter, '\n' | '\t')), "{drawn:?}");
+    }
+}
