@@ -29,7 +29,7 @@ pub use skills::{Digests, Rejected, SKILL_FILE, Skill, SkillFile, Skills, found_
 pub use texts::Texts;
 pub use trust::{TRUST_RECORD, Trust, TrustRecord, Trusted, UNTRUSTED, hash};
 pub use uri::{UriTemplate, Variables};
-pub use workspace_files::{is_withheld, workspace_files};
+pub use workspace_files::{is_withheld, pack_of_file, workspace_files};
 
 use config::configure;
 
@@ -137,6 +137,10 @@ impl Refused {
     //= docs/spec.md#reload
     //# A call of a part that is refused MUST be answered with the reason.
     pub fn fault(&self) -> Box<Diagnostic> {
+        if is_withheld(&self.why) {
+            let what = format!("the {} `{}` is not served: {}", self.part.name(), self.name, self.why.message);
+            return Diagnostic::new(Code::NOT_FOUND, what).help(self.why.help.clone().unwrap_or_default());
+        }
         let what = format!("the {} `{}` is not served, since it is broken", self.part.name(), self.name);
         let fault = Diagnostic::new(Code::NOT_FOUND, format!("{what}: {}", self.why));
         fault.help("whoever maintains the pack can mend it; `toolsd check` shows all that is wrong")

@@ -6,11 +6,12 @@ use crate::diagnostic::{Diagnostic, Result};
 use crate::primitive::Effect;
 use crate::registry::{
     Assembly, Choice, Files, Layer, PackParts, Part, Refused, Registry, Served, Settings, Trust, Worlds, assemble,
-    compile, grant, granted_paths, merge, no_pack, outer_roots, root_of, serves,
+    compile, grant, granted_paths, is_withheld, merge, no_pack, outer_roots, pack_of_file, root_of, serves,
 };
 use crate::world::{World, path};
 use rayon::prelude::*;
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Where packs come from, and where they work.
@@ -52,7 +53,11 @@ pub fn load(site: &dyn Site, previous: &Registry) -> Registry {
     let loaded = loading.packs(&names, &files, &choice);
     let (mut dormant, mut stale, mut fresh, mut kept) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut refused = Vec::new();
-    for (name, pack) in names.iter().zip(loaded) {
+    let withheld = withheld_by_pack(&faults);
+    for (name, mut pack) in names.iter().zip(loaded) {
+        if let Some(why) = withheld.get(name.as_str()) {
+            pack.follows_from(why);
+        }
         faults.extend(pack.faults);
         refused.extend(pack.refused);
         match pack.found {
@@ -138,6 +143,27 @@ enum Found {
     Broken { last_good: bool },
     /// It does not serve here; the markers that it looked for.
     Dormant(Vec<String>),
+}
+
+/// The first fault of each pack that says that a file of it is withheld.
+fn withheld_by_pack(faults: &[Diagnostic]) -> BTreeMap<String, Diagnostic> {
+    let mut found = BTreeMap::new();
+    for fault in faults.iter().filter(|fault| is_withheld(fault)) {
+        if let Some(pack) = fault.at.as_ref().and_then(|at| pack_of_file(&at.source.path)) {
+            found.entry(pack.to_owned()).or_insert_with(|| fault.clone());
+        }
+    }
+    found
+}
+
+impl Loaded {
+    /// What is wrong with a pack of which a file is withheld follows from that: only that is told.
+    //= docs/spec.md#trust
+    //# What only follows from a file that is not trusted MUST be told as that, once for each pack.
+    fn follows_from(&mut self, why: &Diagnostic) {
+        self.faults.retain(|fault| !fault.is_error());
+        self.refused.iter_mut().for_each(|refused| refused.why = why.clone());
+    }
 }
 
 impl From<Found> for Loaded {

@@ -27,7 +27,7 @@ pub fn status(registry: &Registry) -> Json {
                 "title": definition.title.value,
                 "version": definition.version,
                 "state": state,
-                "may": Permissions::of_pack(&pack.name, definition).words(),
+                "may": Permissions::of_served(registry, &pack.name).words(),
             })
         })
         .collect();

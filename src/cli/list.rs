@@ -5,10 +5,11 @@ use super::terminal::{Style, Terminal};
 use super::{Ended, Exit, Session};
 use crate::definition::Operation;
 use crate::diagnostic::Code;
-use crate::registry::{Registry, ServedTool};
+use crate::registry::{Pack, Permissions, Registry, ServedTool};
 use crate::value::Json;
 use clap::Args;
 use serde_json::json;
+use std::sync::Arc;
 
 /// List packs, tools, resources and prompts.
 #[derive(Args)]
@@ -16,6 +17,9 @@ pub struct List {
     /// Show the files of the packs and the layer that each comes from.
     #[arg(long = "where")]
     files: bool,
+    /// Show what each pack may do, in the words in which `toolsd trust` asks for it.
+    #[arg(long, conflicts_with = "files")]
+    grants: bool,
 }
 
 impl List {
@@ -27,7 +31,10 @@ impl List {
         service.describe();
         let registry = service.registry();
         if session.shared.format == Format::Json {
-            session.terminal.json(&as_json(&registry));
+            session.terminal.json(&if self.grants { grants_as_json(&registry) } else { as_json(&registry) });
+        } else if self.grants {
+            session.tell_faults(&registry);
+            show_grants(&session.terminal, &registry);
         } else {
             session.tell_faults(&registry);
             show(&session.terminal, &registry);
@@ -35,6 +42,24 @@ impl List {
         // What is wrong inside a pack is told, not an error of the list; a pack that there is not is one.
         let unknown = registry.faults.iter().any(|fault| fault.code == Code("unknown-pack"));
         Ok(if unknown { Exit::Usage } else { Exit::Well })
+    }
+}
+
+fn grants_as_json(registry: &Registry) -> Json {
+    let pack =
+        |pack: &Arc<Pack>| json!({ "name": pack.name, "may": Permissions::of_served(registry, &pack.name).words() });
+    json!({ "packs": registry.packs.iter().map(pack).collect::<Vec<_>>() })
+}
+
+fn show_grants(terminal: &Terminal, registry: &Registry) {
+    let row = |pack: &Arc<Pack>| {
+        let words = Permissions::of_served(registry, &pack.name).words();
+        let may = if words.is_empty() { "nothing outside of itself".to_owned() } else { words.join("  ") };
+        vec![pack.name.clone(), may]
+    };
+    terminal.table(&["pack", "may"], registry.packs.iter().map(row).collect());
+    if registry.packs.is_empty() {
+        terminal.note("no pack serves here; `toolsd doctor` says why");
     }
 }
 

@@ -148,7 +148,11 @@ impl Session {
 
     /// Tells what is wrong with the packs, on standard error. Many files that nobody trusted are one line.
     pub fn tell_faults(&self, registry: &Registry) {
-        let (untrusted, others): (Vec<_>, Vec<_>) = registry.faults.iter().partition(|fault| fault.code == UNTRUSTED);
+        self.tell(registry.faults.iter());
+    }
+
+    fn tell<'a>(&self, faults: impl Iterator<Item = &'a Diagnostic>) {
+        let (untrusted, others): (Vec<_>, Vec<_>) = faults.partition(|fault| fault.code == UNTRUSTED);
         if untrusted.len() > 3 {
             let message = format!("{} files are not trusted and so not used", untrusted.len());
             let help = "`toolsd check` lists them; read them, then run `toolsd trust`";
@@ -156,7 +160,14 @@ impl Session {
         } else {
             untrusted.iter().for_each(|fault| self.terminal.fault(fault));
         }
-        others.iter().for_each(|fault| self.terminal.fault(fault));
+        // What is wrong in one way with many parts is one line.
+        let mut seen: Vec<&Diagnostic> = Vec::new();
+        for fault in others {
+            if seen.iter().all(|known| known.message != fault.message || known.help != fault.help) {
+                self.terminal.fault(fault);
+                seen.push(fault);
+            }
+        }
     }
 
     /// The fault of a name that nothing here answers.
@@ -170,8 +181,11 @@ impl Session {
         if registry.packs.is_empty() && registry.refused.is_empty() {
             return self.nothing_serves(registry);
         }
-        self.tell_faults(registry);
-        if let Some(refused) = registry.refused.iter().find(|refused| refused.name == name) {
+        let refused = registry.refused.iter().find(|refused| refused.name == name);
+        // A reason that is told with the refusal is not told before it, too.
+        let told = refused.map(|refused| refused.why.message.as_str());
+        self.tell(registry.faults.iter().filter(|fault| told != Some(fault.message.as_str())));
+        if let Some(refused) = refused {
             return refused.fault();
         }
         let fault = Diagnostic::new(Code("usage"), format!("there is no {what} `{name}`"));
@@ -188,6 +202,9 @@ impl Session {
         let dormant: Vec<String> =
             registry.dormant.iter().map(|(name, when)| format!("`{name}` looked for {}", looked_for(when))).collect();
         let help = match dormant.is_empty() {
+            _ if registry.withheld().next().is_some() => {
+                "its files are not trusted, as told above: read them, then run `toolsd trust`; `toolsd doctor` says more".to_owned()
+            }
             true => "there are no packs; `toolsd new pack NAME` writes one".to_owned(),
             false => dormant.join("; "),
         };

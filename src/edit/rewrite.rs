@@ -457,7 +457,11 @@ mod tests {
             ("a: &n [1] # why\nb: *n\n", json!({ "c": 1 }), "a: &n [1] # why\nb: *n\nc: 1\n"),
             ("b: !x\n  k: v # why\na: 'q'\n", json!({}), "a: q\nb: !x\n  k: v # why\n"),
             ("a: !!str 12\nb: 0x1F\nc: .inf\n", json!({ "b": null }), "a: !!str 12\nc: .inf\n"),
-            ("base: &b {x: 1}\nown:\n  <<: *b # why\n  y: 2\n", json!({ "z": 3 }), "base: &b {x: 1}\nown:\n  <<: *b # why\n  y: 2\nz: 3\n"),
+            (
+                "base: &b {x: 1}\nown:\n  <<: *b # why\n  y: 2\n",
+                json!({ "z": 3 }),
+                "base: &b {x: 1}\nown:\n  <<: *b # why\n  y: 2\nz: 3\n",
+            ),
             // It would come before its anchor, or lose it: it is written out, in the shape of what it stands for.
             ("b: &n [1, .inf, 2024-01-02]\na: *n\n", json!({}), "a: [1, .inf, 2024-01-02]\nb: [1, .inf, 2024-01-02]\n"),
             ("a: &n [1]\nb: *n\n", json!({ "a": 2 }), "a: 2\nb: [1]\n"),
@@ -473,7 +477,10 @@ mod tests {
             ("a: &n {k: !x 1}\n<<: *n\n", "line 1"),
         ] {
             let refused = rewrite_yaml(&Input::of(&text.into()), &json!({}), &[]).map_err(|fault| fault.to_string());
-            assert!(refused.as_ref().is_err_and(|why| why.contains(line) && why.contains("tag")), "{text}: {refused:?}");
+            assert!(
+                refused.as_ref().is_err_and(|why| why.contains(line) && why.contains("tag")),
+                "{text}: {refused:?}"
+            );
         }
     }
 

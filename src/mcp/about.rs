@@ -3,7 +3,7 @@
 use super::{Revision, STATUS, Settings};
 use crate::definition::Task;
 use crate::diagnostic::Diagnostic;
-use crate::registry::{Part, Registry};
+use crate::registry::{Part, Registry, is_withheld};
 use crate::value::Json;
 use crate::world::ownership::NOT_OWNED;
 use rmcp::model::{SKILLS_EXTENSION_ID, ServerConfig, TASKS_EXTENSION_ID};
@@ -109,7 +109,8 @@ fn not_served(registry: &Registry) -> Option<String> {
     let mut lines: Vec<String> = Vec::new();
     let is_whole = |pack: &str| registry.refusal(Part::Pack, pack).is_some();
     let told = registry.refused.iter().filter(|refused| refused.part == Part::Pack || !is_whole(&refused.pack));
-    for refused in told {
+    // What is withheld is told below.
+    for refused in told.filter(|refused| !is_withheld(&refused.why)) {
         let of = if refused.part == Part::Pack { String::new() } else { format!(" of the pack `{}`", refused.pack) };
         lines.push(format!("the {} `{}`{of} is broken: {}", refused.part.name(), refused.name, refused.why));
     }
@@ -128,7 +129,10 @@ fn not_served(registry: &Registry) -> Option<String> {
         ));
     }
     if !changeable.is_empty() {
-        lines.push("files of this workspace can be changed by others: the user can run `toolsd doctor`, which tells how to mend that".to_owned());
+        lines.push(
+            "files of packs can be changed by others: the user can run `toolsd doctor`, which tells how to mend that"
+                .to_owned(),
+        );
     }
     if lines.is_empty() {
         return None;

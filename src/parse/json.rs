@@ -13,7 +13,8 @@ const CODE: Code = Code("parse.json");
 /// range of an integer become floats; nesting beyond 127 levels is a fault `parse.json`.
 pub fn json(input: &Input<'_>) -> Result<Value> {
     let mut deserializer = serde_json::Deserializer::from_str(input.text());
-    let read = Plain.deserialize(&mut deserializer).and_then(|value| deserializer.end().map(|()| value));
+    let read =
+        Plain { last_wins: true }.deserialize(&mut deserializer).and_then(|value| deserializer.end().map(|()| value));
     guard::check()?;
     read.map_err(|error| {
         // serde_json counts columns in bytes, and from 0 at the end of a text that ends with a line feed.

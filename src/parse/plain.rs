@@ -5,10 +5,12 @@ use crate::value::{Map, Value};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
-/// Reads one value of any shape. Keys of maps become texts as they are written; of a key that stands twice the later
-/// one counts.
+/// Reads one value of any shape. Keys of maps become texts as they are written; a key that stands twice is a
+/// fault, or the later one counts.
 #[derive(Clone, Copy)]
-pub(super) struct Plain;
+pub(super) struct Plain {
+    pub(super) last_wins: bool,
+}
 
 impl Plain {
     /// A stopped guard as a fault of the format; the reader asks the guard again and passes on what it says.
@@ -78,6 +80,9 @@ impl<'de> Visitor<'de> for Plain {
         let mut map = Map::new();
         while let Some(key) = pairs.next_key::<String>()? {
             Self::check()?;
+            if !self.last_wins && map.contains_key(key.as_str()) {
+                return Err(A::Error::custom(format!("the key `{key}` stands twice")));
+            }
             let value = pairs.next_value_seed(self)?;
             map.insert(key.into(), value);
         }

@@ -1,20 +1,20 @@
 //! YAML 1.2 in and out; `yes`, `no`, `on` and `off` are texts.
 
 mod flush;
-mod node;
+mod resolving;
 mod schema;
 
 pub use flush::{yaml_flush, yaml_scalar};
 
-use super::Input;
+use super::{Input, Plain};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{self, ITEM};
 use crate::value::{Json, Value};
-use node::{Node, value_of};
-use serde::Deserialize;
+use resolving::resolve;
+use serde::de::DeserializeSeed;
 use serde_saphyr::options::AliasLimits;
 use serde_saphyr::{
-    Budget, DuplicateKeyPolicy, MessageFormatter, NonFiniteFloatPolicy, Options, SerializerOptions, Spanned,
+    Budget, DuplicateKeyPolicy, MessageFormatter, NonFiniteFloatPolicy, Options, SerializerOptions,
     UserMessageFormatter,
 };
 
@@ -53,11 +53,14 @@ pub fn yaml(input: &Input<'_>) -> Result<Value> {
 pub(super) fn parse(text: &str) -> Result<std::result::Result<Value, Refused>> {
     guard::price("a comment of YAML", longest_comment(text)?, COMMENT)?;
     let read = serde_saphyr::with_deserializer_from_str_with_options(text, options(), |deserializer| {
-        Spanned::<Node>::deserialize(deserializer)
+        Plain { last_wins: false }.deserialize(deserializer)
     });
     guard::check()?;
     match read {
-        Ok(node) => value_of(node, text).map(Ok),
+        Ok(mut value) => {
+            resolve(&mut value, text)?;
+            Ok(Ok(value))
+        }
         Err(error) => Ok(Err(refused(&error, text))),
     }
 }

@@ -8,7 +8,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "exists",
     family: Family::Files,
-    summary: "Whether there is a file or a folder at `path`.",
+    summary: "Whether there is a file or a folder at `path`. Where a link leads to a place that the pack may not read, it is a fault, whether or not something is there.",
     params: &[required(
         "path",
         &[Kind::Text],

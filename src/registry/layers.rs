@@ -2,11 +2,11 @@
 
 use super::embedded::{Content, embedded_layer};
 use super::trust::Trust;
-use super::workspace_files::admitted;
+use super::workspace_files::{admitted, owned_files};
 use crate::definition::Care;
-use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::source::Source;
-use crate::world::{Walk, World};
+use crate::world::World;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -223,22 +223,6 @@ pub fn is_hidden(path: &str) -> bool {
     crate::world::path::name(path).starts_with('.')
 }
 
-/// The files of one layer: path and bytes. Files whose names begin with a dot are left out.
-fn list_layer(world: &dyn World) -> Result<Vec<(String, Vec<u8>)>> {
-    let mut files = Vec::new();
-    for folder in FOLDERS {
-        if world.stat(folder)?.is_none() {
-            continue;
-        }
-        let walk = Walk { from: folder.to_owned(), hidden: true, ignore: false, follow: false, depth: None };
-        for path in world.walk(&walk)?.files.into_iter().filter(|path| !is_hidden(path)) {
-            let bytes = world.read(&path)?;
-            files.push((path, bytes));
-        }
-    }
-    Ok(files)
-}
-
 fn read_layer(layer: &Layer, faults: &mut Vec<Diagnostic>) -> BTreeMap<String, LayerFile> {
     let Some(world) = &layer.world else { return embedded_layer().clone() };
     let file = |path: String, bytes: Vec<u8>| {
@@ -252,9 +236,5 @@ fn read_layer(layer: &Layer, faults: &mut Vec<Diagnostic>) -> BTreeMap<String, L
             |path: String| path.strip_prefix(WORKSPACE_FOLDER).map(|path| path.trim_start_matches('/').to_owned());
         return admitted.filter_map(|(path, bytes)| Some(file(within(path)?, bytes))).collect();
     }
-    let files = list_layer(world.as_ref()).unwrap_or_else(|fault| {
-        faults.push(*fault);
-        Vec::new()
-    });
-    files.into_iter().map(|(path, bytes)| file(path, bytes)).collect()
+    owned_files(world.as_ref(), faults).into_iter().map(|(path, bytes)| file(path, bytes)).collect()
 }

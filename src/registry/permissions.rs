@@ -2,10 +2,14 @@
 //! noticed.
 
 mod narrower;
+#[cfg(test)]
+mod tests;
 
+use super::Registry;
 use super::config::default_paths;
 use crate::definition::{
-    Definitions, Git, Grants, LimitsOverride, PackDefinition, ProgramGrant, Tool, Workspace, read, read_workspace,
+    Definitions, Git, Grants, HttpOverride, LimitsOverride, PackDefinition, ProgramGrant, Tool, Workspace, read,
+    read_workspace,
 };
 use crate::guard::Limits;
 use crate::source::Source;
@@ -20,7 +24,7 @@ use std::sync::Arc;
 pub struct Permissions(BTreeMap<String, u64>);
 
 /// The kinds whose permissions are values: the word that a permission begins with, and the words for people.
-const LISTS: [(&str, &str); 8] = [
+const LISTS: [(&str, &str); 9] = [
     ("read ", "reads"),
     ("write ", "writes"),
     ("env ", "environment:"),
@@ -29,6 +33,7 @@ const LISTS: [(&str, &str); 8] = [
     ("pack ", "packs:"),
     ("root ", "roots:"),
     ("path ", "paths:"),
+    ("prefix ", "names begin with:"),
 ];
 /// What single programs may do: the name of the program follows, and behind a tab what it may.
 const PROGRAM_NETWORK: &str = "run-network ";
@@ -80,11 +85,24 @@ impl Permissions {
         asked
     }
 
+    /// What a pack that serves may do, in the words in which trust is asked for: its grants, its limits, the effects of
+    /// its tools.
+    pub fn of_served(registry: &Registry, name: &str) -> Self {
+        let mut asked = Self::default();
+        for pack in registry.packs.iter().filter(|pack| pack.name == name) {
+            asked.add_pack(name, &pack.definition);
+        }
+        registry.tools.iter().filter(|tool| tool.pack.name == name).for_each(|served| asked.add_tool(&served.tool));
+        asked
+    }
+
     /// What a `toolsd.toml` asks for.
     pub fn of_settings(source: &Arc<Source>) -> Self {
         let mut asked = Self::default();
         // Every field is named: a new one has to say whether it lets packs do more.
-        let Workspace { serve, packs, prefixes: _, roots, limits, server: _, http: _ } = read_workspace(source).0;
+        let Workspace { serve, packs, prefixes, roots, limits, server: _, http } = read_workspace(source).0;
+        asked.extend("prefix ", prefixes.iter().map(|(name, prefix)| format!("{} = {prefix}", name.value)));
+        asked.add_http(&http);
         asked.extend("pack ", serve.iter().flatten().map(|name| name.value.clone()));
         asked.extend("root ", roots.iter().map(|root| root.value.clone()));
         for (name, written) in &packs {
@@ -93,6 +111,35 @@ impl Permissions {
         }
         asked.add_limits("", &limits);
         asked
+    }
+
+    fn add_http(&mut self, http: &HttpOverride) {
+        // Every field is named: a new one is to be shown too.
+        let HttpOverride {
+            unproven,
+            unproven_per_address,
+            unproven_ms,
+            connections,
+            head_ms,
+            body_ms,
+            body_pause_ms,
+            write_ms,
+            idle_ms,
+            pending_mb,
+        } = http;
+        let all = [
+            ("unproven", unproven),
+            ("unproven_per_address", unproven_per_address),
+            ("unproven_ms", unproven_ms),
+            ("connections", connections),
+            ("head_ms", head_ms),
+            ("body_ms", body_ms),
+            ("body_pause_ms", body_pause_ms),
+            ("write_ms", write_ms),
+            ("idle_ms", idle_ms),
+            ("pending_mb", pending_mb),
+        ];
+        self.0.extend(all.into_iter().filter_map(|(name, value)| Some((format!("{LIMIT}[http] {name}"), (*value)?))));
     }
 
     fn extend(&mut self, kind: &str, values: impl IntoIterator<Item = String>) {
@@ -314,7 +361,7 @@ const LIMITS: [LimitKind; 5] = [
 ];
 
 #[cfg(test)]
-mod tests {
+mod properties {
     use super::*;
     use proptest::prelude::*;
 

@@ -1,4 +1,5 @@
-//! The pack files of a workspace: found without following links, each let in only if it is the user's and was trusted.
+//! The pack files of a workspace, and of the other layers on the disk: found without following links, each let in only if
+//! it is the user's; those of a workspace only if they were trusted.
 
 use super::trust::UNTRUSTED;
 use super::{FOLDERS, Trust, WORKSPACE_FOLDER, is_hidden};
@@ -14,13 +15,32 @@ const MOST_DEPTH: usize = 32;
 
 /// The paths of the pack files, from the root of the workspace, in their order; what cannot be used is told.
 pub fn workspace_files(workspace: &dyn World, faults: &mut Vec<Diagnostic>) -> Vec<String> {
+    files_below(workspace, WORKSPACE_FOLDER, faults)
+}
+
+/// The files of a layer that needs no trust, by their path from its root, each read once; those that others can change are
+/// told, and not used.
+//= docs/spec.md#trust
+//# A file of the user's packs, or of a folder that `--dir` names, MUST NOT be used if another user than this one or root owns it or can change it.
+pub(super) fn owned_files(layer: &dyn World, faults: &mut Vec<Diagnostic>) -> Vec<(String, Vec<u8>)> {
+    let mut files = Vec::new();
+    for file in files_below(layer, ".", faults) {
+        match layer.read_owned(&file) {
+            Ok(bytes) => files.push((file, bytes)),
+            Err(fault) => faults.push(*fault.at(Source::new(file, "").place(0..0))),
+        }
+    }
+    files
+}
+
+fn files_below(workspace: &dyn World, layer: &str, faults: &mut Vec<Diagnostic>) -> Vec<String> {
     let mut looking = Looking { workspace, faults, files: Vec::new(), entries: 0 };
-    if matches!(workspace.stat(WORKSPACE_FOLDER), Ok(None)) {
+    if matches!(workspace.stat(layer), Ok(None)) {
         return Vec::new();
     }
-    let found = workspace.check_owned(WORKSPACE_FOLDER).and_then(|()| {
+    let found = workspace.check_owned(layer).and_then(|()| {
         for folder in FOLDERS {
-            let folder = path::join(WORKSPACE_FOLDER, folder);
+            let folder = path::join(layer, folder);
             if workspace.stat(&folder)?.is_some() {
                 looking.folder(&folder, 0)?;
             }
@@ -54,6 +74,14 @@ pub(super) fn admitted(workspace: &dyn World, trust: &Trust, faults: &mut Vec<Di
     admitted
 }
 
+/// The pack that a file of the workspace belongs to, by its path; none for what all packs share.
+pub fn pack_of_file(path: &str) -> Option<&str> {
+    let (_folder, rest) = path.strip_prefix(WORKSPACE_FOLDER)?.strip_prefix('/')?.split_once('/')?;
+    let owner =
+        rest.split_once('/').map_or_else(|| rest.rsplit_once('.').map_or(rest, |(stem, _)| stem), |(owner, _)| owner);
+    (owner != "shared").then_some(owner)
+}
+
 /// Whether a fault says that a file of the workspace is withheld.
 pub fn is_withheld(fault: &Diagnostic) -> bool {
     fault.code == UNTRUSTED || fault.code == NOT_OWNED
@@ -78,7 +106,7 @@ impl Looking<'_> {
         for entry in self.workspace.list(folder)? {
             self.entries += 1;
             if self.entries > MOST_ENTRIES {
-                return Err(too_many(format!("`{WORKSPACE_FOLDER}` has more than {MOST_ENTRIES} entries")));
+                return Err(too_many(format!("`{folder}` and what is before it has more than {MOST_ENTRIES} entries")));
             }
             let path = path::join(folder, &entry.name);
             match entry.entry {
@@ -94,5 +122,5 @@ impl Looking<'_> {
 }
 
 fn too_many(message: String) -> Box<Diagnostic> {
-    Diagnostic::new(Code::LIMIT, message).warning().help("no pack file of this workspace is used: remove what is none")
+    Diagnostic::new(Code::LIMIT, message).warning().help("no pack file of this layer is used: remove what is none")
 }

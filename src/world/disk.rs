@@ -40,7 +40,7 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::judge::{Judge, Owner};
 use roots::{Roots, fault};
 use rustix::fs::FileType;
-use std::io;
+use std::io::{self, Read as _};
 use std::sync::Arc;
 
 /// A larger file is not read whole.
@@ -123,6 +123,14 @@ fn check_file(path: &str, entry: EntryKind, size: u64) -> Result<()> {
     }
 }
 
+/// All bytes of an open file of so many; one that grew beyond what is read is refused.
+fn read_whole(path: &str, file: impl io::Read, size: u64) -> Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0).saturating_add(1));
+    file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| fault(path, "read", &error))?;
+    check_file(path, EntryKind::File, bytes.len() as u64)?;
+    Ok(bytes)
+}
+
 fn too_large(path: &str, size: u64) -> Box<Diagnostic> {
     let (size, most) = (size / (1024 * 1024), MOST_BYTES / (1024 * 1024));
     Diagnostic::new(Code::LIMIT, format!("`{path}` has {size} MB")).help(format!("files of up to {most} MB are read"))
@@ -138,7 +146,7 @@ impl World for Disk {
     }
 
     fn stat(&self, path: &str) -> Result<Option<Stat>> {
-        self.roots.opened(path)?.map(|opened| opened.looked_at(self.judge.as_ref())).transpose()
+        self.roots.opened(path, self.judge.as_ref())?.map(|opened| opened.looked_at(self.judge.as_ref())).transpose()
     }
 
     fn stat_all(&self, paths: &[&str]) -> Vec<Result<Option<Stat>>> {
@@ -147,7 +155,7 @@ impl World for Disk {
     }
 
     fn read(&self, path: &str) -> Result<Vec<u8>> {
-        self.roots.existing(path)?.bytes(self.judge.as_ref())
+        self.roots.existing(path, self.judge.as_ref())?.bytes(self.judge.as_ref())
     }
 
     fn check_owned(&self, path: &str) -> Result<()> {
@@ -289,6 +297,6 @@ impl Folders for Disk {
     }
 
     fn identity(&self, folder: &str) -> Option<(u64, u64)> {
-        self.roots.opened(folder).ok().flatten().map(|opened| opened.identity())
+        self.roots.opened(folder, self.judge.as_ref()).ok().flatten().map(|opened| opened.identity())
     }
 }

@@ -3,7 +3,33 @@
 use super::super::Session;
 use super::super::list::looked_for;
 use super::Finding;
-use crate::registry::{Part, Permissions, is_withheld};
+use crate::registry::{Part, Permissions, Refused, Registry, is_withheld};
+
+/// What is refused: one finding for all parts of a pack that have the same reason.
+fn refused(registry: &Registry) -> Vec<Finding> {
+    let mut groups: Vec<(&Refused, Vec<String>)> = Vec::new();
+    for one in &registry.refused {
+        let name = format!("the {} `{}`", one.part.name(), one.name);
+        match groups.iter_mut().find(|(first, _)| first.pack == one.pack && first.why.message == one.why.message) {
+            // A pack that is refused as a whole takes all its parts with it.
+            Some((first, _)) if first.part == Part::Pack => {}
+            Some((_, names)) => names.push(name),
+            None => groups.push((one, vec![name])),
+        }
+    }
+    let told = groups.into_iter().map(|(first, names)| {
+        let of = if first.part == Part::Pack { String::new() } else { format!(" of the pack `{}`", first.pack) };
+        let verb = if names.len() == 1 { "is" } else { "are" };
+        let what = format!("{}{of} {verb} not served: {}", names.join(", "), first.why.message);
+        let next = match (is_withheld(&first.why), first.part) {
+            (true, _) => first.why.help.clone().unwrap_or_default(),
+            (false, Part::Pack) => "`toolsd check` shows all that is wrong with it".to_owned(),
+            (false, _) => "`toolsd check`".to_owned(),
+        };
+        Finding::broken("pack", what).next(next)
+    });
+    told.collect()
+}
 
 /// Every pack: served, served in part, refused, or offered for other workspaces.
 pub fn packs(session: &Session) -> Vec<Finding> {
@@ -19,15 +45,7 @@ pub fn packs(session: &Session) -> Vec<Finding> {
         let part = if registry.refused.iter().any(|one| one.pack == pack.name) { " in part" } else { "" };
         findings.push(Finding::well("pack", format!("`{}` serves{part}; it may: {may}", pack.name)));
     }
-    for refused in &registry.refused {
-        let what = format!("the {} `{}` is not served: {}", refused.part.name(), refused.name, refused.why.message);
-        let next = if refused.part == Part::Pack {
-            "`toolsd check` shows all that is wrong with it"
-        } else {
-            "`toolsd check`"
-        };
-        findings.push(Finding::broken("pack", what).next(next));
-    }
+    findings.extend(refused(&registry));
     let others = registry.faults.iter().filter(|fault| fault.is_error() && !is_withheld(fault));
     findings.extend(others.map(|fault| Finding::of_fault("fault", fault)));
     for (name, markers) in &registry.dormant {

@@ -2,7 +2,7 @@
 
 use super::super::terminal::Terminal;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean, quoted};
-use crate::registry::{Permissions, SETTINGS, Trust, hash, workspace_files};
+use crate::registry::{Permissions, SETTINGS, Trust, hash, pack_of_file, workspace_files};
 use crate::source::Source;
 use crate::value::Json;
 use crate::world::World;
@@ -69,7 +69,7 @@ impl Listing {
 
     /// Leaves only the files that are named by their paths or by their packs, for edits of them.
     pub fn only(&mut self, names: &[String]) -> Result<()> {
-        let packs: BTreeSet<&str> = self.rows.iter().filter_map(|row| pack_of(&row.path)).collect();
+        let packs: BTreeSet<&str> = self.rows.iter().filter_map(|row| pack_of_file(&row.path)).collect();
         if names.is_empty() {
             let packs: Vec<&str> = packs.into_iter().collect();
             let fault = Diagnostic::new(Code("usage"), "`--edits` needs the files or packs whose edits you trust");
@@ -209,7 +209,7 @@ impl Row {
     }
 
     fn is_meant(&self, name: &str) -> bool {
-        self.path == clean(name) || pack_of(&self.path) == Some(name)
+        self.path == clean(name) || pack_of_file(&self.path) == Some(name)
     }
 
     /// What a changed file asks for beyond what it was trusted with.
@@ -234,14 +234,6 @@ impl Row {
         words.extend(edits);
         words.join("  ")
     }
-}
-
-/// The pack that a file belongs to, by its path; none for what all packs share.
-pub(super) fn pack_of(path: &str) -> Option<&str> {
-    let (_folder, rest) = path.strip_prefix(".toolsd/")?.split_once('/')?;
-    let owner =
-        rest.split_once('/').map_or_else(|| rest.rsplit_once('.').map_or(rest, |(stem, _)| stem), |(owner, _)| owner);
-    (owner != "shared").then_some(owner)
 }
 
 fn clean(name: &str) -> String {

@@ -3,9 +3,9 @@
 use super::super::options::Format;
 use super::super::record::{change_record, load_record, record_path};
 use super::super::{Ended, Exit, Session};
-use super::listing::{date, pack_of};
+use super::listing::date;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean, quoted};
-use crate::registry::{TrustRecord, Trusted};
+use crate::registry::{TrustRecord, Trusted, pack_of_file};
 use crate::value::Json;
 use crate::world::disk::Disk;
 use serde_json::json;
@@ -81,7 +81,7 @@ fn without(record: &mut TrustRecord, root: &str, name: &str) -> Result<Vec<Strin
     }
     let known = record.workspaces.entry(root.to_owned()).or_default();
     let clean = crate::world::path::clean(name);
-    let is_meant = |path: &String| name == "all" || *path == clean || pack_of(path) == Some(name);
+    let is_meant = |path: &String| name == "all" || *path == clean || pack_of_file(path) == Some(name);
     let taken: Vec<String> = known.files.keys().filter(|path| is_meant(path)).cloned().collect();
     if taken.is_empty() && name != "all" {
         let fault = Diagnostic::new(Code("usage"), format!("nothing named `{name}` is trusted in `{root}`"));

@@ -268,7 +268,8 @@ impl Change<'_> {
                 Some(at) => at,
                 None => before.rfind(|c: char| c.is_whitespace() || ",[{".contains(c)).map_or(0, |at| at + 1),
             };
-            if !before[word..].starts_with(['!', '&']) {
+            let is_comment = before[self.line_start(word)..].contains('#');
+            if is_comment || !before[word..].starts_with(['!', '&']) {
                 return start..bytes.end;
             }
             start = word;

@@ -5,14 +5,8 @@
 
 use crate::value::Value;
 
-/// The value of a scalar that the reader took for `read` and that is written so. A number that JSON cannot say (`.inf`,
-/// `.nan`, `1e999`) stays the text that it is.
+/// The value of a plain scalar without a tag that the reader took for `read` and that is written so.
 pub(super) fn resolved(read: Value, written: &str) -> Value {
-    let written = written.trim_matches([' ', '\t', '\r', '\n']);
-    // In quotes, or a block of lines: a tag says what it is.
-    if written.starts_with(['"', '\'', '|', '>']) {
-        return finite(read, written);
-    }
     let is_word = match read {
         Value::Null => {
             let is_null = matches!(written, "" | "~" | "null" | "Null" | "NULL");
@@ -28,7 +22,8 @@ pub(super) fn resolved(read: Value, written: &str) -> Value {
     if is_word { finite(read, written) } else { Value::from(written) }
 }
 
-fn finite(read: Value, written: &str) -> Value {
+/// A number that JSON cannot say (`.inf`, `.nan`, `1e999`) stays the text that it is.
+pub(super) fn finite(read: Value, written: &str) -> Value {
     match read {
         Value::Float(number) if !number.is_finite() => Value::from(written),
         read => read,

@@ -7,7 +7,7 @@
 //! tells them from the file itself: what a hard link in a granted folder shows was put there by whoever may link to it.
 
 use super::roots::{Roots, Start, escape, fault};
-use super::{MOST_BYTES, check_file, is_absent, many};
+use super::{check_file, is_absent, many, read_whole};
 use crate::diagnostic::Result;
 use crate::world::judge::Judge;
 use crate::world::{EntryKind, Stat, path};
@@ -15,7 +15,7 @@ use cap_std::fs::Dir;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, openat, readlinkat, statat};
 use rustix::io::Errno;
-use std::io::{self, Read};
+use std::io;
 
 /// So many links are followed on one way, as Linux does.
 const MOST_LINKS: usize = 40;
@@ -78,10 +78,7 @@ impl Opened<'_> {
         let stat = fstat(&opened).map_err(|error| failed(error.into()))?;
         let Some(stat) = many::stat_of(&stat) else { return Err(failed(io::ErrorKind::InvalidInput.into())) };
         check_file(self.asked, stat.entry, stat.size)?;
-        let mut bytes = Vec::with_capacity(usize::try_from(stat.size).unwrap_or(0) + 1);
-        std::fs::File::from(opened).take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
-        check_file(self.asked, EntryKind::File, bytes.len() as u64)?;
-        Ok(bytes)
+        read_whole(self.asked, std::fs::File::from(opened), stat.size)
     }
 
     /// The open folder; nothing if it may not be looked into, or is none.
@@ -151,12 +148,14 @@ impl Folder<'_> {
 
 impl Roots {
     /// What `path` leads to; nothing if nothing is there.
-    pub(super) fn opened<'a>(&'a self, path: &'a str) -> Result<Option<Opened<'a>>> {
+    pub(super) fn opened<'a>(&'a self, path: &'a str, judge: &dyn Judge) -> Result<Option<Opened<'a>>> {
         let Some(start) = self.start(path)? else { return Ok(None) };
         match self.lead(path, start) {
             Ok(opened) => Ok(Some(opened)),
-            Err(error) if is_absent(&error) => Ok(None),
-            Err(error) => Err(fault(path, "looked at", &error)),
+            Err(lost) => match lost.judged(path, judge)? {
+                error if is_absent(&error) => Ok(None),
+                error => Err(fault(path, "looked at", &error)),
+            },
         }
     }
 
@@ -168,7 +167,9 @@ impl Roots {
                 Ok(opened) => {
                     rustix::fs::Dir::new(opened).map(|folder| Some(Listing { folder, real: None })).map_err(Into::into)
                 }
-                Err(error) if is_indirect(error) => self.go(path, start).and_then(|opened| opened.entries(judge)),
+                Err(error) if is_indirect(error) => {
+                    self.go(path, start).map_err(|lost| lost.error).and_then(|opened| opened.entries(judge))
+                }
                 Err(error) => Err(error.into()),
             };
         match listing {
@@ -178,32 +179,37 @@ impl Roots {
     }
 
     /// The same as [`opened`](Self::opened), of what must be there.
-    pub(super) fn existing<'a>(&'a self, path: &'a str) -> Result<Opened<'a>> {
+    pub(super) fn existing<'a>(&'a self, path: &'a str, judge: &dyn Judge) -> Result<Opened<'a>> {
         let absent = || fault(path, "read", &io::ErrorKind::NotFound.into());
         let start = self.start(path)?.ok_or_else(absent)?;
-        self.lead(path, start).map_err(|error| fault(path, "read", &error))
+        self.lead(path, start).or_else(|lost| Err(fault(path, "read", &lost.judged(path, judge)?)))
     }
 
-    fn lead<'a>(&'a self, asked: &'a str, start: Start<'a>) -> io::Result<Opened<'a>> {
+    fn lead<'a>(&'a self, asked: &'a str, start: Start<'a>) -> std::result::Result<Opened<'a>, Lost> {
         let seen = direct(start.dir.as_fd(), &start.within, looking() | OFlags::CLOEXEC).and_then(fstat);
         match seen {
             Ok(found) => {
-                let stat = many::stat_of(&found).ok_or(io::ErrorKind::InvalidInput)?;
+                let stat = many::stat_of(&found).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
                 let at = At { folder: Folder::Root(start.dir), within: start.within };
                 Ok(Opened { asked, real: None, stat, device: many::device(&found), at })
             }
             Err(error) if is_indirect(error) => self.go(asked, start),
-            Err(error) => Err(error.into()),
+            Err(error) => Err(io::Error::from(error).into()),
         }
     }
 
     /// Goes one name at a time.
-    fn go<'a>(&'a self, asked: &'a str, start: Start<'a>) -> io::Result<Opened<'a>> {
+    fn go<'a>(&'a self, asked: &'a str, start: Start<'a>) -> std::result::Result<Opened<'a>, Lost> {
         let mut way = Way::new(start);
         for _ in 0..=MOST_LINKS {
-            let outward = match way.go()? {
+            let ended = way.go().map_err(|error| {
+                let name = self.spelled(&path::join(&way.base, &way.goal()));
+                let real = (name != self.spelled(asked)).then_some(name);
+                Lost { error, real }
+            })?;
+            let outward = match ended {
                 Ended::At(found) => {
-                    let stat = many::stat_of(&found).ok_or(io::ErrorKind::InvalidInput)?;
+                    let stat = many::stat_of(&found).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
                     let device = many::device(&found);
                     let name = self.spelled(&path::join(&way.base, &way.gone()));
                     let real = (name != self.spelled(asked)).then_some(name);
@@ -220,7 +226,32 @@ impl Roots {
             let outward = way.rest.iter().rev().fold(outward, |at, name| format!("{at}/{name}"));
             way = Way::new(self.elsewhere(&outward).ok_or_else(escape)?);
         }
-        Err(Errno::LOOP.into())
+        Err(io::Error::from(Errno::LOOP).into())
+    }
+}
+
+/// A way that led to nothing that could be opened.
+struct Lost {
+    error: io::Error,
+    /// The name that a symlink led to.
+    real: Option<String>,
+}
+
+impl From<io::Error> for Lost {
+    fn from(error: io::Error) -> Self {
+        Self { error, real: None }
+    }
+}
+
+impl Lost {
+    /// What went wrong, if that may be told: that nothing is where a symlink leads to says what is there, too.
+    //= docs/spec.md#roots
+    //# Whether something is where a symlink leads to MUST NOT be told of a place that no grant covers.
+    fn judged(self, asked: &str, judge: &dyn Judge) -> Result<io::Error> {
+        if let Some(real) = &self.real {
+            judge.may_look(asked, real, EntryKind::File)?;
+        }
+        Ok(self.error)
     }
 }
 
@@ -267,13 +298,16 @@ impl<'a> Way<'a> {
                     None => return Ok(Ended::Above),
                 }
             }
-            let found = statat(self.here(), &name, AtFlags::SYMLINK_NOFOLLOW)?;
+            let found = match statat(self.here(), &name, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(found) => found,
+                Err(error) => return self.lost(name, error),
+            };
             match FileType::from_raw_mode(found.st_mode) {
                 FileType::Symlink => match readlinkat(self.here(), &name, Vec::new()) {
                     // A name that is no UTF-8 is not seen.
                     Ok(target) => return target.into_string().map(Ended::Link).map_err(|_| escape()),
                     Err(Errno::INVAL) => return Ok(self.again(name)),
-                    Err(error) => return Err(error.into()),
+                    Err(error) => return self.lost(name, error),
                 },
                 FileType::Directory => {
                     let flags = looking() | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -285,10 +319,10 @@ impl<'a> Way<'a> {
                             return Ok(Ended::At(found));
                         }
                         Err(Errno::LOOP | Errno::NOTDIR) => return Ok(self.again(name)),
-                        Err(error) => return Err(error.into()),
+                        Err(error) => return self.lost(name, error),
                     }
                 }
-                _ if !self.rest.is_empty() => return Err(Errno::NOTDIR.into()),
+                _ if !self.rest.is_empty() => return self.lost(name, Errno::NOTDIR),
                 _ => {
                     self.last = Some(name);
                     return Ok(Ended::At(found));
@@ -296,6 +330,12 @@ impl<'a> Way<'a> {
             }
         }
         Ok(Ended::At(fstat(self.here())?))
+    }
+
+    /// The way ends before this name: it still belongs to where it was going.
+    fn lost(&mut self, name: String, error: Errno) -> io::Result<Ended> {
+        self.rest.push(name);
+        Err(error.into())
     }
 
     fn again(&mut self, name: String) -> Ended {
@@ -307,6 +347,13 @@ impl<'a> Way<'a> {
     fn gone(&self) -> String {
         let names = self.folders.iter().map(|(name, _)| name.as_str()).chain(self.last.as_deref());
         names.collect::<Vec<_>>().join("/")
+    }
+
+    /// The name that it was going to, if nothing on the rest of it is a link.
+    fn goal(&self) -> String {
+        let rest = self.rest.iter().rev().map(String::as_str);
+        let names = self.folders.iter().map(|(name, _)| name.as_str()).chain(rest);
+        path::clean(&names.collect::<Vec<_>>().join("/"))
     }
 
     /// Where its end can be opened again.

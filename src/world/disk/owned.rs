@@ -1,12 +1,12 @@
 //! Files that are code: read only if nobody but the user, or root, can have put them there or can change them.
 
 use super::roots::{Roots, fault};
-use super::{MOST_BYTES, check_file, place, too_large};
+use super::{check_file, place, read_whole};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::world::ownership::{NOT_OWNED, linked};
 use crate::world::{EntryKind, path};
 use cap_std::fs::{Dir, File, Metadata, MetadataExt, OpenOptions, OpenOptionsExt};
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 
 /// Write permission for the group or for others.
@@ -47,12 +47,7 @@ pub(super) fn open(roots: &Roots, given: &str) -> Result<(File, Metadata)> {
 pub(super) fn read(roots: &Roots, given: &str) -> Result<Vec<u8>> {
     let (file, metadata) = open(roots, given)?;
     check(given, &metadata)?;
-    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
-    file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| fault(given, "read", &error))?;
-    match bytes.len() as u64 {
-        size if size > MOST_BYTES => Err(too_large(given, size)),
-        _ => Ok(bytes),
-    }
+    read_whole(given, file, metadata.len())
 }
 
 /// Refuses what is no file of a size that is read.

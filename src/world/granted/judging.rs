@@ -14,12 +14,13 @@ pub(super) fn widened(verb: &str, granted: &[String], path: &str) -> String {
 }
 
 impl Rules {
-    fn judged(&self, may: bool, asked: &str, name: &str) -> Result<()> {
+    fn judged(may: bool, asked: &str) -> Result<()> {
         if may {
             return Ok(());
         }
-        let message = format!("`{asked}` leads to `{name}`, which the pack may not read");
-        Err(Diagnostic::new(Code::WORLD, message).help(widened("read", &self.allowed.read, name)))
+        // Its name, and whether it is there at all, is for those to know who may read it.
+        let message = format!("`{asked}` leads to a place that the pack may not read");
+        Err(Diagnostic::new(Code::WORLD, message).help("a grant to read must cover what a link leads to, too"))
     }
 }
 
@@ -27,12 +28,12 @@ impl Rules {
 //# What a symlink leads to MUST be covered by a grant itself.
 impl Judge for Rules {
     fn may_read(&self, asked: &str, name: &str) -> Result<()> {
-        self.judged(self.read.matches(name), asked, name)
+        Self::judged(self.read.matches(name), asked)
     }
 
     fn may_look(&self, asked: &str, name: &str, entry: EntryKind) -> Result<()> {
         let may = self.read.matches(name) || (entry == EntryKind::Folder && self.read.may_match_below(name));
-        self.judged(may, asked, name)
+        Self::judged(may, asked)
     }
 
     fn protected(&self) -> &[&str] {

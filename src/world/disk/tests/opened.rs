@@ -8,7 +8,7 @@ fn read_after(path: &str, swap: impl Fn(&Path)) -> Result<Vec<u8>> {
     let inside = house.path().join("inside");
     symlink("file", inside.join("real/alias")).unwrap();
     fs::write(inside.join("real/deep/secret"), "mine").unwrap();
-    let opened = disk.roots.existing(path).unwrap();
+    let opened = disk.roots.existing(path, &Owner).unwrap();
     swap(&inside);
     opened.bytes(&Owner)
 }

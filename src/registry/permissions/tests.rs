@@ -1,0 +1,234 @@
+//! Tests of what a file asks for: each key of a definition, made narrower, wider and left alone.
+
+use super::*;
+use crate::definition::{Shape, reference};
+use std::collections::BTreeMap as Table;
+
+fn of(text: &str) -> Permissions {
+    let (_, faults) = read(&Source::new("tools.d/a.toml", text));
+    let read_so = |fault: &crate::diagnostic::Diagnostic| !fault.is_error() || fault.code.0 == "missing-key";
+    assert!(faults.iter().all(read_so), "{text}: {faults:?}");
+    Permissions::of_file("tools.d/a.toml", text.as_bytes())
+}
+
+const PACK: &str = "[pack]\ntitle = \"A\"\n";
+const TOOL: &str = "[[tool]]\nname = \"a\"\ndescription = \"x\"\n";
+
+/// Where a key stands, and what is around it.
+fn within(table: &str, line: &str) -> String {
+    match table {
+        "[pack]" => format!("{PACK}{line}\n"),
+        "[pack.grants]" => format!("{PACK}[pack.grants]\n{line}\n"),
+        "[[pack.grants.run]]" => {
+            let program = if line.starts_with("program") { "" } else { "program = \"p\"\n" };
+            format!("{PACK}[pack.grants]\nread = [\"docs\"]\nwrite = [\"out\"]\n[[pack.grants.run]]\n{program}{line}\n")
+        }
+        "limits" => format!("{PACK}[pack.limits]\n{line}\n"),
+        "[graph]" => format!("{PACK}[graph]\n{line}\n"),
+        "[graph.refresh]" => format!("{PACK}[graph.refresh]\n{line}\n"),
+        "[[tool]]" => {
+            let effect = if line.starts_with("effect") { "" } else { "effect = \"reads\"\n" };
+            let name = if line.starts_with("name") { TOOL.replace("name = \"a\"\n", "") } else { TOOL.to_owned() };
+            format!("{name}{effect}{line}\n")
+        }
+        "[tool.on.NAME]" => {
+            let effect = if line.starts_with("effect") { "" } else { "effect = \"pure\"\n" };
+            format!(
+                "{TOOL}effect = \"writes\"\ndispatch = \"do\"\n[tool.on.one]\ndescription = \"x\"\n{effect}{line}\n"
+            )
+        }
+        _ => unreachable!("{table}"),
+    }
+}
+
+/// A table of definitions, a key of it as it was trusted, another form of it, and whether that asks again.
+type Row = (&'static str, &'static str, &'static str, bool);
+
+const ROWS: &[Row] = &[
+    ("[pack]", "root = [\".git\"]", "root = [\".\"]", false),
+    ("[pack]", "root = [\".\"]", "root = [\".git\"]", true),
+    ("[pack]", "root = [\"b\", \"a\"]", "root = [\"a\", \"b\"]", false),
+    // When and whether a pack serves lets it do no more than it was shown with.
+    ("[pack]", "when = []", "when = [\"a.txt\"]", false),
+    ("[pack]", "when = []", "", false),
+    ("[pack]", "limits = { time_ms = 20000 }", "limits = { time_ms = 15000 }", false),
+    ("[pack]", "limits = { time_ms = 20000 }", "", false),
+    ("[pack]", "", "limits = { time_ms = 20000 }", true),
+    ("[pack]", "grants = { read = [\".\"] }", "", false),
+    ("[pack]", "", "grants = { read = [\".\"] }", true),
+    ("[pack]", "config.type = \"object\"", "config = { type = \"object\", title = \"x\" }", false),
+    (
+        "[pack]",
+        "",
+        "config = { type = \"object\", properties.a = { type = \"string\", format = \"path\", default = \"~/x\" } }",
+        true,
+    ),
+    (
+        "[pack]",
+        "config = { type = \"object\", properties.a = { type = \"string\", format = \"path\", default = \"~/x\" } }",
+        "config = { type = \"object\", properties.a = { type = \"string\", format = \"path\", default = \"~/x/y\" } }",
+        false,
+    ),
+    ("[pack.grants]", "read = [\".\"]", "read = [\"src/**\", \"*.md\", \"./a\"]", false),
+    ("[pack.grants]", "read = [\".\"]", "read = [\"/etc\"]", true),
+    ("[pack.grants]", "read = [\".\"]", "read = [\"~/x\"]", true),
+    ("[pack.grants]", "read = [\".\"]", "read = [\"$HOME/x\"]", true),
+    ("[pack.grants]", "read = [\".\"]", "read = [\"../x\"]", true),
+    ("[pack.grants]", "read = [\".\"]", "read = [\"{/etc,src}/x\"]", true),
+    ("[pack.grants]", "read = [\"src\"]", "read = [\"src/{../../etc,x}\"]", true),
+    ("[pack.grants]", "read = [\"src\"]", "read = [\"src/a\", \"src/**/*.rs\"]", false),
+    ("[pack.grants]", "read = [\"src\"]", "read = [\"srcs\"]", true),
+    ("[pack.grants]", "read = [\"src/**\"]", "read = [\"src/a/*\"]", false),
+    ("[pack.grants]", "read = [\"src/**\"]", "read = [\"src\"]", true),
+    ("[pack.grants]", "read = [\"src/*.rs\"]", "read = [\"src/a.rs\"]", true),
+    ("[pack.grants]", "read = [\"~/x\"]", "read = [\"~/x/y\"]", false),
+    ("[pack.grants]", "read = [\"~/x\"]", "read = [\"~\"]", true),
+    ("[pack.grants]", "read = [\"${A}/x\"]", "read = [\"$A/x/y\"]", false),
+    ("[pack.grants]", "write = [\"out\"]", "write = [\"out/a\"]", false),
+    ("[pack.grants]", "write = [\"out/a\"]", "write = [\"out\"]", true),
+    ("[pack.grants]", "read = [\"out\"]", "write = [\"out/a\"]", true),
+    ("[pack.grants]", "env = [\"A*\"]", "env = [\"AB\", \"AC*\"]", false),
+    ("[pack.grants]", "env = [\"AB\"]", "env = [\"A*\"]", true),
+    ("[pack.grants]", "env = [\"A\"]", "env = [\"AB\"]", true),
+    ("[pack.grants]", "run = [\"p\", \"q\"]", "run = [\"q\"]", false),
+    ("[pack.grants]", "run = [\"p\"]", "run = [\"q\"]", true),
+    ("[pack.grants]", "git = \"write\"", "git = \"read\"", false),
+    ("[pack.grants]", "git = \"write\"", "git = \"fetch\"", true),
+    ("[[pack.grants.run]]", "program = \"p\"", "program = \"q\"", true),
+    ("[[pack.grants.run]]", "network = true", "network = false", false),
+    ("[[pack.grants.run]]", "network = true", "", false),
+    ("[[pack.grants.run]]", "", "network = true", true),
+    ("[[pack.grants.run]]", "", "read = [\"docs/a\"]", false),
+    ("[[pack.grants.run]]", "", "read = [\"other\"]", true),
+    ("[[pack.grants.run]]", "read = [\"docs/a\"]", "", true),
+    ("[[pack.grants.run]]", "write = [\"out\"]", "write = []", false),
+    ("[[pack.grants.run]]", "write = []", "", true),
+    ("[[pack.grants.run]]", "env = [\"A\", \"B\"]", "env = [\"A\"]", false),
+    ("[[pack.grants.run]]", "env = [\"A\"]", "env = [\"B\"]", true),
+    ("limits", "time_ms = 20000", "time_ms = 20000", false),
+    ("limits", "time_ms = 100", "", true),
+    ("limits", "ticks = 2", "ticks = 3", true),
+    ("limits", "ticks = 2", "ticks = 1", false),
+    ("limits", "memory_mb = 2", "memory_mb = 3", true),
+    ("limits", "memory_mb = 2", "memory_mb = 1", false),
+    ("limits", "output_kb = 2", "output_kb = 3", true),
+    ("limits", "output_kb = 2", "output_kb = 1", false),
+    ("limits", "depth = 2", "depth = 3", true),
+    ("limits", "depth = 2", "depth = 1", false),
+    ("[graph]", "limits = { time_ms = 5 }", "limits = { time_ms = 6 }", true),
+    ("[graph]", "limits = { time_ms = 5 }", "", true),
+    ("[graph]", "limits = { time_ms = 5 }", "limits = { time_ms = 4 }", false),
+    // A build beside the calls has the limits of every build.
+    ("[graph]", "", "refresh = { every_ms = 1 }", false),
+    ("[graph.refresh]", "every_ms = 1000", "every_ms = 1", false),
+    ("[graph.refresh]", "watch = false", "watch = true", false),
+    ("[[tool]]", "effect = \"writes\"", "effect = \"reads\"", false),
+    ("[[tool]]", "effect = \"reads\"", "effect = \"runs\"", true),
+    ("[[tool]]", "name = \"a\"", "name = \"b\"", false),
+    ("[[tool]]", "limits = { depth = 5 }", "limits = { depth = 6 }", true),
+    ("[[tool]]", "limits = { depth = 5 }", "limits = { depth = 4 }", false),
+    // A task has the limits of every call.
+    ("[[tool]]", "", "task = \"required\"", false),
+    ("[[tool]]", "task = \"optional\"\ntask_ttl_ms = 1000", "task = \"optional\"\ntask_ttl_ms = 9000", false),
+    ("[[tool]]", "task = \"optional\"\ntask_poll_ms = 1000", "task = \"optional\"\ntask_poll_ms = 9", false),
+    ("[tool.on.NAME]", "effect = \"writes\"", "effect = \"pure\"", false),
+    ("[tool.on.NAME]", "effect = \"pure\"", "effect = \"writes\"", true),
+    ("[tool.on.NAME]", "limits = { ticks = 2 }", "limits = { ticks = 3 }", true),
+    ("[tool.on.NAME]", "limits = { ticks = 2 }", "limits = { ticks = 1 }", false),
+];
+
+/// The keys that say what is shown, asked, computed or how: whatever they hold, nothing more may be done with it.
+const WORDS: &[(&str, &[&str])] = &[
+    ("[pack]", &["title", "version", "instructions", "context", "script", "prompt_tool", "on_error", "icons"]),
+    ("[pack.grants]", &[]),
+    ("[[pack.grants.run]]", &[]),
+    ("limits", &[]),
+    ("[graph]", &["script"]),
+    ("[graph.refresh]", &[]),
+    (
+        "[[tool]]",
+        &[
+            "title",
+            "description",
+            "describe",
+            "input",
+            "output",
+            "script",
+            "fn",
+            "template",
+            "context",
+            "primitive",
+            "text",
+            "file",
+            "dispatch",
+            "on",
+            "with",
+            "on_error",
+            "destructive",
+            "idempotent",
+            "open_world",
+            "ask",
+            "meta",
+            "icons",
+            "enabled",
+            "example",
+        ],
+    ),
+    ("[tool.on.NAME]", &["description", "required", "input", "script", "fn", "with", "example"]),
+];
+
+//= docs/spec.md#trust
+//= type=test
+//# A trusted edit MUST NOT widen what its file asks for: no grant, no effect, no limit.
+//= docs/spec.md#trust
+//= type=test
+//# A trusted edit that asks for the same or for less MUST be used without asking.
+#[test]
+fn only_what_is_wider_asks_again() {
+    for (table, before, after, asks) in ROWS {
+        let (one, other) = (of(&within(table, before)), of(&within(table, after)));
+        let beyond = other.beyond(&one);
+        assert_eq!(!beyond.is_empty(), *asks, "{table}: `{before}` to `{after}`: {:?}", beyond.words());
+        assert_eq!(beyond.words().is_empty(), beyond.is_empty(), "what asks is told: {table}: `{before}` to `{after}`");
+        assert!(one.beyond(&one).is_empty() && other.beyond(&other).is_empty(), "{table}: `{before}`, `{after}`");
+    }
+}
+
+#[test]
+fn every_key_that_could_let_a_pack_do_more_stands_in_the_table() {
+    let words: Table<&str, &[&str]> = WORDS.iter().copied().collect();
+    let all = reference();
+    for (table, known) in &words {
+        let grammar =
+            all.iter().find(|one| one.name == *table).unwrap_or_else(|| panic!("there is no table `{table}`"));
+        for key in grammar.keys {
+            let is_key = |line: &str| {
+                let rest = line.strip_prefix(key.name).map(str::trim_start);
+                rest.is_some_and(|rest| rest.starts_with(['=', '.']))
+            };
+            let row = |row: &&Row| row.0 == *table && [row.1, row.2].iter().any(|text| text.lines().any(is_key));
+            let stands = ROWS.iter().any(|one| row(&one));
+            // What one row holds within another table counts there.
+            let nested =
+                matches!(key.shape, Shape::Table(inner) if words.contains_key(inner.name) && inner.name != "limits");
+            assert!(
+                stands || nested || known.contains(&key.name),
+                "`{}` of `{table}`: does it let a pack do more?",
+                key.name
+            );
+        }
+    }
+}
+
+#[test]
+fn what_is_gone_uses_nothing() {
+    let tool = |name: &str, rest: &str| {
+        format!("[[tool]]\nname = \"{name}\"\ndescription = \"x\"\neffect = \"pure\"\n{rest}\n")
+    };
+    let before = of(&format!(
+        "{PACK}[graph]\nlimits = {{ time_ms = 5 }}\n{}{}",
+        tool("a", ""),
+        tool("b", "limits = { depth = 5 }")
+    ));
+    assert!(of(&format!("{PACK}{}", tool("a", ""))).beyond(&before).is_empty());
+}
