@@ -10,6 +10,8 @@ mod calls;
 mod files;
 #[path = "hostile/house.rs"]
 mod house;
+#[path = "hostile/names.rs"]
+mod names;
 #[path = "hostile/packs.rs"]
 mod packs;
 #[path = "hostile/programs.rs"]

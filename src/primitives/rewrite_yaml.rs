@@ -11,7 +11,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "rewrite_yaml",
     family: Family::Edit,
-    summary: "The YAML map `text` written anew as the dumpers of Python do, with the keys of `changes` set and those whose value is `()` removed. Values that stay keep their shape (`[…]`, `{…}`, blocks of lines, numbers, inner order); texts lose quotes that they do not need; comments stay only within lists and maps. To touch nothing but what changes, use `edit_front_matter`.",
+    summary: "The YAML map `text` written anew as the dumpers of Python do, with the keys of `changes` set and those whose value is `()` removed. Values that stay keep their shape (`[…]`, `{…}`, blocks of lines, numbers, inner order); texts lose quotes that they do not need; comments stay only within lists and maps. An entry with an anchor, an alias or a tag stays as it is written; an alias that loses its anchor is written out, and what would lose a tag is a fault `parse.yaml`. To touch nothing but what changes, use `edit_front_matter`.",
     params: &[
         required("text", TEXTS, "The text, or a document: then faults name its path."),
         required("changes", &[Kind::Map], "The new value of each key; a list or a map is given as a whole."),
@@ -28,7 +28,12 @@ pub const PRIMITIVE: Primitive = Primitive {
             r#"rewrite_yaml("a: ~\nb: |\n    one\n    two\nc: 1.50\n", #{ c: () })"#,
             r#""a:\nb: |\n  one\n  two\n""#,
         ),
+        Example::gives(
+            r##"rewrite_yaml("base: &b {x: 1}\nown: {<<: *b}\n", #{ lane: "planned" })"##,
+            r#""base: &b {x: 1}\nlane: planned\nown: {<<: *b}\n""#,
+        ),
         Example::fails(r#"rewrite_yaml("- a\n", #{})"#, "the text is no map of YAML"),
+        Example::fails(r#"rewrite_yaml("b: &n !x [1]\na: *n\n", #{})"#, "its tag would be lost"),
     ],
     run,
 };

@@ -200,6 +200,18 @@ fn edits_are_used_until_they_ask_for_more() {
         house.write(&format!("workspace/{PACK}"), same(more));
         says(&house, &["call", "evil"], EVIL, more);
     }
+    // Less than what was shown is used, however it is written.
+    house.write(
+        &format!("workspace/{PACK}"),
+        same("grants = { read = [\".\"], run = [{ program = \"ls\", network = true }] }"),
+    );
+    ended(&house, &["trust", "--edits", "notes", "--yes"], 0);
+    for more in ["grants = { read = [\"src/**\", \"*.md\"], run = [\"ls\"] }", "grants = { read = [\".\"] }", ""] {
+        house.write(&format!("workspace/{PACK}"), same(more));
+        says(&house, &["call", "evil"], EVIL, more);
+    }
+    house.write(&format!("workspace/{PACK}"), same("[pack.limits]\ntime_ms = 500"));
+    ended(&house, &["trust", "--edits", "notes", "--yes"], 0);
     // A limit that was lower than usual and is gone is a wider one.
     house.write(&format!("workspace/{PACK}"), same(""));
     held(&house, "a limit that is left out", &["call", "evil"]);
@@ -575,4 +587,109 @@ fn a_running_call_ends_with_what_it_began_with() {
     }
     // The untrusted edit is not served, neither then nor later: the last good state is.
     assert_eq!(client.call("wait", json!({})), (GOOD.to_owned(), false));
+}
+
+//= docs/spec.md#trust
+//= type=test
+//# A file of the user's packs, or of a folder that `--dir` names, MUST NOT be used if another user than this one or root owns it or can change it.
+#[test]
+fn layers_of_the_user_that_others_can_change_are_not_used() {
+    for (layer, more) in [("config/toolsd", &[][..]), ("layer", &["--dir", "../layer"][..])] {
+        for place in ["tools.d/notes.toml", "tools.d/notes.rhai", "tools.d", "."] {
+            let house = House::new();
+            house.write(&format!("{layer}/tools.d/notes.toml"), head("") + &*say());
+            house.write(&format!("{layer}/tools.d/notes.rhai"), format!("fn say(args) {{ \"{GOOD}\" }}"));
+            let call = [&["call", "say"], more].concat();
+            says(&house, &call, GOOD, "before the attack");
+            let path = house.parent().join(layer).join(place);
+            let before = fs::metadata(&path).unwrap().permissions().mode();
+            let held = |mend: &str, what: &str| {
+                let (_, out, told) = house.run(&call);
+                assert!(!out.contains(GOOD) && told.contains(mend), "{layer}/{place}, {what}: {out}{told}");
+                let doctor = ended(&house, &[&["doctor"], more].concat(), 1);
+                assert!(doctor.contains(mend), "{layer}/{place}, {what}: {doctor}");
+            };
+            for mode in [0o020, 0o002] {
+                fs::set_permissions(&path, fs::Permissions::from_mode(before | mode)).unwrap();
+                held("chmod go-w", &format!("{mode:03o}"));
+                fs::set_permissions(&path, fs::Permissions::from_mode(before)).unwrap();
+                says(&house, &call, GOOD, "it is mended");
+            }
+            // Only root can give files away.
+            if chown(&path, Some(12_345), None).is_ok() {
+                held("chown", "of another user");
+            }
+        }
+    }
+}
+
+//= docs/spec.md#trust
+//= type=test
+//# An untrusted `toolsd.toml` MUST NOT choose packs, roots or names, MUST NOT raise a limit, and MUST NOT name a path.
+#[test]
+fn limits_of_connections_are_shown_and_not_used_untrusted() {
+    let house = trusted(false);
+    house.write("workspace/toolsd.toml", "[http]\nconnections = 5000\n");
+    assert!(ended(&house, &["list"], 0).contains("`http` is not used"));
+    assert!(ended(&house, &["trust"], 1).contains("[http] connections = 5000"));
+    house.write("workspace/toolsd.toml", "[prefixes]\nnotes = \"n_\"\n");
+    assert!(ended(&house, &["trust"], 1).contains("names begin with: \"notes = n_\""));
+}
+
+//= docs/spec.md#trust
+//= type=test
+//# What only follows from a file that is not trusted MUST be told as that, once for each pack.
+#[test]
+fn what_follows_from_an_untrusted_file_is_told_once() {
+    let house = House::new();
+    let tools: String = ["one", "two", "three"].iter().map(|name| tool(name, "effect = \"pure\"")).collect();
+    let script = "fn one(args) { 1 }\nfn two(args) { 2 }\nfn three(args) { 3 }\n";
+    house.write(&format!("workspace/{PACK}"), head("") + &*tools);
+    house.write(&format!("workspace/{SCRIPT}"), script);
+    ended(&house, &["trust", "--yes"], 0);
+    house.write(&format!("workspace/{SCRIPT}"), format!("{script}// more\n"));
+    let once = |said: &str, what: &str| {
+        assert_eq!(said.matches("has changed since it was trusted").count(), 1, "{what}: {said}");
+        assert!(
+            said.contains("toolsd trust") && !said.contains("broken:") && !said.contains("missing"),
+            "{what}: {said}"
+        );
+    };
+    for call in ["one", "two"] {
+        let (code, out, told) = house.run(&["call", call]);
+        assert_ne!(code, Some(0));
+        once(&(out + &told), call);
+    }
+    let (_, out, _) = house.run(&["doctor", "--format", "json"]);
+    let found: Value = serde_json::from_str(&out).unwrap();
+    let packs: Vec<&Value> = found["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|one| one["about"] == "pack" && one["state"] == "broken")
+        .collect();
+    assert_eq!(packs.len(), 1, "{found}");
+    once(&packs[0].to_string(), "doctor");
+    let client = crate::house::Client::start(house.command(&["serve"]));
+    assert!(client.instructions.contains("not trusted (notes)"), "{}", client.instructions);
+    assert!(!client.instructions.contains("is broken"), "{}", client.instructions);
+}
+
+#[test]
+fn what_each_pack_may_is_listed_in_the_words_of_trust() {
+    let house = House::new();
+    let grants = "grants = { read = [\".\"], write = [\"out\"], run = [{ program = \"ls\", network = true, write = [] }], git = \"read\" }\n[pack.limits]\ntime_ms = 500";
+    house.write(&format!("workspace/{PACK}"), head(grants) + &*tool("say", "effect = \"reads\"\ntext = \"x\""));
+    let asked = ended(&house, &["trust", "--yes"], 0);
+    let listed = ended(&house, &["list", "--grants"], 0);
+    let list: Value = serde_json::from_str(&house.run(&["list", "--grants", "--format", "json"]).1).unwrap();
+    let status: Value = serde_json::from_str(&house.run(&["read", "toolsd://status"]).1).unwrap();
+    let may = list["packs"][0]["may"].as_array().unwrap();
+    assert_eq!(list["packs"][0]["may"], status["packs"][0]["may"]);
+    assert!(may.len() >= 6, "{list}");
+    for word in may {
+        let word = word.as_str().unwrap();
+        assert!(asked.contains(word) && listed.contains(word), "{word}: {asked}\n{listed}");
+    }
+    assert!(asked.contains("runs: \"ls\" (with the network; writes nothing)"), "{asked}");
 }
