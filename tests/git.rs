@@ -66,7 +66,7 @@ fn nothing_outside_is_read_or_changed() {
 
 //= docs/spec.md#git
 //= type=test
-//# An answer MUST name the programs of the repository that were not run, the hooks that did not run and the signature that is missing.
+//# An answer MUST name the programs of the repository that were not run, the hooks that this verb would have run and the signature that is missing.
 //= docs/spec.md#git
 //= type=test
 //# What git would write into the configuration of a repository MUST NOT reach it, and MUST be reported.

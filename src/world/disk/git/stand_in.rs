@@ -4,7 +4,7 @@
 //! call stands there, with symlinks to all that is data, as those of `git-new-workdir` do. What the repository's own
 //! configuration and hooks name, git never hears of; what git would write into them goes with the folder.
 
-use super::settings;
+use super::{data, settings, text};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::disk::roots::reason;
 use crate::world::path;
@@ -105,7 +105,7 @@ impl StandIn {
         let mut excludes = repository.excludes.clone();
         excludes.push(b'\n');
         // One that is no file, or too large, leaves nothing out.
-        excludes.extend(settings::bytes(&path::join(real, "info/exclude")).ok().flatten().unwrap_or_default());
+        excludes.extend(data(&path::join(real, "info/exclude")).ok().flatten().unwrap_or_default());
         fs::write(own.join("info/exclude"), excludes)
     }
 
@@ -114,14 +114,14 @@ impl StandIn {
     pub(super) fn settle(&self, repository: &Repository) -> Vec<String> {
         for name in worktrees(repository).into_iter().filter(|name| !self.worktrees.contains(name)) {
             let git_dir = path::join(&repository.common_dir, &format!("worktrees/{name}"));
-            let Ok(marker) = fs::read_to_string(path::join(&git_dir, "gitdir")) else { continue };
+            let Some(marker) = text(&path::join(&git_dir, "gitdir")) else { continue };
             let marker = marker.trim_end();
             let told = format!("gitdir: {}/worktrees/{name}", self.path());
-            if fs::read_to_string(marker).is_ok_and(|text| text.trim_end() == told) {
+            if text(marker).is_some_and(|text| text.trim_end() == told) {
                 let _git_says_so_at_the_next_call = fs::write(marker, format!("gitdir: {git_dir}\n"));
             }
         }
-        let after = fs::read_to_string(self.folder.path().join("config")).unwrap_or_default();
+        let after = text(&path::join(&self.path(), "config")).unwrap_or_default();
         if after == self.config {
             return Vec::new();
         }
