@@ -26,7 +26,8 @@ pub(super) fn wait(
     repository: &Repository,
     needs: Needs,
 ) -> Result<(Option<Box<dyn Lock>>, bool)> {
-    if needs == Needs::ReadGit {
+    // `fetch` waits for others for long, and writes nothing but refs, each with a lock of git's own.
+    if needs != Needs::WriteGit {
         return Ok((None, false));
     }
     let world = context.host.world();

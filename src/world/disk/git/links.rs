@@ -63,11 +63,12 @@ impl Look<'_> {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(unreadable(folder, &error)),
         };
-        let is_top = folder == self.git_dir;
-        let known = remembered(&found).filter(|_| !is_top);
+        // How large a file is, no time of its folder tells.
+        let is_read_whole = folder == self.git_dir || folder == path::join(self.git_dir, "info");
+        let known = remembered(&found).filter(|_| !is_read_whole);
         let known = match known {
             Some(known) => known,
-            None => self.entries(folder, &found, is_top)?,
+            None => self.entries(folder, &found, is_read_whole)?,
         };
         self.left = self.left.checked_sub(known.entries).ok_or_else(|| {
             Diagnostic::new(Code::LIMIT, format!("`{}` has more than {MOST_ENTRIES} entries", self.git_dir))
@@ -77,7 +78,7 @@ impl Look<'_> {
     }
 
     /// Looks at each entry; gives the folders among them.
-    fn entries(&self, folder: &str, found: &Metadata, is_top: bool) -> Result<Folder> {
+    fn entries(&self, folder: &str, found: &Metadata, is_read_whole: bool) -> Result<Folder> {
         let entries = match fs::read_dir(folder) {
             Ok(entries) => entries,
             // It went in between.
@@ -98,7 +99,7 @@ impl Look<'_> {
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 Err(error) => return Err(unreadable(folder, &error)),
             };
-            if is_top && APART.contains(&&*name) {
+            if folder == self.git_dir && APART.contains(&&*name) {
                 continue;
             }
             if kind.is_dir() {
@@ -108,13 +109,13 @@ impl Look<'_> {
                 link(&path::join(folder, &name), &name)?;
             } else {
                 odd(&path::join(folder, &name), kind)?;
-                if is_top {
+                if is_read_whole {
                     small(&path::join(folder, &name), &name, &entry)?;
                 }
             }
         }
         let looked = Folder { times: times(found), entries: count, inner: inner.into() };
-        if is_plain && !is_top {
+        if is_plain && !is_read_whole {
             remember(found, &looked);
         }
         Ok(looked)

@@ -65,6 +65,8 @@ const PROTOCOLS: [&str; 5] = ["file", "git", "http", "https", "ssh"];
 pub(super) struct StandIn {
     folder: tempfile::TempDir,
     config: String,
+    /// What the repository's own exclude file leaves out.
+    excludes: Vec<u8>,
     worktrees: Vec<String>,
 }
 
@@ -77,7 +79,8 @@ impl StandIn {
         };
         let folder = tempfile::Builder::new().prefix(PREFIX).tempdir().map_err(failed)?;
         let config = config(repository, fetches, more);
-        let made = Self { folder, config, worktrees: worktrees(repository) };
+        let excludes = data(&path::join(&repository.common_dir, "info/exclude"))?.unwrap_or_default();
+        let made = Self { folder, config, excludes, worktrees: worktrees(repository) };
         made.fill(repository, writes).map_err(failed)?;
         Ok(made)
     }
@@ -104,8 +107,7 @@ impl StandIn {
         symlink(path::join(real, "info/attributes"), own.join("info/attributes"))?;
         let mut excludes = repository.excludes.clone();
         excludes.push(b'\n');
-        // One that is no file, or too large, leaves nothing out.
-        excludes.extend(data(&path::join(real, "info/exclude")).ok().flatten().unwrap_or_default());
+        excludes.extend(&self.excludes);
         fs::write(own.join("info/exclude"), excludes)
     }
 
