@@ -165,6 +165,11 @@ pub trait World: Send + Sync {
         Err(run::nowhere(&command.program))
     }
 
+    /// Tries to be the one who changes a repository, once and without waiting: among all processes of this host's kind.
+    fn hold_repository(&self, _repository: &Repository) -> Result<Attempt> {
+        Err(run::nowhere("git"))
+    }
+
     /// A text that stays the same as long as git can say nothing new about the files in these folders unless they change;
     /// `None` where that cannot be told.
     fn git_stamp(&self, _folders: &[&str]) -> Result<Option<String>> {

@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 #![allow(dead_code, reason = "the yard is shared")]
 
+#[path = "git/answers.rs"]
+mod answers;
 #[path = "support/mod.rs"]
 mod support;
 #[path = "hostile/yard.rs"]
@@ -66,7 +68,7 @@ fn nothing_outside_is_read_or_changed() {
 
 //= docs/spec.md#git
 //= type=test
-//# An answer MUST name the programs of the repository that were not run, the hooks that did not run and the signature that is missing.
+//# An answer MUST name the programs of the repository that were not run, the hooks that this verb would have run and the signature that is missing.
 //= docs/spec.md#git
 //= type=test
 //# What git would write into the configuration of a repository MUST NOT reach it, and MUST be reported.
@@ -285,7 +287,7 @@ fn a_repository_of_another_user_is_refused() {
     yard.configure("[safe]\ndirectory = *\n");
     assert!(yard.look("log", &json!({}))["error"].is_string(), "the repository cannot say so itself");
     let mine = fs::read_to_string(yard.at(".gitconfig")).unwrap();
-    fs::write(yard.at(".gitconfig"), mine + &format!("[safe]\ndirectory = {}\n", yard.workspace().display())).unwrap();
+    fs::write(yard.at(".gitconfig"), format!("{mine}[safe]\ndirectory = {}\n", yard.workspace().display())).unwrap();
     assert_eq!(yard.look("log", &json!({}))["code"], 0);
 }
 

@@ -7,6 +7,8 @@
 
 #[path = "hostile/git.rs"]
 mod git;
+#[path = "hostile/git_folder.rs"]
+mod git_folder;
 #[path = "support/mod.rs"]
 mod support;
 #[path = "hostile/yard.rs"]

@@ -3,6 +3,8 @@
 mod arguments;
 mod changes;
 mod changing;
+mod covered;
+mod ending;
 mod format;
 mod inspecting;
 mod looking_up;
@@ -10,19 +12,22 @@ mod notices;
 mod recording;
 mod session;
 mod steps;
+mod submodules;
 #[cfg(test)]
 mod tests;
+mod turn;
 pub mod verb;
 
 pub use arguments::COMMON;
+pub use ending::ended;
 
 use super::{Args, Context, Param, optional, required};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::value::{Kind, Map, Value};
 use crate::world::path;
-use crate::world::run::{Command, Needs, Ran};
+use crate::world::repository::Done;
+use crate::world::run::{Command, Needs};
 use arguments::Said;
-use serde_json::json;
 use session::{Session, command, new_enough};
 use std::time::Duration;
 use verb::{Changes, OptionKind, Verb};
@@ -55,13 +60,20 @@ pub fn run(context: &Context<'_>, args: &Args, needs: Needs) -> Result<Value> {
     if verb.changes == Changes::Made {
         return steps::init(&**world, verb, &said, &folder, checks(&options));
     }
-    let repository = world.repository(&folder, verb.needs)?;
+    let mut repository = world.repository(&folder, verb.needs)?;
+    let (_turn, has_waited) = turn::wait(context, &repository, verb.needs)?;
+    if has_waited {
+        repository = world.repository(&folder, verb.needs)?;
+    }
     let mut session = Session { world: &**world, repository, folder, settings: Vec::new(), notices: Vec::new() };
     if verb.words.is_empty() {
         return steps::told_by_host(&session, verb, &options);
     }
     said.paths.iter().chain(&said.files).try_for_each(|path| session.check_inside(path))?;
     session.may_read_files(verb, &said, &options)?;
+    if verb.name == "check_ignore" && matches!(options.get("verbose"), Some(Value::Bool(true))) {
+        covered::may_tell_rules(&session, &said)?;
+    }
     session.notices = notices::of(&session, verb);
     changes::check(&mut session, verb, &said, &options)?;
     match verb.changes {
@@ -93,8 +105,12 @@ fn checks(options: &Map) -> bool {
 }
 
 /// Says it to git.
-fn spoken(session: &mut Session<'_>, verb: &Verb, said: Said, options: &Map) -> Result<Value> {
-    let mut asked = words(session, verb, said, options)?;
+fn spoken(session: &mut Session<'_>, verb: &Verb, mut said: Said, options: &Map) -> Result<Value> {
+    let patterns = covered::patterns(session, verb, &said, options)?;
+    let is_narrowed = patterns.is_some();
+    said.paths = patterns.unwrap_or(said.paths);
+    let mut asked = words(session, verb, said.clone(), options)?;
+    asked.env.extend(is_narrowed.then(taken_as_patterns));
     if verb.needs == Needs::FetchGit {
         steps::check_remote(session, &asked)?;
         asked.env.extend(steps::ways_to_remotes(session));
@@ -105,7 +121,13 @@ fn spoken(session: &mut Session<'_>, verb: &Verb, said: Said, options: &Map) -> 
         };
         asked.time = Duration::try_from_secs_f64(seconds).unwrap_or(session::LONGEST).min(session::LONGEST);
     }
-    finish(session, &asked, checks(options))
+    let done = submodules::run(session, verb, said, options, &asked)?;
+    finish(session, &asked, done, checks(options))
+}
+
+/// Paths count as patterns of git for this command: those that the host itself writes.
+fn taken_as_patterns() -> (String, String) {
+    ("GIT_LITERAL_PATHSPECS".to_owned(), "0".to_owned())
 }
 
 /// The command, with all its words in their places.
@@ -116,7 +138,7 @@ fn words(session: &Session<'_>, verb: &Verb, said: Said, options: &Map) -> Resul
     }
     words.extend(said.names);
     if verb.options().any(|option| option.kind == OptionKind::Paths) {
-        words.push("--".to_owned());
+        words.extend(verb.ends_names.then(|| "--".to_owned()));
         words.extend(said.paths);
     }
     let mut input = said.input;
@@ -129,6 +151,10 @@ fn words(session: &Session<'_>, verb: &Verb, said: Said, options: &Map) -> Resul
     }
     let mut asked = command(words, &session.folder, verb.needs, verb.processes);
     asked.input = input;
+    if verb.name == "check_ignore" {
+        // It refuses to take paths literally, though it does; what is a pattern to it begins with `:`.
+        asked.env.push(taken_as_patterns());
+    }
     if verb.name == "commit_tree" {
         asked.env.extend(steps::signed_as(options)?);
     }
@@ -139,9 +165,8 @@ fn words(session: &Session<'_>, verb: &Verb, said: Said, options: &Map) -> Resul
     Ok(asked)
 }
 
-/// Runs the command that the verb is, and says how it ended.
-fn finish(session: &mut Session<'_>, asked: &Command, checks: bool) -> Result<Value> {
-    let done = session.world.run_git(asked, Some(&session.repository), &session.settings)?;
+/// Says how the command that the verb is ended.
+fn finish(session: &mut Session<'_>, asked: &Command, done: Done, checks: bool) -> Result<Value> {
     //= docs/spec.md#git
     //# What git would write into the configuration of a repository MUST NOT reach it, and MUST be reported.
     if !done.not_kept.is_empty() {
@@ -155,30 +180,4 @@ fn finish(session: &mut Session<'_>, asked: &Command, checks: bool) -> Result<Va
         fields.insert("notices".into(), Value::list(session.notices.drain(..).map(Value::from)));
     }
     Ok(answer)
-}
-
-/// How a program ended, as a map. Another exit code than 0 is a fault of this code, if it is checked.
-pub fn ended(command: &Command, ran: Ran, code: Code, checks: bool) -> Result<Value> {
-    let errors = String::from_utf8_lossy(&ran.errors).into_owned();
-    if checks && ran.code != 0 {
-        let first = errors.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-        let message = format!("`{}` ended with {}: {first}", command.line(), ran.code);
-        let help = match errors.split('\'').find(|part| part.ends_with(".lock")).filter(|_| errors.contains("exists")) {
-            Some(lock) => format!("another git is at work here, or one was ended: if none runs, remove `{lock}`"),
-            None => "`check: false` gives the code instead".to_owned(),
-        };
-        return Err(Diagnostic::new(code, message.trim_end_matches(": "))
-            .data(json!({ "code": ran.code, "errors": errors }))
-            .help(help));
-    }
-    let Ok(text) = String::from_utf8(ran.output) else {
-        return Err(Diagnostic::new(Code::UTF8, format!("`{}` prints what is no UTF-8", command.line())));
-    };
-    let line = text.lines().next().unwrap_or_default().to_owned();
-    Ok(Value::map([
-        ("code", Value::Integer(ran.code)),
-        ("text", text.into()),
-        ("line", line.into()),
-        ("errors", errors.into()),
-    ]))
 }

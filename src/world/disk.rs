@@ -17,6 +17,7 @@ mod repository;
 mod roots;
 mod scratch;
 mod secrecy;
+mod small_file;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -26,8 +27,8 @@ pub use ending::end_process;
 pub use owned::{is_misled, make_private_folder, take_write_from_others};
 pub use pending::sweep;
 pub use place::{
-    CONFIG_BELOW_HOME, TRUST_BELOW_HOME, config_folder, current_folder, find_program, home_folder, is_hosts_own,
-    state_folder, trust_folder,
+    CONFIG_BELOW_HOME, TRUST_BELOW_HOME, config_folder, current_folder, home_folder, is_hosts_own, state_folder,
+    trust_folder,
 };
 pub use scratch::Scratch;
 pub use secrecy::{SECRET_VARIABLES, SecretFile, hide_process, read_secret, read_secret_descriptor, secret_variable};
@@ -231,8 +232,8 @@ impl World for Disk {
         self.programs.find(name)
     }
 
-    fn repository(&self, folder: &str, needs: Needs) -> Result<Repository> {
-        git::find(&self.roots, folder, true, needs)
+    fn repository(&self, folder: &str, _needs: Needs) -> Result<Repository> {
+        git::find(&self.roots, folder, true)
     }
 
     fn run_git(
@@ -242,6 +243,10 @@ impl World for Disk {
         settings: &[(String, String)],
     ) -> Result<Done> {
         git::run(self, command, repository, settings)
+    }
+
+    fn hold_repository(&self, repository: &Repository) -> Result<Attempt> {
+        git::hold(repository)
     }
 
     fn git_stamp(&self, folders: &[&str]) -> Result<Option<String>> {

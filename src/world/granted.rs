@@ -337,6 +337,15 @@ impl World for Granted {
         self.run_git_confined(command, repository, more)
     }
 
+    fn hold_repository(&self, repository: &Repository) -> Result<Attempt> {
+        let allowed = &self.rules.allowed;
+        if !allowed.may_run || allowed.git < Git::Write {
+            return Err(Diagnostic::new(Code::WORLD, "the pack may not change a repository")
+                .help("allow it in `[pack]` by `grants = { git = \"write\" }`, with `effect = \"runs\"`"));
+        }
+        self.world.hold_repository(repository)
+    }
+
     fn git_stamp(&self, folders: &[&str]) -> Result<Option<String>> {
         let may = self.rules.allowed.may_read && self.rules.allowed.git >= Git::Read;
         if may { self.world.git_stamp(folders) } else { Ok(None) }

@@ -8,7 +8,7 @@ pub use reads::{Check, FileRead, Reads, Seen, YOUNG_MS};
 
 use super::repository::{Done, Repository};
 use super::run::{Command, Needs, Ran};
-use super::{Entry, EntryKind, Stat, Walk, Walked, World, path};
+use super::{Attempt, Entry, EntryKind, Stat, Walk, Walked, World, path};
 use crate::diagnostic::Result;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -180,6 +180,10 @@ impl World for Recorded {
         settings: &[(String, String)],
     ) -> Result<Done> {
         self.world.run_git(command, repository, settings)
+    }
+
+    fn hold_repository(&self, repository: &Repository) -> Result<Attempt> {
+        self.world.hold_repository(repository)
     }
 
     fn now_ms(&self) -> i64 {

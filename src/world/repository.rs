@@ -13,7 +13,9 @@ pub struct Repository {
     pub git_dir: String,
     /// What `$GIT_COMMON_DIR` names: the part that all working trees share.
     pub common_dir: String,
-    /// Where more of it lies: alternate object stores, and what symlinks within it lead to.
+    /// Whether `$GIT_DIR` names the working tree in turn: git made it, and nobody only says so.
+    pub is_named_back: bool,
+    /// Where more of it lies: alternate object stores.
     pub elsewhere: Vec<String>,
     /// Its configuration and that of the user, in git's order: of two equal keys the last one counts.
     pub settings: Vec<Setting>,

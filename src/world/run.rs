@@ -114,7 +114,9 @@ pub struct Ran {
 impl Command {
     /// The command as a person would type it, cut.
     pub fn line(&self) -> String {
-        let words = std::iter::once(&self.program).chain(&self.arguments);
+        // A word of the host's own that nobody typed.
+        let arguments = self.arguments.iter().skip_while(|word| *word == "--no-pager");
+        let words = std::iter::once(&self.program).chain(arguments);
         let line = words.map(String::as_str).collect::<Vec<_>>().join(" ");
         match line.len() > 120 {
             true => format!("{}…", &line[..line.floor_char_boundary(120)]),

@@ -3,7 +3,7 @@
 use super::super::Session;
 use super::Finding;
 use crate::value::Json;
-use crate::world::disk::{Disk, find_program, home_folder};
+use crate::world::disk::{Disk, home_folder};
 use crate::world::{World, path};
 
 /// Where clients keep their servers: in a project …
@@ -51,7 +51,9 @@ pub fn clients(session: &Session) -> Vec<Finding> {
         }
         let read = disk.read(&file).map_err(|fault| fault.message.clone());
         match read.and_then(|bytes| parsed(&file, &bytes)) {
-            Ok(tree) => servers(&tree, 0, &mut |name, server| findings.push(judged(client, &file, name, server))),
+            Ok(tree) => {
+                servers(&tree, 0, &mut |name, server| findings.push(judged(&disk, client, &file, name, server)))
+            }
             Err(why) => {
                 findings.push(Finding::note("client", format!("{client}: `{file}` cannot be looked at: {why}")))
             }
@@ -91,12 +93,19 @@ fn is_ours(server: &Json) -> bool {
     server.get("command").and_then(Json::as_str).is_some_and(|command| path::name(command) == "toolsd")
 }
 
-fn judged(client: &str, file: &str, name: &str, server: &Json) -> Finding {
+fn judged(disk: &Disk, client: &str, file: &str, name: &str, server: &Json) -> Finding {
     let says = |what: String| format!("{client}, `{file}`: the server `{name}` {what}");
     let command = server.get("command").and_then(Json::as_str).unwrap_or_default();
-    let Some(program) = find_program(command) else {
-        let next = "`cargo install --path .` puts it into the `PATH`; or name it by its absolute path";
-        return Finding::broken("client", says(format!("names `{command}`, which is not there"))).next(next);
+    // The client finds it in a `PATH` of its own; which that is, nobody else knows.
+    let program = match disk.program(command) {
+        Ok(program) => program,
+        Err(fault) => {
+            let next = fault.help.clone().unwrap_or_default();
+            let next =
+                format!("{next}; `cargo install --path .` puts it into the `PATH`, or name it by its absolute path");
+            let next = next.trim_start_matches("; ").to_owned();
+            return Finding::broken("client", says(format!("names `{command}`: {}", fault.message))).next(next);
+        }
     };
     let words = server.get("args").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
     let words: Vec<&str> = words.collect();

@@ -12,7 +12,7 @@ pub const COMMON: [(&str, &str); 2] = [
 ];
 
 /// What is said to git.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Said {
     /// Options of git, each a word of its own but for patterns and the like, which are two.
     pub(super) words: Vec<String>,

@@ -222,8 +222,9 @@ pub const COMMITS: &[Verb] = &[
         Changes::Picked,
         "Makes commits again here.",
     )
-    .without_end(),
-    Verb::write("cherry_pick_abort", &["cherry-pick", "--abort"], &[], Changes::Aborted, "Gives up a cherry-pick."),
+    .without_end()
+    .starts(Processes::SameProgram),
+    Verb::write("cherry_pick_abort", &["cherry-pick", "--abort"], &[], Changes::Aborted, "Gives up a cherry-pick.").starts(Processes::SameProgram),
     Verb::write(
         "revert",
         &["revert", "--no-edit", "--strategy=ort"],
@@ -235,8 +236,9 @@ pub const COMMITS: &[Verb] = &[
         Changes::Picked,
         "Makes commits that undo others.",
     )
-    .without_end(),
-    Verb::write("revert_abort", &["revert", "--abort"], &[], Changes::Aborted, "Gives up a revert."),
+    .without_end()
+    .starts(Processes::SameProgram),
+    Verb::write("revert_abort", &["revert", "--abort"], &[], Changes::Aborted, "Gives up a revert.").starts(Processes::SameProgram),
     Verb::write(
         "rebase",
         &["rebase", "--no-verify", "--no-autostash", "--no-autosquash", "--no-rebase-merges", "--no-update-refs", "--no-fork-point"],

@@ -1,4 +1,5 @@
-//! Formats of git: the placeholders and fields that start no program. `%G?` starts gpg, as `%(signature)` does.
+//! Formats of git: the placeholders and fields that start no program. `%G?` starts gpg, as `%(signature)` does, and
+//! `%(describe)` another git.
 
 /// Letters that may stand behind `%` in a format of `git log`, with the letters that follow some of them.
 const PLACEHOLDERS: [(char, &str); 23] = [
@@ -28,7 +29,7 @@ const PLACEHOLDERS: [(char, &str); 23] = [
 ];
 
 /// What may stand in `%(…)` of a format of `git log`.
-const EXTRAS: [&str; 3] = ["decorate", "describe", "trailers"];
+const EXTRAS: [&str; 2] = ["decorate", "trailers"];
 
 /// What may stand in `%(…)` of a format of `git for-each-ref`, before a `:`.
 const FIELDS: &str = "HEAD align author authordate authoremail authorname body committer committerdate committeremail \
@@ -108,6 +109,8 @@ mod tests {
             "%+GK",
             "%h %- G?",
             "%(signature)",
+            "%(describe)",
+            "%h%(describe:tags)",
             "%",
             "%xGG",
             "%aG",

@@ -4,6 +4,7 @@ use super::verb::OptionKind::{
     Files, Flag, FullRef, Host, Index, Names, Number, OneOf, Paths, Pattern, Ref, RefFormat, RefOf, Refs, Sort,
 };
 use super::verb::{GitOption, Shape, Verb, option, required};
+use crate::world::run::Processes;
 
 const PATHS: GitOption = option("paths", Paths, "Only what lies there.");
 const Z: GitOption = option("z", Flag("-z"), "A NUL ends each entry, and no name is quoted.");
@@ -51,7 +52,9 @@ pub const VERBS: &[Verb] = &[
             option("full_name", Flag("--full-name"), "Paths from the top of the working tree."),
         ],
         "The files of a commit.",
-    ),
+    )
+    // It takes `--` for a path.
+    .without_dashes(),
     Verb::read(
         "object",
         &["cat-file"],
@@ -159,7 +162,7 @@ pub const VERBS: &[Verb] = &[
         "Which paths are ignored, each with a NUL at its end. Ends with 1 if none is.",
     ),
     Verb::read("worktrees", &["worktree", "list", "--porcelain"], &[Z], "The working trees."),
-    Verb::read("stash_list", &["stash", "list"], &[], "The entries of the stash."),
+    Verb::read("stash_list", &["stash", "list"], &[], "The entries of the stash.").starts(Processes::SameProgram),
     Verb::read("remotes", &["remote", "--verbose"], &[], "The remotes and where they are."),
     Verb::read(
         "config",

@@ -175,6 +175,11 @@ fn hide_as(session: &mut Session<'_>, mut said: Said, hides: bool, checks: bool)
         let set = command(set, &session.folder, Needs::WriteGit, Processes::None);
         let ran = session.world.run_git(&set, Some(&session.repository), &[])?.ran;
         ended(&set, ran, Code("git"), true)?;
+        //= docs/spec.md#git
+        //# What the host itself sets in the configuration of a repository MUST be reported.
+        session.notices.push(
+            "extensions.worktreeConfig was set in the repository: the patterns are this working tree's own".to_owned(),
+        );
     }
     let mut asked = command(said.words, &session.folder, Needs::WriteGit, Processes::None);
     asked.input = said.input;
@@ -188,7 +193,8 @@ pub(super) fn listed(session: &Session<'_>, files: &[String], is_hashed: bool) -
     let mut input = Vec::new();
     for file in files {
         if !is_hashed {
-            input.extend([file.as_bytes(), b"\0"].concat());
+            let literal = if file.starts_with(':') { "./" } else { "" };
+            input.extend([literal.as_bytes(), file.as_bytes(), b"\0"].concat());
             continue;
         }
         let place = path::join(&session.repository.folder, file);

@@ -16,6 +16,8 @@ pub struct Verb {
     shared: &'static [&'static [GitOption]],
     /// Whether `--end-of-options` may stand before names of commits, as of git 2.37.
     pub ends_options: bool,
+    /// Whether `--` may stand before paths.
+    pub ends_names: bool,
     /// The grant that it needs.
     pub needs: Needs,
     /// Whether git has to start git.
@@ -194,7 +196,7 @@ impl Verb {
         summary: &'static str,
     ) -> Self {
         let (needs, processes, changes) = (Needs::ReadGit, Processes::None, Changes::Nothing);
-        Self { name, summary, words, own, shared: &[], ends_options: true, needs, processes, changes }
+        Self { name, summary, words, own, shared: &[], ends_options: true, ends_names: true, needs, processes, changes }
     }
 
     /// A verb that changes the repository, and these files.
@@ -206,7 +208,7 @@ impl Verb {
         summary: &'static str,
     ) -> Self {
         let (needs, processes) = (Needs::WriteGit, Processes::None);
-        Self { name, summary, words, own, shared: &[], ends_options: true, needs, processes, changes }
+        Self { name, summary, words, own, shared: &[], ends_options: true, ends_names: true, needs, processes, changes }
     }
 
     /// All of its options.
@@ -225,6 +227,13 @@ impl Verb {
     #[must_use]
     pub const fn without_end(mut self) -> Self {
         self.ends_options = false;
+        self
+    }
+
+    /// The same, without `--` before its paths: they follow a name that must be there.
+    #[must_use]
+    pub const fn without_dashes(mut self) -> Self {
+        self.ends_names = false;
         self
     }
 

@@ -1,12 +1,14 @@
 //! Git on the disk: the repository that the host finds, and the surroundings in which a command runs.
 
 mod find;
+mod hold;
 mod links;
 mod settings;
 mod stand_in;
 #[cfg(test)]
 mod tests;
 
+use super::small_file::{self, Links};
 use super::{Disk, place, process};
 use crate::diagnostic::Result;
 use crate::world::path;
@@ -15,6 +17,7 @@ use crate::world::run::{Command, Needs, Processes};
 use std::fs;
 
 pub(in crate::world::disk) use find::find;
+pub(in crate::world::disk) use hold::hold;
 use stand_in::StandIn;
 
 /// What every git is told by its environment: nothing outside of the repository counts, nobody is asked.
@@ -80,10 +83,12 @@ pub(super) fn run(
         confinement.write.extend(parts.map(String::clone));
     }
     let mut ran = process::run(disk, &command)?;
+    // A link that was put there since the repository was found may have been followed: what git says is withheld.
+    links::check(&repository.common_dir)?;
     let not_kept = stand_in.settle(repository);
     replace(&mut ran.errors, &own, &repository.common_dir);
     // Git takes the shared folder for the main working tree, but for the `.git` at its end.
-    if command.arguments.iter().any(|word| word == "worktree") {
+    if command.arguments.iter().any(|word| word == "worktree" || word == "check-ignore") {
         replace(&mut ran.output, &own, repository.main_top());
     }
     Ok(Done { ran, not_kept })
@@ -101,8 +106,12 @@ fn surrounded(disk: &Disk, command: &Command, fetches: bool) -> Result<Command> 
     //= docs/spec.md#git
     //# Only `fetch` MUST read the configuration of the user and of the machine: the ways to a remote are theirs.
     let is_of_user = |name: &str| name.starts_with("GIT_CONFIG_");
-    let variables = ENVIRONMENT.iter().filter(|(name, _)| !fetches || !is_of_user(name));
-    command.env.extend(variables.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+    // Whether paths are patterns, the primitive says that wrote them.
+    let is_set = |name: &str| name == "GIT_LITERAL_PATHSPECS" && command.env.iter().any(|(set, _)| set == name);
+    let variables = ENVIRONMENT.iter().filter(|(name, _)| (!fetches || !is_of_user(name)) && !is_set(name));
+    let variables: Vec<(String, String)> =
+        variables.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    command.env.extend(variables);
     if command.needs == Needs::ReadGit {
         command.env.push(("GIT_OPTIONAL_LOCKS".to_owned(), "0".to_owned()));
     }
@@ -112,6 +121,19 @@ fn surrounded(disk: &Disk, command: &Command, fetches: bool) -> Result<Command> 
     command.confinement.read.extend(DEVICES.map(str::to_owned));
     command.confinement.write.push(DEVICES[0].to_owned());
     Ok(command)
+}
+
+/// A larger file of a repository is none that the host reads for itself.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// The bytes of a small file of a repository; `None` if it is not there.
+fn data(file: &str) -> Result<Option<Vec<u8>>> {
+    small_file::read(file, MOST_BYTES, Links::Refused)
+}
+
+/// The same as a text, and nothing for whatever is no such file.
+fn text(file: &str) -> Option<String> {
+    data(file).ok().flatten().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Where a path leads, free of links; `None` if it is not there.

@@ -72,17 +72,6 @@ pub(super) fn own_folders() -> impl Iterator<Item = String> {
     [config_folder(), state_folder(), trust_folder()].into_iter().flatten()
 }
 
-/// The file that a command names: by an absolute path, or by a name that is looked for in `PATH`.
-pub fn find_program(command: &str) -> Option<String> {
-    let is_file = |file: &String| std::fs::metadata(file).is_ok_and(|found| found.is_file());
-    if command.contains('/') {
-        return Some(command.to_owned()).filter(|file| path::is_absolute(file) && is_file(file));
-    }
-    let folders = env("PATH")?;
-    let found = folders.split(':').filter(|folder| path::is_absolute(folder)).map(|folder| path::join(folder, command));
-    found.into_iter().find(is_file)
-}
-
 fn base(variable: &str, below_home: &str) -> Option<String> {
     let given = env(variable).filter(|folder| path::is_absolute(folder));
     let folder = given.or_else(|| home_folder().map(|home| path::join(&home, below_home)))?;

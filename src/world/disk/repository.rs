@@ -1,6 +1,7 @@
 //! What git's answers about a folder depend on besides the files in it: told by stamps, without running git.
 
 use super::place;
+use super::small_file::{self, Links};
 use crate::world::path;
 use std::fs;
 use std::io::ErrorKind;
@@ -9,6 +10,8 @@ use std::time::{Duration, SystemTime};
 
 /// What changed more lately may change again without another time of modification.
 const YOUNG: Duration = Duration::from_millis(100);
+/// A file that names a folder is smaller.
+const MOST_NAMED: u64 = 64 << 10;
 /// Folders of refs that are looked into, at most.
 const MOST_FOLDERS: usize = 2_000;
 
@@ -83,8 +86,15 @@ impl Stamp {
 
     fn repository(&mut self, top: &str, marker: &str) {
         // The work tree of another repository, or a submodule, names the folder in a file.
-        let named =
-            |path: &str, word: &str| Some(fs::read_to_string(path).ok()?.trim().strip_prefix(word)?.trim().to_owned());
+        let mut named = |path: &str, word: &str| {
+            if fs::symlink_metadata(path).is_ok_and(|found| found.is_dir()) {
+                return None;
+            }
+            let read = small_file::read(path, MOST_NAMED, Links::Refused);
+            self.unsure |= read.is_err();
+            let text = String::from_utf8_lossy(&read.ok()??).into_owned();
+            Some(text.trim().strip_prefix(word)?.trim().to_owned())
+        };
         let from = |folder: &str, path: String| if path::is_absolute(&path) { path } else { path::join(folder, &path) };
         let own = named(marker, "gitdir:").map_or_else(|| marker.to_owned(), |path| from(top, path));
         let common = named(&path::join(&own, "commondir"), "").map_or_else(|| own.clone(), |path| from(&own, path));

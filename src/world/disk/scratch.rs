@@ -189,8 +189,8 @@ impl World for Scratch {
         self.disk.run(&self.fixed(command))
     }
 
-    fn repository(&self, folder: &str, needs: Needs) -> Result<Repository> {
-        super::git::find(&self.disk.roots, folder, false, needs)
+    fn repository(&self, folder: &str, _needs: Needs) -> Result<Repository> {
+        super::git::find(&self.disk.roots, folder, false)
     }
 
     fn run_git(
@@ -200,6 +200,10 @@ impl World for Scratch {
         settings: &[(String, String)],
     ) -> Result<Done> {
         self.disk.run_git(&self.fixed(command), repository, settings)
+    }
+
+    fn hold_repository(&self, repository: &Repository) -> Result<Attempt> {
+        self.disk.hold_repository(repository)
     }
 
     fn program(&self, name: &str) -> Result<String> {

@@ -45,6 +45,11 @@ impl Granted {
         if !may {
             return Err(undeclared(&command.program, "run", effect));
         }
+        if !grant && is_git(&command.program) && command.needs == Needs::Program {
+            return Err(Diagnostic::new(Code::WORLD, "`run` does not run `git`: no grant of `run` covers it").help(
+                "call `git_read(VERB)` with `grants = { git = \"read\" }`, or `git(VERB)` with `git = \"write\"` or `\"fetch\"`; `toolsd docs git` lists the verbs",
+            ));
+        }
         if !grant {
             let missing = match command.needs {
                 Needs::ReadGit => "git = \"read\"".to_owned(),
@@ -130,6 +135,11 @@ fn check_env(command: &Command, grant: &ProgramGrant) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Whether a program is git, by its name: git has a grant and primitives of its own.
+fn is_git(program: &str) -> bool {
+    path::name(program) == "git"
 }
 
 /// Whether a variable is one that no grant covers.

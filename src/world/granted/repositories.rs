@@ -71,6 +71,25 @@ impl Granted {
                     .help("a repository lies in a folder `.git`, which no grant to write covers"));
             }
         }
+        self.check_borrowed(folder, repository)
+    }
+
+    //= docs/spec.md#git
+    //# A repository, and an object store, that only a file names MUST lie where the pack may ask git itself.
+    /// Refuses what a file of the workspace names for git: whoever wrote that has no say in what the pack may see. A working
+    /// tree that its repository names in turn was made by git, for a person who wanted it.
+    fn check_borrowed(&self, folder: &str, repository: &Repository) -> Result<()> {
+        let is_own = repository.is_named_back || path::is_below(&repository.git_dir, &repository.top);
+        let parts = [&repository.git_dir, &repository.common_dir].into_iter().filter(|_| !is_own);
+        for part in parts.chain(&repository.elsewhere) {
+            let owner = part.split_once("/.git/").map(|(owner, _)| owner).or_else(|| part.strip_suffix("/.git"));
+            let owner = owner.unwrap_or(part);
+            if self.check_look(owner).is_err() {
+                let message = format!("`{folder}` has its history in `{part}`, where the pack may read nothing");
+                return Err(Diagnostic::new(Code::WORLD, message)
+                    .help(format!("grant it to read in `{owner}`, or name a repository of its own")));
+            }
+        }
         Ok(())
     }
 }

@@ -175,6 +175,13 @@ impl World for Staged {
         self.ran_after_flush(command, || self.under.run_git(command, repository, settings))
     }
 
+    fn hold_repository(&self, repository: &Repository) -> Result<Attempt> {
+        match self.is_dry {
+            true => Ok(Attempt::Held(Box::new(taken::Dry))),
+            false => self.under.hold_repository(repository),
+        }
+    }
+
     fn program(&self, name: &str) -> Result<String> {
         self.under.program(name)
     }

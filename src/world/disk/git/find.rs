@@ -1,12 +1,11 @@
 //! Which repository a folder lies in: found by the host, within the roots, free of symlinks.
 
 use super::stand_in::PREFIX;
-use super::{links, place_of, settings};
+use super::{data, links, place_of, settings, text};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::disk::roots::{Roots, reason};
 use crate::world::path;
 use crate::world::repository::{Repository, Scope, Setting};
-use crate::world::run::Needs;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
@@ -16,13 +15,7 @@ const MOST_ALTERNATES: usize = 5;
 //= docs/spec.md#git
 //# The repository of a command MUST be found by the host, from the folder of the call up to the granted root around it and no further.
 /// The repository of a folder. With `is_user_heard` the user's own configuration is read, too.
-pub(in crate::world::disk) fn find(
-    roots: &Roots,
-    folder: &str,
-    is_user_heard: bool,
-    needs: Needs,
-) -> Result<Repository> {
-    let writes = needs != Needs::ReadGit;
+pub(in crate::world::disk) fn find(roots: &Roots, folder: &str, is_user_heard: bool) -> Result<Repository> {
     let folder = super::super::process::folder(roots, folder)?;
     if place_of(&folder).as_deref() != Some(&folder) {
         return Err(Diagnostic::new(Code::WORLD, format!("a symlink is on the way to `{folder}`"))
@@ -41,18 +34,26 @@ pub(in crate::world::disk) fn find(
         path::folder(&top).to_owned().clone_into(&mut top);
     };
     let (git_dir, common_dir) = folders(roots, &top, &marker.0, &marker.1)?;
-    let mut elsewhere = alternates(roots, &path::join(&common_dir, "objects"), MOST_ALTERNATES)?;
-    elsewhere.extend(links::follow(roots, &git_dir, writes)?);
-    if common_dir != git_dir {
-        elsewhere.extend(links::follow(roots, &common_dir, writes)?);
-    }
+    // The folder of a further working tree lies in it.
+    links::check(&common_dir)?;
+    let elsewhere = alternates(roots, &path::join(&common_dir, "objects"), MOST_ALTERNATES)?;
+    let is_named_back = is_named_back(&git_dir, &marker.0);
     let mut settings = if is_user_heard { settings::of_user(&git_dir) } else { Vec::new() };
     let excludes = if is_user_heard { settings::excludes(&settings) } else { Vec::new() };
     owned(&top, &git_dir, &marker.1, &settings)?;
     settings.extend(settings::of_repository(&path::join(&common_dir, "config"), Scope::Local)?);
     let hooks = hooks(&path::join(&common_dir, "hooks"));
-    let repository = Repository { folder, top, git_dir, common_dir, elsewhere, settings, hooks, excludes };
+    let repository =
+        Repository { folder, top, git_dir, common_dir, is_named_back, elsewhere, settings, hooks, excludes };
     with_worktree(repository)
+}
+
+/// Whether a folder of git names the `.git` that names it: a working tree that git itself made.
+fn is_named_back(git_dir: &str, marker: &str) -> bool {
+    text(&path::join(git_dir, "gitdir")).is_some_and(|named| {
+        let named = path::join(git_dir, named.trim_end());
+        place_of(&named).is_some_and(|named| Some(named) == place_of(marker))
+    })
 }
 
 /// The names of hooks that may be run.
@@ -131,7 +132,7 @@ fn folders(roots: &Roots, top: &str, marker: &str, found: &fs::Metadata) -> Resu
 //# What a file `.git` or `commondir` names MUST lie below a granted root, with no symlink on the way.
 /// The folder that a small file names behind a word; `None` if there is no such file.
 fn named(roots: &Roots, file: &str, beside: &str, word: &str) -> Result<Option<String>> {
-    let Some(bytes) = settings::bytes(file)? else { return Ok(None) };
+    let Some(bytes) = data(file)? else { return Ok(None) };
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let Some(given) = text.trim_end_matches(['\n', '\r']).strip_prefix(word) else { return Ok(None) };
     let given = path::clean(&path::join(beside, given.trim_start()));
@@ -168,7 +169,7 @@ fn left_behind(roots: &Roots, file: &str, beside: &str, given: &str) -> Option<S
         let names_it = |named: String| {
             place_of(named.trim_end()) == place_of(file) && place_of(&git_dir).as_ref() == Some(&git_dir)
         };
-        if fs::read_to_string(path::join(&git_dir, "gitdir")).is_ok_and(names_it) {
+        if text(&path::join(&git_dir, "gitdir")).is_some_and(names_it) {
             let mended = tempfile::NamedTempFile::new_in(beside).and_then(|mended| {
                 fs::write(mended.path(), format!("gitdir: {git_dir}\n"))?;
                 mended.persist(file).map_err(|fault| fault.error)
@@ -185,7 +186,7 @@ fn left_behind(roots: &Roots, file: &str, beside: &str, given: &str) -> Option<S
 //# Alternate object stores outside of the granted roots MUST be refused by name.
 /// The object stores that one names as alternates, and those name in turn.
 fn alternates(roots: &Roots, objects: &str, depth: usize) -> Result<Vec<String>> {
-    let Some(bytes) = settings::bytes(&path::join(objects, "info/alternates"))? else { return Ok(Vec::new()) };
+    let Some(bytes) = data(&path::join(objects, "info/alternates"))? else { return Ok(Vec::new()) };
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let mut found = Vec::new();
     for line in
@@ -198,6 +199,7 @@ fn alternates(roots: &Roots, objects: &str, depth: usize) -> Result<Vec<String>>
             let message = format!("the repository's objects lie in `{target}` (alternates), outside of the root");
             return Err(Diagnostic::new(Code::WORLD, message).help(format!("start with `--root {target}`")));
         }
+        links::check(&target)?;
         if depth > 0 {
             found.extend(alternates(roots, &target, depth - 1)?);
         }

@@ -1,16 +1,12 @@
 //! The configuration files of git, read without git: see `git-config(1)`, "Syntax" and "Includes".
 
 use super::super::place;
+use super::{MOST_BYTES, data};
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::world::disk::small_file::{self, Links};
 use crate::world::glob::Globs;
 use crate::world::path;
 use crate::world::repository::{Scope, Setting};
-use std::fs;
-use std::io::Read;
-use std::os::unix::fs::OpenOptionsExt;
-
-/// A larger file is none of git's.
-const MOST_BYTES: u64 = 1 << 20;
 
 /// How deep the user's files may include each other: git's own limit.
 const MOST_INCLUDES: usize = 10;
@@ -34,7 +30,7 @@ pub(super) fn of_user(git_dir: &str) -> Vec<Setting> {
 //# What the configuration of a repository includes MUST NOT be read.
 /// What a repository sets. One that is not there sets nothing; one that git would not understand is a fault.
 pub(super) fn of_repository(file: &str, scope: Scope) -> Result<Vec<Setting>> {
-    let Some(bytes) = bytes(file)? else { return Ok(Vec::new()) };
+    let Some(bytes) = data(file)? else { return Ok(Vec::new()) };
     let text = String::from_utf8_lossy(&bytes);
     let read = read(&text).map_err(|line| {
         Diagnostic::new(Code("git"), format!("line {line} of `{file}` is no configuration of git"))
@@ -43,25 +39,8 @@ pub(super) fn of_repository(file: &str, scope: Scope) -> Result<Vec<Setting>> {
     Ok(read.into_iter().map(|(key, value)| Setting { scope, key, value }).collect())
 }
 
-/// The bytes of a file that is no symlink; `None` if it is not there.
-pub(super) fn bytes(file: &str) -> Result<Option<Vec<u8>>> {
-    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY;
-    let opened = match fs::OpenOptions::new().read(true).custom_flags(flags).open(file) {
-        Ok(opened) => opened,
-        Err(error) if super::super::is_absent(&error) => return Ok(None),
-        Err(error) => return Err(super::super::roots::fault(file, "read", &error)),
-    };
-    let is_file = opened.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MOST_BYTES);
-    let mut bytes = Vec::new();
-    if !is_file || opened.take(MOST_BYTES).read_to_end(&mut bytes).is_err() {
-        return Err(Diagnostic::new(Code("git"), format!("`{file}` is no file of git"))
-            .help("a regular file of up to 1 MB is read"));
-    }
-    Ok(Some(bytes))
-}
-
 fn include(file: &str, scope: Scope, git_dir: &str, depth: usize, found: &mut Vec<Setting>) {
-    let Ok(text) = fs::read(file) else { return };
+    let Ok(Some(text)) = small_file::read(file, MOST_BYTES, Links::Followed) else { return };
     let Ok(read) = read(&String::from_utf8_lossy(&text)) else { return };
     for (key, value) in read {
         let condition = key.strip_prefix("includeif.").and_then(|rest| rest.strip_suffix(".path"));
@@ -115,7 +94,7 @@ pub(super) fn excludes(settings: &[Setting]) -> Vec<u8> {
         }
         (Some(_), None) => None,
     };
-    file.and_then(|file| fs::read(file).ok()).filter(|bytes| bytes.len() as u64 <= MOST_BYTES).unwrap_or_default()
+    file.and_then(|file| small_file::read(&file, MOST_BYTES, Links::Followed).ok().flatten()).unwrap_or_default()
 }
 
 /// Keys and values in their order, or the number of the first line that git would not understand.

@@ -4,7 +4,7 @@
 //! call stands there, with symlinks to all that is data, as those of `git-new-workdir` do. What the repository's own
 //! configuration and hooks name, git never hears of; what git would write into them goes with the folder.
 
-use super::settings;
+use super::{data, settings, text};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::disk::roots::reason;
 use crate::world::path;
@@ -65,6 +65,8 @@ const PROTOCOLS: [&str; 5] = ["file", "git", "http", "https", "ssh"];
 pub(super) struct StandIn {
     folder: tempfile::TempDir,
     config: String,
+    /// What the repository's own exclude file leaves out.
+    excludes: Vec<u8>,
     worktrees: Vec<String>,
 }
 
@@ -77,7 +79,8 @@ impl StandIn {
         };
         let folder = tempfile::Builder::new().prefix(PREFIX).tempdir().map_err(failed)?;
         let config = config(repository, fetches, more);
-        let made = Self { folder, config, worktrees: worktrees(repository) };
+        let excludes = data(&path::join(&repository.common_dir, "info/exclude"))?.unwrap_or_default();
+        let made = Self { folder, config, excludes, worktrees: worktrees(repository) };
         made.fill(repository, writes).map_err(failed)?;
         Ok(made)
     }
@@ -104,8 +107,7 @@ impl StandIn {
         symlink(path::join(real, "info/attributes"), own.join("info/attributes"))?;
         let mut excludes = repository.excludes.clone();
         excludes.push(b'\n');
-        // One that is no file, or too large, leaves nothing out.
-        excludes.extend(settings::bytes(&path::join(real, "info/exclude")).ok().flatten().unwrap_or_default());
+        excludes.extend(&self.excludes);
         fs::write(own.join("info/exclude"), excludes)
     }
 
@@ -114,14 +116,14 @@ impl StandIn {
     pub(super) fn settle(&self, repository: &Repository) -> Vec<String> {
         for name in worktrees(repository).into_iter().filter(|name| !self.worktrees.contains(name)) {
             let git_dir = path::join(&repository.common_dir, &format!("worktrees/{name}"));
-            let Ok(marker) = fs::read_to_string(path::join(&git_dir, "gitdir")) else { continue };
+            let Some(marker) = text(&path::join(&git_dir, "gitdir")) else { continue };
             let marker = marker.trim_end();
             let told = format!("gitdir: {}/worktrees/{name}", self.path());
-            if fs::read_to_string(marker).is_ok_and(|text| text.trim_end() == told) {
+            if text(marker).is_some_and(|text| text.trim_end() == told) {
                 let _git_says_so_at_the_next_call = fs::write(marker, format!("gitdir: {git_dir}\n"));
             }
         }
-        let after = fs::read_to_string(self.folder.path().join("config")).unwrap_or_default();
+        let after = text(&path::join(&self.path(), "config")).unwrap_or_default();
         if after == self.config {
             return Vec::new();
         }

@@ -1,0 +1,537 @@
+//! Every verb with every option: what a pack is answered is what git answers a person in the same repository.
+//!
+//! The questions are made from the table of verbs, and put to git as it is, with nothing between: a verb that says or does
+//! something else because it is confined is found, also one that nobody has thought of.
+
+use crate::yard::Yard;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use toolsd::primitive::git::verb::{OptionKind, Verb};
+use toolsd::primitive::git::{reading, writing};
+
+/// Values that ask for something that is there, where the kind of an option is not enough.
+const VALUES: &[(&str, &str, &str)] = &[
+    ("", "all", "true"),
+    ("", "author", "\"Bea <bea@example.org>\""),
+    ("", "create", "\"made\""),
+    ("", "date", "\"2026-02-03T04:05:06Z\""),
+    ("", "from", "\"side\""),
+    ("", "match", "\"v*\""),
+    ("", "message", "\"said\""),
+    ("", "name", "\"made\""),
+    ("", "remote", "\"near\""),
+    ("", "to", "\"aside\""),
+    ("blame", "lines", "\"1,2\""),
+    ("blame", "paths", "\"a.txt\""),
+    ("branch_delete", "names", "\"merged\""),
+    ("check_ignore", "paths", "[\"a.txt\", \"x.log\", \"deep/y.log\"]"),
+    ("clean", "paths", "\".\""),
+    ("commit", "paths", "\"a.txt\""),
+    ("commit_tree", "tree", "\"HEAD^{tree}\""),
+    ("delete_ref", "from", "\"side\""),
+    ("delete_ref", "name", "\"refs/heads/side\""),
+    ("describe", "refs", "\"HEAD\""),
+    ("diff", "refs", "[\"HEAD~2\", \"HEAD\"]"),
+    ("diff_tree", "refs", "[\"v1\", \"HEAD\"]"),
+    ("fetch", "refs", "\"main\""),
+    ("files", "paths", "[\"deep\", \"a.txt\"]"),
+    ("grep", "max_depth", "1"),
+    ("grep", "pattern", "\"line\""),
+    ("grep", "refs", "\"HEAD\""),
+    ("hash_object", "paths", "[\"a.txt\"]"),
+    ("init", "path", "\"new/r\""),
+    ("log", "date", "\"iso-strict\""),
+    ("log", "format", "\"%H %an %s%d\""),
+    ("merge", "ref", "\"side\""),
+    ("merge_base", "refs", "[\"main\", \"side\"]"),
+    ("mktree", "entries", "[\"100644 blob @\\tmade\"]"),
+    ("mv", "paths", "[\"a.txt\", \"moved.txt\"]"),
+    ("notes_add", "ref", "\"v1\""),
+    ("read_tree", "ref", "\"side\""),
+    ("rebase", "onto", "\"v1\""),
+    ("rebase", "upstream", "\"merged\""),
+    ("rm", "paths", "\"b.txt\""),
+    ("set_symbolic_ref", "name", "\"refs/heads/pointer\""),
+    ("set_symbolic_ref", "to", "\"refs/heads/side\""),
+    ("show", "date", "\"iso-strict\""),
+    ("show", "format", "\"%h|%ae|%b\""),
+    ("show", "refs", "\"v1\""),
+    ("sparse_checkout", "patterns", "[\"/*\", \"!/deep\"]"),
+    ("switch", "ref", "\"side\""),
+    ("symbolic_ref", "ref", "\"HEAD\""),
+    ("tag", "name", "\"made\""),
+    ("tag_delete", "names", "\"v1\""),
+    ("tags", "names", "\"v*\""),
+    ("tree", "paths", "[\"deep\", \"a.txt\"]"),
+    ("update_index", "entries", "[\"100644 @\\tmade.txt\"]"),
+    ("update_ref", "from", "\"side\""),
+    ("update_ref", "name", "\"refs/heads/side\""),
+    ("update_ref", "to", "\"HEAD\""),
+    ("worktree_add", "create", "\"made\""),
+    ("worktree_add", "path", "\"trees/w\""),
+    ("worktree_add", "ref", "\"side\""),
+    ("worktree_add", "reset", "\"side2\""),
+    ("worktree_remove", "path", "\"trees/there\""),
+];
+
+/// What an option needs beside it to mean something.
+const WITH: &[(&str, &str, &str)] = &[
+    ("blame", "lines", "{}"),
+    ("branch", "force", "{\"name\":\"merged\",\"ref\":\"HEAD\"}"),
+    ("branch_rename", "force", "{\"to\":\"merged\"}"),
+    ("check_ignore", "non_matching", "{\"verbose\":true}"),
+    ("commit", "no_edit", "{\"amend\":true,\"message\":null}"),
+    ("describe", "contains", "{\"refs\":\"v1\"}"),
+    ("describe", "exact_match", "{\"refs\":\"v1\"}"),
+    ("diff_tree", "root", "{\"refs\":\"v1\"}"),
+    ("diff_tree", "no_commit_id", "{\"refs\":\"HEAD~1\"}"),
+    ("files", "directory", "{\"others\":true}"),
+    ("files", "exclude_standard", "{\"others\":true}"),
+    ("files", "ignored", "{\"others\":true,\"exclude_standard\":true}"),
+    ("files", "error_unmatch", "{\"paths\":[\"a.txt\"]}"),
+    ("hash_object", "paths", "{\"content\":null}"),
+    ("log", "follow", "{\"paths\":[\"a.txt\"]}"),
+    ("merge", "no_ff", "{\"message\":\"m\"}"),
+    ("merge_base", "fork_point", "{\"refs\":[\"main\",\"side\"]}"),
+    ("merge_base", "is_ancestor", "{\"refs\":[\"v1\",\"HEAD\"]}"),
+    ("diff", "merge_base", "{\"refs\":[\"side\",\"main\"]}"),
+    ("diff", "cached", "{}"),
+    ("read_tree", "empty", "{\"ref\":null}"),
+    ("reset", "paths", "{\"ref\":\"HEAD\"}"),
+    ("restore", "staged", "{\"paths\":[\"staged.txt\"]}"),
+    ("switch", "detach", "{\"ref\":\"v1\"}"),
+    ("worktree_add", "detach", "{\"ref\":\"v1\"}"),
+    ("worktree_add", "force", "{\"ref\":\"side\"}"),
+    ("", "left_right", "{\"refs\":\"main...side\"}"),
+    ("", "left_only", "{\"refs\":\"main...side\"}"),
+    ("", "right_only", "{\"refs\":\"main...side\"}"),
+    ("", "cherry_pick", "{\"refs\":\"main...side\"}"),
+    ("", "boundary", "{\"refs\":\"side..main\"}"),
+    ("", "ancestry_path", "{\"refs\":\"v1..main\"}"),
+];
+
+/// Where git rightly says nothing at all.
+const SILENT: &[(&str, &str)] = &[
+    ("diff", "check_whitespace"),
+    ("diff", "cached"),
+    ("files", "unmerged"),
+    ("merge_base", "is_ancestor"),
+    ("merge_base", "fork_point"),
+    ("object", "show"),
+    ("", "no_patch"),
+    ("", "exit_code"),
+    ("", "diff_filter"),
+];
+
+/// A repository with something of everything.
+fn template() -> Yard {
+    let yard = Yard::with_repository();
+    yard.put(".gitignore", "*.log\n");
+    yard.put("deep/b.txt", "a line\nanother line\n");
+    yard.put("b.txt", "a line of b\n");
+    yard.commit("files");
+    yard.git(&["tag", "-a", "-m", "the first", "v1"]);
+    yard.git(&["branch", "merged"]);
+    yard.git(&["checkout", "-q", "-b", "side"]);
+    yard.put("side.txt", "line of the side\n");
+    yard.commit("on the side");
+    yard.git(&["checkout", "-q", "main"]);
+    yard.put("a.txt", "one\nline two\nthree\n");
+    yard.git(&["-c", "user.name=Bea", "-c", "user.email=bea@example.org", "commit", "-qam", "second line"]);
+    yard.git(&["mv", "b.txt", "c.txt"]);
+    yard.git(&["commit", "-qm", "renamed"]);
+    yard.git(&["mv", "c.txt", "b.txt"]);
+    yard.git(&["commit", "-qm", "back"]);
+    yard.git(&["notes", "add", "-m", "a note"]);
+    yard.git(&["branch", "side2", "v1"]);
+    yard.put("deep/b.txt", "stashed line\n");
+    yard.git(&["stash", "push", "-q", "-m", "aside"]);
+    yard.git(&["clone", "-q", "--bare", ".", ".git/near"]);
+    yard.git(&["remote", "add", "near", ".git/near"]);
+    yard.git(&["fetch", "-q", "near"]);
+    yard.put("x.log", "ignored\n");
+    yard.put("deep/y.log", "ignored\n");
+    yard
+}
+
+/// What was changed and not committed, for verbs that look at it.
+fn changed(yard: &Yard) {
+    yard.put("deep/b.txt", "a changed line\nanother line\n");
+    yard.put("staged.txt", "a staged line\n");
+    yard.git(&["add", "staged.txt"]);
+    yard.put("new.txt", "a new line\n");
+}
+
+/// What has to be so before a verb that writes has something to do.
+fn before(yard: &Yard, verb: &str, options: &Value) {
+    let names_all = options.get("all").is_some();
+    match verb {
+        "add" | "clean" | "restore" | "reset" | "stash_push" => changed(yard),
+        "commit" => {
+            changed(yard);
+            yard.put("a.txt", "one\nline two\nfour\n");
+            if names_all {
+                yard.put("b.txt", "changed\n");
+            }
+        }
+        "apply" if options.get("staged").is_some() || options.get("cached").is_some() => {}
+        "merge_abort" | "rebase_abort" | "cherry_pick_abort" | "revert_abort" => {
+            yard.git(&["checkout", "-q", "-b", "clash", "v1"]);
+            yard.put("a.txt", "one\nline of the clash\n");
+            yard.commit("clash");
+            let _conflict = match verb {
+                "merge_abort" => yard.plain(&yard.workspace(), &["merge", "main"]),
+                "rebase_abort" => yard.plain(&yard.workspace(), &["rebase", "main"]),
+                "cherry_pick_abort" => yard.plain(&yard.workspace(), &["cherry-pick", "main~2"]),
+                _ => yard.plain(&yard.workspace(), &["revert", "--no-edit", "main~2"]),
+            };
+        }
+        "rebase" => drop(yard.git(&["checkout", "-q", "side"])),
+        "notes_remove" => {}
+        "worktree_remove" | "worktree_prune" => {
+            yard.git(&["worktree", "add", "-q", "trees/there", "side"]);
+            if verb == "worktree_prune" {
+                fs::remove_dir_all(yard.workspace().join("trees")).unwrap();
+            }
+        }
+        "init" => {}
+        _ => {}
+    }
+}
+
+fn value(verb: &Verb, name: &str, kind: OptionKind) -> Value {
+    let given = VALUES.iter().filter(|(of, option, _)| *option == name && (of.is_empty() || *of == verb.name));
+    if let Some((_, _, text)) = given.max_by_key(|(of, _, _)| of.len())
+        && !matches!(kind, OptionKind::Flag(_))
+    {
+        return serde_json::from_str(text).unwrap();
+    }
+    match kind {
+        OptionKind::Flag(_) => json!(true),
+        OptionKind::Number("--mainline=") => json!(1),
+        OptionKind::Number(_) => json!(3),
+        OptionKind::Entry => json!(0),
+        OptionKind::OneOf(_, known) => json!(known[0]),
+        OptionKind::FullRef => json!("refs/heads/side"),
+        OptionKind::Ref | OptionKind::RefOf(_) => json!("HEAD"),
+        OptionKind::Refs | OptionKind::RefsOf(_) => json!(["HEAD~1"]),
+        OptionKind::Names => json!("refs/heads"),
+        OptionKind::Date("--until=") => json!("2100-01-01"),
+        OptionKind::Date(_) => json!("2001-01-01"),
+        OptionKind::Format(_) => json!("%H"),
+        OptionKind::RefFormat(_) => json!("%(refname) %(objecttype)"),
+        OptionKind::Sort(_) => json!("-refname"),
+        OptionKind::Pattern(_) => json!("line"),
+        OptionKind::Text("--diff-filter=") => json!("AM"),
+        OptionKind::Text("--grep=") => json!("line"),
+        OptionKind::Text(_) | OptionKind::Message => json!("said"),
+        OptionKind::Index => json!("own"),
+        OptionKind::Path => json!("trees/w"),
+        OptionKind::Paths | OptionKind::Files => json!(["deep"]),
+        OptionKind::Lines => json!([]),
+        OptionKind::Input if name == "content" => json!("content\n"),
+        OptionKind::Input => json!("--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n-one\n+uno\n line two\n three\n"),
+        OptionKind::Host(_) => json!(20),
+    }
+}
+
+/// Each verb alone, and with each of its options.
+fn questions(verbs: impl Iterator<Item = &'static Verb>) -> Vec<(&'static Verb, &'static str, Value)> {
+    let mut found = Vec::new();
+    for verb in verbs.filter(|verb| !verb.words.is_empty()) {
+        let mut needed = Map::new();
+        for option in verb.options().filter(|option| option.is_required) {
+            needed.insert(option.name.to_owned(), value(verb, option.name, option.kind));
+        }
+        if verb.name == "hash_object" {
+            needed.insert("content".to_owned(), json!("content\n"));
+        }
+        if verb.name == "commit" {
+            needed.insert("message".to_owned(), json!("said"));
+        }
+        if verb.name == "rev_list" || verb.name == "read_tree" {
+            let given = if verb.name == "rev_list" { ("refs", json!(["HEAD"])) } else { ("ref", json!("HEAD")) };
+            needed.insert(given.0.to_owned(), given.1);
+        }
+        if ["add", "stash_push"].contains(&verb.name) {
+            needed.insert("paths".to_owned(), json!(["deep"]));
+        }
+        found.push((verb, "", Value::Object(needed.clone())));
+        for option in verb.options() {
+            let values = match option.kind {
+                OptionKind::OneOf(_, known) => known.iter().map(|word| json!(word)).collect(),
+                kind => vec![value(verb, option.name, kind)],
+            };
+            for value in values {
+                let mut options = needed.clone();
+                if verb.name == "add" && option.name == "all" || verb.name == "commit" && option.name == "paths" {
+                    options.remove("paths");
+                }
+                options.insert(option.name.to_owned(), value);
+                let with =
+                    WITH.iter().filter(|(of, name, _)| *name == option.name && (of.is_empty() || *of == verb.name));
+                if let Some((_, _, more)) = with.max_by_key(|(of, _, _)| of.len()) {
+                    let more: Map<String, Value> = serde_json::from_str(more).unwrap();
+                    options.extend(more);
+                }
+                options.retain(|_, value| !value.is_null());
+                found.push((verb, option.name, Value::Object(options)));
+            }
+        }
+    }
+    found
+}
+
+/// What a person types for it, and what is typed into git.
+fn typed(verb: &Verb, options: &Value) -> (Vec<String>, Vec<u8>) {
+    let text = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let all = |value: &Value| match value {
+        Value::Array(items) => items.iter().map(text).collect(),
+        one => vec![text(one)],
+    };
+    let mut words: Vec<String> = verb.words.iter().map(|word| (*word).to_owned()).collect();
+    let (mut names, mut paths, mut input) = (Vec::new(), Vec::new(), Vec::new());
+    for option in verb.options() {
+        let Some(value) = options.get(option.name) else { continue };
+        match option.kind {
+            OptionKind::Flag(word) => words.push(word.to_owned()),
+            OptionKind::Number(word)
+            | OptionKind::Text(word)
+            | OptionKind::Date(word)
+            | OptionKind::Format(word)
+            | OptionKind::RefFormat(word)
+            | OptionKind::Sort(word)
+            | OptionKind::OneOf(word, _)
+            | OptionKind::RefOf(word) => words.push(format!("{word}{}", text(value))),
+            OptionKind::Pattern(word) | OptionKind::RefsOf(word) => {
+                all(value).into_iter().for_each(|one| words.extend([word.to_owned(), one]));
+            }
+            OptionKind::Ref | OptionKind::FullRef | OptionKind::Refs | OptionKind::Names | OptionKind::Path => {
+                names.extend(all(value));
+            }
+            OptionKind::Entry => names.push(format!("stash@{{{}}}", text(value))),
+            OptionKind::Paths => paths = all(value),
+            OptionKind::Files if verb.name == "hash_object" => words.extend(all(value)),
+            OptionKind::Files => input = all(value).join("\0").into_bytes(),
+            OptionKind::Message => {
+                words.extend(["-F".to_owned(), "-".to_owned()]);
+                input = text(value).into_bytes();
+            }
+            OptionKind::Input => {
+                words.extend((verb.name == "hash_object").then(|| "--stdin".to_owned()));
+                input = text(value).into_bytes();
+            }
+            OptionKind::Lines => input = all(value).iter().flat_map(|line| format!("{line}\n").into_bytes()).collect(),
+            OptionKind::Index | OptionKind::Host(_) => {}
+        }
+    }
+    words.retain(|word| word != "--no-checkout");
+    words.extend(names);
+    if !paths.is_empty() {
+        words.extend((verb.name != "tree").then(|| "--".to_owned()));
+        words.extend(paths);
+    }
+    (words, input)
+}
+
+/// The code, and what git prints for a person.
+fn plain(yard: &Yard, folder: &Path, verb: &Verb, options: &Value) -> (i64, String, String) {
+    let (words, input) = typed(verb, options);
+    let mut command = Command::new("git");
+    for setting in
+        ["color.ui=false", "core.quotePath=false", "advice.detachedHead=false", "branch.autoSetupMerge=false"]
+    {
+        command.args(["-c", setting]);
+    }
+    if let Some(index) = options.get("index") {
+        let file = folder.join(".git").join(format!("toolsd-{}.index", index.as_str().unwrap()));
+        command.env("GIT_INDEX_FILE", file);
+    }
+    command.args(&words).current_dir(folder).env("HOME", yard.home.path()).env("LC_ALL", "C").env("GIT_ADVICE", "0");
+    command.env("GIT_EDITOR", ":").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(&input).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code().unwrap_or(-1).into(), text(&output.stdout), text(&output.stderr))
+}
+
+fn is_silent(verb: &str, option: &str) -> bool {
+    SILENT.iter().any(|(of, name)| *name == option && (of.is_empty() || *of == verb))
+}
+
+//= docs/spec.md#git
+//= type=test
+//# A verb MUST answer what git answers to the same question in the same repository.
+#[test]
+fn a_verb_that_looks_says_what_git_says() {
+    let yard = template();
+    changed(&yard);
+    let questions = questions(reading());
+    let asked: Vec<Value> = questions
+        .iter()
+        .map(|(verb, _, options)| {
+            let mut options = options.clone();
+            options["check"] = json!(false);
+            json!({ "verb": verb.name, "options": options, "reads": true })
+        })
+        .collect();
+    let answers = yard.call("say_all", &json!({ "questions": asked }));
+    let answers = answers.as_array().unwrap_or_else(|| panic!("{answers}"));
+    let mut faults = Vec::new();
+    for ((verb, option, options), told) in questions.iter().zip(answers) {
+        let (code, output, errors) = plain(&yard, &yard.workspace(), verb, options);
+        let is_same = told["code"] == json!(code) && told["text"] == json!(output);
+        let is_useful = code == 0 && !output.is_empty() || is_silent(verb.name, option);
+        if !is_same || !is_useful {
+            faults.push(format!("{} {options}\n  git: {code} {output:?} {errors:?}\n  we: {told}", verb.name));
+        }
+    }
+    assert!(faults.is_empty(), "{} of {}:\n{}", faults.len(), questions.len(), faults.join("\n"));
+}
+
+/// All that is in a repository and its working tree, but for what hangs on the clock.
+fn state(yard: &Yard, folder: &Path) -> BTreeMap<String, String> {
+    let git = |words: &[&str]| {
+        let output = yard.plain(folder, words);
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let mut found = BTreeMap::new();
+    for words in [
+        &["for-each-ref", "--format=%(refname) %(symref) %(objecttype) %(tree) %(subject) %(authorname)"][..],
+        &["log", "--all", "--format=%T %s %an %ae %p", "--date-order", "--abbrev=0"],
+        &["log", "-1", "--format=%aI", "--author=Bea"],
+        &["symbolic-ref", "-q", "HEAD"],
+        &["status", "--porcelain", "--ignored", "-uall"],
+        &["ls-files", "-s"],
+        &["stash", "list"],
+    ] {
+        found.insert(words.join(" "), git(words));
+    }
+    // Hashes of commits hang on the clock.
+    if let Some(log) = found.get_mut("log --all --format=%T %s %an %ae %p --date-order --abbrev=0") {
+        let mut lines: Vec<String> = log
+            .lines()
+            .map(|line| {
+                line.split(' ')
+                    .filter(|part| !(part.len() == 40 && line.find(part) != Some(0)))
+                    .collect::<Vec<_>>()
+                    .join(" ")
+            })
+            .collect();
+        lines.sort();
+        *log = lines.join("\n");
+    }
+    fn files(folder: &Path, top: &Path, found: &mut BTreeMap<String, String>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.file_name().is_some_and(|name| name == ".git") {
+                continue;
+            }
+            match path.is_dir() {
+                true => files(&path, top, found),
+                false => {
+                    let name = path.strip_prefix(top).unwrap().display().to_string();
+                    found.insert(name, String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned());
+                }
+            }
+        }
+    }
+    files(folder, folder, &mut found);
+    found
+}
+
+fn copied(from: &Path, to: &Path) {
+    assert!(Command::new("cp").args(["-a"]).arg(from).arg(to).status().unwrap().success());
+}
+
+/// The blob that lines of an index or a tree name.
+fn filled(yard: &Yard, options: &Value) -> Value {
+    let blob = yard.git(&["rev-parse", "HEAD:a.txt"]);
+    serde_json::from_str(&options.to_string().replace('@', blob.trim())).unwrap()
+}
+
+//= docs/spec.md#git
+//= type=test
+//# A verb MUST answer what git answers to the same question in the same repository.
+#[test]
+fn a_verb_that_changes_something_leaves_what_git_leaves() {
+    let template = template();
+    let mut faults = Vec::new();
+    let questions = questions(writing());
+    for (verb, option, options) in &questions {
+        // The author's `@` is none of ours.
+        let options = match ["mktree", "update_index"].contains(&verb.name) {
+            true => filled(&template, options),
+            false => options.clone(),
+        };
+        let yard = Yard::new();
+        fs::remove_dir(yard.workspace()).unwrap();
+        copied(&template.workspace(), &yard.workspace());
+        before(&yard, verb.name, &options);
+        let theirs = yard.at("theirs");
+        copied(&yard.workspace(), &theirs);
+        let mut asked = options.clone();
+        asked["check"] = json!(false);
+        let told = yard.act(verb.name, &asked);
+        let (code, output, errors) = plain(&yard, &theirs, verb, &options);
+        let (ours, theirs) = (state(&yard, &yard.workspace()), state(&yard, &theirs));
+        let differs: Vec<String> = theirs
+            .iter()
+            .filter(|(name, text)| ours.get(*name) != Some(text))
+            .map(|(name, text)| format!("{name}: git {text:?}, we {:?}", ours.get(name)))
+            .chain(ours.keys().filter(|name| !theirs.contains_key(*name)).map(|name| format!("{name}: only ours")))
+            .collect();
+        if told["code"] != json!(code) || code != 0 || !differs.is_empty() {
+            faults.push(format!(
+                "{} {option} {options}\n  git: {code} {output:?} {errors:?}\n  we: {told}\n  {}",
+                verb.name,
+                differs.join("\n  ")
+            ));
+        }
+    }
+    assert!(faults.is_empty(), "{} of {}:\n{}", faults.len(), questions.len(), faults.join("\n"));
+}
+
+//= docs/spec.md#git
+//= type=test
+//# `add` and `commit` MUST work beside submodules, leave them as they are, and say so.
+#[test]
+fn files_are_added_beside_submodules() {
+    for (verb, options) in [
+        ("add", json!({ "all": true })),
+        ("add", json!({ "update": true })),
+        ("add", json!({ "paths": ["."] })),
+        ("add", json!({ "all": true, "folder": "deep" })),
+        ("commit", json!({ "all": true, "message": "x" })),
+    ] {
+        let yard = Yard::with_repository();
+        yard.put("deep/b.txt", "b\n");
+        yard.put("sub/c.txt", "c\n");
+        let sub = yard.workspace().join("sub");
+        for words in [&["init", "-q"][..], &["add", "-A"], &["commit", "-qm", "c"]] {
+            yard.git_in(&sub, words);
+        }
+        yard.git(&["-c", "advice.addEmbeddedRepo=false", "add", "-A"]);
+        yard.git(&["commit", "-qm", "with a submodule"]);
+        let before = yard.git(&["ls-files", "-s", "sub"]);
+        assert!(before.starts_with("160000"), "{before}");
+        yard.put("sub/c.txt", "changed\n");
+        yard.git_in(&sub, &["commit", "-qam", "moved"]);
+        yard.put("sub/c.txt", "changed again\n");
+        yard.put("a.txt", "changed\n");
+        yard.put("deep/b.txt", "changed\n");
+        let told = yard.act(verb, &options);
+        assert_eq!(told["code"], 0, "{verb} {options}: {told}");
+        assert!(told["notices"].to_string().contains("submodules are left out"), "{verb} {options}: {told}");
+        assert_eq!(yard.git(&["ls-files", "-s", "sub"]), before, "{verb} {options}");
+        assert_eq!(yard.git(&["diff", "--name-only", "--ignore-submodules=all"]), "", "{verb} {options}: {told}");
+    }
+}
