@@ -15,6 +15,7 @@ pub const PERIOD: u64 = STEPS * LOOK as u64;
 ///
 /// # Errors
 /// What the guard has to say.
+#[cfg_attr(test, track_caller)]
 pub fn spend(steps: u64) -> Result<()> {
     guard::spend(usize::try_from(steps.div_ceil(STEPS)).unwrap_or(usize::MAX))
 }

@@ -186,7 +186,7 @@ mod tests {
         let paths: Vec<_> = told.as_array().expect("a list").iter().map(|one| &one["path"]).collect();
         assert_eq!(paths, ["a.md", "b.md", "d.md", "e.md"]);
         assert!(told[0]["fault"].is_null() && told[2]["line"] == 1, "{told}");
-        assert_eq!(told[3]["fault"], "`e.md` is not there");
+        assert_eq!(told[3]["fault"], "there is no file `e.md`");
         let guard = Guard::new(Limits::default(), Cancel::default());
         let _entered = guard.enter();
         guard.exceeded("it is over".to_owned(), "time_ms");
