@@ -28,6 +28,7 @@ pub fn reserve(bytes: usize) -> Result<()> {
 }
 
 /// Asks for the memory that values take when they are made into something else: `times` as much as they hold.
+#[cfg_attr(test, track_caller)]
 pub fn reserve_for(value: &Value, times: usize) -> Result<()> {
     let bytes = weight(value).saturating_mul(times);
     guard::check()?;
@@ -35,6 +36,7 @@ pub fn reserve_for(value: &Value, times: usize) -> Result<()> {
 }
 
 /// Refuses a value that cannot be worked on in time: see [`guard::price`]. `nanoseconds` is what a byte takes at worst.
+#[cfg_attr(test, track_caller)]
 pub fn price(what: &str, value: &Value, nanoseconds: u32) -> Result<()> {
     let bytes = weight(value);
     guard::check()?;

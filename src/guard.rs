@@ -3,6 +3,7 @@
 #[cfg(test)]
 pub mod gaps;
 mod memory;
+mod place;
 #[cfg(test)]
 mod tests;
 mod thread;

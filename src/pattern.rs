@@ -6,6 +6,7 @@ mod machine;
 mod measure;
 mod meter;
 mod reach;
+mod sight;
 mod store;
 #[cfg(test)]
 mod tests;

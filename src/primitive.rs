@@ -10,6 +10,7 @@ mod host;
 pub mod lock_note;
 mod memory;
 mod question;
+pub mod regular;
 pub mod time;
 
 pub use args::Args;

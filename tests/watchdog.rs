@@ -234,6 +234,28 @@ fn over_http_the_calls_of_one_client_do_not_hold_up_another() {
 
 //= docs/spec.md#calls
 //= type=test
+//# A call that does not end soon after its limit or its cancellation MUST be answered all the same.
+//= docs/spec.md#calls
+//= type=test
+//# Nothing that a call does after it was answered in its place MUST reach the disk, the graph, the memory of its pack or the client.
+#[test]
+fn from_the_command_line_a_call_that_cannot_be_stopped_is_answered_and_the_process_ends() {
+    let home = house();
+    let call = |words: &[&str]| home.run(&[&["call", "hold"], words, &WORDS[..]].concat());
+    let lease = Lease::take(&home, || call(&[]).code == 0);
+    let began = Instant::now();
+    let said = call(&[]);
+    said.ended(1);
+    assert!(said.out.contains("the call took longer than 300 ms"), "{} {}", said.out, said.err);
+    let told: Value = serde_json::from_str(&call(&["--format", "json"]).out).unwrap();
+    assert_eq!(told["code"], "limit", "{told}");
+    assert!(began.elapsed() < PATIENCE, "the kernel holds the calls for longer");
+    drop(lease);
+    assert!(!late(&home).exists(), "nothing was written after the answer");
+}
+
+//= docs/spec.md#calls
+//= type=test
 //# A server that is to end when it is stuck MUST end with code 70 when every thread has been held for the time that was named.
 #[test]
 fn a_server_that_is_stuck_ends_for_its_supervisor() {

@@ -198,7 +198,8 @@ impl Server {
         self.receive().map(|(_, _, result)| result)
     }
 
-    fn send(&mut self, method: &str, params: &str) -> Outcome<u64> {
+    /// Sends a request; gives its id.
+    pub fn send(&mut self, method: &str, params: &str) -> Outcome<u64> {
         let id = self.next;
         self.next += 1;
         self.write(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#))?;
@@ -211,8 +212,14 @@ impl Server {
         self.input.write_all(line.as_bytes()).map_err(|fault| format!("the server reads no more: {fault}").into())
     }
 
+    /// Takes a request back.
+    pub fn cancel(&mut self, id: u64) -> Outcome<()> {
+        let params = json!({ "requestId": id });
+        self.write(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }).to_string())
+    }
+
     /// The next result: its id, when it had come, what it says. Notifications are skipped, requests refused.
-    fn receive(&mut self) -> Outcome<(u64, Instant, Value)> {
+    pub fn receive(&mut self) -> Outcome<(u64, Instant, Value)> {
         loop {
             self.line.clear();
             if self.output.read_line(&mut self.line)? == 0 {

@@ -18,6 +18,7 @@ mod targets {
     pub mod echo;
     pub mod index;
     pub mod load;
+    pub mod natives;
     pub mod skills;
     pub mod spawn;
     pub mod start;
@@ -45,6 +46,7 @@ const PARTS: &[Part] = &[
     ("trace", targets::trace::measure),
     ("load", targets::load::measure),
     ("skills", targets::skills::measure),
+    ("natives", targets::natives::measure),
     ("spawn", targets::spawn::measure),
     ("workspace", targets::workspace::measure),
     ("workflow", targets::workflow::measure),

@@ -112,8 +112,17 @@ impl Setting {
 
     /// toolsd serving the pack of the bench in an empty workspace.
     pub fn bench_pack(&self) -> Outcome<Server> {
+        self.pack("bench")
+    }
+
+    /// The same with the pack of natives.
+    pub fn natives_pack(&self) -> Outcome<Server> {
+        self.pack("natives")
+    }
+
+    fn pack(&self, name: &str) -> Outcome<Server> {
         let packs = self.checkout().join("benches/packs");
-        let mut command = self.toolsd(&["serve", "--pack", "bench", "--dir"]);
+        let mut command = self.toolsd(&["serve", "--pack", name, "--dir"]);
         command.arg(packs).arg("--workspace").arg(self.empty());
         self.start(&mut command)
     }

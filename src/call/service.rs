@@ -16,13 +16,14 @@ use crate::content::{Content, ResourceBody};
 use crate::definition::{Completion, Declared, Located, Setting};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::Store;
-use crate::guard::Limits;
-use crate::primitive::{Effect, Listed, Memory, Notice, Question, lacking};
+use crate::guard::{Cancel, Limits};
+use crate::primitive::{Effect, Listed, LogLevel, Memory, Notice, Question, lacking};
 use crate::registry::{Pack, Part, Registry, ServedPrompt, ServedResource, ServedTool};
 use crate::script::Pool;
 use crate::value::{Json, Value};
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The host: the registry in use, the script threads, the graphs.
@@ -96,33 +97,57 @@ impl Service {
 
     /// Answers a request on a script thread; `done` is called there. A panic becomes a fault.
     pub fn submit(self: &Arc<Self>, request: Request, caller: Caller, done: impl FnOnce(Answer) + Send + 'static) {
-        let (service, after) = (Arc::clone(self), Arc::clone(self));
-        let (name, cancel) = (held::name_of(&request), caller.cancel.clone());
         if held::is_about_it(&request) && !self.pool.held().is_empty() {
             // The threads may all be held: who asks why must not have to wait for one.
             return done(self.run(&request, caller));
         }
-        let called = held::Called::of(self, &request);
-        let ended = move |answer: Result<Answer>| {
-            let is_own = answer.is_ok();
-            done(answer.unwrap_or_else(|fault| called.stopped(fault)));
+        let after = Arc::clone(self);
+        self.watched(request, caller, move |answer, is_own| {
+            done(answer);
             // The watchdog has other calls to look after.
             if is_own {
                 after.describe_if_stale();
             }
+        });
+    }
+
+    /// Answers a request on a script thread, looked after by the watchdog: `done` gets the answer, and whether it is the
+    /// call's own.
+    fn watched(
+        self: &Arc<Self>,
+        request: Request,
+        caller: Caller,
+        done: impl FnOnce(Answer, bool) + Send + 'static,
+    ) {
+        let service = Arc::clone(self);
+        let (name, cancel) = (held::name_of(&request), caller.cancel.clone());
+        let called = held::Called::of(self, &request);
+        let ended = move |answer: Result<Answer>| {
+            let is_own = answer.is_ok();
+            done(answer.unwrap_or_else(|fault| called.stopped(fault)), is_own);
         };
         self.pool.call(name, cancel, move || service.run(&request, caller), ended);
     }
 
-    /// Answers a request on a script thread and waits for the answer.
+    /// Answers a request on a script thread and waits for the answer, which is the watchdog's if the call does not end.
+    //= docs/spec.md#calls
+    //# A call that does not end soon after its limit or its cancellation MUST be answered all the same.
     pub fn wait(self: &Arc<Self>, request: Request, caller: Caller) -> Answer {
-        let service = Arc::clone(self);
-        self.pool.run(move || service.run(&request, caller)).unwrap_or_else(Answer::Fault)
+        let (sender, receiver) = channel();
+        // Whoever waits does so until there is an answer.
+        self.watched(request, caller, move |answer, _| drop(sender.send(answer)));
+        receiver.recv().unwrap_or_else(|_| Answer::Fault(ended_early()))
     }
 
-    /// Runs something on a script thread and waits for it; a panic there ends it.
-    pub fn on_script_thread(self: &Arc<Self>, job: impl FnOnce() -> bool + Send + 'static) -> bool {
-        self.pool.run(job).unwrap_or(false)
+    /// Runs something on a script thread and waits for it, no longer than its guards allow. What ended it is told in the
+    /// log.
+    pub fn on_script_thread(self: &Arc<Self>, name: &str, job: impl FnOnce() -> bool + Send + 'static) -> bool {
+        let (sender, receiver) = channel();
+        self.pool.call(name.to_owned(), Cancel::default(), job, move |ended| drop(sender.send(ended)));
+        receiver.recv().unwrap_or_else(|_| Err(ended_early())).unwrap_or_else(|fault| {
+            told(self.log(), LogLevel::Warning, &Json::from(format!("`{name}` did not end: {fault}")));
+            false
+        })
     }
 
     /// Answers a request on this thread, whose stack must be as large as that of a script thread.
@@ -175,6 +200,10 @@ impl Service {
         self.stores.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.memories.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
+}
+
+fn ended_early() -> Box<Diagnostic> {
+    Diagnostic::new(Code::INTERNAL, "a script thread ended early")
 }
 
 /// Changes that a script tells of are everybody's, beside what its own caller hears.

@@ -22,7 +22,7 @@ impl Timer {
     pub fn begin(service: &Arc<Service>, pack: &Arc<Pack>, now_ms: i64) -> Option<Self> {
         let pace = service.paces().into_iter().find(|pace| pace.pack == pack.name)?;
         let (inner, name) = (Arc::clone(service), pack.name.clone());
-        service.on_script_thread(move || {
+        service.on_script_thread("graph", move || {
             inner.describe();
             inner.refresh(&name, Cancel::default())
         });
@@ -61,5 +61,5 @@ impl Timer {
 /// On a script thread, whose stack is large enough.
 fn refresh(service: &Arc<Service>, pack: &str) {
     let (inner, pack) = (Arc::clone(service), pack.to_owned());
-    service.on_script_thread(move || inner.refresh(&pack, Cancel::default()));
+    service.on_script_thread("refresh", move || inner.refresh(&pack, Cancel::default()));
 }

@@ -202,9 +202,12 @@ fn text_of(path: &str, bytes: Vec<u8>) -> Result<String> {
     })
 }
 
-/// Whether a fault is none of the file but of the whole build.
+/// Whether a fault is none of the file but of the whole build: that it was stopped, and not that one file is too large for
+/// what its function does with it.
+//= docs/spec.md#robustness
+//# A file that is too large for what its function does with it MUST be a fault of that file, and not of the build.
 fn ends_all(fault: &Diagnostic) -> bool {
-    matches!(fault.code.kind(), "limit" | "cancelled" | "internal")
+    matches!(fault.code.kind(), "cancelled" | "internal") || guard::going().is_err()
 }
 
 fn identity(path: &str, content: &ContentHash, calling: &Calling<'_>) -> [u8; 32] {

@@ -184,6 +184,8 @@ fn read_lines(arguments: Vec<Value>) -> Result<Value> {
                 let needs: Vec<Value> = words.get(4).map(|text| Value::from(*text)).into_iter().collect();
                 recording.refer(&word(1), &word(2), words[3], &needs, &[]).map(|()| Value::Null)
             }
+            Some("limit") => Err(Diagnostic::new(Code::LIMIT, words[1..].join(" "))),
+            Some("stop") => Err(crate::guard::current().unwrap().exceeded(words[1..].join(" "), "time_ms")),
             Some("fail") => Err(Diagnostic::new(Code::PARSE, words[1..].join(" "))
                 .at(document.source().place(document.line_ranges()[usize::try_from(line).unwrap() - 1].clone()))),
             _ => Ok(Value::Null),

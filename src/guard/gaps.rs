@@ -4,12 +4,27 @@
 //! count.
 
 use rustix::time::{ClockId, clock_gettime};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::panic::Location;
 use std::time::Duration;
+
+/// Where a call of the guard stands: its file, line and column.
+pub type Place = (&'static str, u32, u32);
+
+/// A call that is taken away is there again after so long without a look, which is seen then.
+const ENOUGH: Duration = Duration::from_secs(1);
+
+/// How often a call that is taken away is passed until the time is looked at.
+const SELDOM: u32 = 256;
 
 thread_local! {
     static LAST: Cell<Duration> = const { Cell::new(Duration::ZERO) };
     static LONGEST: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+    static AWAY: Cell<Option<Place>> = const { Cell::new(None) };
+    static PASSED: Cell<u32> = const { Cell::new(0) };
+    static IS_NOTING: Cell<bool> = const { Cell::new(false) };
+    static NOTED: RefCell<BTreeSet<Place>> = const { RefCell::new(BTreeSet::new()) };
 }
 
 fn used() -> Duration {
@@ -42,4 +57,40 @@ pub fn worked<T>(job: impl FnOnce() -> T) -> (T, Worked) {
     let given = job();
     looked();
     (given, Worked { whole: LAST.get().saturating_sub(began), longest: LONGEST.get() })
+}
+
+/// Whether the call of the guard at this place is taken away.
+pub(super) fn is_away(at: &Location<'static>) -> bool {
+    let own = || (at.file(), at.line(), at.column());
+    if IS_NOTING.get() {
+        NOTED.with_borrow_mut(|noted| noted.insert(own()));
+    }
+    if AWAY.get().is_none_or(|away| away != own()) {
+        return false;
+    }
+    let passed = PASSED.get().wrapping_add(1);
+    PASSED.set(passed);
+    let is_enough = passed.is_multiple_of(SELDOM) && used().saturating_sub(LAST.get()) > ENOUGH;
+    if is_enough {
+        // It would not end otherwise.
+        looked();
+        AWAY.set(None);
+    }
+    !is_enough
+}
+
+/// Runs `job` as if the call of the guard at `place` were not there.
+pub fn without<T>(place: Place, job: impl FnOnce() -> T) -> T {
+    AWAY.set(Some(place));
+    let given = job();
+    AWAY.set(None);
+    given
+}
+
+/// Runs `job` and notes the places where the guard is asked meanwhile, on this thread.
+pub fn places<T>(job: impl FnOnce() -> T) -> (T, BTreeSet<Place>) {
+    IS_NOTING.set(true);
+    let given = job();
+    IS_NOTING.set(false);
+    (given, NOTED.take())
 }

@@ -1,5 +1,6 @@
 //! The guard of the running thread: entered, ticked, asked.
 
+use super::place::Place;
 use super::{Guard, LOCAL, Local};
 use crate::diagnostic::Result;
 use std::cell::RefCell;
@@ -135,7 +136,11 @@ fn coarse_ms() -> i64 {
 
 /// Raises what the running call's guard has to say: to be called in every long native loop.
 #[inline]
+#[cfg_attr(test, track_caller)]
 pub fn check() -> Result<()> {
+    if Place::here().is_away() {
+        return Ok(());
+    }
     let due = LOCAL.with(|local| {
         local.unticked.set(local.unticked.get().saturating_add(CHECK));
         let left = local.countdown.get().saturating_sub(CHECK);

@@ -1,5 +1,6 @@
 //! Work of native loops: counted in units, and priced before it begins where a library cannot be stopped within.
 
+use super::place::Place;
 use super::thread::{ask, current};
 use super::{Guard, LOCAL};
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -28,20 +29,30 @@ const UNSTOPPABLE: Duration = Duration::from_millis(200);
 /// # Errors
 /// The call was stopped: its time, its memory or its steps are used up, or it was cancelled.
 #[inline]
+#[cfg_attr(test, track_caller)]
 pub fn spend(units: usize) -> Result<()> {
-    if is_due(units) { ask() } else { Ok(()) }
+    spend_at(Place::here(), units)
+}
+
+#[inline]
+fn spend_at(place: Place, units: usize) -> Result<()> {
+    if is_due(place, units) { ask() } else { Ok(()) }
 }
 
 /// Counts work as [`spend`] does, and tells whether the call is over: for loops that have no way to fail, such as
 /// comparisons. They end early then with any result at all: the guard raises at the next step what ended the call, and
 /// nobody sees what they gave.
 #[inline]
+#[cfg_attr(test, track_caller)]
 pub fn is_over(units: usize) -> bool {
-    is_due(units) && ask().is_err()
+    is_due(Place::here(), units) && ask().is_err()
 }
 
 #[inline]
-fn is_due(units: usize) -> bool {
+fn is_due(place: Place, units: usize) -> bool {
+    if place.is_away() {
+        return false;
+    }
     LOCAL.with(|local| {
         let left = local.work.get().saturating_sub_unsigned(units);
         local.work.set(left);
@@ -56,7 +67,11 @@ fn is_due(units: usize) -> bool {
 ///
 /// # Errors
 /// There is not enough time for `bytes`; or the call was stopped.
+#[cfg_attr(test, track_caller)]
 pub fn price(what: &str, bytes: usize, nanoseconds: u32) -> Result<()> {
+    if Place::here().is_away() {
+        return Ok(());
+    }
     ask()?;
     let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
     let needed = Duration::from_nanos(bytes.saturating_mul(nanoseconds.into()));
@@ -90,13 +105,15 @@ impl Guard {
 /// The items of an iterator, each with what the guard has to say: see [`each`].
 pub struct Checked<I> {
     items: I,
+    place: Place,
     is_stopped: bool,
 }
 
 /// The items of `items`, counted as work: a fault, and nothing after it, once the call is stopped. Collecting it into a
 /// `Result` ends there.
+#[cfg_attr(test, track_caller)]
 pub fn each<I: IntoIterator>(items: I) -> Checked<I::IntoIter> {
-    Checked { items: items.into_iter(), is_stopped: false }
+    Checked { items: items.into_iter(), place: Place::here(), is_stopped: false }
 }
 
 impl<I: Iterator> Iterator for Checked<I> {
@@ -108,7 +125,7 @@ impl<I: Iterator> Iterator for Checked<I> {
             return None;
         }
         let item = self.items.next()?;
-        match spend(ITEM) {
+        match spend_at(self.place, ITEM) {
             Ok(()) => Some(Ok(item)),
             Err(fault) => {
                 self.is_stopped = true;
@@ -128,6 +145,7 @@ pub trait Work: Iterator + Sized {
     ///
     /// # Errors
     /// The call was stopped in between.
+    #[cfg_attr(test, track_caller)]
     fn collect_checked<C: FromIterator<Self::Item>>(self) -> Result<C> {
         let mut stop = None;
         let items = each(self).map_while(|item| item.map_err(|fault| stop = Some(fault)).ok());
@@ -139,14 +157,15 @@ pub trait Work: Iterator + Sized {
 impl<I: Iterator> Work for I {}
 
 /// A text in pieces of some [`LOOK`] bytes that end between characters, the guard being asked before each.
+#[cfg_attr(test, track_caller)]
 pub fn pieces(text: &str) -> impl Iterator<Item = Result<&str>> {
-    let mut rest = text;
+    let (mut rest, place) = (text, Place::here());
     std::iter::from_fn(move || {
         if rest.is_empty() {
             return None;
         }
         let (piece, after) = rest.split_at(rest.ceil_char_boundary(LOOK.min(rest.len())));
         rest = after;
-        Some(spend(piece.len()).map(|()| piece))
+        Some(spend_at(place, piece.len()).map(|()| piece))
     })
 }

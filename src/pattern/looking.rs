@@ -1,6 +1,7 @@
 //! Patterns with look-around and back references: they step back, and may never end. The guard is asked whenever the
 //! engine looks at the text.
 
+use super::sight::is_line_by_line;
 use super::{Found, Measure, meter};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use fancy_regex::{Expr, Input};
@@ -12,6 +13,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 const STEPS: usize = 1_000_000;
 /// The parts of such a pattern times the bytes of a text: so long a part without look-around may run, unasked, in one step.
 const MOST: u64 = 20_000_000;
+/// A window of a longer text is so many times smaller than what is searched at once: to look at a short text costs less.
+const WINDOWS: u64 = 16;
 /// Bytes of a compiled part, and of the states that it keeps.
 const PART: usize = 1 << 20;
 /// Instructions of a compiled pattern.
@@ -23,6 +26,10 @@ const USUAL: u64 = 256;
 pub struct Looking {
     engine: fancy_regex::Regex,
     size: u64,
+    /// Whether long texts may be cut between their lines.
+    is_line_by_line: bool,
+    /// [`MOST`]: tests take less, so that short texts have windows.
+    most: u64,
 }
 
 /// The text, which asks the guard when the engine looks at it.
@@ -49,7 +56,14 @@ impl Looking {
         };
         let mut builder = fancy_regex::RegexBuilder::new(pattern);
         builder.backtrack_limit(STEPS).delegate_size_limit(PART).delegate_dfa_size_limit(PART);
-        builder.max_prog_size(INSTRUCTIONS).build().map(|engine| Ok(Self { engine, size }))
+        let is_line_by_line = is_line_by_line(&tree.expr);
+        builder.max_prog_size(INSTRUCTIONS).build().map(|engine| Ok(Self { engine, size, is_line_by_line, most: MOST }))
+    }
+
+    /// The same pattern, that searches no more than so many bytes at once.
+    #[cfg(test)]
+    pub fn by_steps_of(self, bytes: u64) -> Self {
+        Self { most: self.size * bytes, ..self }
     }
 
     /// The parts of the pattern, counted repeats written out.
@@ -64,37 +78,83 @@ impl Looking {
 
     /// Whether it occurs in the text.
     pub fn is_match(&self, text: &str) -> Result<bool> {
-        let watched = self.watch(text)?;
-        stoppable(|| self.engine.is_match(&watched))?.map_err(|error| gave_up(&error))
+        let mut from = 0;
+        while let Some(window) = self.window(text, from)? {
+            let watched = self.watch(&text[window.clone()]);
+            if stoppable(|| self.engine.is_match(&watched))?.map_err(|error| gave_up(&error))? {
+                return Ok(true);
+            }
+            from = window.end + 1;
+        }
+        Ok(false)
     }
 
     /// Hands over the matches from left to right until it is told to break.
     pub fn each(&self, text: &str, mut visit: impl FnMut(Found) -> Result<ControlFlow<()>>) -> Result<()> {
-        let watched = self.watch(text)?;
-        let mut all = self.engine.captures_iter(&watched);
-        while let Some(captures) = stoppable(|| all.next())? {
-            let captures = captures.map_err(|error| gave_up(&error))?;
-            let groups = (0..captures.len()).map(|number| captures.get(number)).collect();
-            if visit(Found { groups })?.is_break() {
-                break;
+        let mut from = 0;
+        while let Some(window) = self.window(text, from)? {
+            let watched = self.watch(&text[window.clone()]);
+            let mut all = self.engine.captures_iter(&watched);
+            while let Some(captures) = stoppable(|| all.next())? {
+                let captures = captures.map_err(|error| gave_up(&error))?;
+                let group = |group: Range<usize>| group.start + window.start..group.end + window.start;
+                let groups = (0..captures.len()).map(|number| captures.get(number).map(group)).collect();
+                if visit(Found { groups })?.is_break() {
+                    return Ok(());
+                }
             }
+            from = window.end + 1;
         }
         Ok(())
     }
 
-    fn watch<'t>(&self, text: &'t str) -> Result<Watched<'t>> {
-        let most = self.size.saturating_mul(text.len() as u64);
-        if most > MOST {
-            let kilo_bytes = (MOST / self.size) >> 10;
-            let message = format!(
-                "the text has {} kB; a pattern of this size with look-around or back references searches up to {kilo_bytes} kB",
-                text.len() >> 10
-            );
-            return Err(Diagnostic::new(Code::LIMIT, message)
-                .help("search line by line, or write the pattern without look-around and back references"));
+    /// What is searched next, from `from` on: all of a text that is short enough, else some whole lines of it, the last one
+    /// without its line feed. Nothing once the text is over.
+    //= docs/spec.md#robustness
+    //# A text that is too long for a pattern with look-around MUST be searched line by line where that finds the same, and refused else.
+    fn window(&self, text: &str, from: usize) -> Result<Option<Range<usize>>> {
+        if from > text.len() {
+            return Ok(None);
         }
-        Ok(Watched { text, units: 1 + most / USUAL, looks: Cell::new(0) })
+        let most = usize::try_from(self.most / self.size).unwrap_or(usize::MAX);
+        if text.len() <= most {
+            return Ok(Some(from..text.len()));
+        }
+        if !self.is_line_by_line {
+            return Err(too_long(&format!("the text has {} kB", text.len() >> 10), most));
+        }
+        let step = usize::try_from(self.most / WINDOWS / self.size).unwrap_or(usize::MAX);
+        let (near, far) = (text.len().min(from.saturating_add(step)), text.len().min(from.saturating_add(most)));
+        if near == text.len() {
+            return Ok(Some(from..near));
+        }
+        let bytes = text.as_bytes();
+        let last = memchr::memrchr(b'\n', &bytes[from..near]).map(|at| from + at);
+        let end = last.or_else(|| memchr::memchr(b'\n', &bytes[near..far]).map(|at| near + at));
+        match end.or((far == text.len()).then_some(far)) {
+            Some(end) => Ok(Some(from..end)),
+            None => Err(too_long("the text has a longer line", most)),
+        }
     }
+
+    fn watch<'t>(&self, text: &'t str) -> Watched<'t> {
+        let most = self.size.saturating_mul(text.len() as u64);
+        Watched { text, units: 1 + most / USUAL, looks: Cell::new(0) }
+    }
+}
+
+/// What is told of a text, or of one of its lines, that is too long.
+fn too_long(what: &str, most: usize) -> Box<Diagnostic> {
+    let most = match most >> 10 {
+        0 => format!("{most} bytes"),
+        kilo_bytes => format!("{kilo_bytes} kB"),
+    };
+    let message =
+        format!("{what}; a pattern of this size with look-around or back references searches up to {most} at once");
+    Diagnostic::new(Code::LIMIT, message).help(
+        "a longer text is searched line by line if no part of the pattern takes a line feed (`[^x]`, `\\s` and `^` do, \
+         `[^x\\n]`, `[ \\t]` and `(?m)^` do not); or write the pattern without look-around and back references",
+    )
 }
 
 impl Watched<'_> {

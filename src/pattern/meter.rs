@@ -1,27 +1,21 @@
-//! Asks the guard after so many units of work: a unit is one step of a pattern's automaton, some 10 ns, at worst 100.
+//! What the steps of a pattern's automaton weigh on the scale of the guard.
 
 use crate::diagnostic::Result;
-use crate::guard;
-use std::cell::Cell;
+use crate::guard::{self, LOOK};
 
-/// Units between two looks at the guard: some 10 ms, at worst 100.
-pub const PERIOD: u64 = 1 << 20;
+/// So many steps weigh as much as a byte that is copied: a step takes some 10 ns, at worst 100, and short searches are
+/// priced by the worst that they may take.
+const STEPS: u64 = 16;
 
-thread_local! {
-    static SPENT: Cell<u64> = const { Cell::new(0) };
-}
+/// Steps between two looks at the guard: some 10 ms, at worst 100.
+pub const PERIOD: u64 = STEPS * LOOK as u64;
 
-/// Counts work that was done, or that is done next and cannot be interrupted. What is left over counts for the next search
-/// of this thread: a thousand short searches are as long as a long one.
+/// Counts steps that were taken, or that are taken next and cannot be interrupted: a thousand short searches weigh as
+/// much as a long one.
 ///
 /// # Errors
-/// What the guard has to say, each [`PERIOD`] units.
-pub fn spend(units: u64) -> Result<()> {
-    let spent = SPENT.get().saturating_add(units);
-    if spent < PERIOD {
-        SPENT.set(spent);
-        return Ok(());
-    }
-    SPENT.set(0);
-    guard::room(0)
+/// What the guard has to say.
+#[cfg_attr(test, track_caller)]
+pub fn spend(steps: u64) -> Result<()> {
+    guard::spend(usize::try_from(steps.div_ceil(STEPS)).unwrap_or(usize::MAX))
 }

@@ -55,7 +55,7 @@ impl Reach {
 }
 
 /// Whether a match may hold a line feed.
-fn takes_line_feeds(hir: &Hir) -> bool {
+pub(super) fn takes_line_feeds(hir: &Hir) -> bool {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => false,
         HirKind::Literal(literal) => literal.0.contains(&b'\n'),

@@ -78,12 +78,51 @@ fn look_around_works_and_runaway_patterns_stop() {
     assert_eq!(spans, [3..4, 6..7, 7..8, 10..12]);
 }
 
+//= docs/spec.md#robustness
+//= type=test
+//# A text that is too long for a pattern with look-around MUST be searched line by line where that finds the same, and refused else.
 #[test]
-fn a_text_that_is_too_long_for_look_around_says_what_to_do() {
-    let pattern = Pattern::of("(?<=a)b").expect("valid");
-    let fault = pattern.is_match(&"a".repeat(20 << 20)).expect_err("it is too long");
-    assert!(fault.message.starts_with("the text has 20480 kB; a pattern of this size with look-around"), "{fault}");
-    assert!(fault.help.is_some_and(|help| help.contains("line by line")));
+fn a_text_that_is_too_long_for_look_around_is_searched_line_by_line() {
+    let long = format!("{}ab\n", "a line of some words\n".repeat(360_000));
+    let pattern = Pattern::of("(?<=a)b$|(?m)(?<=a)b$").expect("valid");
+    assert!(pattern.first(&long).is_err(), "`$` is the end of the text");
+    let pattern = Pattern::of("(?m)(?<=a)b$").expect("valid");
+    assert_eq!(all(&pattern, &long).expect("it ends")[0][0], Some(long.len() - 2..long.len() - 1));
+    assert_eq!(pattern.is_match(&long), Ok(true));
+    let fault = pattern.is_match(&"a".repeat(20 << 20)).expect_err("it is one line");
+    assert!(fault.message.starts_with("the text has a longer line; a pattern of this size with look-around"), "{fault}");
+    for pattern in [r"(?<=a)b\s", r"(?=a)[^c]", r"(?s)(?=a).", "^(?=a)", r"(?=a)b?\z", r"(?=a)a|\n", r"(?R)(?m)(?=a)^"] {
+        let fault = Pattern::of(pattern).expect("valid").is_match(&long).expect_err("it may see further than a line");
+        let message = "the text has 7382 kB; a pattern of this size with look-around or back references searches up to ";
+        assert!(fault.message.starts_with(message), "{pattern}: {fault}");
+        assert!(fault.help.is_some_and(|help| help.contains(r"`[^x\n]`, `[ \t]` and `(?m)^` do not")));
+    }
+}
+
+/// Parts of patterns that are searched line by line, and letters of texts, chosen to meet.
+const LINE_BY_LINE: &[&str] = &[
+    "(?<=a)b", "(?<!a)b*", "(?=b)", r"(a|b)\1", r"(?m)^(?=a)", r"(?m)(?<=b)$", r"\b(?=\w)", r"\B(?!b)", "(?!a).", "(?>a+)b?",
+    r"[^\n]*(?=b)", r"a\Kb", r"(?i)(?=A)[ab ]+?", "(?<=b.)(a*)",
+];
+
+proptest! {
+    #[test]
+    fn line_by_line_the_same_is_found(at in 0..LINE_BY_LINE.len(), text in "[ab \n]{0,40}", bytes in 8_u64..40) {
+        let pattern = LINE_BY_LINE[at];
+        let found = |looking: &Looking| {
+            let mut all = Vec::new();
+            let each = looking.each(&text, |found| { all.push(found); Ok(ControlFlow::Continue(())) });
+            each.map(|()| (all, looking.is_match(&text)))
+        };
+        let new = || Looking::new(pattern).expect("valid").expect("small");
+        let whole = found(&new()).expect("it is short");
+        // One line may be longer than what is searched at once.
+        if let Ok(windows) = found(&new().by_steps_of(bytes)) {
+            prop_assert_eq!(windows, whole);
+        } else {
+            prop_assert!(text.lines().any(|line| line.len() as u64 >= bytes), "{} {:?} {}", pattern, text, bytes);
+        }
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::pattern::Pattern;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, find, find_of, option, required};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, find, find_of, option, regular};
 use crate::value::{Kind, Text, Value};
 use crate::world::{World, text};
 use std::ops::ControlFlow;
@@ -13,14 +13,10 @@ use std::sync::OnceLock;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "find_in_files",
     family: Family::Files,
-    summary: "Every match of `regex` in the files that match `globs`, in the order of files and places: `path`, `line` from 1, the matched `text`, and its `groups` by number and name. Files that are no UTF-8 are passed over.",
+    summary: "Every match of `regex` in the files that match `globs`, in the order of files and places: `path`, `line` from 1, the matched `text`, and its `groups` by number and name. Files that are no UTF-8 are passed over; any other file that cannot be searched, such as one that is too large, is a fault that names it, or with `faults` an item of its own.",
     params: &[
         find::GLOBS,
-        required(
-            "regex",
-            &[Kind::Text],
-            "The regular expression, in the syntax of the Rust crate `regex`; look-around and back references work too.",
-        ),
+        regular::REGEX,
         find::ROOT,
         find::SKIP,
         find::HIDDEN,
@@ -28,6 +24,11 @@ pub const PRIMITIVE: Primitive = Primitive {
         find::FOLLOW,
         find::DEPTH,
         option("limit", &[Kind::Integer], "At most so many matches."),
+        option(
+            "faults",
+            &[Kind::Bool],
+            "Whether a file that cannot be searched to its end is told as an item, `path` and `fault`, behind what was found in it, and the others are searched.",
+        ),
     ],
     returns: Kind::List,
     effect: Effect::Reads,
@@ -54,10 +55,20 @@ pub const PRIMITIVE: Primitive = Primitive {
             ("docs/deep/d.md", "four"),
             (".gitignore", "d.md"),
         ]),
+        Example::gives(
+            r#"find_in_files("*", "^(?:(a|a|aa)+)+\\1$|tea", #{ faults: true }).map(|m| [m.path, m.fault == (), m.text])"#,
+            r#"[["a.md", false, ()], ["b.md", true, "tea"]]"#,
+        )
+        .with(ENDLESS),
+        Example::fails(r#"find_in_files("*", "^(?:(a|a|aa)+)+\\1$|tea")"#, "`a.md`: the regular expression gave up")
+            .with(ENDLESS),
         Example::fails(r#"find_in_files("*", "(")"#, r#"`("#),
     ],
     run,
 };
+
+/// A text that a pattern with back references does not come to an end with.
+const ENDLESS: &[(&str, &str)] = &[("a.md", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab"), ("b.md", "tea")];
 
 /// More matches than this are refused: each is a map of a script.
 const MOST: usize = 250_000;
@@ -67,15 +78,15 @@ const SHARE: usize = 32;
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let limit = args.integer_or("limit").map_or(MOST + 1, |limit| usize::try_from(limit).unwrap_or(0));
-    let regex = args.text("regex");
-    Pattern::of(regex)?;
+    let pattern = Pattern::of(args.text("regex"))?;
     let world = context.host.world().as_ref();
     let files = find_of(&args)?.files(world)?;
+    let search = Search { world, pattern: &pattern, limit, tells: args.flag("faults") };
     let shares: Vec<&[String]> = files.chunks(SHARE).collect();
     let found: Vec<OnceLock<Result<Vec<Value>>>> = shares.iter().map(|_| OnceLock::new()).collect();
     context.functions.parallel(shares.len(), &|at| {
         // Each job runs once.
-        let _first = found[at].set(search(world, shares[at], regex, limit));
+        let _first = found[at].set(search.all(shares[at]));
     });
     let mut matches = Vec::new();
     for share in found {
@@ -89,19 +100,43 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     }
 }
 
-fn search(world: &dyn World, files: &[String], regex: &str, limit: usize) -> Result<Vec<Value>> {
-    let pattern = Pattern::of(regex)?;
-    let mut matches = Vec::new();
-    for path in files {
-        guard::check()?;
-        let text = match text::read_text(world, path) {
-            Ok(text) => text,
-            Err(fault) if fault.code == Code::UTF8 => continue,
-            Err(fault) => return Err(fault),
-        };
-        let (path, mut seen, mut line) = (Text::from(path.as_str()), 0, 1_usize);
-        pattern.each(&text, |found| {
-            if matches.len() >= limit {
+/// What is looked for, and what becomes of it.
+struct Search<'a> {
+    world: &'a dyn World,
+    pattern: &'a Pattern,
+    limit: usize,
+    /// Whether a file that cannot be searched is told beside the matches.
+    tells: bool,
+}
+
+impl Search<'_> {
+    fn all(&self, files: &[String]) -> Result<Vec<Value>> {
+        let mut matches = Vec::new();
+        for path in files {
+            guard::check()?;
+            let searched = text::read_text(self.world, path).and_then(|text| self.one(path, &text, &mut matches));
+            match searched {
+                Err(fault) if fault.code != Code::UTF8 => {
+                    //= docs/spec.md#robustness
+                    //# A file that cannot be searched MUST be named, and MUST NOT keep the others from being searched if the caller says so.
+                    // What ends the call is none of the file.
+                    guard::going()?;
+                    let fault = of_file(path, fault);
+                    if !self.tells {
+                        return Err(fault);
+                    }
+                    matches.push(Value::map([("path", path.as_str().into()), ("fault", fault.message.into())]));
+                }
+                _ => {}
+            }
+        }
+        Ok(matches)
+    }
+
+    fn one(&self, path: &str, text: &str, matches: &mut Vec<Value>) -> Result<()> {
+        let (path, mut seen, mut line) = (Text::from(path), 0, 1_usize);
+        self.pattern.each(text, |found| {
+            if matches.len() >= self.limit {
                 return Ok(ControlFlow::Break(()));
             }
             let span = found.span();
@@ -111,10 +146,50 @@ fn search(world: &dyn World, files: &[String], regex: &str, limit: usize) -> Res
                 ("path", Value::Text(Text::clone(&path))),
                 ("line", line.into()),
                 ("text", text[span].into()),
-                ("groups", Value::Map(pattern.groups(&text, &found))),
+                ("groups", Value::Map(self.pattern.groups(text, &found))),
             ]));
             Ok(ControlFlow::Continue(()))
-        })?;
+        })
     }
-    Ok(matches)
+}
+
+/// A fault that names the file, and how to go on without it.
+fn of_file(path: &str, mut fault: Box<Diagnostic>) -> Box<Diagnostic> {
+    if !fault.message.contains(path) {
+        fault.message = format!("`{path}`: {}", fault.message);
+    }
+    let own = fault.help.take().map_or_else(String::new, |help| format!("{help}; "));
+    fault.help(format!("{own}`skip` leaves the file out, `faults: true` tells it and searches the others"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::guard::{Cancel, Guard, Limits};
+    use crate::world::memory::Memory;
+
+    //= docs/spec.md#robustness
+    //= type=test
+    //# A file that cannot be searched MUST be named, and MUST NOT keep the others from being searched if the caller says so.
+    #[test]
+    fn a_file_that_cannot_be_searched_is_named_and_the_others_are_searched() {
+        let long = "a".repeat(12 << 20);
+        let world = Memory::with([("a.md", "tea"), ("b.md", long.as_str()), ("d.md", "tea")]).expect("they can be");
+        world.write("c.md", b"\xff").expect("it can be");
+        let files = ["a.md", "b.md", "c.md", "d.md", "e.md"].map(str::to_owned);
+        let pattern = Pattern::of("(?=t)te*a").expect("valid");
+        let search = |tells| Search { world: &world, pattern: &pattern, limit: 9, tells }.all(&files);
+        let fault = search(false).expect_err("one file is one long line");
+        assert!(fault.message.starts_with("`b.md`: the text has a longer line"), "{fault}");
+        assert!(fault.help.is_some_and(|help| help.contains("; `skip` leaves the file out")));
+        let told = Value::List(search(true).expect("they are told")).to_json();
+        let paths: Vec<_> = told.as_array().expect("a list").iter().map(|one| &one["path"]).collect();
+        assert_eq!(paths, ["a.md", "b.md", "d.md", "e.md"]);
+        assert!(told[0]["fault"].is_null() && told[2]["line"] == 1, "{told}");
+        assert_eq!(told[3]["fault"], "there is no file `e.md`");
+        let guard = Guard::new(Limits::default(), Cancel::default());
+        let _entered = guard.enter();
+        guard.exceeded("it is over".to_owned(), "time_ms");
+        assert_eq!(search(true).expect_err("it is over").message, "it is over");
+    }
 }

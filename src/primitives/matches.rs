@@ -11,11 +11,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     summary: "Whether the regular expression `regex` occurs in `text`.",
     params: &[
         required("text", &[Kind::Text], "The text."),
-        required(
-            "regex",
-            &[Kind::Text],
-            "The regular expression, in the syntax of the Rust crate `regex`; look-around and back references work too.",
-        ),
+        regular::REGEX,
     ],
     returns: Kind::Bool,
     effect: Effect::Pure,

@@ -14,11 +14,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     summary: "`text` with each match of `regex` in it replaced by `by`.",
     params: &[
         required("text", &[Kind::Text], "The text."),
-        required(
-            "regex",
-            &[Kind::Text],
-            "The regular expression, in the syntax of the Rust crate `regex`; look-around and back references work too.",
-        ),
+        regular::REGEX,
         required(
             "by",
             &[Kind::Text, Kind::Function],

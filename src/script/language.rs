@@ -50,11 +50,13 @@ fn same(a: &Dynamic, b: &Dynamic) -> bool {
 }
 
 /// What a comparison gave, unless the call was stopped within it.
+#[cfg_attr(test, track_caller)]
 fn compared<T>(context: &NativeCallContext<'_>, given: T) -> Outcome<T> {
     guard::check().map(|()| given).map_err(|fault| raise(fault, context))
 }
 
 /// Counts work of a verb that has none of the guard's own loops: see [`guard::spend`].
+#[cfg_attr(test, track_caller)]
 fn spend(context: &NativeCallContext<'_>, units: usize) -> Outcome<()> {
     guard::spend(units).map_err(|fault| raise(fault, context))
 }

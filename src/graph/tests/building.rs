@@ -52,6 +52,24 @@ fn a_fault_of_one_file_does_not_stop_the_rest() {
     assert_eq!(graph.field("faults").unwrap().to_json(), faults);
 }
 
+//= docs/spec.md#robustness
+//= type=test
+//# A file that is too large for what its function does with it MUST be a fault of that file, and not of the build.
+#[test]
+fn what_is_too_large_is_a_fault_of_its_file_and_what_stops_the_call_ends_the_build() {
+    let guard = crate::guard::Guard::new(crate::guard::Limits::default(), crate::guard::Cancel::default());
+    let _entered = guard.enter();
+    let built = |word: &str| {
+        let files = [("a", format!("{word} too much")), ("b", "node n 1".to_owned()), ("c", String::new())];
+        build(&files.each_ref().map(|(path, text)| (*path, text.as_str())), Fake::default().with("build", scan_all))
+    };
+    let graph = built("limit").unwrap();
+    assert_eq!(keys(&graph.nodes(&[])), ["1"]);
+    let fault = serde_json::json!([{ "code": "limit", "message": "too much", "path": "a" }]);
+    assert_eq!(graph.field("faults").unwrap().to_json(), fault);
+    assert_eq!(built("stop").err().map(|fault| fault.message).as_deref(), Some("too much"));
+}
+
 #[test]
 fn references_are_resolved_at_the_end_in_order_of_appearance() {
     let files = [

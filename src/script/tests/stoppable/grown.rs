@@ -1,0 +1,75 @@
+//! Cases with longer values: what is quick for each byte shows only then.
+
+use super::Case;
+use crate::document::{Document, Lines, Passage};
+use crate::order::Set;
+use crate::value::{Bytes, Frozen, Value};
+use std::sync::Arc;
+
+/// So many times as long.
+const TIMES: usize = 64;
+
+/// What is shorter is no worst value but a harmless one.
+const LONG: usize = 1_000;
+
+/// The case with each long value longer; nothing if it has none.
+pub(super) fn grown(case: &Case) -> Option<Case> {
+    let mut is_longer = false;
+    let arguments = case.arguments.iter().map(|value| {
+        let longer = longer(value);
+        is_longer |= longer.is_some();
+        longer.unwrap_or_else(|| value.clone())
+    });
+    let arguments = arguments.collect();
+    is_longer.then(|| Case { label: format!("{}, grown", case.label), arguments })
+}
+
+fn longer(value: &Value) -> Option<Value> {
+    match value {
+        Value::Text(text) if text.len() > LONG => Some(Value::from(text.repeat(TIMES))),
+        Value::List(items) if items.len() > LONG => Some(Value::List(repeated(items))),
+        Value::Map(map) if map.len() > LONG => {
+            let copy = |copy: usize| map.iter().map(move |(key, value)| (format!("{key}/{copy}"), value.clone()));
+            Some(Value::map((0..TIMES).flat_map(copy)))
+        }
+        // Options, or one long value in a map.
+        Value::Map(map) => {
+            let longer: Vec<(String, Option<Value>)> =
+                map.iter().map(|(key, value)| (key.to_string(), longer(value))).collect();
+            let is_longer = longer.iter().any(|(_, longer)| longer.is_some());
+            let values = longer.into_iter().zip(map.values()).map(|((key, longer), value)| (key, longer.unwrap_or_else(|| value.clone())));
+            is_longer.then(|| Value::map(values))
+        }
+        Value::Handle(_) => longer_handle(value),
+        _ => None,
+    }
+}
+
+fn repeated(items: &[Value]) -> Vec<Value> {
+    (0..TIMES).flat_map(|_| items.iter().cloned()).collect()
+}
+
+fn longer_handle(value: &Value) -> Option<Value> {
+    if let Some(bytes) = value.as_object::<Bytes>() {
+        return (bytes.0.len() > LONG).then(|| Bytes::value(bytes.0.repeat(TIMES)));
+    }
+    if let Some(frozen) = value.as_object::<Frozen>() {
+        let longer = longer(&Value::from_json(frozen.json()))?;
+        return Some(Frozen::value(Arc::new(longer.to_json())));
+    }
+    if let (Value::Handle(handle), Some(_)) = (value, value.as_object::<Set>()) {
+        let items: Vec<Value> = (0..handle.length()?).filter_map(|at| handle.item(at)).collect();
+        let copy = |copy: i64| items.iter().map(move |item| Value::list([item.clone(), copy.into()]));
+        let more = (0..TIMES as i64).flat_map(copy).collect();
+        return (items.len() > LONG).then(|| Value::handle(Set::new(more).expect("nothing stops it")));
+    }
+    let document = |text: &str| (text.len() > LONG).then(|| Document::new("a.md", text.repeat(TIMES)));
+    if let Some(own) = value.as_object::<Document>() {
+        return document(own.text()).map(Value::handle);
+    }
+    if let Some(lines) = value.as_object::<Lines>() {
+        return document(&lines.text()).map(|document| Value::handle(document.lines(1, i64::MAX)));
+    }
+    let passage = value.as_object::<Passage>()?;
+    document(passage.text()).map(|document| Value::handle(document.lines(1, i64::MAX).joined()))
+}

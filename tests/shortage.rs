@@ -1,0 +1,208 @@
+//! Too little of everything: scripts that take all memory, and a process that has no descriptors left.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests may panic, and tell what they saw")]
+
+#[path = "http/client.rs"]
+mod client;
+#[path = "command_line/home.rs"]
+mod home;
+#[path = "support/mod.rs"]
+mod support;
+
+use home::Home;
+use serde_json::{Value, json};
+use std::fs;
+use std::process::Command;
+
+const PACKS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/shortage");
+const SCRIPT: &str = include_str!("shortage/tools.d/greedy.rhai");
+
+/// What a call may hold, in MB.
+const LIMIT: u64 = 128;
+
+fn house() -> Home {
+    let home = Home::with(&[("small.txt", "small\n"), ("large.txt", &"a".repeat(8 << 20))]);
+    assert!(Command::new("git").args(["init", "-q"]).current_dir(home.workspace()).status().unwrap().success());
+    home
+}
+
+/// The binary below a limit of the system.
+fn below(home: &Home, limit: &str) -> Command {
+    let plain = home.command();
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("ulimit {limit}; exec \"$0\" \"$@\"")]).arg(plain.get_program());
+    for (name, value) in plain.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command.current_dir(home.workspace());
+    command
+}
+
+fn serve(home: &Home, limit: &str) -> support::Server {
+    let mut command = below(home, limit);
+    command.args(["serve", "--dir", PACKS, "--pack", "greedy"]);
+    support::Server::of(command, tempfile::tempdir().unwrap())
+}
+
+/// The words of the cases of a function of the script.
+fn cases(function: &str) -> Vec<&'static str> {
+    let (_, body) = SCRIPT.split_once(&format!("fn {function}(args) {{")).unwrap();
+    let (body, _) = body.split_once("\n}\n").unwrap();
+    let case = |line: &'static str| line.strip_prefix("        \"")?.split_once("\" => ").map(|(name, _)| name);
+    body.lines().filter_map(case).collect()
+}
+
+/// The most memory that a process held since this was last asked, in MB.
+fn peak(process: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let _ = fs::write(format!("/proc/{process}/clear_refs"), "5");
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() >> 10
+}
+
+//= docs/spec.md#scripts
+//= type=test
+//# A script MUST end when it has used up its ticks, its time, its memory or its depth.
+#[test]
+fn no_script_makes_the_process_die_of_memory() {
+    let home = house();
+    // Twice what its threads may hold together, and what the process itself needs.
+    let mut server = serve(&home, "-v 4000000");
+    let ways = cases("take");
+    assert!(ways.len() >= 30, "{ways:?}");
+    let mut wrong = Vec::new();
+    for way in ways {
+        let before = peak(server.pid());
+        let (told, has_failed) = server.call("take", json!({ "way": way }));
+        let told = told.to_string();
+        let most = peak(server.pid());
+        eprintln!("{way}: {most} MB (before {before}): {told:.120}");
+        let is_limit = has_failed && (told.contains("MB") || told.contains("took") || told.contains("kB"));
+        if !is_limit && way != "shared" || most > before.max(100) + 2 * LIMIT {
+            wrong.push(format!("{way}: {most} MB, {told:.300}"));
+        }
+        assert_eq!(server.well("greet", json!({})), "hello", "{way}");
+    }
+    assert_eq!(wrong, [""; 0]);
+}
+
+/// Few descriptors: what a server needs, and hardly more.
+const FEW: &str = "-n 40";
+
+/// Opens descriptors of a process by connections, until it has none left.
+fn is_in_words(told: &str) -> bool {
+    let words = ["Too many open files", "descriptor", "os error 24"];
+    words.iter().any(|word| told.contains(word))
+}
+
+//= docs/spec.md#robustness
+//= type=test
+//# Where the process has no descriptor left, a call that needs one MUST be told so, and later calls MUST be answered as before.
+#[test]
+fn without_descriptors_calls_are_told_so_and_others_go_on() {
+    let home = house();
+    let mut wrong = Vec::new();
+    // From one that is not enough to start, to one that is enough for all.
+    for most in 8..40 {
+        let mut command = below(&home, &format!("-n {most}"));
+        command.args(["serve", "--dir", PACKS, "--pack", "greedy"]);
+        let input = [
+            json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": { "protocolVersion": "2025-11-25",
+                "capabilities": {}, "clientInfo": { "name": "t", "version": "0" } } }),
+            json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+        ];
+        let named = |what: &&str| json!({ "name": "do", "arguments": { "what": what } });
+        let calls = cases("do").into_iter().map(|what| named(&what));
+        let calls = calls.chain([json!({ "name": "greet", "arguments": {} })]).enumerate();
+        let calls = calls.map(|(at, params)| json!({ "jsonrpc": "2.0", "id": at + 1, "method": "tools/call", "params": params }));
+        let lines: Vec<String> = input.into_iter().chain(calls).map(|line| line.to_string()).collect();
+        let said = spoken(command, &lines);
+        eprintln!("{most}: {}", said.summary);
+        wrong.extend(said.wrong.into_iter().map(|wrong| format!("{most} descriptors: {wrong}")));
+    }
+    assert_eq!(wrong, [""; 0]);
+}
+
+/// How a process took what it was told.
+struct Said {
+    summary: String,
+    wrong: Vec<String>,
+}
+
+/// Tells a server these lines, ends its input and looks at what it says.
+fn spoken(mut command: Command, lines: &[String]) -> Said {
+    use std::io::Write;
+    use std::process::Stdio;
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    for line in lines {
+        // It may have ended before it began.
+        let _ = writeln!(input, "{line}");
+    }
+    drop(input);
+    let output = child.wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let mut wrong = Vec::new();
+    if told.contains("panicked") || output.status.code().is_none() {
+        wrong.push(format!("{:?}: {told}", output.status));
+    }
+    let answers: Vec<Value> =
+        String::from_utf8_lossy(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |id: usize| answers.iter().find(|answer| answer["id"] == id);
+    if answers.is_empty() {
+        // Too few to serve at all: it ends with words.
+        if output.status.success() || !is_in_words(&told) {
+            wrong.push(format!("it serves nothing and says {:?}, {told}", output.status));
+        }
+        return Said { summary: format!("does not start: {told:.100}"), wrong };
+    }
+    let (mut well, mut failed) = (0, 0);
+    for id in 1..lines.len() - 1 {
+        let Some(answer) = of(id) else {
+            wrong.push(format!("{} has no answer: {told}", lines[id + 1]));
+            continue;
+        };
+        let text = answer.to_string();
+        match answer["result"]["isError"] == true || answer.get("error").is_some() {
+            false => well += 1,
+            true if is_in_words(&text) => failed += 1,
+            true => wrong.push(format!("{}: {text}", lines[id + 1])),
+        }
+    }
+    if !of(lines.len() - 2).is_some_and(|answer| answer.to_string().contains("hello")) {
+        wrong.push("it does not greet".to_owned());
+    }
+    Said { summary: format!("{well} well, {failed} refused"), wrong }
+}
+
+//= docs/spec.md#robustness
+//= type=test
+//# Where the process has no descriptor left, a call that needs one MUST be told so, and later calls MUST be answered as before.
+#[test]
+fn over_http_connections_take_descriptors_and_give_them_back() {
+    let home = house();
+    let mut command = below(&home, FEW);
+    command.args(["serve", "--http", "127.0.0.1:0"]);
+    let server = client::Server::from_command(&mut command, &home, &["--dir", PACKS, "--pack", "greedy"]);
+    let ask = |what: &str| server.ask("tools/call", json!({ "name": "do", "arguments": { "what": what } })).answer();
+    let has_failed = |answer: &Value| answer["result"]["isError"] == true || answer.get("error").is_some();
+    for what in cases("do") {
+        assert!(!has_failed(&ask(what)), "{what}: {}", ask(what));
+    }
+    let address = server.address.clone();
+    let silent: Vec<_> = (0..60).filter_map(|_| std::net::TcpStream::connect(&address).ok()).collect();
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    drop(silent);
+    let began = std::time::Instant::now();
+    for what in cases("do") {
+        let mut answer = ask(what);
+        while has_failed(&answer) && began.elapsed() < std::time::Duration::from_secs(60) {
+            assert!(is_in_words(&answer.to_string()), "{what}: {answer}");
+            answer = ask(what);
+        }
+        assert!(!has_failed(&answer), "{what}: {answer}");
+    }
+}
