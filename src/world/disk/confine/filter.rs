@@ -8,6 +8,7 @@ use seccompiler::{
     sock_filter,
 };
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The newest call that this list was compared with: `mseal` of Linux 6.10. What came later does not exist for a
 /// program, nor does the other numbering of x86-64 (x32), which would pass by every rule.
@@ -130,8 +131,24 @@ const NAMESPACES: [libc::c_int; 7] = [
 
 type Rules = BTreeMap<c_long, Vec<SeccompRule>>;
 
-/// The filters for this confinement, in the order in which they are installed.
-pub(super) fn filters(confinement: &Confinement, mechanisms: &Mechanisms) -> Result<Vec<BpfProgram>, String> {
+/// Whether a program writes, which processes it starts, whether it has the network, the version of Landlock: what filters
+/// depend on.
+type Kind = (bool, Processes, bool, u32);
+
+/// The filters for this confinement, in the order in which they are installed. They are made once for each kind.
+pub(super) fn filters(confinement: &Confinement, mechanisms: &Mechanisms) -> Result<Arc<Vec<BpfProgram>>, String> {
+    static MADE: Mutex<Vec<(Kind, Arc<Vec<BpfProgram>>)>> = Mutex::new(Vec::new());
+    let kind = (!confinement.write.is_empty(), confinement.processes, confinement.network, mechanisms.landlock);
+    let mut known = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, filters)) = known.iter().find(|(of, _)| *of == kind) {
+        return Ok(Arc::clone(filters));
+    }
+    let filters = Arc::new(make(confinement, mechanisms)?);
+    known.push((kind, Arc::clone(&filters)));
+    Ok(filters)
+}
+
+fn make(confinement: &Confinement, mechanisms: &Mechanisms) -> Result<Vec<BpfProgram>, String> {
     let denied = denied(confinement, mechanisms.landlock).map_err(|fault| fault.to_string())?;
     // The C library uses the older call where there is no `clone3`; the flags of that one cannot be seen by a filter.
     let mut absent: Rules = [(libc::SYS_clone3, Vec::new())].into();
