@@ -71,11 +71,12 @@ fn is_program(file: &str) -> bool {
 /// The program, what interprets or loads it, what interprets that, and all that leads there.
 fn trace_all(name: &str, file: &str) -> Result<ProgramFile> {
     let mut found = ProgramFile { path: file.to_owned(), ..ProgramFile::default() };
-    let mut left = vec![file.to_owned()];
+    let (mut left, mut seen) = (vec![file.to_owned()], Vec::new());
     while let Some(next) = left.pop() {
-        if next != file && found.names.contains(&next) {
+        if seen.contains(&next) {
             continue;
         }
+        seen.push(next.clone());
         if found.files.len() == MOST_FILES {
             let message = format!("`{name}` cannot be run: more than {MOST_FILES} files interpret each other");
             return Err(Diagnostic::new(Code::WORLD, message).help("grant the program that they stand for"));
@@ -121,8 +122,13 @@ fn trace(name: &str, file: &str, found: &mut ProgramFile) -> Result<String> {
         let known = judge(name, &next, found)?.ok_or_else(gone)?;
         if known.is_symlink() {
             links += 1;
+            if links > MOST_LINKS {
+                let message =
+                    format!("`{name}` cannot be run: more than {MOST_LINKS} symlinks follow each other at `{next}`");
+                return Err(Diagnostic::new(Code::WORLD, message).help("remove the link that leads to itself"));
+            }
             let target = fs::read_link(&next).ok().and_then(|to| to.into_os_string().into_string().ok());
-            let target = target.filter(|_| links <= MOST_LINKS).ok_or_else(gone)?;
+            let target = target.ok_or_else(gone)?;
             if path::is_absolute(&target) {
                 "/".clone_into(&mut at);
             }

@@ -62,23 +62,28 @@ const NEVER: &[c_long] = &[
     libc::SYS_umount2,
     libc::SYS_unshare,
     libc::SYS_userfaultfd,
-    // A program that left the group of its call would outlive it.
-    libc::SYS_setpgid,
-    libc::SYS_setsid,
-    // Owners and attributes: Landlock does not know of them.
+    // Owners: Landlock does not know of them.
     libc::SYS_fchown,
     libc::SYS_fchownat,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chown,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_lchown,
+];
+
+/// Attributes of files, of which Landlock does not know either.
+const ATTRIBUTES: &[c_long] = &[
     libc::SYS_fremovexattr,
     libc::SYS_fsetxattr,
     libc::SYS_lremovexattr,
     libc::SYS_lsetxattr,
     libc::SYS_removexattr,
     libc::SYS_setxattr,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_chown,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_lchown,
 ];
+
+/// Calls that do nothing and say that they did: a program that left the group of its call would outlive it. Many that try
+/// to leave give up where that is refused (`start_new_session` of Python, `setsid(1)`), and need no group of their own.
+const IGNORED: &[c_long] = &[libc::SYS_setpgid, libc::SYS_setsid];
 
 /// Permissions and times, of which Landlock does not know either: a program that writes nothing needs none.
 const MARKS: &[c_long] = &[
@@ -155,13 +160,22 @@ fn make(confinement: &Confinement, mechanisms: &Mechanisms) -> Result<Vec<BpfPro
     if mechanisms.landlock < 3 {
         absent.insert(libc::SYS_openat2, Vec::new());
     }
+    let ignored = IGNORED.iter().map(|call| (*call, Vec::new())).collect();
+    // Programs copy attributes where a file system has them: this one has none that they may set.
+    let unsupported = ATTRIBUTES.iter().map(|call| (*call, Vec::new())).collect();
     let arch = std::env::consts::ARCH.try_into().map_err(|fault: seccompiler::BackendError| fault.to_string())?;
     let compiled = |rules, error: i32| {
         let action = SeccompAction::Errno(error.unsigned_abs());
         let filter = SeccompFilter::new(rules, SeccompAction::Allow, action, arch);
         filter.and_then(BpfProgram::try_from).map_err(|fault| fault.to_string())
     };
-    Ok(vec![newest(), compiled(denied, libc::EPERM)?, compiled(absent, libc::ENOSYS)?])
+    Ok(vec![
+        newest(),
+        compiled(denied, libc::EPERM)?,
+        compiled(absent, libc::ENOSYS)?,
+        compiled(ignored, 0)?,
+        compiled(unsupported, libc::EOPNOTSUPP)?,
+    ])
 }
 
 /// A filter by which calls of higher numbers than [`NEWEST`] are none.
