@@ -143,9 +143,14 @@ pub trait World: Send + Sync {
         Err(run::nowhere(&command.program))
     }
 
-    /// The absolute path of the program of this name, in a place where nobody but root and the user of the host puts one.
-    fn program(&self, name: &str) -> Result<String> {
+    /// The program of this name, in a place where nobody but root and the user of the host puts one.
+    fn program(&self, name: &str) -> Result<run::ProgramFile> {
         Err(run::nowhere(name))
+    }
+
+    /// Under which names a program, or what leads to it, lies at or below these files and folders: absolute paths.
+    fn program_below(&self, _program: &run::ProgramFile, _places: &[String]) -> Result<Vec<String>> {
+        Ok(Vec::new())
     }
 
     /// The repository of git that a folder lies in, for a command that needs this grant. A world without programs has

@@ -12,10 +12,19 @@ mod files;
 mod house;
 #[path = "hostile/names.rs"]
 mod names;
+#[cfg(target_os = "linux")]
+#[path = "hostile/ordinary.rs"]
+mod ordinary;
+#[cfg(target_os = "linux")]
+#[path = "hostile/outliving.rs"]
+mod outliving;
 #[path = "hostile/packs.rs"]
 mod packs;
 #[path = "hostile/programs.rs"]
 mod programs;
+#[cfg(target_os = "linux")]
+#[path = "hostile/program_links.rs"]
+mod program_links;
 #[path = "hostile/sound.rs"]
 mod sound;
 #[path = "hostile/trust.rs"]

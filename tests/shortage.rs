@@ -117,7 +117,8 @@ fn without_descriptors_calls_are_told_so_and_others_go_on() {
         let named = |what: &&str| json!({ "name": "do", "arguments": { "what": what } });
         let calls = cases("do").into_iter().map(|what| named(&what));
         let calls = calls.chain([json!({ "name": "greet", "arguments": {} })]).enumerate();
-        let calls = calls.map(|(at, params)| json!({ "jsonrpc": "2.0", "id": at + 1, "method": "tools/call", "params": params }));
+        let calls = calls
+            .map(|(at, params)| json!({ "jsonrpc": "2.0", "id": at + 1, "method": "tools/call", "params": params }));
         let lines: Vec<String> = input.into_iter().chain(calls).map(|line| line.to_string()).collect();
         let said = spoken(command, &lines);
         eprintln!("{most}: {}", said.summary);

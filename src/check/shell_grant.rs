@@ -6,8 +6,10 @@ use crate::world::path;
 
 const CODE: Code = Code("shell-grant");
 
-/// Shells and interpreters: what they do is said by their arguments, not by their name.
+/// Programs that run what their arguments say: code (`sh -c`, `python3 -c`, `awk`) or another program (`env`, `xargs`).
+/// Those that also read code from files, as `make` does, are not among them: their grants to read and write hold what that is.
 const INTERPRETERS: &[&str] = &[
+    "ash",
     "awk",
     "bash",
     "bun",
@@ -15,36 +17,52 @@ const INTERPRETERS: &[&str] = &[
     "csh",
     "dash",
     "deno",
+    "doas",
     "env",
+    "eval",
     "fish",
     "gawk",
+    "julia",
     "ksh",
     "lua",
+    "luajit",
     "mawk",
+    "mksh",
+    "nawk",
+    "nice",
     "node",
     "nodejs",
+    "nohup",
     "nu",
     "osascript",
     "perl",
     "php",
     "pwsh",
+    "pypy",
     "python",
-    "python2",
-    "python3",
+    "r",
+    "rscript",
     "ruby",
+    "setsid",
     "sh",
+    "ssh",
+    "stdbuf",
     "sudo",
     "tclsh",
     "tcsh",
+    "timeout",
+    "ts-node",
+    "tsx",
     "xargs",
+    "xonsh",
     "zsh",
 ];
 
 /// The rule.
 pub const RULE: Rule = Rule {
     code: CODE,
-    summary: "A pack may run a shell or an interpreter.",
-    why: "Whoever trusts the pack cannot tell from that grant what it runs; only the sandbox holds it.",
+    summary: "A pack may run a shell or an interpreter, which takes code from its arguments.",
+    why: "Whoever trusts the pack cannot tell from that grant what it runs; only the sandbox holds it. A grant of the program that is meant says it.",
     run,
     fires: &[(
         "tools.d/a.toml",
@@ -62,13 +80,22 @@ text = "Tea."
     mended: &[("tools.d/a.toml", r##"run = ["bash"]"##, r##"run = ["make"]"##)],
 };
 
+/// The name without the version that systems add: `python3.12`, `lua5.4`, `perl5.36.0`.
+fn stem(program: &str) -> String {
+    let name = path::name(program).to_lowercase();
+    let stem = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+    stem.trim_end_matches('-').to_owned()
+}
+
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let Some(pack) = &subject.definitions.pack else { return Vec::new() };
-    let named = pack.grants.run.iter().map(|grant| grant.program.as_str());
-    let shells = named.filter(|program| INTERPRETERS.contains(&path::name(program)));
-    let told = shells.map(|shell| {
-        let message = format!("the pack may run `{shell}`, which runs whatever it is told");
-        advice(CODE, &pack.title.at, message, "grant the program itself that the scripts need")
+    let named =
+        pack.grants.run.iter().zip(&pack.run_at).filter(|(grant, _)| INTERPRETERS.contains(&&*stem(&grant.program)));
+    let told = named.map(|(grant, at)| {
+        let program = &grant.program;
+        let message = format!("the pack may run `{program}`, which runs whatever its arguments say");
+        let help = "grant the program itself that the scripts need; a script of your own runs by its absolute path, if the pack may not write it";
+        advice(CODE, at, message, help)
     });
     told.collect()
 }

@@ -1,6 +1,7 @@
 //! `[pack]` and `[graph]`: when a pack serves, what it may touch, how its graph is kept.
 
 use super::{Located, PromptTool, Schema};
+use crate::source::Place;
 use crate::value::Json;
 pub use crate::world::run::{Git, ProgramGrant};
 
@@ -21,6 +22,8 @@ pub struct PackDefinition {
     pub context: Option<(Located<String>, String)>,
     /// What it may touch.
     pub grants: Grants,
+    /// Where each program of the grants is named.
+    pub run_at: Vec<Place>,
     /// JSON Schema of `[packs.NAME]` in the workspace's `toolsd.toml`.
     pub config: Option<Schema>,
     /// The limits of its calls.

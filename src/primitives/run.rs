@@ -22,9 +22,9 @@ pub const PRIMITIVE: Primitive = Primitive {
         option(
             "timeout_s",
             &[Kind::Float],
-            "After so many seconds it is ended; at the latest when the time of the call is over.",
+            "After so many seconds it is ended, 86400 at most; at the latest when the time of the call is over.",
         ),
-        option("output_kb", &[Kind::Integer], "How much it may print; 4096 if it is left out."),
+        option("output_kb", &[Kind::Integer], "How much it may print; 4096 if it is left out, 65536 at most."),
         option("check", &[Kind::Bool], "Whether another exit code than 0 is a fault; `true` if it is left out."),
     ],
     returns: Kind::Map,
@@ -32,6 +32,13 @@ pub const PRIMITIVE: Primitive = Primitive {
     examples: &[Example::fails(r##"run("date")"##, "there is no program `date` in a world of memory")],
     run,
 };
+
+/// How much a program may print if nothing is said, in kB.
+const USUAL_KB: i64 = 4_096;
+/// How much a program may be let print, in kB.
+const MOST_KB: usize = 65_536;
+/// The longest time that may be named: a day.
+const MOST_SECONDS: f64 = 86_400.0;
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let env = args.map("env")?.into_iter().map(|(name, value)| match value {
@@ -41,8 +48,14 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
             format!("the variable `{name}` is a text, got {}", other.kind().name()),
         )),
     });
-    let most = args.integer_or("output_kb").and_then(|kb| usize::try_from(kb).ok()).unwrap_or(4_096);
-    let seconds = args.float_or("timeout_s").filter(|seconds| (0.0..=86_400.0).contains(seconds)).unwrap_or(86_400.0);
+    let wrong = |message: String, help: &str| Diagnostic::new(Code::ARGUMENTS, message).help(help);
+    let most = args.integer_or("output_kb").unwrap_or(USUAL_KB);
+    let most = usize::try_from(most).ok().filter(|most| *most <= MOST_KB);
+    let most = most.ok_or_else(|| wrong("`output_kb` is out of its range".to_owned(), "it lies between 0 and 65536"))?;
+    let seconds = args.float_or("timeout_s").unwrap_or(MOST_SECONDS);
+    if !(0.0..=MOST_SECONDS).contains(&seconds) {
+        return Err(wrong(format!("`timeout_s` is {seconds}"), "it lies between 0 and 86400"));
+    }
     let command = Command {
         program: args.text("program").to_owned(),
         arguments: args.texts("args")?,
@@ -50,7 +63,7 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
         input: args.bytes("input").to_vec(),
         env: env.collect::<Result<_>>()?,
         time: Duration::from_secs_f64(seconds),
-        most: most.min(65_536) << 10,
+        most: most << 10,
         needs: Needs::Program,
         confinement: Confinement::default(),
         stop: guard::check,

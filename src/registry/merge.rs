@@ -96,6 +96,7 @@ fn unnamed(name: &str, files: &Files) -> PackDefinition {
         instructions: None,
         context: None,
         grants: Grants::default(),
+        run_at: Vec::new(),
         config: None,
         limits: LimitsOverride::default(),
         prompt_tool: None,

@@ -156,6 +156,7 @@ impl Permissions {
             instructions: _,
             context: _,
             grants,
+            run_at: _,
             config: _,
             limits,
             prompt_tool: _,

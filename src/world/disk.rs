@@ -13,11 +13,13 @@ mod place;
 mod process;
 mod program;
 mod protected;
+mod refusal;
 mod repository;
 mod roots;
 mod scratch;
 mod secrecy;
 mod small_file;
+mod temporary;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -34,10 +36,11 @@ pub use scratch::Scratch;
 pub use secrecy::{SECRET_VARIABLES, SecretFile, hide_process, read_secret, read_secret_descriptor, secret_variable};
 
 use super::repository::{Done, Repository};
-use super::run::{Command, Needs, Ran};
+use super::run::{Command, Needs, ProgramFile, Ran};
 use super::walk::{self, Folders, Found};
 use super::{Attempt, Change, Entry, EntryKind, Stat, Walk, Walked, World};
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard;
 use crate::world::judge::{Judge, Owner};
 use roots::{Roots, fault};
 use rustix::fs::FileType;
@@ -228,8 +231,12 @@ impl World for Disk {
         process::run(self, command)
     }
 
-    fn program(&self, name: &str) -> Result<String> {
+    fn program(&self, name: &str) -> Result<ProgramFile> {
         self.programs.find(name)
+    }
+
+    fn program_below(&self, program: &ProgramFile, places: &[String]) -> Result<Vec<String>> {
+        program::names_below(program, places, guard::check)
     }
 
     fn repository(&self, folder: &str, _needs: Needs) -> Result<Repository> {

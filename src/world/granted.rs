@@ -19,7 +19,7 @@ use super::disk::SECRET_VARIABLES as SECRET;
 use super::glob::Globs;
 use super::judge::Judge;
 use super::repository::{Done, Repository};
-use super::run::{Command, Git, Needs, ProgramGrant, Ran};
+use super::run::{Command, Git, Needs, ProgramFile, ProgramGrant, Ran};
 use super::staged::Staged;
 use super::{Attempt, Change, Entry, EntryKind, Stat, Walk, Walked, World, path, walk};
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -320,8 +320,12 @@ impl World for Granted {
         self.world.run(&self.confined(command)?)
     }
 
-    fn program(&self, name: &str) -> Result<String> {
+    fn program(&self, name: &str) -> Result<ProgramFile> {
         self.world.program(name)
+    }
+
+    fn program_below(&self, program: &ProgramFile, places: &[String]) -> Result<Vec<String>> {
+        self.world.program_below(program, places)
     }
 
     fn may_read(&self, path: &str) -> Result<()> {

@@ -7,7 +7,7 @@ mod tests;
 pub use reads::{Check, FileRead, Reads, Seen, YOUNG_MS};
 
 use super::repository::{Done, Repository};
-use super::run::{Command, Needs, Ran};
+use super::run::{Command, Needs, ProgramFile, Ran};
 use super::{Attempt, Entry, EntryKind, Stat, Walk, Walked, World, path};
 use crate::diagnostic::Result;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -161,8 +161,12 @@ impl World for Recorded {
         self.world.run(command)
     }
 
-    fn program(&self, name: &str) -> Result<String> {
+    fn program(&self, name: &str) -> Result<ProgramFile> {
         self.world.program(name)
+    }
+
+    fn program_below(&self, program: &ProgramFile, places: &[String]) -> Result<Vec<String>> {
+        self.world.program_below(program, places)
     }
 
     fn may_read(&self, path: &str) -> Result<()> {

@@ -98,6 +98,30 @@ pub enum Git {
     Fetch,
 }
 
+/// A program as it was found, and all that leads to it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProgramFile {
+    /// The path that it is started by.
+    pub path: String,
+    /// The files that are executed: itself, then what interprets or loads it.
+    pub files: Vec<RealFile>,
+    /// Every name of these files by which they were reached, and every symlink on the way.
+    pub names: Vec<String>,
+    /// Every folder on the way, with its device and its inode.
+    pub folders: Vec<(String, (u64, u64))>,
+}
+
+/// A file that is executed, where it really lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RealFile {
+    /// Its path, free of symlinks.
+    pub path: String,
+    /// Its device and its inode.
+    pub identity: (u64, u64),
+    /// How many names (hard links) it has.
+    pub names: u64,
+}
+
 /// How a program ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ran {

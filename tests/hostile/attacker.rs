@@ -231,7 +231,9 @@ fn calls(act: &str, number: i64) -> io::Result<()> {
             }
             // Any call, with nothing in its arguments: that it is known and looked at is enough.
             "call" => match libc::syscall(number, -1_i64, 0, 0, 0, 0, 0) {
-                -1 if [libc::EPERM, libc::ENOSYS].contains(&Error::last_os_error().raw_os_error().unwrap()) => {
+                -1 if [libc::EPERM, libc::ENOSYS, libc::EOPNOTSUPP]
+                    .contains(&Error::last_os_error().raw_os_error().unwrap()) =>
+                {
                     Err(Error::last_os_error())
                 }
                 _ => Ok(()),

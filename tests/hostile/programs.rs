@@ -455,7 +455,6 @@ const NEVER: &[libc::c_long] = &[
     libc::SYS_semctl,
     libc::SYS_semget,
     libc::SYS_setns,
-    libc::SYS_setpgid,
     libc::SYS_setxattr,
     libc::SYS_shmctl,
     libc::SYS_shmget,

@@ -44,6 +44,7 @@ fn pack() -> Arc<Pack> {
             instructions: None,
             context: None,
             grants: Grants::default(),
+            run_at: Vec::new(),
             config: None,
             limits: LimitsOverride::default(),
             prompt_tool: None,

@@ -8,11 +8,16 @@ use crate::diagnostic::Diagnostic;
 
 /// `[pack]`.
 pub fn pack(fields: &Fields<'_>, reading: &mut Reading) -> PackDefinition {
+    let mut run_at = Vec::new();
     let grants = fields.table("grants", &mut reading.faults).map(|grants| Grants {
         read: grants.texts("read"),
         write: grants.texts("write"),
         env: grants.texts("env"),
-        run: programs::programs(&grants, &mut reading.faults),
+        run: {
+            let (run, places) = programs::programs(&grants, &mut reading.faults);
+            run_at = places;
+            run
+        },
         git: match grants.text("git").as_deref() {
             Some("read") => Git::Read,
             Some("write") => Git::Write,
@@ -28,6 +33,7 @@ pub fn pack(fields: &Fields<'_>, reading: &mut Reading) -> PackDefinition {
         instructions: fields.located("instructions"),
         context: fields.located("context").map(|function| (function, reading.script_of(fields))),
         grants: grants.unwrap_or_default(),
+        run_at,
         config: reading.schema(fields, "config", Role::Config),
         limits: limits(fields, &mut reading.faults),
         prompt_tool: fields.table("prompt_tool", &mut reading.faults).map(|tool| PromptTool {

@@ -2,12 +2,13 @@
 
 use crate::definition::{Fields, Located, ProgramGrant, TextOrTable, code};
 use crate::diagnostic::Diagnostic;
+use crate::source::Place;
 use crate::world::granted::is_never;
 use crate::world::path;
 
-/// The programs, each once. What cannot be granted is told at its place.
-pub fn programs(grants: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> Vec<ProgramGrant> {
-    let mut found: Vec<ProgramGrant> = Vec::new();
+/// The programs, each once, and where each is named. What cannot be granted is told at its place.
+pub fn programs(grants: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> (Vec<ProgramGrant>, Vec<Place>) {
+    let (mut found, mut places): (Vec<ProgramGrant>, _) = (Vec::new(), Vec::new());
     for item in grants.texts_or_tables("run", faults) {
         let (program, grant) = match item {
             TextOrTable::Text(program) => {
@@ -20,9 +21,10 @@ pub fn programs(grants: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> Vec<Progra
             faults.push(*fault.at(program.at));
         } else if !program.value.is_empty() {
             found.push(grant);
+            places.push(program.at);
         }
     }
-    found
+    (found, places)
 }
 
 fn described(table: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> ProgramGrant {

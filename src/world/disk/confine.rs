@@ -5,7 +5,7 @@ mod elsewhere;
 #[cfg(target_os = "linux")]
 mod filter;
 #[cfg(target_os = "linux")]
-mod interpreter;
+mod kept;
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(any(target_os = "macos", test))]
@@ -22,7 +22,7 @@ use linux as system;
 
 use super::roots::Roots;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::world::run::{Command, Confinement, Needs};
+use crate::world::run::{Command, Confinement, Needs, RealFile};
 use rustix::process::Pid;
 use std::fmt::{self, Display, Formatter};
 use std::os::fd::OwnedFd;
@@ -124,6 +124,8 @@ pub(super) fn chosen() -> Sandbox {
 pub(super) struct Start<'a> {
     /// The program: an absolute path.
     pub path: &'a str,
+    /// The files that are executed with it, itself first, as they were judged.
+    pub files: &'a [RealFile],
     /// The name it is told to have.
     pub name: &'a str,
     /// Its arguments.
@@ -150,7 +152,12 @@ pub(super) struct Started {
     pub errors: OwnedFd,
     /// What it was granted and is not there.
     pub absent: Vec<String>,
+    /// What ends its group when this process ends: dropped when nothing of the group is left.
+    pub tether: Option<Tether>,
 }
+
+/// Both ends of a pipe that nobody writes to: see `spawn`.
+pub(super) type Tether = [OwnedFd; 2];
 
 impl SandboxStatus {
     /// Starts a program as confined as the user wants it.

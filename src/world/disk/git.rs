@@ -102,7 +102,7 @@ fn surrounded(disk: &Disk, command: &Command, fetches: bool) -> Result<Command> 
     let mut command = command.clone();
     //= docs/spec.md#git
     //# Git MUST be started by the absolute path that the host's own `PATH` has for it.
-    command.program = disk.programs.find("git")?;
+    command.program = disk.programs.find("git")?.path;
     //= docs/spec.md#git
     //# Only `fetch` MUST read the configuration of the user and of the machine: the ways to a remote are theirs.
     let is_of_user = |name: &str| name.starts_with("GIT_CONFIG_");

@@ -1,7 +1,7 @@
 //! New files in the making, written down before they come into being: those of a process that was killed are found
 //! in the state folder, and taken away by whoever writes next.
 
-use super::place;
+use super::{place, temporary};
 use crate::world::path;
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -49,6 +49,8 @@ pub(super) fn begin() -> Pending {
 
 /// Takes away what processes that were killed left behind.
 pub fn sweep() {
+    // A folder may hold much, and nobody waits for it.
+    std::thread::spawn(temporary::sweep);
     let own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(folder) = folder() {
         sweep_but(&folder, own.as_ref().map(|list| list.path.as_str()));

@@ -1,10 +1,12 @@
 //! Running programs: arguments only, few variables, a group of processes that ends with the call.
 
 use super::Disk;
-use super::confine::{Start, Started};
+use super::confine::{Start, Started, Tether};
 use super::place;
 use super::protected::Survey;
+use super::refusal;
 use super::roots::{Roots, reason};
+use super::temporary::{self, Temporary};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::path;
 use crate::world::run::{Command, Needs, Ran};
@@ -38,9 +40,10 @@ const LAST_BREATH: Duration = Duration::from_millis(500);
 
 /// Runs a program to its end, or ends it.
 pub(super) fn run(disk: &Disk, command: &Command) -> Result<Ran> {
-    let path = disk.programs.find(&command.program)?;
+    let program = disk.programs.find(&command.program)?;
     let folder = folder(&disk.roots, &command.folder)?;
-    let temporary = tempfile::Builder::new().prefix("toolsd-run-").tempdir().map_err(|error| {
+    let prefix = if command.needs == Needs::Program { temporary::OF_PROGRAMS } else { temporary::OF_GIT };
+    let temporary = Temporary::new(prefix).map_err(|error| {
         Diagnostic::new(Code::WORLD, format!("no temporary folder can be made: {}", reason(&error)))
     })?;
     let temporary_path = temporary.path().to_string_lossy().into_owned();
@@ -53,7 +56,8 @@ pub(super) fn run(disk: &Disk, command: &Command) -> Result<Ran> {
         confinement.write.clone_from(&survey.writable);
     }
     let start = Start {
-        path: &path,
+        path: &program.path,
+        files: &program.files,
         name: &command.program,
         arguments: &command.arguments,
         env: &variables(command, &temporary_path),
@@ -79,7 +83,12 @@ pub(super) fn run(disk: &Disk, command: &Command) -> Result<Ran> {
     }
     drop(temporary);
     match ended {
-        Ok(ran) => Ok(Ran { notes, ..ran }),
+        Ok(ran) => {
+            if command.needs == Needs::Program && disk.sandbox().is_confining() {
+                notes.extend(refusal::told(&disk.roots, command, &command.confinement, &ran));
+            }
+            Ok(Ran { notes, ..ran })
+        }
         Err(fault) if notes.is_empty() => Err(fault),
         Err(mut fault) => {
             fault.message = format!("{}; {}", fault.message, notes.join("; "));
@@ -123,6 +132,15 @@ fn never_set(name: &str) -> bool {
     name == "PATH" || name.starts_with("LD_") || name.starts_with("DYLD_")
 }
 
+/// A time as it is told: short ones with their tenths and hundredths.
+fn seconds(time: Duration) -> String {
+    match time.as_secs() {
+        0 => format!("{:.2} s", time.as_secs_f64()),
+        1..=9 => format!("{:.1} s", time.as_secs_f64()),
+        whole => format!("{whole} s"),
+    }
+}
+
 /// Whether there is a process of that number: also one of somebody else.
 pub(super) fn is_alive(pid: u32) -> bool {
     let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return false };
@@ -155,6 +173,8 @@ struct Running<'a> {
     streams: [Printed; 2],
     /// Whether it is a process still, or one that nobody has waited for.
     is_ours: bool,
+    /// What ends it if this process ends first.
+    _tether: Option<Tether>,
 }
 
 impl<'a> Running<'a> {
@@ -168,7 +188,7 @@ impl<'a> Running<'a> {
             });
         }
         let streams = [started.output, started.errors].map(|stream| Printed::new(stream, command.most));
-        Self { pid: started.pid, command, streams, is_ours: true }
+        Self { pid: started.pid, command, streams, is_ours: true, _tether: started.tether }
     }
 
     /// Whether it has ended, and how. Its number stays taken: nobody else can get that of its group.
@@ -194,8 +214,7 @@ impl<'a> Running<'a> {
             }
             (self.command.stop)()?;
             if began.elapsed() > self.command.time {
-                let message =
-                    format!("`{}` ran for {} s and was ended", self.command.line(), began.elapsed().as_secs());
+                let message = format!("`{}` ran for {} and was ended", self.command.line(), seconds(began.elapsed()));
                 return Err(Diagnostic::new(Code::LIMIT, message).help("give it more time by `timeout_s`"));
             }
             pause = self.listen(pause);
@@ -240,6 +259,8 @@ impl<'a> Running<'a> {
         }
         let asked = Instant::now();
         while asked.elapsed() < LAST_BREATH && test_kill_process_group(self.pid).is_ok() {
+            // Where this process is the first one of a container, what lost its parent is a child of ours.
+            let _none_of_ours = waitid(WaitId::Pgid(Some(self.pid)), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
             std::thread::sleep(Duration::from_micros(200));
         }
     }

@@ -1,12 +1,24 @@
-//! Which file a program is: found once, in this process' own `PATH`, where only its user and root can put one.
+//! Which files a program is: found in this process' own `PATH`, each link followed by hand, where only its user and
+//! root can put one.
+
+mod interpreter;
 
 use super::place;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::world::path;
+use crate::world::run::{ProgramFile, RealFile};
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{DirEntryExt, MetadataExt};
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
+
+/// The most symlinks on the way to a file, as in Linux.
+const MOST_LINKS: usize = 40;
+/// The most files that are executed to run one program: the kernel follows fewer.
+const MOST_FILES: usize = 12;
+/// The most folders in which other names of a program are looked for.
+const MOST_FOLDERS: usize = 100_000;
 
 /// The programs that were found so far, by name.
 #[derive(Default)]
@@ -15,18 +27,19 @@ pub(super) struct Programs {
 }
 
 impl Programs {
-    /// The absolute path of a program. A name without `/` is looked for in `PATH`, once; an absolute path is itself.
+    /// A program and all that leads to it. A name without `/` is looked for in `PATH`, once; an absolute path is itself.
+    /// The files are looked at anew each time.
     //= docs/spec.md#programs
     //# A program MUST be found in the `PATH` of the host itself, in a place where only root and the user of the host can put one.
-    pub(super) fn find(&self, name: &str) -> Result<String> {
+    pub(super) fn find(&self, name: &str) -> Result<ProgramFile> {
         let known = self.found.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
         let file = match known {
             Some(file) => file,
             None => look_for(name, &place::env("PATH").unwrap_or_default())?,
         };
-        check(name, &file)?;
-        self.found.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), file.clone());
-        Ok(file)
+        let found = trace_all(name, &file)?;
+        self.found.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), file);
+        Ok(found)
     }
 }
 
@@ -55,32 +68,117 @@ fn is_program(file: &str) -> bool {
     fs::metadata(file).is_ok_and(|known| known.is_file() && known.mode() & 0o111 != 0)
 }
 
-/// Refuses a program that somebody else than root and our user could have put in its place: the file, what it leads
-/// to, and each folder above.
-fn check(name: &str, file: &str) -> Result<()> {
-    let lost = |_| Diagnostic::new(Code::WORLD, format!("there is no program `{name}`: `{file}` is gone"));
-    let real = fs::canonicalize(file).map_err(lost)?.to_string_lossy().into_owned();
-    if !is_program(&real) {
-        return Err(Diagnostic::new(Code::WORLD, format!("`{file}` is no program that can be run")));
-    }
-    for start in [path::folder(file), &real] {
-        let mut at = fs::canonicalize(start).map_err(lost)?.to_string_lossy().into_owned();
-        loop {
-            let known = fs::metadata(&at).map_err(lost)?;
-            if let Some((who, mend)) = others_write(&known) {
-                let message = format!("`{name}` is not run: {who} can change `{at}`");
-                return Err(Diagnostic::new(Code::WORLD, message).help(format!("{mend} {at}")));
-            }
-            if at == "/" {
-                break;
-            }
-            at = path::folder(&at).to_owned();
-            if at.is_empty() || at == "." {
-                at = "/".to_owned();
-            }
+/// The program, what interprets or loads it, what interprets that, and all that leads there.
+fn trace_all(name: &str, file: &str) -> Result<ProgramFile> {
+    let mut found = ProgramFile { path: file.to_owned(), ..ProgramFile::default() };
+    let (mut left, mut seen) = (vec![file.to_owned()], Vec::new());
+    while let Some(next) = left.pop() {
+        if seen.contains(&next) {
+            continue;
         }
+        seen.push(next.clone());
+        if found.files.len() == MOST_FILES {
+            let message = format!("`{name}` cannot be run: more than {MOST_FILES} files interpret each other");
+            return Err(Diagnostic::new(Code::WORLD, message).help("grant the program that they stand for"));
+        }
+        let real = trace(name, &next, &mut found)?;
+        let run_by = interpreter::of(&real).map_err(|what| {
+            let message =
+                format!("`{name}` cannot be run: `{real}` names its interpreter by the relative path `{what}`");
+            Diagnostic::new(Code::WORLD, message).help("its first line names it by an absolute path")
+        })?;
+        // A script learns its name by the path that it is started by; any other program by its first argument.
+        if found.files.len() == 1 && !run_by.is_script {
+            found.path.clone_from(&real);
+        }
+        left.extend(run_by.file);
+        let folders = run_by.name.as_ref().and_then(|_| place::env("PATH")).unwrap_or_default();
+        // What is not there is told by what looks for it.
+        left.extend(run_by.name.and_then(|name| look_for(&name, &folders).ok()));
     }
-    Ok(())
+    Ok(found)
+}
+
+/// Follows a path to a file part by part, as the kernel does; gives its name free of links. Refuses a file that somebody
+/// else than root and our user could have put there, or a folder or a link on the way to it.
+fn trace(name: &str, file: &str, found: &mut ProgramFile) -> Result<String> {
+    let gone = || match found_first(name, file) {
+        true => Diagnostic::new(Code::WORLD, format!("there is no program `{name}`: `{file}` is gone")),
+        false => Diagnostic::new(Code::WORLD, format!("`{name}` cannot be run: `{file}`, which runs it, is not there")),
+    };
+    let (mut at, mut links) = ("/".to_owned(), 0);
+    let mut left: Vec<String> = parts(file);
+    found.names.push(file.to_owned());
+    judge(name, &at, found)?.ok_or_else(gone)?;
+    loop {
+        let Some(part) = left.pop() else {
+            return Err(Diagnostic::new(Code::WORLD, format!("`{file}` is no program that can be run")));
+        };
+        if part == ".." {
+            at = parent(&at);
+            continue;
+        }
+        let next = path::join(&at, &part);
+        let known = judge(name, &next, found)?.ok_or_else(gone)?;
+        if known.is_symlink() {
+            links += 1;
+            if links > MOST_LINKS {
+                let message =
+                    format!("`{name}` cannot be run: more than {MOST_LINKS} symlinks follow each other at `{next}`");
+                return Err(Diagnostic::new(Code::WORLD, message).help("remove the link that leads to itself"));
+            }
+            let target = fs::read_link(&next).ok().and_then(|to| to.into_os_string().into_string().ok());
+            let target = target.ok_or_else(gone)?;
+            if path::is_absolute(&target) {
+                "/".clone_into(&mut at);
+            }
+            left.extend(parts(&target));
+            let rest: Vec<&str> = left.iter().rev().map(String::as_str).collect();
+            found.names.extend([next, path::clean(&path::join(&at, &rest.join("/")))]);
+            continue;
+        }
+        if known.is_dir() {
+            at = next;
+            continue;
+        }
+        if !left.is_empty() || !known.is_file() || known.mode() & 0o111 == 0 {
+            return Err(Diagnostic::new(Code::WORLD, format!("`{file}` is no program that can be run")));
+        }
+        found.names.push(next.clone());
+        let identity = (known.dev(), known.ino());
+        found.files.push(RealFile { path: next.clone(), identity, names: known.nlink() });
+        return Ok(next);
+    }
+}
+
+/// Whether this file is the program itself.
+fn found_first(name: &str, file: &str) -> bool {
+    path::name(name) == path::name(file)
+}
+
+/// The parts of a path, the last one first.
+fn parts(of: &str) -> Vec<String> {
+    of.split('/').rev().filter(|part| !part.is_empty() && *part != ".").map(str::to_owned).collect()
+}
+
+fn parent(of: &str) -> String {
+    match of.rsplit_once('/') {
+        Some(("", _)) | None => "/".to_owned(),
+        Some((above, _)) => above.to_owned(),
+    }
+}
+
+/// What is there, not followed; nothing if it is not there. Refused if others can change it.
+fn judge(name: &str, at: &str, found: &mut ProgramFile) -> Result<Option<Metadata>> {
+    let Ok(known) = fs::symlink_metadata(at) else { return Ok(None) };
+    if let Some((who, mend)) = others_write(&known) {
+        let message = format!("`{name}` is not run: {who} can change `{at}`");
+        return Err(Diagnostic::new(Code::WORLD, message).help(format!("{mend} {at}")));
+    }
+    if known.is_dir() && !found.folders.iter().any(|(folder, _)| folder == at) {
+        found.folders.push((at.to_owned(), (known.dev(), known.ino())));
+    }
+    Ok(Some(known))
 }
 
 /// Who else can change a file or what a folder has, and the command that mends it.
@@ -88,6 +186,10 @@ fn others_write(known: &Metadata) -> Option<(String, &'static str)> {
     let own = rustix::process::geteuid().as_raw();
     if known.uid() != 0 && known.uid() != own {
         return Some((format!("the user {}", known.uid()), "chown root"));
+    }
+    // The mode of a link says nothing.
+    if known.is_symlink() {
+        return None;
     }
     // In a folder like `/tmp` nobody replaces what is another's.
     let is_shared = known.is_dir() && known.mode() & 0o1000 != 0;
@@ -97,4 +199,67 @@ fn others_write(known: &Metadata) -> Option<(String, &'static str)> {
     let of_group = known.gid() == 0 || known.gid() == rustix::process::getegid().as_raw();
     let by_group = known.mode() & 0o020 != 0 && !is_shared && !of_group;
     by_group.then(|| (format!("the group {}", known.gid()), "chmod g-w"))
+}
+
+/// Under which names a program, or what leads to it, lies at or below these files and folders: by its path, as the same
+/// folder under another name, or as a further name (hard link) of a file that is executed.
+pub(super) fn names_below(program: &ProgramFile, places: &[String], stop: fn() -> Result<()>) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    let is_below = |name: &&String| places.iter().any(|place| path::is_below(name, place));
+    let folders = program.folders.iter().map(|(folder, _)| folder);
+    found.extend(program.names.iter().chain(folders).filter(is_below).cloned());
+    // A place may be spelled in another way than the program: through a link, say.
+    let identities: Vec<(u64, u64)> =
+        places.iter().filter_map(|at| fs::metadata(at).ok()).map(|known| (known.dev(), known.ino())).collect();
+    let folders = program.folders.iter().filter(|(_, identity)| identities.contains(identity));
+    found.extend(folders.map(|(folder, _)| folder.clone()));
+    let files = program.files.iter().filter(|file| identities.contains(&file.identity));
+    found.extend(files.map(|file| file.path.clone()));
+    let linked: Vec<&RealFile> = program.files.iter().filter(|file| file.names > 1 && may_write(file)).collect();
+    if !linked.is_empty() && found.is_empty() {
+        other_names(&linked, places, stop, &mut found)?;
+    }
+    Ok(found)
+}
+
+/// Whether a program of our user could write the file at all.
+fn may_write(file: &RealFile) -> bool {
+    rustix::fs::access(&file.path, rustix::fs::Access::WRITE_OK).is_ok()
+        || fs::symlink_metadata(&file.path).is_ok_and(|known| known.uid() == rustix::process::geteuid().as_raw())
+}
+
+/// Looks below these folders for further names of files.
+fn other_names(
+    files: &[&RealFile],
+    places: &[String],
+    stop: fn() -> Result<()>,
+    found: &mut Vec<String>,
+) -> Result<()> {
+    let mut left: Vec<PathBuf> = places.iter().map(PathBuf::from).collect();
+    let mut folders = 0;
+    while let Some(folder) = left.pop() {
+        folders += 1;
+        stop()?;
+        if folders > MOST_FOLDERS {
+            let file = &files[0].path;
+            let message = format!(
+                "`{file}` has further names, and they cannot be looked for in more than {MOST_FOLDERS} folders"
+            );
+            return Err(Diagnostic::new(Code::LIMIT, message)
+                .help("grant smaller folders to write, or put a copy in place of the hard link"));
+        }
+        let Ok(entries) = fs::read_dir(&folder) else { continue };
+        for entry in entries.flatten() {
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            if is_folder {
+                left.push(entry.path());
+            } else if files.iter().any(|file| file.identity.1 == entry.ino())
+                && let Ok(known) = entry.metadata()
+                && files.iter().any(|file| file.identity == (known.dev(), known.ino()))
+            {
+                found.push(entry.path().to_string_lossy().into_owned());
+            }
+        }
+    }
+    Ok(())
 }

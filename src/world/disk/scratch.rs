@@ -4,7 +4,7 @@ use super::{Disk, roots};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::judge::Judge;
 use crate::world::repository::{Done, Repository};
-use crate::world::run::{Command, Confinement, Needs, Processes, Ran};
+use crate::world::run::{Command, Confinement, Needs, Processes, ProgramFile, Ran};
 use crate::world::{Attempt, Change, Entry, Stat, Walk, Walked, World};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -206,8 +206,12 @@ impl World for Scratch {
         self.disk.hold_repository(repository)
     }
 
-    fn program(&self, name: &str) -> Result<String> {
+    fn program(&self, name: &str) -> Result<ProgramFile> {
         self.disk.program(name)
+    }
+
+    fn program_below(&self, program: &ProgramFile, places: &[String]) -> Result<Vec<String>> {
+        self.disk.program_below(program, places)
     }
 
     fn git_stamp(&self, folders: &[&str]) -> Result<Option<String>> {

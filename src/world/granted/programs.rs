@@ -3,8 +3,7 @@
 use super::grants::folders;
 use super::{GRANT_ROOT, Granted, undeclared};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::world::path;
-use crate::world::run::{Command, Confinement, Git, Needs, Processes, ProgramGrant};
+use crate::world::run::{Command, Confinement, Git, Needs, Processes, ProgramFile, ProgramGrant};
 
 /// Beginnings and whole names of variables that choose other programs, libraries or code. No grant covers them.
 const NEVER: [&str; 22] = [
@@ -84,15 +83,42 @@ impl Granted {
         let allowed = &self.rules.allowed;
         let read = self.places(grant, "read", grant.read.as_ref().unwrap_or(&allowed.read))?;
         let write = self.places(grant, "write", grant.write.as_ref().unwrap_or(&allowed.write))?;
-        //= docs/spec.md#programs
-        //# A program that a pack could write MUST NOT be run.
-        let normal = self.normal(&file);
-        if self.rules.write.matches(&normal) || write.iter().any(|at| path::is_below(&file, at)) {
-            let message = format!("`{}` is not run: the pack may write `{file}`", command.program);
+        if let Some(at) = self.written(&file, &write)? {
+            let message = format!("`{}` is not run: the pack may write `{at}`", command.program);
             return Err(Diagnostic::new(Code::WORLD, message).help("a program that a pack makes is never run"));
         }
         let confinement = Confinement { read, write, processes: Processes::Any, network: grant.network };
         Ok(Command { confinement, ..command.clone() })
+    }
+
+    //= docs/spec.md#programs
+    //# A program that a pack could write MUST NOT be run, nor one that a link of the pack leads to, nor one that such a file interprets.
+    /// What the pack could write of a program: a file that is executed, a link or a folder on the way to one, or a further
+    /// name of one. `places` are what the program itself may write.
+    fn written(&self, file: &ProgramFile, places: &[String]) -> Result<Option<String>> {
+        let is_granted = |name: &String| self.rules.write.matches(&self.normal(name));
+        if let Some(name) = file.names.iter().find(|name| is_granted(name)) {
+            return Ok(Some(name.clone()));
+        }
+        if let Some(name) = self.world.program_below(file, places)?.into_iter().next() {
+            return Ok(Some(name));
+        }
+        // What globs cover lies below the folders that they begin with: that a name lies there says nothing by itself.
+        let mut around = Vec::new();
+        for glob in &self.rules.allowed.write {
+            match folders(self.world.as_ref(), glob, &self.rules.roots) {
+                Ok(exact) if exact.iter().all(|at| places.contains(at)) => {}
+                Ok(exact) => {
+                    if let Some(name) = self.world.program_below(file, &exact)?.into_iter().next() {
+                        return Ok(Some(name));
+                    }
+                }
+                Err(folder) => {
+                    around.extend(folders(self.world.as_ref(), &folder, &self.rules.roots).unwrap_or_default());
+                }
+            }
+        }
+        Ok(self.world.program_below(file, &around)?.into_iter().find(is_granted))
     }
 
     /// What these grants name, as files and folders: absolute paths beneath each root.

@@ -3,7 +3,7 @@
 use super::{Staged, taken};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::repository::{Done, Repository};
-use crate::world::run::{Command, Needs, Ran};
+use crate::world::run::{Command, Needs, ProgramFile, Ran};
 use crate::world::walk::{self, Folders};
 use crate::world::{Attempt, Entry, EntryKind, Stat, Walk, Walked, World};
 
@@ -182,8 +182,12 @@ impl World for Staged {
         }
     }
 
-    fn program(&self, name: &str) -> Result<String> {
+    fn program(&self, name: &str) -> Result<ProgramFile> {
         self.under.program(name)
+    }
+
+    fn program_below(&self, program: &ProgramFile, places: &[String]) -> Result<Vec<String>> {
+        self.under.program_below(program, places)
     }
 
     /// What is staged is not where git looks.

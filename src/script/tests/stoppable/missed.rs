@@ -7,7 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 
 /// Whether a case is too long without the call at `place`, as it is or grown.
-fn is_missed(primitive: &'static Primitive, bench: &Bench, case: &Case, place: Place, unit: std::time::Duration) -> bool {
+fn is_missed(
+    primitive: &'static Primitive,
+    bench: &Bench,
+    case: &Case,
+    place: Place,
+    unit: std::time::Duration,
+) -> bool {
     gaps::without(place, || wrong(primitive, bench, case, unit)).is_some()
 }
 
@@ -28,14 +34,28 @@ fn every_call_of_the_guard_is_missed_when_it_is_taken_away() {
                 }
                 if is_missed(primitive, bench, &case, place, unit) {
                     missed.lock().expect("no panic").insert(place);
-                    told.push(format!("missed {}:{}:{} by `{}`, {}", place.0, place.1, place.2, primitive.name, case.label));
+                    told.push(format!(
+                        "missed {}:{}:{} by `{}`, {}",
+                        place.0, place.1, place.2, primitive.name, case.label
+                    ));
                 }
             }
         }
         told
     });
     let missed = missed.into_inner().expect("no panic");
-    let idle: Vec<String> = seen.into_inner().expect("no panic").into_iter().filter(|(place, _)| !missed.contains(place))
-        .map(|((file, line, column), by)| format!("{file}:{line}:{column} by {by:?}")).collect();
-    assert!(idle.is_empty(), "{}\n{} calls of the guard are missed by none:\n{}", told.join("\n"), idle.len(), idle.join("\n"));
+    let idle: Vec<String> = seen
+        .into_inner()
+        .expect("no panic")
+        .into_iter()
+        .filter(|(place, _)| !missed.contains(place))
+        .map(|((file, line, column), by)| format!("{file}:{line}:{column} by {by:?}"))
+        .collect();
+    assert!(
+        idle.is_empty(),
+        "{}\n{} calls of the guard are missed by none:\n{}",
+        told.join("\n"),
+        idle.len(),
+        idle.join("\n")
+    );
 }

@@ -35,6 +35,7 @@ pub(super) fn start(start: &Start<'_>, confines: Option<&Mechanisms>) -> Result<
             output: OwnedFd::from(output),
             errors: OwnedFd::from(errors),
             absent: Vec::new(),
+            tether: None,
         }),
         _ => Err(Diagnostic::new(Code::INTERNAL, format!("`{}` has no streams", start.name))),
     }

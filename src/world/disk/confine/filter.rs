@@ -8,6 +8,7 @@ use seccompiler::{
     sock_filter,
 };
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The newest call that this list was compared with: `mseal` of Linux 6.10. What came later does not exist for a
 /// program, nor does the other numbering of x86-64 (x32), which would pass by every rule.
@@ -61,23 +62,28 @@ const NEVER: &[c_long] = &[
     libc::SYS_umount2,
     libc::SYS_unshare,
     libc::SYS_userfaultfd,
-    // A program that left the group of its call would outlive it.
-    libc::SYS_setpgid,
-    libc::SYS_setsid,
-    // Owners and attributes: Landlock does not know of them.
+    // Owners: Landlock does not know of them.
     libc::SYS_fchown,
     libc::SYS_fchownat,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chown,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_lchown,
+];
+
+/// Attributes of files, of which Landlock does not know either.
+const ATTRIBUTES: &[c_long] = &[
     libc::SYS_fremovexattr,
     libc::SYS_fsetxattr,
     libc::SYS_lremovexattr,
     libc::SYS_lsetxattr,
     libc::SYS_removexattr,
     libc::SYS_setxattr,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_chown,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_lchown,
 ];
+
+/// Calls that do nothing and say that they did: a program that left the group of its call would outlive it. Many that try
+/// to leave give up where that is refused (`start_new_session` of Python, `setsid(1)`), and need no group of their own.
+const IGNORED: &[c_long] = &[libc::SYS_setpgid, libc::SYS_setsid];
 
 /// Permissions and times, of which Landlock does not know either: a program that writes nothing needs none.
 const MARKS: &[c_long] = &[
@@ -130,21 +136,46 @@ const NAMESPACES: [libc::c_int; 7] = [
 
 type Rules = BTreeMap<c_long, Vec<SeccompRule>>;
 
-/// The filters for this confinement, in the order in which they are installed.
-pub(super) fn filters(confinement: &Confinement, mechanisms: &Mechanisms) -> Result<Vec<BpfProgram>, String> {
+/// Whether a program writes, which processes it starts, whether it has the network, the version of Landlock: what filters
+/// depend on.
+type Kind = (bool, Processes, bool, u32);
+
+/// The filters for this confinement, in the order in which they are installed. They are made once for each kind.
+pub(super) fn filters(confinement: &Confinement, mechanisms: &Mechanisms) -> Result<Arc<Vec<BpfProgram>>, String> {
+    static MADE: Mutex<Vec<(Kind, Arc<Vec<BpfProgram>>)>> = Mutex::new(Vec::new());
+    let kind = (!confinement.write.is_empty(), confinement.processes, confinement.network, mechanisms.landlock);
+    let mut known = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, filters)) = known.iter().find(|(of, _)| *of == kind) {
+        return Ok(Arc::clone(filters));
+    }
+    let filters = Arc::new(make(confinement, mechanisms)?);
+    known.push((kind, Arc::clone(&filters)));
+    Ok(filters)
+}
+
+fn make(confinement: &Confinement, mechanisms: &Mechanisms) -> Result<Vec<BpfProgram>, String> {
     let denied = denied(confinement, mechanisms.landlock).map_err(|fault| fault.to_string())?;
     // The C library uses the older call where there is no `clone3`; the flags of that one cannot be seen by a filter.
     let mut absent: Rules = [(libc::SYS_clone3, Vec::new())].into();
     if mechanisms.landlock < 3 {
         absent.insert(libc::SYS_openat2, Vec::new());
     }
+    let ignored = IGNORED.iter().map(|call| (*call, Vec::new())).collect();
+    // Programs copy attributes where a file system has them: this one has none that they may set.
+    let unsupported = ATTRIBUTES.iter().map(|call| (*call, Vec::new())).collect();
     let arch = std::env::consts::ARCH.try_into().map_err(|fault: seccompiler::BackendError| fault.to_string())?;
     let compiled = |rules, error: i32| {
         let action = SeccompAction::Errno(error.unsigned_abs());
         let filter = SeccompFilter::new(rules, SeccompAction::Allow, action, arch);
         filter.and_then(BpfProgram::try_from).map_err(|fault| fault.to_string())
     };
-    Ok(vec![newest(), compiled(denied, libc::EPERM)?, compiled(absent, libc::ENOSYS)?])
+    Ok(vec![
+        newest(),
+        compiled(denied, libc::EPERM)?,
+        compiled(absent, libc::ENOSYS)?,
+        compiled(ignored, 0)?,
+        compiled(unsupported, libc::EOPNOTSUPP)?,
+    ])
 }
 
 /// A filter by which calls of higher numbers than [`NEWEST`] are none.

@@ -1,10 +1,11 @@
 //! Confinement on Linux: Landlock for files, seccomp for processes, sockets and signals.
 
+use super::kept;
 use super::spawn::{self, Image};
-use super::{Mechanisms, Start, Started, failed, filter, interpreter};
+use super::{Mechanisms, Start, Started, failed, filter};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::path;
-use crate::world::run::{Confinement, Processes};
+use crate::world::run::{Confinement, Processes, RealFile};
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus, PathBeneath, PathFd, Ruleset,
     RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope,
@@ -13,7 +14,7 @@ use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, fstat, open, openat2};
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// Where programs and libraries of the system lie.
 const SYSTEM: [&str; 9] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"];
@@ -105,8 +106,16 @@ pub(super) fn start(start: &Start<'_>, confines: Option<&Mechanisms>) -> Result<
     let filters = match confines.filter(|mechanisms| mechanisms.seccomp) {
         Some(mechanisms) => filter::filters(start.confinement, mechanisms)
             .map_err(|fault| Diagnostic::new(Code::INTERNAL, format!("no filter of calls could be made: {fault}")))?,
-        None => Vec::new(),
+        None => Arc::default(),
     };
+    // Git of a host that is gone ends its work, and takes its locks away then: in the moment after it has made one, a
+    // signal would leave it. One that waits for a remote is asked to end.
+    let orphaned = match (start.is_git, start.confinement.network) {
+        (true, false) => 0,
+        (true, true) => libc::SIGTERM,
+        (false, _) => libc::SIGKILL,
+    };
+    let tether = (orphaned != 0).then(|| spawn::tether(orphaned)).transpose().map_err(wrong)?;
     let (to_read, input) = io::pipe().map_err(wrong)?;
     let (output, to_print) = io::pipe().map_err(wrong)?;
     let (errors, to_complain) = io::pipe().map_err(wrong)?;
@@ -121,20 +130,16 @@ pub(super) fn start(start: &Start<'_>, confines: Option<&Mechanisms>) -> Result<
         ruleset,
         filters,
         confined: confines.is_some(),
-        // Git of a host that is gone ends its work, and takes its locks away then: in the moment after it has made one, a
-        // signal would leave it. One that waits for a remote is asked to end.
-        orphaned: match (start.is_git, start.confinement.network) {
-            (true, false) => 0,
-            (true, true) => libc::SIGTERM,
-            (false, _) => libc::SIGKILL,
-        },
+        orphaned,
+        tether,
         limits: limits(),
     };
     let pid = spawn::spawn(&image).map_err(|(step, error)| match step {
         "execve" => failed(start, &error),
         step => failed(start, &error).help(format!("its start failed at {step}")),
     })?;
-    Ok(Started { pid, input: input.into(), output: output.into(), errors: errors.into(), absent })
+    let tether = image.tether;
+    Ok(Started { pid, input: input.into(), output: output.into(), errors: errors.into(), absent, tether })
 }
 
 /// Resources and their limits; none is above what this process has itself.
@@ -202,10 +207,17 @@ fn ruleset(start: &Start<'_>, mechanisms: &Mechanisms, absent: &mut Vec<String>)
     }
     let mut created = rules.create().map_err(|fault| unusable(&fault))?;
     for (at, grant) in system(start) {
-        if let Ok(opened) = PathFd::new(&at) {
-            created = add(created, opened, grant, abi).map_err(|fault| unusable(&fault))?;
+        if let Some(opened) = kept::opened(at) {
+            let rights = grant.rights() & opened.of_kind(abi);
+            created = created.add_rule(PathBeneath::new(opened, rights)).map_err(|fault| unusable(&fault))?;
         }
     }
+    for file in start.files {
+        let opened = judged(start, file)?;
+        created = add(created, opened, Grant::Execute, abi).map_err(|fault| unusable(&fault))?;
+    }
+    let temporary = PathFd::new(start.temporary).map_err(|fault| unusable(&fault))?;
+    created = add(created, temporary, Grant::Write, abi).map_err(|fault| unusable(&fault))?;
     let read = confinement.read.iter().map(|at| (at, Grant::Read));
     for (at, grant) in read.chain(confinement.write.iter().map(|at| (at, Grant::Write))) {
         match reached(start, at)? {
@@ -229,7 +241,7 @@ fn add(
 }
 
 /// What every program of this kind may touch, whatever it was granted.
-fn system(start: &Start<'_>) -> Vec<(String, Grant)> {
+fn system(start: &Start<'_>) -> impl Iterator<Item = (&'static str, Grant)> {
     static SHARED: OnceLock<Vec<String>> = OnceLock::new();
     let shared = SHARED.get_or_init(|| {
         let real = |at: &&str| std::fs::canonicalize(at).ok()?.into_os_string().into_string().ok();
@@ -240,14 +252,24 @@ fn system(start: &Start<'_>) -> Vec<(String, Grant)> {
     });
     let confinement = start.confinement;
     let programs = if confinement.processes == Processes::Any { Grant::Execute } else { Grant::Read };
-    let mut rules: Vec<(String, Grant)> = shared.iter().map(|at| (at.clone(), programs)).collect();
-    rules.extend(interpreter::chain(start.path).into_iter().map(|at| (at, Grant::Execute)));
-    rules.extend(READABLE.iter().map(|at| ((*at).to_owned(), Grant::Read)));
-    let network = FOR_NETWORK.iter().filter(|_| confinement.network);
-    rules.extend(network.map(|at| ((*at).to_owned(), Grant::Read)));
-    rules.push(("/dev/null".to_owned(), Grant::Sink));
-    rules.push((start.temporary.to_owned(), Grant::Write));
-    rules
+    let rules = shared.iter().map(move |at| (at.as_str(), programs));
+    let rules = rules.chain(READABLE.iter().map(|at| (*at, Grant::Read)));
+    let for_network = if confinement.network { &FOR_NETWORK[..] } else { &[] };
+    rules.chain(for_network.iter().map(|at| (*at, Grant::Read))).chain([("/dev/null", Grant::Sink)])
+}
+
+/// A file that is executed, open: the very one that was judged.
+//= docs/spec.md#programs
+//# What is executed MUST be the file that was judged.
+fn judged(start: &Start<'_>, file: &RealFile) -> Result<OwnedFd> {
+    let lost = || {
+        let message = format!("`{}` is not run: `{}` changed while it was looked at", start.name, file.path);
+        Diagnostic::new(Code::WORLD, message).help("call again")
+    };
+    let opened = open(&file.path, OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW, Mode::empty());
+    let opened = opened.map_err(|_| lost())?;
+    let known = fstat(&opened).map_err(|_| lost())?;
+    if (known.st_dev, known.st_ino) == file.identity { Ok(opened) } else { Err(lost()) }
 }
 
 /// A path that was granted, open; nothing if it is not there. Below a root no symlink is followed.

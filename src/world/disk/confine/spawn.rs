@@ -4,6 +4,7 @@
 //! helper of our own doubles the time. `std` has no way to confine a child that it starts without a fork.
 #![allow(unsafe_code, reason = "a child is confined between its clone and its exec: no safe interface has that")]
 
+use super::Tether;
 use libc::{c_char, c_int, c_void};
 use rustix::process::Pid;
 use seccompiler::{BpfProgram, sock_filter};
@@ -11,6 +12,7 @@ use std::ffi::{CString, NulError};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr::{null, null_mut};
+use std::sync::Arc;
 
 /// What becomes of the child.
 pub(super) struct Image {
@@ -23,17 +25,22 @@ pub(super) struct Image {
     /// The rules of Landlock.
     pub ruleset: Option<OwnedFd>,
     /// Filters of seccomp, the first one installed first.
-    pub filters: Vec<BpfProgram>,
+    pub filters: Arc<Vec<BpfProgram>>,
     /// Whether capabilities and privileges to come are given up.
     pub confined: bool,
     /// The signal that it gets when the thread that started it has ended; 0 is none.
     pub orphaned: c_int,
+    /// What ends its group when this process ends: see [`tether`].
+    pub tether: Option<Tether>,
     /// Limits of `setrlimit`: the resource and its number.
     pub limits: Vec<(u32, u64)>,
 }
 
 /// Of the capabilities of root, what it needs to work on files of others: `CAP_DAC_OVERRIDE`.
 const KEPT: u32 = 1 << 1;
+
+/// Which signal a descriptor sends: `F_SETSIG`.
+const F_SETSIG: c_int = 10;
 
 /// Room for the child between its clone and its exec: it calls the kernel, and no more.
 const STACK: usize = 256 * 1024;
@@ -65,6 +72,31 @@ struct CapabilityHeader {
 /// A text without NUL.
 pub(super) fn text(text: &str) -> Result<CString, NulError> {
     CString::new(text)
+}
+
+/// Has the kernel send a signal to the group of a program when this process is gone, however it went.
+///
+/// Each end of a pipe that nobody writes to tells its owner by a signal when the other end is closed (`O_ASYNC`, see
+/// `fcntl(2)`). This process alone holds both: when it ends, the end that goes first has the other one tell. The child makes
+/// its group the owner before it is the program, so there is no moment without. The kernel remembers the group itself, not
+/// its number, which another one may get. `PR_SET_PDEATHSIG` reaches the leader only.
+//= docs/spec.md#programs
+//# No program MUST outlive the host, nor anything that it started, however the host ends.
+pub(super) fn tether(signal: c_int) -> io::Result<Tether> {
+    let (one, other) = io::pipe()?;
+    let ends = [OwnedFd::from(one), OwnedFd::from(other)];
+    for end in &ends {
+        // SAFETY: calls of the kernel with numbers, on a descriptor that is ours.
+        let is_set = unsafe {
+            let flags = libc::fcntl(end.as_raw_fd(), libc::F_GETFL);
+            libc::fcntl(end.as_raw_fd(), F_SETSIG, signal) == 0
+                && libc::fcntl(end.as_raw_fd(), libc::F_SETFL, flags | libc::O_ASYNC) == 0
+        };
+        if !is_set {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(ends)
 }
 
 /// Starts the child: the leader of a group of its own. It is told when the calling thread ends. What fails in it is the
@@ -140,6 +172,11 @@ unsafe fn become_program(plan: &Plan<'_>) -> &'static str {
         }
         if libc::setpgid(0, 0) != 0 {
             return "setpgid";
+        }
+        for end in image.tether.iter().flatten() {
+            if libc::fcntl(end.as_raw_fd(), libc::F_SETOWN, -libc::getpid()) != 0 {
+                return "fcntl";
+            }
         }
         for (number, stream) in (0..).zip(&image.streams) {
             if libc::dup2(stream.as_raw_fd(), number) < 0 {

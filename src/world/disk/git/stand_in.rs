@@ -7,6 +7,7 @@
 use super::{data, settings, text};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::disk::roots::reason;
+use crate::world::disk::temporary::{OF_GIT, Temporary};
 use crate::world::path;
 use crate::world::repository::Repository;
 use std::fs;
@@ -14,7 +15,7 @@ use std::io;
 use std::os::unix::fs::symlink;
 
 /// How the names of all these folders begin.
-pub(super) const PREFIX: &str = "toolsd-git-";
+pub(super) const PREFIX: &str = OF_GIT;
 
 /// What is data in a shared folder: see `gitrepository-layout(5)`.
 const SHARED: [&str; 9] =
@@ -63,7 +64,7 @@ const PROTOCOLS: [&str; 5] = ["file", "git", "http", "https", "ssh"];
 
 /// The folder; it goes when this is dropped.
 pub(super) struct StandIn {
-    folder: tempfile::TempDir,
+    folder: Temporary,
     config: String,
     /// What the repository's own exclude file leaves out.
     excludes: Vec<u8>,
@@ -77,7 +78,7 @@ impl StandIn {
             let message = format!("git cannot be prepared in the temporary folder: {}", reason(&error));
             Diagnostic::new(Code::WORLD, message).help("`TMPDIR` names a folder that can be written")
         };
-        let folder = tempfile::Builder::new().prefix(PREFIX).tempdir().map_err(failed)?;
+        let folder = Temporary::new(PREFIX).map_err(failed)?;
         let config = config(repository, fetches, more);
         let excludes = data(&path::join(&repository.common_dir, "info/exclude"))?.unwrap_or_default();
         let made = Self { folder, config, excludes, worktrees: worktrees(repository) };

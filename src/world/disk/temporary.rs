@@ -1,0 +1,149 @@
+//! Temporary folders of calls: each is locked as long as its process lives, so that what a killed one left is known.
+
+use rustix::fs::{FlockOperation, Mode, OFlags, flock, fstat, open};
+use std::fs;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+use std::time::Duration;
+
+/// How the names of folders for programs begin.
+pub(super) const OF_PROGRAMS: &str = "toolsd-run-";
+/// How the names of folders for git begin.
+pub(super) const OF_GIT: &str = "toolsd-git-";
+
+/// How long a folder of git that nobody holds is left alone: git ends its work when its host is gone.
+const OF_GIT_STAYS: Duration = Duration::from_secs(3_600);
+
+/// A folder of our own; it goes when this is dropped.
+pub(super) struct Temporary {
+    folder: tempfile::TempDir,
+    /// Nobody else takes the folder away meanwhile.
+    _lock: OwnedFd,
+}
+
+impl Temporary {
+    /// Makes one.
+    pub(super) fn new(prefix: &str) -> io::Result<Self> {
+        loop {
+            let folder = tempfile::Builder::new().prefix(prefix).tempdir()?;
+            // Whoever looked before it was locked took it for a left one: it has it, and takes it away.
+            if let Some(lock) = locked(folder.path())? {
+                return Ok(Self { folder, _lock: lock });
+            }
+        }
+    }
+
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+/// The lock of a folder; nothing if somebody else has it, or the folder is gone. No link is followed.
+fn locked(folder: &Path) -> io::Result<Option<OwnedFd>> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let opened = match open(folder, flags, Mode::empty()) {
+        Ok(opened) => opened,
+        Err(rustix::io::Errno::NOENT) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    match flock(&opened, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => {}
+        Err(rustix::io::Errno::WOULDBLOCK) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    }
+    let own = fstat(&opened)?;
+    let is_there = fs::symlink_metadata(folder).is_ok_and(|there| there.ino() == own.st_ino);
+    Ok(is_there.then_some(opened))
+}
+
+/// Takes away the folders that killed processes of this user left.
+//= docs/spec.md#robustness
+//# What a killed process left of temporary folders MUST be taken away at the next start.
+pub(super) fn sweep() {
+    let own = rustix::process::geteuid().as_raw();
+    for entry in fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let named = |prefix| name.to_str().and_then(|name| name.strip_prefix(prefix)).is_some_and(is_random);
+        let stays = match (named(OF_PROGRAMS), named(OF_GIT)) {
+            (true, _) => Duration::ZERO,
+            (_, true) => OF_GIT_STAYS,
+            _ => continue,
+        };
+        let is_old = |known: &fs::Metadata| {
+            known.modified().is_ok_and(|at| stays.is_zero() || at.elapsed().is_ok_and(|passed| passed > stays))
+        };
+        if !entry.metadata().is_ok_and(|known| known.is_dir() && known.uid() == own && is_old(&known)) {
+            continue;
+        }
+        let path = entry.path();
+        if let Ok(Some(_lock)) = locked(&path)
+            && fs::remove_dir_all(&path).is_err()
+        {
+            // A program may have closed its folders to everybody.
+            open_up(&path);
+            if let Err(error) = fs::remove_dir_all(&path) {
+                tracing::warn!(%error, "`{}` was left by a killed server, and cannot be removed", path.display());
+            }
+        }
+    }
+}
+
+/// As `tempfile` ends its names.
+fn is_random(rest: &str) -> bool {
+    rest.len() == 6 && rest.chars().all(|letter| letter.is_ascii_alphanumeric())
+}
+
+/// Gives our user its rights in a folder and all below it, no link followed.
+fn open_up(folder: &Path) {
+    let mut left = vec![folder.to_owned()];
+    while let Some(next) = left.pop() {
+        if !fs::symlink_metadata(&next).is_ok_and(|known| known.is_dir()) {
+            continue;
+        }
+        let _told_when_it_is_removed = fs::set_permissions(&next, fs::Permissions::from_mode(0o700));
+        left.extend(fs::read_dir(&next).into_iter().flatten().flatten().map(|entry| entry.path()));
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    //= docs/spec.md#robustness
+    //= type=test
+    //# What a killed process left of temporary folders MUST be taken away at the next start.
+    #[test]
+    fn what_nobody_holds_goes_and_what_is_held_stays() {
+        let base = std::env::temp_dir();
+        let held = Temporary::new(OF_PROGRAMS).unwrap();
+        let left = |name: &str| base.join(format!("{name}{}", &uuid::Uuid::new_v4().simple().to_string()[..6]));
+        let (dead, of_git, other, link) = (left(OF_PROGRAMS), left(OF_GIT), left("toolsd-other-"), left(OF_GIT));
+        let at_work = left(OF_GIT);
+        fs::create_dir(&at_work).unwrap();
+        let target = tempfile::tempdir().unwrap();
+        fs::write(target.path().join("kept"), "").unwrap();
+        for folder in [&dead, &of_git, &other] {
+            fs::create_dir_all(folder.join("deep/closed")).unwrap();
+            fs::write(folder.join("deep/file"), "").unwrap();
+            std::os::unix::fs::symlink(target.path(), folder.join("deep/link")).unwrap();
+            fs::set_permissions(folder.join("deep/closed"), fs::Permissions::from_mode(0o000)).unwrap();
+        }
+        std::os::unix::fs::symlink(target.path(), &link).unwrap();
+        let old = std::time::SystemTime::now() - OF_GIT_STAYS * 2;
+        fs::File::open(&of_git).unwrap().set_modified(old).unwrap();
+        sweep();
+        assert!(at_work.exists());
+        fs::remove_dir(at_work).unwrap();
+        assert!(!dead.exists() && !of_git.exists() && held.path().exists() && other.exists());
+        assert!(fs::symlink_metadata(&link).is_ok() && target.path().join("kept").exists());
+        fs::remove_file(link).unwrap();
+        fs::remove_dir_all(other).unwrap();
+        let path = held.path().to_owned();
+        drop(held);
+        assert!(!path.exists());
+    }
+}

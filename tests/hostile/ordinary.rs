@@ -1,0 +1,214 @@
+//! Ordinary programs in ordinary uses: confined, with a fitting grant, each does what it does without.
+
+use crate::house::House;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::process::{Command as Plain, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+use toolsd::world::World;
+use toolsd::world::disk::Disk;
+use toolsd::world::granted::{Allowed, Granted};
+use toolsd::world::run::{Command, Confinement, Needs, ProgramGrant, Ran};
+
+/// Lines of a shell that are always right on a Debian: they read the workspace and write `out`.
+const LINES: &[&str] = &[
+    "cp -p a.txt out/b && stat -c '%a %Y' out/b",
+    "cp -a tree out/tree && find out | sort",
+    "cp --preserve=all a.txt out/b",
+    "install -m 640 a.txt out/b && stat -c %a out/b",
+    "install -d -m 750 out/deep/er && stat -c %a out/deep/er",
+    "cp a.txt out/b && mv out/b out/c && ls out",
+    "mkdir -p out/x/y && rmdir -p out/x/y; ls out",
+    "cp -r tree out/t && rm -r out/t && ls -A out",
+    "cp a.txt out/b && ln out/b out/c && ln -s b out/d && readlink out/d && cat out/c",
+    "touch -d 2020-01-02T03:04:05Z out/b && stat -c %Y out/b",
+    "touch out/b && chmod 600 out/b && stat -c %a out/b && chmod -R u+x out && stat -c %a out/b",
+    "cp a.txt out/b && truncate -s 3 out/b && cat out/b",
+    "tar -cf out/t.tar tree && tar -tf out/t.tar && tar -xf out/t.tar -C out && cat out/tree/leaf",
+    "tar -czf out/t.tgz tree && tar -xzpf out/t.tgz -C out && ls -R out/tree",
+    "gzip -c a.txt > out/a.gz && gunzip out/a.gz && cat out/a",
+    "cp a.txt out/b && sed -i s/one/eins/ out/b && cat out/b",
+    "cp a.txt out/b && sed -i.bak s/one/eins/ out/b && ls out",
+    "cp a.txt out/b && perl -i -pe s/one/eins/ out/b && cat out/b",
+    "perl -MPOSIX -MFile::Temp=tempfile -e '(my $h, my $f) = tempfile(); print $h \"x\"; close $h; print -s $f'",
+    "sed -n 2p a.txt; awk '{ print NR, $1 }' a.txt; grep -n two a.txt; tr a-z A-Z < a.txt; cut -c1-2 a.txt",
+    "sort -r a.txt | uniq -c; wc -l a.txt; head -1 a.txt; tail -1 a.txt; tac a.txt; rev < a.txt",
+    "sort -S 16k a.txt a.txt a.txt -o out/sorted && cat out/sorted",
+    "diff a.txt tree/leaf; cmp a.txt tree/leaf; comm a.txt a.txt; join a.txt a.txt; paste a.txt a.txt",
+    "md5sum a.txt; sha256sum a.txt; base64 a.txt; od -c a.txt; cksum a.txt",
+    "find . -maxdepth 2 -name leaf -exec cat {} +; find tree | xargs ls -d",
+    "seq 3 | while read n; do expr $n + 1; done; printf '%s\\n' a b; basename a/b; dirname a/b",
+    "date -u -d @0; uname -s; id -u; nproc > /dev/null; pwd; env | grep -c PATH; test -r a.txt && echo there",
+    "dd if=a.txt of=out/b bs=1 count=3 2>/dev/null; split -b 4 a.txt out/part; ls out; tee out/c < a.txt",
+    "f=$(mktemp) && echo mine > $f && cat $f && rm $f; d=$(mktemp -d) && rmdir $d",
+    "timeout 20 sleep 0.01; nice -n 5 echo nice; nohup echo still 2>/dev/null; setsid -w echo apart",
+    "yes | head -2; true; false; echo to stderr >&2; exit 7",
+    "cat <<END\nhere\nEND\ncat < /dev/null; echo gone > /dev/null; head -c 4 /dev/zero | od -c; head -c 2 /dev/urandom | wc -c",
+    "echo out > /dev/stdout; echo err > /dev/stderr",
+    "(sleep 0.01; echo later) & wait; trap 'echo end' EXIT; kill -s USR1 $$ 2>/dev/null; true",
+    "no-such-program",
+    "cat no-such-file",
+    "sh ./script.sh one two",
+    "realpath --relative-to=. tree/leaf; stat -c '%F %s' a.txt; du -b a.txt; ls -l a.txt | cut -c1-10",
+];
+
+/// The same for `bash`.
+const OF_BASH: &[&str] = &[
+    "diff <(sort a.txt) <(sort -r a.txt); echo ${BASH_VERSION:+set}; a=(1 2 3); echo ${#a[@]}; [[ a =~ a ]] && echo like",
+    "set -m; sleep 0.01 & wait; echo done; cat <<< here; exec 3> out/b; echo x >&3; cat out/b",
+    "set -o pipefail; false | true; echo $?; coproc cat; echo hi >&${COPROC[1]}; read -r said <&${COPROC[0]}; echo $said",
+];
+
+/// Programs that not every Debian has, each with a line; what is not here is passed over.
+const MORE: &[(&str, &str)] = &[
+    ("make", "make -s -f rules.mk all && cat out/made; make -s -j2 -f rules.mk more; make -s -f rules.mk wrong"),
+    (
+        "python3",
+        "python3 -c 'print(1)'; python3 script.py; python3 -c 'import subprocess as s; s.run([\"echo\", \"x\"], start_new_session=True, check=True)'",
+    ),
+    (
+        "python3",
+        "python3 -c 'import shutil, os; shutil.copytree(\"tree\", \"out/t\"); shutil.copy2(\"a.txt\", \"out/b\"); print(sorted(os.listdir(\"out\")))'",
+    ),
+    (
+        "python3",
+        "python3 -c 'import tempfile, sqlite3; f = tempfile.mkdtemp(); c = sqlite3.connect(\"out/d\"); c.execute(\"create table t (a)\"); c.commit(); print(len(f) > 3)'",
+    ),
+    ("xz", "xz -c a.txt > out/a.xz && xz -dc out/a.xz"),
+    ("node", "node -e 'require(\"fs\").cpSync(\"tree\", \"out/t\", { recursive: true }); console.log(1)'"),
+    ("gcc", "echo 'int main(){return 3;}' > out/m.c && gcc -o out/m out/m.c && ls out"),
+];
+
+fn fill(house: &House) {
+    let at = |name: &str| house.workspace().join(name);
+    let _nothing_yet = fs::remove_dir_all(at("out"));
+    fs::create_dir_all(at("out")).unwrap();
+    fs::create_dir_all(at("tree/twig")).unwrap();
+    fs::write(at("a.txt"), "one\ntwo\nthree\n").unwrap();
+    fs::write(at("tree/leaf"), "one\n").unwrap();
+    std::fs::File::options()
+        .write(true)
+        .open(at("a.txt"))
+        .unwrap()
+        .set_modified(std::time::UNIX_EPOCH + Duration::from_secs(1_000_000_000))
+        .unwrap();
+    fs::write(at("script.sh"), "echo $0 $# $1\n").unwrap();
+    fs::write(
+        at("script.py"),
+        "import json, os, sys, tempfile\nprint(json.dumps({'a': len(sys.argv)}))\nopen('out/py', 'w').write('x')\n",
+    )
+    .unwrap();
+    fs::write(
+        at("rules.mk"),
+        "all: out/made\nout/made: a.txt\n\tcp a.txt out/made\nmore:\n\t@echo $(shell echo shell)\nwrong:\n\t@exit 3\n",
+    )
+    .unwrap();
+}
+
+/// What a line said, and what it left in `out`: names, modes and bytes.
+type Effects = (i64, String, String, Vec<(String, u32, Vec<u8>)>);
+
+fn left(folder: &Path) -> Vec<(String, u32, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let known = fs::symlink_metadata(entry.path()).unwrap();
+        let name = entry.file_name().into_string().unwrap();
+        // Archives and databases hold times.
+        let bytes = if known.is_file() && !name.contains(".t") && !name.contains(".gz") && name != "d" && name != "m" {
+            fs::read(entry.path()).unwrap()
+        } else {
+            Vec::new()
+        };
+        found.push((name, known.mode(), bytes));
+        if known.is_dir() {
+            found.extend(left(&entry.path()));
+        }
+    }
+    found.sort();
+    found
+}
+
+fn plain(house: &House, program: &str, line: &str) -> Effects {
+    fill(house);
+    let output =
+        Plain::new(program).args(["-c", line]).current_dir(house.workspace()).stdin(Stdio::null()).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let code = output.status.code().map_or(-1, i64::from);
+    (code, text(&output.stdout), text(&output.stderr), left(&house.workspace().join("out")))
+}
+
+fn run(house: &House, program: &str, line: &str) -> Ran {
+    let texts = |list: &[&str]| list.iter().map(|at| (*at).to_owned()).collect::<Vec<_>>();
+    let grant = ProgramGrant { program: program.to_owned(), ..ProgramGrant::default() };
+    let flags = Allowed { may_read: true, may_write: true, may_run: true, ..Allowed::default() };
+    let allowed = Allowed { read: texts(&["."]), write: texts(&["out"]), run: vec![grant], ..flags };
+    let disk = Disk::new(house.workspace().to_str().unwrap(), []).unwrap();
+    let command = Command {
+        program: program.to_owned(),
+        arguments: texts(&["-c", line]),
+        folder: ".".to_owned(),
+        input: Vec::new(),
+        env: Vec::new(),
+        time: Duration::from_secs(120),
+        most: 1 << 20,
+        needs: Needs::Program,
+        confinement: Confinement::default(),
+        stop: || Ok(()),
+    };
+    Granted::new(Arc::new(disk), allowed).unwrap().run(&command).unwrap()
+}
+
+fn confined(house: &House, program: &str, line: &str) -> Effects {
+    fill(house);
+    let ran = run(house, program, line);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (ran.code, text(&ran.output), text(&ran.errors), left(&house.workspace().join("out")))
+}
+
+#[test]
+fn ordinary_programs_do_what_they_do() {
+    let house = House::new();
+    let is_there = |name: &str| Plain::new("which").arg(name).stdout(Stdio::null()).status().unwrap().success();
+    let more = MORE.iter().filter(|(name, _)| is_there(name)).map(|(_, line)| ("sh", *line));
+    let lines = LINES.iter().map(|line| ("sh", *line)).chain(OF_BASH.iter().map(|line| ("bash", *line))).chain(more);
+    let mut differ = Vec::new();
+    for (program, line) in lines {
+        let (plain, confined) = (plain(&house, program, line), confined(&house, program, line));
+        if plain != confined {
+            differ.push(format!("{line}\n  plain:    {plain:?}\n  confined: {confined:?}"));
+        }
+    }
+    assert!(differ.is_empty(), "{}", differ.join("\n"));
+}
+
+//= docs/spec.md#programs
+//= type=test
+//# A program that failed because it was confined MUST be told of with what it may touch, and the grant that says so.
+#[test]
+fn a_refusal_is_told_once_with_what_is_granted() {
+    let house = House::new();
+    fill(&house);
+    fs::create_dir_all(house.workspace().join("out/.git")).unwrap();
+    for line in [
+        "echo x > elsewhere",
+        "cat /etc/shadow",
+        "cp /usr/bin/true out/t; out/t",
+        "no-such-program",
+        "mktemp -p /tmp x.XXX",
+    ] {
+        let ran = run(&house, "sh", line);
+        let told: Vec<&String> = ran.notes.iter().filter(|note| note.contains("ran confined")).collect();
+        assert_eq!(told.len(), 1, "{line}: {:?} {}", ran.notes, String::from_utf8_lossy(&ran.errors));
+        for part in ["reads `.`", "writes `out`", "no network", "run = [{ program = \"sh\""] {
+            assert!(told[0].contains(part), "{line}: {}", told[0]);
+        }
+        let mut once = ran.notes.clone();
+        once.dedup();
+        assert_eq!(once.len(), ran.notes.len(), "{:?}", ran.notes);
+    }
+    for line in ["exit 1", "cat no-such-file"] {
+        assert!(!run(&house, "sh", line).notes.iter().any(|note| note.contains("ran confined")), "{line}");
+    }
+}

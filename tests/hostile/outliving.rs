@@ -1,0 +1,191 @@
+//! Programs and what they start, when their host ends in any way, or their call does.
+
+use crate::house::{Client, House};
+use serde_json::json;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const PACK: &str = r#"
+[pack]
+title = "Lasting"
+version = "1.0.0"
+when = []
+grants = { read = ["."], write = ["."], run = ["sh"] }
+
+[[tool]]
+name = "echo"
+description = "Says what it was told, for the tests of programs."
+effect = "pure"
+input = { type = "object", properties = { text = { type = "string", description = "The text" } }, required = ["text"] }
+
+[[tool]]
+name = "run_line"
+description = "Runs a line of a shell, for the tests of programs. Gives what it printed."
+effect = "runs"
+limits = { time_ms = 120000 }
+input = { type = "object", properties = { line = { type = "string", description = "The line" }, seconds = { type = "number", description = "The time" } }, required = ["line", "seconds"] }
+"#;
+
+const SCRIPT: &str = "/// Says it.\nfn echo(args) { args.text }\n\n/// Runs a line.\nfn run_line(args) { run(\"sh\", [\"-c\", args.line], #{ check: false, timeout_s: args.seconds }).text }\n";
+
+/// Shapes of what a program starts, each with a number of seconds that nobody else sleeps for; the last one is itself.
+const SHAPES: [&str; 8] = [
+    "sleep NUMBER &",
+    "(sleep NUMBER &)",
+    "setsid sleep NUMBER &",
+    "nohup sleep NUMBER >/dev/null 2>&1 &",
+    "(trap '' TERM HUP INT; sleep NUMBER) &",
+    "sh -c 'exec <&- >&- 2>&-; sleep NUMBER & exit' &",
+    "perl -e 'use POSIX; exit if fork; POSIX::setsid(); exit if fork; exec @ARGV' sleep NUMBER &",
+    "sleep NUMBER",
+];
+
+/// The numbers of a test, one for each shape.
+fn numbers(of: usize) -> Vec<String> {
+    (0..SHAPES.len()).map(|shape| format!("{}{of:02}{shape}.25", std::process::id() + 10_000)).collect()
+}
+
+/// A line that starts all of them.
+fn line(numbers: &[String]) -> String {
+    let parts = SHAPES.iter().zip(numbers).map(|(shape, number)| shape.replace("NUMBER", number));
+    parts.collect::<Vec<_>>().join("\n")
+}
+
+/// The shapes of which a process is there, with its number.
+fn alive(numbers: &[String]) -> Vec<(&'static str, u32)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc").unwrap().flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
+        let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let mut words = line.split(|byte| *byte == 0);
+        if words.next() != Some(b"sleep") {
+            continue;
+        }
+        let word = words.next().unwrap_or_default();
+        found.extend(
+            numbers.iter().zip(SHAPES).filter(|(number, _)| word == number.as_bytes()).map(|(_, shape)| (shape, pid)),
+        );
+    }
+    found
+}
+
+/// Waits until so many are there; gives those that are.
+fn wait_for(numbers: &[String], count: usize, patience: Duration) -> Vec<(&'static str, u32)> {
+    let began = Instant::now();
+    loop {
+        let found = alive(numbers);
+        if found.len() == count || began.elapsed() > patience {
+            return found;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn house() -> House {
+    let house = House::new();
+    house.write("layer/tools.d/lasting.toml", PACK);
+    house.write("layer/tools.d/lasting.rhai", SCRIPT);
+    fs::create_dir(house.parent().join("temporary")).unwrap();
+    house
+}
+
+fn serve(house: &House) -> Client {
+    let mut command = house.command(&["serve", "--dir", "../layer", "--pack", "lasting"]);
+    command.env("TMPDIR", house.parent().join("temporary"));
+    Client::start(command)
+}
+
+fn signal(pid: u32, name: &str) {
+    assert!(Command::new("kill").args(["-s", name, &pid.to_string()]).status().unwrap().success());
+}
+
+//= docs/spec.md#programs
+//= type=test
+//# No program MUST outlive the host, nor anything that it started, however the host ends.
+//= docs/spec.md#writes
+//= type=test
+//# A program MUST end, with all that it started, when its time is over or the call is cancelled.
+#[test]
+fn nothing_outlives_its_host_or_its_call_however_that_ends() {
+    let plain = numbers(99);
+    let mut shell =
+        Command::new("sh").args(["-c", &line(&plain)]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    assert_eq!(wait_for(&plain, SHAPES.len(), Duration::from_secs(60)).len(), SHAPES.len());
+    shell.kill().unwrap();
+    shell.wait().unwrap();
+    let left = alive(&plain);
+    left.iter().for_each(|(_, pid)| signal(*pid, "KILL"));
+    assert!(left.len() >= SHAPES.len() - 1, "void: only {left:?} outlive a program that is killed");
+    for (of, way) in ["end of input", "TERM", "INT", "HUP", "KILL", "cancelled", "time"].into_iter().enumerate() {
+        let (house, numbers) = (house(), numbers(of));
+        let mut client = serve(&house);
+        let seconds = if way == "time" { 3.5 } else { 100.0 };
+        let id = client.begin(
+            "tools/call",
+            json!({ "name": "run_line", "arguments": { "line": line(&numbers), "seconds": seconds } }),
+        );
+        let begun = wait_for(&numbers, SHAPES.len(), Duration::from_secs(60));
+        assert!(begun.len() == SHAPES.len() || way == "time" && !begun.is_empty(), "{way} is void: {begun:?}");
+        match way {
+            "end of input" => drop(client.input.take()),
+            "cancelled" => client.send(
+                &json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } })
+                    .to_string(),
+            ),
+            "time" => {
+                let told = client.hear().unwrap().to_string();
+                assert!(told.contains("ran for 3.5 s") || told.contains("ran for 3.6 s"), "{told}");
+            }
+            name => signal(client.child.id(), name),
+        }
+        if !["cancelled", "time"].contains(&way) {
+            client.ended();
+        }
+        let left = wait_for(&numbers, 0, Duration::from_secs(2));
+        left.iter().for_each(|(_, pid)| signal(*pid, "KILL"));
+        assert!(left.is_empty(), "{way}: {left:?} are left");
+        if ["cancelled", "time"].contains(&way) {
+            client.is_well();
+        }
+    }
+}
+
+fn folders(of: &Path) -> Vec<String> {
+    fs::read_dir(of).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+//= docs/spec.md#robustness
+//= type=test
+//# What a killed process left of temporary folders MUST be taken away at the next start.
+#[test]
+fn the_temporary_folder_of_a_killed_host_goes_at_the_next_start() {
+    let (house, numbers) = (house(), numbers(50));
+    let temporary = house.parent().join("temporary");
+    let begin = |client: &mut Client| {
+        let arguments = json!({ "line": format!("echo mine > $TMPDIR/file; sleep {}", numbers[0]), "seconds": 100.0 });
+        client.begin("tools/call", json!({ "name": "run_line", "arguments": arguments }));
+        assert_eq!(wait_for(&numbers, 1, Duration::from_secs(60)).len(), 1);
+    };
+    let mut first = serve(&house);
+    begin(&mut first);
+    signal(first.child.id(), "KILL");
+    first.ended();
+    assert_eq!(wait_for(&numbers, 0, Duration::from_secs(2)), []);
+    let left = folders(&temporary);
+    assert!(left.len() == 1 && left[0].starts_with("toolsd-run-"), "void: {left:?}");
+    let mut second = serve(&house);
+    let began = Instant::now();
+    while !folders(&temporary).is_empty() && began.elapsed() < Duration::from_secs(20) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(folders(&temporary), Vec::<String>::new());
+    // What belongs to one that lives stays.
+    begin(&mut second);
+    let mut third = serve(&house);
+    third.is_well();
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(folders(&temporary).len(), 1);
+    assert_eq!(alive(&numbers).len(), 1);
+}
