@@ -20,8 +20,14 @@ pub struct Raw {
 impl Raw {
     /// Connects; the client's system takes no more than a few kilobytes that the test did not read.
     pub fn open(server: &Server) -> Self {
+        let raw = Self::wide(server);
+        rustix::net::sockopt::set_socket_recv_buffer_size(&raw.stream, 8 << 10).unwrap();
+        raw
+    }
+
+    /// Connects; the client's system takes as much as it usually does.
+    pub fn wide(server: &Server) -> Self {
         let stream = TcpStream::connect(server.address).unwrap();
-        rustix::net::sockopt::set_socket_recv_buffer_size(&stream, 8 << 10).unwrap();
         stream.set_nodelay(true).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.set_write_timeout(Some(PATIENCE)).unwrap();
@@ -72,13 +78,15 @@ impl Raw {
     #[track_caller]
     pub fn rest(mut self) -> String {
         if let Err(error) = self.read_on() {
-            assert!(!is_silence(&error), "the server neither answers nor closes: {:?}", self.said());
+            assert!(!is_silence(&error), "the server neither answers nor closes: {:?}", self.shown());
         }
         self.said()
     }
 
     /// Reads until the server closes it, or nothing came for a while; whether it was reset.
     pub fn rest_within(mut self, pause: Duration) -> (String, bool) {
+        // From now on it takes what comes.
+        rustix::net::sockopt::set_socket_recv_buffer_size(&self.stream, 1 << 20).unwrap();
         self.stream.set_read_timeout(Some(pause)).unwrap();
         let ended = self.read_on();
         (self.said(), ended.is_err_and(|error| error.kind() == ErrorKind::ConnectionReset))
@@ -86,7 +94,7 @@ impl Raw {
 
     /// What came before the end is heard, also of a connection that is reset.
     fn read_on(&mut self) -> std::io::Result<()> {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + 4 * PATIENCE;
         let mut piece = [0; 65_536];
         loop {
             match self.stream.read(&mut piece)? {
@@ -99,6 +107,11 @@ impl Raw {
 
     fn said(&self) -> String {
         String::from_utf8_lossy(&self.heard).into_owned()
+    }
+
+    /// The beginning of what it heard, for messages.
+    fn shown(&self) -> String {
+        String::from_utf8_lossy(&self.heard[..self.heard.len().min(400)]).into_owned()
     }
 
     /// The status of what is answered.
@@ -133,9 +146,9 @@ impl Raw {
         let mut piece = [0; 65_536];
         let length = match self.stream.read(&mut piece) {
             Ok(length) => length,
-            Err(error) => panic!("no whole answer ({error}): {:?}", self.said()),
+            Err(error) => panic!("no whole answer ({error}): {:?}", self.shown()),
         };
-        assert!(length > 0, "closed after {:?}", String::from_utf8_lossy(&self.heard));
+        assert!(length > 0, "closed after {:?}", self.shown());
         self.heard.extend_from_slice(&piece[..length]);
     }
 }

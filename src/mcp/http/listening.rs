@@ -98,6 +98,8 @@ impl Listener {
             let is_proven = !door.gate.load().has_token();
             let seat = Arc::new(self.connections.admit(peer.ip(), is_proven));
             tokio::spawn(carry(stream, seat, Arc::clone(door), self.closing.clone()));
+            // What it has sent is read before others are taken: a crowd that waited with it cannot push it out unheard.
+            tokio::task::yield_now().await;
         }
     }
 
