@@ -32,7 +32,7 @@ mod witness;
 mod writing;
 
 pub use answering::Answering;
-pub use changes::{Change, Changes};
+pub use changes::{Change, Changes, Listener};
 pub use interview::{Asker, Asking, Asks, Record};
 pub use loading::{Site, clashes, load, parts};
 pub use outcome::FAILURE;

@@ -5,6 +5,8 @@
 mod attacks;
 #[path = "http/client.rs"]
 mod client;
+#[path = "hostile/http_counts.rs"]
+mod counts;
 #[path = "http/ends.rs"]
 mod ends;
 #[path = "http/gate.rs"]

@@ -7,6 +7,8 @@
 
 #[path = "soak/client.rs"]
 mod client;
+#[path = "soak/comings.rs"]
+mod comings;
 
 use client::{Client, Stdio, Web};
 use serde_json::{Value, json};

@@ -3,9 +3,9 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
-use toolsd::mcp::{Gate, Listening, Settings, serve_http};
+use toolsd::mcp::{ConnectionLimits, Gate, HttpSettings, Listening, Settings, serve_http};
 
 /// The port of the server, which runs on a thread of its own.
 static PORT: LazyLock<u16> = LazyLock::new(|| {
@@ -13,7 +13,10 @@ static PORT: LazyLock<u16> = LazyLock::new(|| {
     let gate = Gate::new(Listening { address: format!("127.0.0.1:{free}"), ..Listening::default() }).unwrap();
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        runtime.block_on(serve_http(toolsd_fuzz::server::service(), Settings::default(), gate)).unwrap();
+        let http = HttpSettings { gate, limits: ConnectionLimits::default() };
+        let same = http.clone();
+        let renew = Arc::new(move || Ok(same.clone()));
+        runtime.block_on(serve_http(toolsd_fuzz::server::service(), Settings::default(), http, renew)).unwrap();
     });
     while TcpStream::connect(("127.0.0.1", free)).is_err() {
         std::thread::sleep(Duration::from_millis(10));

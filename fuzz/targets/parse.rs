@@ -20,6 +20,9 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
         "located",
         "semver",
         "time",
+        "formatted",
+        "based",
+        "paths",
     ];
     if let Some((reader, text)) = toolsd_fuzz::chosen(data, &readers) {
         let (text, beside) = toolsd_fuzz::halves(text);

@@ -2,7 +2,7 @@
 
 use crate::primitive::LogLevel;
 use crate::value::Json;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,23 +32,36 @@ pub enum Change {
     },
 }
 
-type Listener = Arc<dyn Fn(&Change) + Send + Sync>;
+type Heard = dyn Fn(&Change) + Send + Sync;
+
+/// Somebody who wants to know of changes, for as long as this is kept.
+#[must_use = "who drops it hears nothing"]
+pub struct Listener(#[expect(dead_code, reason = "kept, and called by whoever announces")] Arc<Heard>);
 
 /// Who wants to know of changes.
 #[derive(Default)]
 pub struct Changes {
-    listeners: Mutex<Vec<Listener>>,
+    /// Kept by those who listen: one that is gone must leave nothing behind, whether or not anything happens.
+    listeners: Mutex<Vec<Weak<Heard>>>,
 }
 
 impl Changes {
+    fn listeners(&self) -> MutexGuard<'_, Vec<Weak<Heard>>> {
+        self.listeners.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Has `listener` called for each change, on the thread that announces it: it must not block.
-    pub fn listen(&self, listener: impl Fn(&Change) + Send + Sync + 'static) {
-        self.listeners.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::new(listener));
+    pub fn listen(&self, listener: impl Fn(&Change) + Send + Sync + 'static) -> Listener {
+        let listener: Arc<Heard> = Arc::new(listener);
+        let mut listeners = self.listeners();
+        listeners.retain(|one| one.strong_count() > 0);
+        listeners.push(Arc::downgrade(&listener));
+        Listener(listener)
     }
 
     /// Tells all listeners.
     pub fn announce(&self, change: &Change) {
-        let listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let listeners: Vec<_> = self.listeners().iter().filter_map(Weak::upgrade).collect();
         for listener in listeners {
             listener(change);
         }
@@ -63,15 +76,30 @@ mod tests {
     fn every_listener_hears_every_change() {
         let changes = Changes::default();
         let heard = Arc::new(Mutex::new(Vec::new()));
-        for _ in 0..2 {
+        let listen = || {
             let heard = Arc::clone(&heard);
             changes.listen(move |change| {
                 if let Ok(mut heard) = heard.lock() {
                     heard.push(change.clone());
                 }
-            });
-        }
+            })
+        };
+        let (_first, second) = (listen(), listen());
         changes.announce(&Change::Files(vec!["a".to_owned()]));
         assert_eq!(heard.lock().map(|heard| heard.len()).ok(), Some(2));
+        drop(second);
+        changes.announce(&Change::Files(vec!["b".to_owned()]));
+        assert_eq!(heard.lock().map(|heard| heard.len()).ok(), Some(3), "who is gone hears nothing");
+    }
+
+    #[test]
+    fn who_is_gone_leaves_nothing_behind() {
+        let (changes, kept) = (Changes::default(), Arc::new(()));
+        for _ in 0..1_000 {
+            let kept = Arc::clone(&kept);
+            drop(changes.listen(move |_| assert!(Arc::strong_count(&kept) > 0)));
+        }
+        assert_eq!(Arc::strong_count(&kept), 1, "what a listener holds is gone with it");
+        assert!(changes.listeners().len() <= 1, "{} are remembered", changes.listeners().len());
     }
 }

@@ -1,6 +1,6 @@
 //! The clock by which the graph of a case is refreshed: it moves only with `advance_ms`.
 
-use crate::call::{Change, Service};
+use crate::call::{Change, Listener, Service};
 use crate::guard::Cancel;
 use crate::primitive::{Listed, Notice};
 use crate::registry::Pack;
@@ -15,6 +15,7 @@ pub struct Timer {
     due_ms: AtomicI64,
     /// What clients were told since the last step.
     told: Arc<Mutex<Vec<Notice>>>,
+    _listener: Listener,
 }
 
 impl Timer {
@@ -28,14 +29,14 @@ impl Timer {
         });
         let told: Arc<Mutex<Vec<Notice>>> = Arc::default();
         let hears = Arc::clone(&told);
-        service.changes().listen(move |change| {
+        let listener = service.changes().listen(move |change| {
             if let Change::Lists { tools, prompts, resources } = change {
                 let lists = [(*tools, Listed::Tools), (*prompts, Listed::Prompts), (*resources, Listed::Resources)];
                 let changed = lists.into_iter().filter(|(changed, _)| *changed).map(|(_, list)| Notice::Changed(list));
                 hears.lock().unwrap_or_else(PoisonError::into_inner).extend(changed);
             }
         });
-        let timer = Self { every: pace.every, due_ms: AtomicI64::new(i64::MAX), told };
+        let timer = Self { every: pace.every, due_ms: AtomicI64::new(i64::MAX), told, _listener: listener };
         timer.wind(now_ms);
         Some(timer)
     }

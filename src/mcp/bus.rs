@@ -1,6 +1,6 @@
 //! What happens outside of requests, on its way to every client: changed lists, updated resources, log lines.
 
-use crate::call::{Answer, Answering, Asking, Caller, Change, Contents, Peer, Request};
+use crate::call::{Answer, Answering, Asking, Caller, Change, Contents, Listener, Peer, Request};
 use crate::content::ResourceBody;
 use crate::guard::Cancel;
 use crate::primitive::LogLevel;
@@ -34,6 +34,8 @@ pub(crate) enum Event {
 pub(crate) struct Bus {
     events: broadcast::Sender<Event>,
     followed: Mutex<HashMap<String, Followed>>,
+    /// With it goes the way on which changes reach the task that reads again, and so the task.
+    _listener: Listener,
 }
 
 /// A resource that somebody subscribed to.
@@ -49,15 +51,17 @@ struct Followed {
 impl Bus {
     /// Listens to the changes of a host. A task reads again what clients follow, as long as the bus lives.
     pub(crate) fn start(service: &Arc<dyn Answering>) -> Arc<Self> {
-        let bus = Arc::new(Self { events: broadcast::channel(WAITING).0, followed: Mutex::default() });
         let (sender, changes) = mpsc::unbounded_channel();
-        let speaker = Arc::downgrade(&bus);
-        service.changes().listen(move |change| {
-            if let Some(bus) = speaker.upgrade() {
-                bus.announce(change);
-                // The task ends with the bus; a change after that is nobody's.
-                let _ = sender.send(change.clone());
-            }
+        let bus = Arc::new_cyclic(|bus: &Weak<Self>| {
+            let speaker = Weak::clone(bus);
+            let listener = service.changes().listen(move |change| {
+                if let Some(bus) = speaker.upgrade() {
+                    bus.announce(change);
+                    // The task ends with the bus; a change after that is nobody's.
+                    let _ = sender.send(change.clone());
+                }
+            });
+            Self { events: broadcast::channel(WAITING).0, followed: Mutex::default(), _listener: listener }
         });
         tokio::spawn(follow(Arc::downgrade(&bus), Arc::clone(service), changes));
         bus

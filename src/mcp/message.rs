@@ -62,6 +62,10 @@ impl From<Unreadable> for ErrorData {
             //# A line that is no JSON MUST be answered with a parse error.
             Unreadable::Syntax(why) => Self::parse_error(format!("no JSON: {why}"), None),
             Unreadable::Twice(why) => Self::invalid_request(why, None),
+            Unreadable::Many => Self::invalid_request(
+                "a message has at most 500000 values: pass large inputs as paths or URIs".to_owned(),
+                None,
+            ),
         }
     }
 }

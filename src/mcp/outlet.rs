@@ -11,6 +11,9 @@ use tokio::sync::Notify;
 /// Above so many bytes waiting for the client, no new request is begun and notifications wait.
 const FULL: usize = 4 << 20;
 
+/// Above so many bytes nothing is read any more: pongs and refusals are made without waiting for room.
+const CHOKED: usize = 4 * FULL;
+
 /// The way out of a connection.
 #[derive(Default)]
 pub(crate) struct Outlet {
@@ -58,6 +61,12 @@ impl Outlet {
     pub(crate) fn has_room(&self) -> bool {
         let state = self.state();
         state.broken || state.waiting.len() < FULL
+    }
+
+    /// Whether so much waits that the client is not to be heard before it has read.
+    pub(crate) fn is_choked(&self) -> bool {
+        let state = self.state();
+        !state.broken && state.waiting.len() >= CHOKED
     }
 
     /// Waits until there is room.

@@ -1,13 +1,17 @@
 //! Reads the JSON of a message and refuses what readers disagree about: keys that stand twice, a byte order mark, what
-//! is nested too deep. A proxy or a log that read it otherwise would have seen another message.
+//! is nested too deep or has too many values. A proxy or a log that read it otherwise would have seen another message.
 
 use crate::value::Json;
 use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number};
+use std::cell::Cell;
 use std::fmt;
 
 /// How deep arrays and objects may be nested. It is the limit of `serde_json`, which keeps it.
 const DEPTH: usize = 127;
+
+/// Values of a message, at most: each takes far more memory than the two bytes that it can be sent in.
+const VALUES: usize = 500_000;
 
 /// Why a text is no message.
 #[derive(Debug, PartialEq, Eq)]
@@ -16,6 +20,8 @@ pub(crate) enum Unreadable {
     Syntax(String),
     /// A key stands twice in one object, which has no defined meaning (RFC 8259, section 4).
     Twice(String),
+    /// It has more values than are taken.
+    Many,
 }
 
 /// Reads one JSON text.
@@ -26,8 +32,10 @@ pub(crate) fn read_json(text: &[u8]) -> Result<Json, Unreadable> {
         return Err(Unreadable::Syntax("it begins with a byte order mark, which JSON on the wire has not".to_owned()));
     }
     let mut reader = serde_json::Deserializer::from_slice(text);
-    let read = Strict.deserialize(&mut reader).and_then(|json| reader.end().map(|()| json));
+    let left = Cell::new(VALUES);
+    let read = Strict(&left).deserialize(&mut reader).and_then(|json| reader.end().map(|()| json));
     read.map_err(|error| match error.classify() {
+        serde_json::error::Category::Data if left.get() == 0 => Unreadable::Many,
         serde_json::error::Category::Data => Unreadable::Twice(error.to_string()),
         _ if error.to_string().starts_with("recursion limit") => {
             Unreadable::Syntax(format!("it is nested more than {DEPTH} deep"))
@@ -36,18 +44,22 @@ pub(crate) fn read_json(text: &[u8]) -> Result<Json, Unreadable> {
     })
 }
 
-/// Any value.
-struct Strict;
+/// Any value, as long as some are left.
+struct Strict<'a>(&'a Cell<usize>);
 
-impl<'de> DeserializeSeed<'de> for Strict {
+impl<'de> DeserializeSeed<'de> for Strict<'_> {
     type Value = Json;
 
     fn deserialize<D: serde::Deserializer<'de>>(self, reader: D) -> Result<Json, D::Error> {
+        match self.0.get().checked_sub(1) {
+            Some(left) => self.0.set(left),
+            None => return Err(D::Error::custom("too many values")),
+        }
         reader.deserialize_any(self)
     }
 }
 
-impl<'de> Visitor<'de> for Strict {
+impl<'de> Visitor<'de> for Strict<'_> {
     type Value = Json;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -84,7 +96,7 @@ impl<'de> Visitor<'de> for Strict {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Json, A::Error> {
         let mut list = Vec::new();
-        while let Some(item) = items.next_element_seed(Strict)? {
+        while let Some(item) = items.next_element_seed(Strict(self.0))? {
             list.push(item);
         }
         Ok(Json::Array(list))
@@ -98,7 +110,7 @@ impl<'de> Visitor<'de> for Strict {
             if map.contains_key(&key) {
                 return Err(A::Error::custom(format!("the key {} stands twice", Json::from(key))));
             }
-            map.insert(key, pairs.next_value_seed(Strict)?);
+            map.insert(key, pairs.next_value_seed(Strict(self.0))?);
         }
         Ok(Json::Object(map))
     }
@@ -150,6 +162,15 @@ mod tests {
         assert!(matches!(read_json(&utf16), Err(Unreadable::Syntax(_))));
     }
 
+    #[test]
+    fn what_has_too_many_values_is_refused() {
+        let list = |count: usize| format!("[{}0]", "0,".repeat(count - 1));
+        // The list itself is one.
+        assert!(read_json(list(VALUES - 1).as_bytes()).is_ok());
+        assert_eq!(read_json(list(VALUES).as_bytes()), Err(Unreadable::Many));
+        assert_eq!(read_json(format!("[{0},{0},{0}]", list(VALUES / 2)).as_bytes()), Err(Unreadable::Many));
+    }
+
     proptest! {
         #[test]
         fn it_reads_what_serde_json_reads(text in r#"[\[\]{}:,"a-c0-9eE.+\\ -]{0,24}"#) {
@@ -158,6 +179,7 @@ mod tests {
                 Ok(ours) => prop_assert_eq!(Some(ours), usual),
                 Err(Unreadable::Syntax(_)) => prop_assert_eq!(None, usual),
                 Err(Unreadable::Twice(_)) => prop_assert!(text.matches('"').count() >= 4),
+                Err(Unreadable::Many) => prop_assert!(false, "so short a text has few values"),
             }
         }
     }

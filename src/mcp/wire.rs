@@ -3,6 +3,7 @@
 //! A line that is no message is answered; what comes before the first request is dropped; no more than a
 //! certain number of requests is worked on at a time, the rest wait as they are, so that one that is taken
 //! back, or a ping, does not wait with them; at the end of input the calls that run get a grace.
+//! A client that does not read is not read from either, once too much waits for it.
 
 use super::{Incoming, Outlet, read_message};
 use rmcp::RoleServer;
@@ -21,6 +22,9 @@ use tokio_util::sync::CancellationToken;
 
 /// Bytes of requests that wait; above it nothing more is read.
 const WAITING: usize = 32 << 20;
+
+/// Bytes that are read at a time: what is answered to them is counted before more are read.
+const PIECE: usize = 64 << 10;
 
 /// How much of everything a connection may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -214,8 +218,8 @@ impl<R: AsyncRead + Unpin + Send> Wire<R> {
     }
 
     async fn fill(&mut self) -> Read {
-        self.partial.reserve(64 << 10);
-        match self.reader.read_buf(&mut self.partial).await {
+        self.partial.reserve(PIECE);
+        match (&mut self.reader).take(PIECE as u64).read_buf(&mut self.partial).await {
             Ok(0) | Err(_) => Read::End,
             Ok(_) => Read::Some,
         }
@@ -289,7 +293,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for Wire<R> {
             let outlet = Arc::clone(&self.outlet);
             //= docs/spec.md#protocol
             //# Reading MUST pause while too many requests wait.
-            let reads = self.waiting_bytes < WAITING;
+            let reads = self.waiting_bytes < WAITING && !outlet.is_choked();
             let is_full = !outlet.has_room();
             tokio::select! {
                 biased;

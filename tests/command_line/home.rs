@@ -6,7 +6,12 @@ use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// No command of a test takes longer, unless it does what it should not.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The folder of the pack that uses every body and every key.
 pub const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/sample");
@@ -73,7 +78,12 @@ impl Home {
 
     /// The binary, to be run in the workspace.
     pub fn command(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_toolsd"));
+        self.command_of(env!("CARGO_BIN_EXE_toolsd"))
+    }
+
+    /// Another program, at home here like the binary.
+    pub fn command_of(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
         command
             .env("HOME", self.user())
             .env("XDG_CONFIG_HOME", self.folder.path().join("config"))
@@ -86,7 +96,7 @@ impl Home {
 
     /// Runs a command.
     pub fn run(&self, words: &[&str]) -> Said {
-        let Output { status, stdout, stderr } = self.command().args(words).output().unwrap();
+        let Output { status, stdout, stderr } = output_in_time(self.command().args(words));
         Said {
             code: status.code().unwrap(),
             out: String::from_utf8(stdout).unwrap(),
@@ -134,6 +144,35 @@ impl Home {
     pub fn sample(&self, words: &[&str]) -> Said {
         self.run(&[words, &["--dir", SAMPLE, "--pack", "sample"]].concat())
     }
+}
+
+/// Runs a command to its end. One that should refuse and serves instead has no end: it is ended, and the test fails.
+pub fn output_in_time(command: &mut Command) -> Output {
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let (out, err) = (collected(child.stdout.take().unwrap()), collected(child.stderr.take().unwrap()));
+    let end = Instant::now() + PATIENCE;
+    let status = loop {
+        match child.try_wait().unwrap() {
+            Some(status) => break status,
+            None if Instant::now() < end => std::thread::sleep(Duration::from_millis(2)),
+            None => {
+                child.kill().unwrap();
+                child.wait().unwrap();
+                let told = String::from_utf8_lossy(&err.join().unwrap()).into_owned();
+                panic!("it does not end in {PATIENCE:?}: {command:?} says {told}");
+            }
+        }
+    };
+    Output { status, stdout: out.join().unwrap(), stderr: err.join().unwrap() }
+}
+
+/// Reads to the end beside whatever else is done.
+fn collected(mut from: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        from.read_to_end(&mut bytes).unwrap();
+        bytes
+    })
 }
 
 impl Said {

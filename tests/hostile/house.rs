@@ -108,6 +108,13 @@ impl House {
     }
 }
 
+/// The most memory that a process had, in MB; nothing where the system does not tell.
+pub fn peak_memory(id: u32) -> Option<usize> {
+    let status = fs::read_to_string(format!("/proc/{id}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().trim_end_matches(" kB").parse::<usize>().ok()? >> 10)
+}
+
 /// A client of a running server.
 pub struct Client {
     pub child: Child,
@@ -193,9 +200,7 @@ impl Client {
 
     /// The most memory that the server had, in MB; nothing where the system does not tell.
     pub fn peak_memory(&self) -> Option<usize> {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-        Some(line.trim().trim_end_matches(" kB").parse::<usize>().ok()? >> 10)
+        peak_memory(self.child.id())
     }
 
     /// Waits for the end of the server: its exit code.

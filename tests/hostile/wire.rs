@@ -1,10 +1,13 @@
 //! Hostile clients: noise, floods, huge texts, and those that vanish.
 
-use crate::house::{Client, House, PACKS};
+use crate::house::{Client, House, PACKS, PATIENCE, peak_memory};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 /// The most memory that a development build may have used, in MB; a release build stays below 200.
@@ -208,4 +211,104 @@ fn a_client_that_vanishes_in_a_call_ends_it() {
         }
         assert!(child.wait().unwrap().code().is_some(), "a signal or an abort ended it");
     }
+}
+
+/// A server whose client has written this to it without reading a word, after it has had time for it, or after the server
+/// takes no more: what it says from then on is thrown away.
+fn told_without_an_ear(house: &House, line: &[u8], bytes: usize) -> (Child, usize) {
+    let mut command = house.command(&["serve", "--dir", PACKS, "--pack", "calm"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let hello =
+        json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "x", "version": "0" } });
+    writeln!(input, "{}", json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello })).unwrap();
+    let text = line.repeat((64 << 10) / line.len() + 1);
+    let taken = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&taken);
+    std::thread::spawn(move || {
+        while counted.load(Relaxed) < bytes && input.write_all(&text).is_ok() {
+            counted.fetch_add(text.len(), Relaxed);
+        }
+        // Open until the test ends it.
+        std::thread::sleep(PATIENCE);
+        drop(input);
+    });
+    // Until all is taken, or nothing is any more.
+    let end = Instant::now() + PATIENCE;
+    let mut last = (0, Instant::now());
+    while Instant::now() < end && taken.load(Relaxed) < bytes && last.1.elapsed() < Duration::from_secs(3) {
+        if taken.load(Relaxed) != last.0 {
+            last = (taken.load(Relaxed), Instant::now());
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    (child, taken.load(Relaxed))
+}
+
+//= docs/spec.md#protocol
+//= type=test
+//# Reading MUST pause while too many requests wait.
+#[test]
+fn a_client_that_never_reads_costs_no_memory_whatever_it_sends() {
+    let house = House::new();
+    let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" }).to_string() + "\n";
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "echo", "arguments": { "text": "x".repeat(9_000) } } });
+    // Pongs and refusals are made without waiting for a turn.
+    for line in [ping.as_bytes(), b"{\n", b"\xff\n", (call.to_string() + "\n").as_bytes()] {
+        let (mut child, taken) = told_without_an_ear(&house, line, 256 << 20);
+        let peak = peak_memory(child.id());
+        assert!(child.try_wait().unwrap().is_none(), "it ended");
+        let shown = String::from_utf8_lossy(&line[..line.len().min(60)]).into_owned();
+        assert!(peak.is_none_or(|peak| peak < MEMORY), "{shown}: {peak:?} MB after {} MB", taken >> 20);
+        // It is read at last: the server goes on where it paused.
+        let (said, heard) = channel();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        std::thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| said.send(line)));
+        for at in 0..1_000 {
+            let line = heard.recv_timeout(PATIENCE).unwrap_or_else(|why| panic!("{shown}: answer {at}: {why}"));
+            assert!(serde_json::from_str::<Value>(&line).is_ok(), "{line}");
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}
+
+#[test]
+fn a_line_without_an_end_is_refused_once_and_costs_no_memory() {
+    let house = House::new();
+    let mut client = house.serve(&["calm"]);
+    let piece = vec![b'x'; 1 << 20];
+    for _ in 0..256 {
+        client.send_bytes(&piece);
+    }
+    let refused = client.hear().expect("the server lives");
+    assert_eq!(refused["error"]["code"], -32600, "{refused}");
+    assert!(refused["error"]["message"].as_str().unwrap().contains("a line has at most"), "{refused}");
+    // Its end comes at last: what was behind the limit is no line of its own.
+    client.send_bytes(b"\n");
+    let pong = client.ask("ping", json!({}));
+    assert!(pong.get("result").is_some(), "{pong}");
+    assert!(client.peak_memory().is_none_or(|peak| peak < MEMORY), "{:?} MB", client.peak_memory());
+    client.is_well();
+}
+
+#[test]
+fn lines_beyond_the_limit_and_lines_that_are_no_text_are_refused() {
+    let house = House::new();
+    let mut client = house.serve(&["calm"]);
+    // A call that would be sound, but for its length.
+    let text = "x".repeat(64 << 20);
+    let call = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": { "name": "echo", "arguments": { "text": text } } });
+    client.send(&call.to_string());
+    let refused = client.hear().expect("the server lives");
+    assert_eq!(refused["error"]["code"], -32600, "{refused}");
+    client.is_well();
+    let within = [&b"{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"ping\",\"x\":\""[..], b"\xff\xfe", b"\"}\n"].concat();
+    for line in [&b"\xff\n"[..], b"\xc3\n", b"\xed\xa0\x80\n", b"\x00\n", &within] {
+        client.send_bytes(line);
+        let refused = client.hear().expect("the server lives");
+        assert_eq!(refused["error"]["code"], -32700, "{line:?}: {refused}");
+    }
+    client.is_well();
+    assert!(client.peak_memory().is_none_or(|peak| peak < MEMORY), "{:?} MB", client.peak_memory());
 }

@@ -3,10 +3,11 @@
 
 use crate::home::Home;
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Error, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
 
 /// Long enough for anything that happens at all.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -18,6 +19,8 @@ pub const STATELESS: &str = "2026-07-28";
 pub struct Server {
     child: Child,
     pub address: SocketAddr,
+    /// What it logs behind its address.
+    heard: Receiver<String>,
 }
 
 /// What came back.
@@ -50,20 +53,42 @@ impl Server {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let address = lines.by_ref().map_while(Result::ok).find_map(|line| {
-            let (_, rest) = line.split_once("http://")?;
-            rest.split_once("/mcp")?.0.parse().ok()
-        });
-        // What is said later must not fill the pipe.
-        std::thread::spawn(move || lines.for_each(drop));
-        Self { child, address: address.expect("the server says where it listens") }
+        let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let (said, heard) = channel();
+        // To the end: what is said later must not fill the pipe.
+        std::thread::spawn(move || lines.map_while(Result::ok).for_each(|line| drop(said.send(line))));
+        let (end, mut told) = (Instant::now() + PATIENCE, String::new());
+        let address = loop {
+            let line = heard.recv_timeout(end.saturating_duration_since(Instant::now()));
+            let line = line.unwrap_or_else(|why| {
+                let _ = child.kill();
+                panic!("the server does not say where it listens ({why}): {told}")
+            });
+            if let Some(address) = address_in(&line) {
+                break address;
+            }
+            told.push_str(&line);
+        };
+        Self { child, address, heard }
+    }
+
+    /// Waits until the server's log has a line with this in it.
+    pub fn logs(&self, part: &str) -> String {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            match self.heard.recv_timeout(end.saturating_duration_since(Instant::now())) {
+                Ok(line) if line.contains(part) => return line,
+                Ok(_) => {}
+                Err(why) => panic!("the log does not say {part:?} ({why})"),
+            }
+        }
     }
 
     /// Sends a request and does not wait for more than the head of its reply.
     pub fn open(&self, method: &str, headers: &[(&str, &str)], body: &str) -> (Reply, Stream) {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_write_timeout(Some(PATIENCE)).unwrap();
         let mut head = format!("{method} /mcp HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
         let host = self.address.to_string();
         let usual = [
@@ -146,8 +171,16 @@ impl Server {
     }
 
     /// Waits for the end of the process.
+    #[track_caller]
     pub fn wait(&mut self) -> ExitStatus {
-        self.child.wait().unwrap()
+        let end = Instant::now() + PATIENCE;
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status;
+            }
+            assert!(Instant::now() < end, "the server does not end in {PATIENCE:?}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 }
 
@@ -184,14 +217,28 @@ impl Stream {
     pub fn next(&mut self) -> Option<Value> {
         loop {
             let mut line = String::new();
-            if self.0.read_line(&mut line).ok()? == 0 {
-                return None;
+            match self.0.read_line(&mut line) {
+                Ok(0) => return None,
+                Err(error) if is_silence(&error) => panic!("nothing came of the stream in {PATIENCE:?}"),
+                Err(_) => return None,
+                Ok(_) => {}
             }
             if let Some(message) = line.strip_prefix("data: {") {
                 return Some(serde_json::from_str(&format!("{{{message}")).unwrap());
             }
         }
     }
+}
+
+/// The address in a line of the log, if it is the one that tells it.
+fn address_in(line: &str) -> Option<SocketAddr> {
+    let (_, rest) = line.split_once("http://")?;
+    rest.split_once("/mcp")?.0.parse().ok()
+}
+
+/// Whether a read ended because its time was over.
+pub fn is_silence(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
 }
 
 /// A request of the era of handshakes.

@@ -1,6 +1,7 @@
 //! Hosts, origins, tokens, addresses.
 
 use crate::client::stateless;
+use crate::raw::Raw;
 use crate::{pots, serve};
 use serde_json::json;
 
@@ -83,8 +84,6 @@ fn other_paths_lead_nowhere() {
     let body = stateless("tools/list", json!({})).to_string();
     let found = server.send("POST", &[("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/list")], &body);
     assert_eq!(found.status, 200);
-    let mut stream = std::net::TcpStream::connect(server.address).unwrap();
-    std::io::Write::write_all(&mut stream, b"GET /other HTTP/1.0\r\n\r\n").unwrap();
-    let reply = std::io::read_to_string(stream).unwrap();
+    let reply = Raw::saying(&server, "GET /other HTTP/1.0\r\n\r\n").rest();
     assert!(reply.starts_with("HTTP/1.0 404"), "{reply}");
 }

@@ -5,6 +5,7 @@ use crate::{pots, serve};
 use serde_json::{Value, json};
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
+use std::time::Duration;
 
 /// Bytes of a body, at most.
 const BODY: usize = 4 << 20;
@@ -36,6 +37,8 @@ fn a_head_or_body_that_is_too_large_is_refused() {
     goes_on(&server);
     // One without an end: the server gives up on it, and the client learns so or is cut off.
     let mut endless = TcpStream::connect(server.address).unwrap();
+    endless.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    endless.set_write_timeout(Some(Duration::from_secs(30))).unwrap();
     let mut sent = write!(endless, "POST /mcp HTTP/1.1\r\nX-Endless: ").is_ok();
     for _ in 0..1_024 {
         sent = sent && endless.write_all(&[b'x'; 4_096]).is_ok();

@@ -1,7 +1,7 @@
 //! A connection whose bytes a test writes and reads itself.
 #![allow(clippy::unwrap_used, dead_code, reason = "tests may panic, and each uses a part of this")]
 
-use crate::client::{STATELESS, Server, stateless};
+use crate::client::{STATELESS, Server, is_silence, stateless};
 use serde_json::{Value, json};
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -20,8 +20,14 @@ pub struct Raw {
 impl Raw {
     /// Connects; the client's system takes no more than a few kilobytes that the test did not read.
     pub fn open(server: &Server) -> Self {
+        let raw = Self::wide(server);
+        rustix::net::sockopt::set_socket_recv_buffer_size(&raw.stream, 8 << 10).unwrap();
+        raw
+    }
+
+    /// Connects; the client's system takes as much as it usually does.
+    pub fn wide(server: &Server) -> Self {
         let stream = TcpStream::connect(server.address).unwrap();
-        rustix::net::sockopt::set_socket_recv_buffer_size(&stream, 8 << 10).unwrap();
         stream.set_nodelay(true).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.set_write_timeout(Some(PATIENCE)).unwrap();
@@ -68,19 +74,44 @@ impl Raw {
         false
     }
 
-    /// Reads until the server closes it, or says nothing for long.
+    /// Reads until the server closes it.
+    #[track_caller]
     pub fn rest(mut self) -> String {
-        let mut rest = Vec::new();
-        // A connection that is reset ends too; what came before is there.
-        let _ = self.stream.read_to_end(&mut rest);
-        self.heard.extend(rest);
+        if let Err(error) = self.read_on() {
+            assert!(!is_silence(&error), "the server neither answers nor closes: {:?}", self.shown());
+        }
+        self.said()
+    }
+
+    /// Reads until the server closes it, or nothing came for a while; whether it was reset.
+    pub fn rest_within(mut self, pause: Duration) -> (String, bool) {
+        // From now on it takes what comes.
+        rustix::net::sockopt::set_socket_recv_buffer_size(&self.stream, 1 << 20).unwrap();
+        self.stream.set_read_timeout(Some(pause)).unwrap();
+        let ended = self.read_on();
+        (self.said(), ended.is_err_and(|error| error.kind() == ErrorKind::ConnectionReset))
+    }
+
+    /// What came before the end is heard, also of a connection that is reset.
+    fn read_on(&mut self) -> std::io::Result<()> {
+        let end = Instant::now() + 4 * PATIENCE;
+        let mut piece = [0; 65_536];
+        loop {
+            match self.stream.read(&mut piece)? {
+                0 => return Ok(()),
+                length => self.heard.extend_from_slice(&piece[..length]),
+            }
+            assert!(Instant::now() < end, "the answer has no end");
+        }
+    }
+
+    fn said(&self) -> String {
         String::from_utf8_lossy(&self.heard).into_owned()
     }
 
-    /// Reads until nothing came for a while.
-    pub fn rest_within(self, pause: Duration) -> String {
-        self.stream.set_read_timeout(Some(pause)).unwrap();
-        self.rest()
+    /// The beginning of what it heard, for messages.
+    fn shown(&self) -> String {
+        String::from_utf8_lossy(&self.heard[..self.heard.len().min(400)]).into_owned()
     }
 
     /// The status of what is answered.
@@ -92,6 +123,7 @@ impl Raw {
     }
 
     /// Reads one answer whose length is said, without what comes behind it.
+    #[track_caller]
     pub fn answer(&mut self) -> (u16, String) {
         let head = loop {
             if let Some(end) = memchr::memmem::find(&self.heard, b"\r\n\r\n") {
@@ -109,10 +141,14 @@ impl Raw {
         (head.split(' ').nth(1).unwrap().parse().unwrap(), String::from_utf8(body).unwrap())
     }
 
+    #[track_caller]
     fn more(&mut self) {
         let mut piece = [0; 65_536];
-        let length = self.stream.read(&mut piece).unwrap();
-        assert!(length > 0, "closed after {:?}", String::from_utf8_lossy(&self.heard));
+        let length = match self.stream.read(&mut piece) {
+            Ok(length) => length,
+            Err(error) => panic!("no whole answer ({error}): {:?}", self.shown()),
+        };
+        assert!(length > 0, "closed after {:?}", self.shown());
         self.heard.extend_from_slice(&piece[..length]);
     }
 }

@@ -1,6 +1,7 @@
 //! Both eras, headers, and what is no request.
 
 use crate::client::Server;
+use crate::home::output_in_time;
 use crate::{pots, serve};
 use serde_json::{Value, json};
 
@@ -172,7 +173,8 @@ fn any_process_answers_a_request_that_stands_alone() {
 
 #[test]
 fn a_short_key_is_refused() {
-    let said = pots().command().args(["serve", "--dir", "packs"]).env("TOOLSD_STATE_KEY", "short").output().unwrap();
+    let home = pots();
+    let said = output_in_time(home.command().args(["serve", "--dir", "packs"]).env("TOOLSD_STATE_KEY", "short"));
     assert_eq!(said.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&said.stderr).contains("TOOLSD_STATE_KEY"));
 }

@@ -136,6 +136,11 @@ impl Web {
         Self { child, address: address.expect("the server says where it listens"), open: None, next: 0 }
     }
 
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     fn connect(&self) -> BufReader<TcpStream> {
         let stream = TcpStream::connect(self.address).unwrap();
         stream.set_nodelay(true).unwrap();

@@ -3,6 +3,7 @@
 use super::client::Client;
 use serde_json::json;
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncWriteExt, duplex, split};
 use toolsd::mcp::{Bounds, Settings, serve};
@@ -157,4 +158,30 @@ async fn a_client_that_does_not_read_is_not_served_without_end() {
         answered.insert(client.hear().await.expect("an answer")["id"].as_i64().unwrap());
     }
     assert!(client.end().await.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_connection_leaves_nothing_with_its_host() {
+    let host = super::fixture::Fixture::new();
+    for at in 0..100 {
+        let (ours, theirs) = duplex(1 << 16);
+        let (reader, writer) = split(theirs);
+        let server = tokio::spawn(serve(host.clone(), short(), reader, writer));
+        let (output, mut input) = split(ours);
+        if at % 2 == 0 {
+            let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "x", "version": "1" } });
+            let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello });
+            let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "echo", "arguments": { "text": "x" } } });
+            input.write_all(format!("{hello}\n{call}\n").as_bytes()).await.unwrap();
+        }
+        input.shutdown().await.unwrap();
+        drop((output, input));
+        tokio::time::timeout(Duration::from_secs(10), server).await.expect("the server ends").unwrap();
+    }
+    // Tasks that wait for a connection which is gone would hold the host for ever.
+    let end = Instant::now() + Duration::from_secs(10);
+    while Arc::strong_count(&host) > 1 {
+        assert!(Instant::now() < end, "{} still hold the host", Arc::strong_count(&host) - 1);
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
 }

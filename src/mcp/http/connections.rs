@@ -193,7 +193,6 @@ impl Seat {
 
     /// A request is answered.
     pub(crate) fn has_answered(&self) {
-        self.heads().next();
         self.activity.has_answered();
     }
 

@@ -1,23 +1,31 @@
 //! Looks at the bytes of a head for what the HTTP library lets pass or mends: a line that ends without CR, and a body
-//! whose length is said twice.
+//! whose length is said twice. Where a head ends its body begins, and behind that the next head, so that requests which
+//! are sent ahead of their answers are looked at like any others.
 
-/// The longer one of the names that matter.
-const NAME: usize = "transfer-encoding".len();
+use std::collections::VecDeque;
+
+/// So much of a line is kept: a field with a length fits, with some space around it.
+const LINE: usize = 64;
+const LENGTH: &[u8] = b"content-length:";
+const ENCODING: &[u8] = b"transfer-encoding:";
+
+/// What is said of a head behind which nothing may be read, if there is another one all the same.
+const BEHIND: &str = "a request behind one that ends the connection";
 
 /// The state of a head that arrives in pieces.
-#[derive(Debug, Default)]
-pub(crate) struct HeadScan {
-    /// The beginning of the current line.
-    start: [u8; NAME],
+#[derive(Debug)]
+struct HeadScan {
+    /// The beginning of the current line, in lower case.
+    start: [u8; LINE],
     /// Bytes of the current line.
     length: usize,
     last: u8,
     lines: usize,
     lengths: usize,
     encodings: usize,
+    /// Bytes of the body; nothing if the field that says so is no number.
+    body: Option<u64>,
     bare_newline: bool,
-    /// Bytes of the head so far.
-    bytes: usize,
     /// The empty line was read: what follows is body.
     ended: bool,
 }
@@ -26,60 +34,75 @@ pub(crate) struct HeadScan {
 #[derive(Debug, Default)]
 pub(crate) struct Heads {
     current: HeadScan,
-    /// Bytes that were read since the head began.
-    read: usize,
-    /// Bytes of the body, once it was read.
-    body: Option<usize>,
-    /// The client sent more before its answer came (pipelining): where its next head begins is not known here. What is
-    /// said twice is then mended by the HTTP library, as RFC 9112 allows.
-    ahead: bool,
+    /// Bytes of a body that come before the next head.
+    body: u64,
+    /// Heads that were read to their end and not asked for yet, with what is wrong with them.
+    read: VecDeque<Option<&'static str>>,
+    /// The connection ends with the last head that was read.
+    is_last: bool,
 }
 
 impl Heads {
     /// Takes the next bytes of the connection.
-    pub(crate) fn feed(&mut self, bytes: &[u8]) {
-        self.read += bytes.len();
-        if !self.ahead {
-            self.current.feed(bytes);
+    pub(crate) fn feed(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() && !self.is_last {
+            let body = usize::try_from(self.body).unwrap_or(usize::MAX).min(bytes.len());
+            self.body -= body as u64;
+            bytes = &bytes[body..];
+            let head = self.current.feed(bytes);
+            bytes = &bytes[head..];
+            if self.current.ended {
+                let ended = std::mem::take(&mut self.current);
+                // Where a body in chunks ends is not known here: the connection is closed behind it.
+                self.is_last = ended.fault().is_some() || ended.encodings > 0;
+                self.body = ended.body.unwrap_or(0);
+                self.read.push_back(ended.fault());
+            }
         }
     }
 
-    /// What is wrong with the head that was read.
-    pub(crate) fn fault(&self) -> Option<&'static str> {
-        if self.ahead { None } else { self.current.fault() }
+    /// What is wrong with the next head.
+    pub(crate) fn fault(&mut self) -> Option<&'static str> {
+        // A head that the HTTP library has read and this has not is one that both read otherwise.
+        self.read.pop_front().unwrap_or(Some(BEHIND))
     }
+}
 
-    /// The body was read, so many bytes.
-    pub(crate) fn has_body(&mut self, bytes: usize) {
-        self.body = Some(bytes);
-    }
-
-    /// The request is answered: what comes next is another head.
-    pub(crate) fn next(&mut self) {
-        let ahead = self.ahead || self.read != self.current.bytes + self.body.unwrap_or(0);
-        *self = Self { ahead, ..Self::default() };
+impl Default for HeadScan {
+    fn default() -> Self {
+        Self {
+            start: [0; LINE],
+            length: 0,
+            last: 0,
+            lines: 0,
+            lengths: 0,
+            encodings: 0,
+            body: Some(0),
+            bare_newline: false,
+            ended: false,
+        }
     }
 }
 
 impl HeadScan {
-    /// Takes the next bytes of the connection.
-    pub(crate) fn feed(&mut self, mut bytes: &[u8]) {
-        while !self.ended && !bytes.is_empty() {
-            let end = memchr::memchr(b'\n', bytes);
-            let piece = &bytes[..end.unwrap_or(bytes.len())];
+    /// Takes the next bytes of the connection, up to the end of the head: how many these are.
+    fn feed(&mut self, bytes: &[u8]) -> usize {
+        let mut rest = bytes;
+        while !self.ended && !rest.is_empty() {
+            let end = memchr::memchr(b'\n', rest);
+            let piece = &rest[..end.unwrap_or(rest.len())];
             for (place, byte) in self.start.iter_mut().skip(self.length).zip(piece) {
                 *place = byte.to_ascii_lowercase();
             }
             self.length += piece.len();
             self.last = piece.last().copied().unwrap_or(self.last);
-            self.bytes += piece.len() + usize::from(end.is_some());
-            if let Some(end) = end {
-                bytes = &bytes[end + 1..];
+            rest = &rest[piece.len()..];
+            if end.is_some() {
+                rest = &rest[1..];
                 self.end_line();
-            } else {
-                return;
             }
         }
+        bytes.len() - rest.len()
     }
 
     fn end_line(&mut self) {
@@ -89,22 +112,32 @@ impl HeadScan {
         // Empty lines before the first one are allowed (RFC 9112, section 2.2).
         self.ended = is_empty && self.lines > 0;
         self.lines += usize::from(!is_empty);
-        let name = self.start.get(..self.length.min(NAME)).unwrap_or_default();
-        self.lengths += usize::from(name.starts_with(b"content-length:"));
-        self.encodings += usize::from(name.starts_with(b"transfer-encoding"));
+        let line = &self.start[..self.length.min(LINE)];
+        if let Some(value) = line.strip_prefix(LENGTH) {
+            self.lengths += 1;
+            self.body = if self.length > LINE { None } else { number(value) };
+        }
+        self.encodings += usize::from(line.starts_with(ENCODING));
         (self.length, self.last) = (0, 0);
     }
 
     /// What is wrong with the head, if it was read to its end.
-    pub(crate) fn fault(&self) -> Option<&'static str> {
+    fn fault(&self) -> Option<&'static str> {
         match self {
             Self { bare_newline: true, .. } => Some("a line of the head ends without CR"),
             Self { lengths: 2.., .. } => Some("two Content-Length fields"),
             Self { encodings: 2.., .. } => Some("two Transfer-Encoding fields"),
             Self { lengths: 1, encodings: 1, .. } => Some("both Content-Length and Transfer-Encoding"),
+            Self { body: None, .. } => Some("the field Content-Length is no plain number"),
             _ => None,
         }
     }
+}
+
+/// The digits of a field's value, with space around them and nothing else.
+fn number(value: &[u8]) -> Option<u64> {
+    let digits = std::str::from_utf8(value.trim_ascii()).ok()?;
+    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
 }
 
 #[cfg(test)]
@@ -117,6 +150,13 @@ mod tests {
         scan.feed(head.as_bytes());
         assert!(scan.ended, "{head:?}");
         scan.fault()
+    }
+
+    /// What is wrong with each head of a connection.
+    fn faults(bytes: &[u8], pieces: usize) -> Vec<Option<&'static str>> {
+        let mut heads = Heads::default();
+        bytes.chunks(pieces).for_each(|piece| heads.feed(piece));
+        heads.read.into()
     }
 
     #[test]
@@ -144,24 +184,31 @@ mod tests {
     }
 
     #[test]
-    fn heads_follow_each_other_and_what_comes_ahead_is_left_alone() {
-        let head = "POST / HTTP/1.1\r\nContent-Length: 3\r\n\r\n";
-        let mut heads = Heads::default();
-        for _ in 0..3 {
-            heads.feed(head.as_bytes());
-            assert_eq!(heads.fault(), None);
-            heads.feed(b"a\nb");
-            heads.has_body(3);
-            heads.next();
+    fn a_length_that_is_no_number_is_a_fault() {
+        for wrong in ["+4", "4, 4", "0x4", "4 4", "99999999999999999999", &format!("{}4", " ".repeat(100)), "-1"] {
+            let head = format!("POST / HTTP/1.1\r\nContent-Length: {wrong}\r\n\r\n");
+            assert_eq!(fault(&head), Some("the field Content-Length is no plain number"), "{wrong}");
         }
-        heads.feed(b"GET / HTTP/1.1\nHost: a\n\n");
-        assert_eq!(heads.fault(), Some("a line of the head ends without CR"));
+    }
+
+    #[test]
+    fn heads_that_come_ahead_are_looked_at_behind_each_body() {
+        let plain = "POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\na\n\nb\n";
+        let bare = Some("a line of the head ends without CR");
+        for pieces in [1, 2, 3, 7, 1_000] {
+            let all = format!("{plain}\r\n{plain}GET / HTTP/1.1\r\n\r\n{plain}GET / HTTP/1.1\nHost: a\n\n{plain}");
+            // Behind one that is refused nothing is read.
+            assert_eq!(faults(all.as_bytes(), pieces), [None, None, None, None, bare], "{pieces}");
+            let chunked = format!("{plain}POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n{plain}");
+            assert_eq!(faults(chunked.as_bytes(), pieces), [None, None], "{pieces}");
+        }
+    }
+
+    #[test]
+    fn a_head_that_was_not_read_is_a_fault() {
         let mut heads = Heads::default();
-        heads.feed(format!("{head}a\nbPOST / HTTP/1.1\r\nContent-").as_bytes());
-        heads.has_body(3);
-        heads.next();
-        heads.feed(b"Length: 3\r\n\r\na\nb");
-        assert_eq!(heads.fault(), None);
+        heads.feed(b"GET / HTTP/1.1\r\n\r\n");
+        assert_eq!((heads.fault(), heads.fault()), (None, Some(BEHIND)));
     }
 
     proptest! {

@@ -98,6 +98,8 @@ impl Listener {
             let is_proven = !door.gate.load().has_token();
             let seat = Arc::new(self.connections.admit(peer.ip(), is_proven));
             tokio::spawn(carry(stream, seat, Arc::clone(door), self.closing.clone()));
+            // What it has sent is read before others are taken: a crowd that waited with it cannot push it out unheard.
+            tokio::task::yield_now().await;
         }
     }
 
@@ -206,4 +208,27 @@ fn set_up(stream: &TcpStream, limits: &ConnectionLimits) {
     }
     #[cfg(not(target_os = "linux"))]
     let _it_has_no_such_option = limits;
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use rustix::net::sockopt;
+
+    /// A client that is gone without a word cannot be made here: that the system is told what to do then, can be seen.
+    #[tokio::test]
+    #[cfg(target_os = "linux")]
+    async fn the_system_gives_up_what_nobody_takes_and_holds_little_of_it() {
+        let socket = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let _client = TcpStream::connect(socket.local_addr().unwrap()).await.unwrap();
+        let (stream, _) = socket.accept().await.unwrap();
+        assert!(!stream.nodelay().unwrap() && sockopt::tcp_user_timeout(&stream).unwrap() == 0, "a void test");
+        let limits = ConnectionLimits { write_time: Duration::from_millis(4_321), ..ConnectionLimits::default() };
+        set_up(&stream, &limits);
+        assert!(stream.nodelay().unwrap());
+        assert_eq!(sockopt::tcp_user_timeout(&stream).unwrap(), 4_321);
+        // The system doubles it for its own needs.
+        assert!(sockopt::socket_send_buffer_size(&stream).unwrap() <= 2 * SENT);
+    }
 }

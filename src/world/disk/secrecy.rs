@@ -258,6 +258,28 @@ mod tests {
     }
 
     #[test]
+    fn a_pipe_is_refused_without_waiting_for_whoever_writes_to_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        let (done, refused) = std::sync::mpsc::channel();
+        std::thread::spawn(move || done.send(read_secret("token", SecretFile::Own(pipe.to_str().unwrap()))));
+        let refused = refused.recv_timeout(std::time::Duration::from_secs(20)).expect("it waits for a writer");
+        assert!(refused.unwrap_err().message.contains("is no regular file"));
+    }
+
+    #[test]
+    fn a_file_of_another_user_is_refused_by_all_but_its_owner() {
+        let (_folder, path) = with_mode(0o600, "s3cret");
+        // Only root gives files away; for others there is nothing to try.
+        let given = rustix::fs::chown(&path, Some(rustix::fs::Uid::from_raw(65_534)), None);
+        if given.is_ok() {
+            assert!(refused(SecretFile::Own(&path)).contains("belongs to user 65534"));
+            assert!(refused(SecretFile::Credential(&path)).contains("belongs to user 65534"));
+        }
+    }
+
+    #[test]
     fn a_descriptor_that_is_not_open_is_a_fault() {
         for number in [0, 1, 2, 999_999, u32::MAX] {
             assert!(read_secret_descriptor("token", number).is_err(), "{number}");

@@ -117,7 +117,6 @@ impl Entered {
         check_kind(&self.parts.headers)?;
         let mut charge = seat.connections().charge();
         let body = arrival::collect(body, seat.connections(), &mut charge).await?;
-        seat.heads().has_body(body.len());
         //= docs/spec.md#http
         //# A body that is no message MUST be answered with status 400 and an error of the protocol.
         let message = read_json(&body)
