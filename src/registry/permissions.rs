@@ -290,11 +290,18 @@ impl Permissions {
     /// The programs of which only something is here that they may, as in what an edit asks for beyond what it did.
     fn grown_programs(&self) -> Vec<String> {
         let kinds = [PROGRAM_NETWORK, PROGRAM_READS, PROGRAM_WRITES, PROGRAM_VARIABLES];
+        // What the pack itself may beyond what it did, its programs may with it.
+        let is_of_pack = |key: &String| {
+            [(PROGRAM_READS, "read "), (PROGRAM_WRITES, "write ")].iter().any(|(kind, of_pack)| {
+                let value = key.strip_prefix(kind).and_then(|rest| rest.split_once('\t'));
+                value.is_some_and(|(_, value)| self.0.contains_key(&format!("{of_pack}{value}")))
+            })
+        };
         let of = |key: &String| {
             let rest = kinds.iter().find_map(|kind| key.strip_prefix(kind))?;
             Some(rest.split_once('\t').map_or(rest, |(program, _)| program).to_owned())
         };
-        let programs: BTreeSet<String> = self.0.keys().filter_map(of).collect();
+        let programs: BTreeSet<String> = self.0.keys().filter(|key| !is_of_pack(key)).filter_map(of).collect();
         let here = programs.into_iter().filter(|program| !self.0.contains_key(&format!("run {program}")));
         here.map(|program| format!("{program:?}{}", self.of_program(&program))).collect()
     }

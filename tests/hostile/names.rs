@@ -3,19 +3,12 @@
 use crate::house::House;
 
 /// What a name may hold that a file system takes.
-const MARKS: [&str; 12] = [
+const MARKS: [&str; 5] = [
     "\n",
-    "\r",
-    "\t",
-    "\u{7f}",
-    "\u{1b}[2J",
-    "\u{1b}]0;x\u{7}",
-    "\u{9b}1m",
-    "\u{202e}",
-    "\u{2066}",
-    "\u{2028}",
-    "\u{200b}",
-    "\n.toolsd/tools.d/other.toml  same  ",
+    "\r\t\u{7f}",
+    "\u{1b}[2J\u{1b}]0;x\u{7}\u{9b}1m",
+    "\u{202e}\u{2066}\u{2028}\u{200b}",
+    "\n.toolsd\\tools.d\\other.toml  same  ",
 ];
 
 /// Each command that tells what a workspace, a layer or the record of trust holds.
@@ -25,8 +18,8 @@ const COMMANDS: [&[&str]; 16] = [
     &["list", "--where"],
     &["list", "--grants"],
     &["doctor"],
-    &["check"],
-    &["test"],
+    &["check", "own", "bad"],
+    &["test", "own"],
     &["call", "nothing"],
     &["read", "notes:///nothing"],
     &["prompt", "nothing"],

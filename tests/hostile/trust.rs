@@ -658,7 +658,7 @@ fn what_follows_from_an_untrusted_file_is_told_once() {
     for call in ["one", "two"] {
         let (code, out, told) = house.run(&["call", call]);
         assert_ne!(code, Some(0));
-        once(&(out + &told), call);
+        once(&format!("{out}{told}"), call);
     }
     let (_, out, _) = house.run(&["doctor", "--format", "json"]);
     let found: Value = serde_json::from_str(&out).unwrap();

@@ -11,16 +11,21 @@ fn refused(registry: &Registry) -> Vec<Finding> {
     for one in &registry.refused {
         let name = format!("the {} `{}`", one.part.name(), one.name);
         match groups.iter_mut().find(|(first, _)| first.pack == one.pack && first.why.message == one.why.message) {
-            // A pack that is refused as a whole takes all its parts with it.
-            Some((first, _)) if first.part == Part::Pack => {}
             Some((_, names)) => names.push(name),
+            // A pack that is refused as a whole is named by itself, with its parts behind it.
+            None if one.part == Part::Pack => groups.push((one, Vec::new())),
             None => groups.push((one, vec![name])),
         }
     }
     let told = groups.into_iter().map(|(first, names)| {
-        let of = if first.part == Part::Pack { String::new() } else { format!(" of the pack `{}`", first.pack) };
-        let verb = if names.len() == 1 { "is" } else { "are" };
-        let what = format!("{}{of} {verb} not served: {}", names.join(", "), first.why.message);
+        let (pack, parts) = (format!("the pack `{}`", first.pack), names.join(", "));
+        let who = match (first.part, names.len()) {
+            (Part::Pack, 0) => format!("{pack} is"),
+            (Part::Pack, _) => format!("{pack}, with {parts}, is"),
+            (_, 1) => format!("{parts} of {pack} is"),
+            _ => format!("{parts} of {pack} are"),
+        };
+        let what = format!("{who} not served: {}", first.why.message);
         let next = match (is_withheld(&first.why), first.part) {
             (true, _) => first.why.help.clone().unwrap_or_default(),
             (false, Part::Pack) => "`toolsd check` shows all that is wrong with it".to_owned(),

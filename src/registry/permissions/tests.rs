@@ -33,9 +33,7 @@ fn within(table: &str, line: &str) -> String {
         }
         "[tool.on.NAME]" => {
             let effect = if line.starts_with("effect") { "" } else { "effect = \"pure\"\n" };
-            format!(
-                "{TOOL}effect = \"writes\"\ndispatch = \"do\"\n[tool.on.one]\ndescription = \"x\"\n{effect}{line}\n"
-            )
+            format!("{TOOL}dispatch = \"do\"\n[tool.on.one]\ndescription = \"x\"\n{effect}{line}\n")
         }
         _ => unreachable!("{table}"),
     }
@@ -167,6 +165,7 @@ const WORDS: &[(&str, &[&str])] = &[
             "destructive",
             "idempotent",
             "open_world",
+            "requires_client",
             "ask",
             "meta",
             "icons",
