@@ -80,6 +80,16 @@ fn a_dry_run_says_where_it_ends() {
     assert_eq!(yard.git(&["rev-parse", "HEAD"]), before);
 }
 
+//= docs/spec.md#git
+//= type=test
+//# A verb that only looks MUST tell that it does not see what the call has written and not kept yet.
+#[test]
+fn what_is_staged_git_does_not_see_and_says_so() {
+    let yard = Yard::with_repository();
+    let told = yard.call("write_and_look", &json!({})).to_string();
+    assert!(told.contains("is not on the disk yet: git does not see it"), "{told}");
+}
+
 #[test]
 fn run_sends_to_the_verbs_of_git() {
     let yard = Yard::with_repository();
