@@ -6,6 +6,8 @@
 mod answers;
 #[path = "support/mod.rs"]
 mod support;
+#[path = "git/told.rs"]
+mod told;
 #[path = "hostile/yard.rs"]
 mod yard;
 
@@ -84,7 +86,7 @@ fn what_is_left_out_is_told() {
         "hooks do not run: pre-commit",
         "the commit is not signed",
         "includes `more`; it is not read",
-        "submodules are left out",
+        "submodules are not looked into",
     ] {
         assert!(told.contains(part), "{part}: {told}");
     }

@@ -121,6 +121,10 @@ fn spoken(session: &mut Session<'_>, verb: &Verb, mut said: Said, options: &Map)
         };
         asked.time = Duration::try_from_secs_f64(seconds).unwrap_or(session::LONGEST).min(session::LONGEST);
     }
+    if verb.name == "commit" {
+        // That one has moved, git sees by itself; what was changed in one, another git in it would.
+        session.settings.push(("diff.ignoreSubmodules".to_owned(), "dirty".to_owned()));
+    }
     let done = submodules::run(session, verb, said, options, &asked)?;
     finish(session, &asked, done, checks(options))
 }

@@ -295,6 +295,29 @@ fn nothing_in_a_repository_holds_the_host() {
     }
 }
 
+//= docs/spec.md#git
+//= type=test
+//# A verb that finds the lock of another git on the index MUST be tried again for a moment before it fails.
+#[test]
+fn a_lock_that_goes_soon_is_waited_for() {
+    let yard = Yard::with_repository();
+    yard.put("b.txt", "b\n");
+    let lock = yard.workspace().join(".git/index.lock");
+    fs::write(&lock, "").unwrap();
+    let adding = yard
+        .command(&["call", "act_git", &json!({ "verb": "add", "options": { "all": true } }).to_string()])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_millis(900));
+    fs::remove_file(&lock).unwrap();
+    let told = String::from_utf8(adding.wait_with_output().unwrap().stdout).unwrap();
+    assert!(told.contains("\"code\"") && !told.contains("error\""), "{told}");
+}
+
+//= docs/spec.md#git
+//= type=test
+//# Verbs that change a repository MUST run one after the other, also those of other processes of the host; waiting MUST end with the call.
 #[test]
 fn a_writer_waits_for_the_other() {
     let yard = Yard::with_repository();

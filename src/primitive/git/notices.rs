@@ -5,6 +5,10 @@ use super::verb::Verb;
 use crate::world::path;
 use crate::world::run::Needs;
 
+/// What is told where files are added beside submodules.
+pub(super) const NOT_LOOKED_INTO: &str =
+    "submodules are not looked into: git would start itself in them; one that moved is added";
+
 /// Verbs that make commits.
 const COMMITTING: [&str; 5] = ["cherry_pick", "commit", "merge", "rebase", "revert"];
 
@@ -91,8 +95,14 @@ pub(super) fn of(session: &Session<'_>, verb: &Verb) -> Vec<String> {
         found.push(format!("the repository's configuration includes `{}`; it is not read", include.value));
     }
     let there = |name: &str| matches!(session.world.stat(&path::join(&repository.top, name)), Ok(Some(_)));
-    if there(".gitmodules") && matches!(verb.name, "status" | "diff" | "add" | "commit" | "switch") {
-        found.push("submodules are left out: git would start itself in them".to_owned());
+    if there(".gitmodules") {
+        match verb.name {
+            "add" | "commit" => found.push(NOT_LOOKED_INTO.to_owned()),
+            "status" | "diff" | "switch" => {
+                found.push("submodules are left out: git would start itself in them".to_owned());
+            }
+            _ => {}
+        }
     }
     if verb.needs == Needs::ReadGit {
         //= docs/spec.md#git

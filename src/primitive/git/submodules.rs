@@ -1,7 +1,8 @@
-//! Adding files where submodules are: git would start itself in each of them, by the configuration that it has there. So
-//! the files are listed, and the submodules left out.
+//! Adding files where submodules are: git would start itself in each that has not moved, by the configuration that it has
+//! there, and find nothing to add. So what is to be added is listed: such a submodule is not on the list.
 
 use super::arguments::Said;
+use super::notices::NOT_LOOKED_INTO;
 use super::session::{Session, command};
 use super::verb::Verb;
 use super::{turn, words};
@@ -11,12 +12,9 @@ use crate::world::repository::Done;
 use crate::world::run::{Command, Processes};
 use std::collections::BTreeSet;
 
-/// What is told of it.
-const LEFT_OUT: &str = "submodules are left out: git would start itself in them";
-
 //= docs/spec.md#git
-//# `add` and `commit` MUST work beside submodules, leave them as they are, and say so.
-/// Runs a command; if git stopped at a submodule, without those.
+//# `add` and `commit` MUST do beside submodules what git does, without a look into those, and say so.
+/// Runs a command; if git stopped at a submodule, without a look into those.
 pub(super) fn run(session: &mut Session<'_>, verb: &Verb, said: Said, options: &Map, asked: &Command) -> Result<Done> {
     let done = turn::run(session, asked)?;
     let is_on = |name: &str| matches!(options.get(name), Some(Value::Bool(true)));
@@ -24,8 +22,8 @@ pub(super) fn run(session: &mut Session<'_>, verb: &Verb, said: Said, options: &
     if !may_stop || done.ran.code == 0 || !String::from_utf8_lossy(&done.ran.errors).contains("in submodule") {
         return Ok(done);
     }
-    if !session.notices.iter().any(|notice| notice == LEFT_OUT) {
-        session.notices.push(LEFT_OUT.to_owned());
+    if !session.notices.iter().any(|notice| notice == NOT_LOOKED_INTO) {
+        session.notices.push(NOT_LOOKED_INTO.to_owned());
     }
     let is_commit = verb.name == "commit";
     let mut which = vec!["--modified", "--deleted"];
@@ -43,44 +41,23 @@ pub(super) fn run(session: &mut Session<'_>, verb: &Verb, said: Said, options: &
         if added.ran.code != 0 {
             return Ok(added);
         }
-        let words = said.words.into_iter().filter(|word| word != "--all").collect();
-        let asked = words_of(
-            session,
-            verb,
-            Said { words, ..Said { input: said.input, index: said.index, ..Said::default() } },
-            options,
-        )?;
+        let left = said.words.into_iter().filter(|word| word != "--all").collect();
+        let said = Said { words: left, input: said.input, index: said.index, ..Said::default() };
+        let asked = words(session, verb, said, options)?;
         return turn::run(session, &asked);
     }
     Ok(done)
 }
 
-fn words_of(session: &Session<'_>, verb: &Verb, said: Said, options: &Map) -> Result<Command> {
-    words(session, verb, said, options)
-}
-
-/// The files in question, from the top, without submodules.
+/// What is to be added, from the top; of submodules those that moved.
 fn files(session: &Session<'_>, which: &[&str], paths: &[String], is_whole: bool) -> Result<BTreeSet<String>> {
-    let of = |words: &[&str]| {
-        // Without paths the whole working tree is meant, wherever the call is.
-        let up: String = session.repository.prefix().split_terminator('/').map(|_| "../").collect();
-        let top = if paths.is_empty() && is_whole && !up.is_empty() { vec![up.as_str()] } else { Vec::new() };
-        let paths = paths.iter().map(String::as_str).chain(top);
-        let all: Vec<&str> = ["ls-files", "-z", "--full-name"]
-            .into_iter()
-            .chain(words.iter().copied())
-            .chain(["--"])
-            .chain(paths)
-            .collect();
-        session.names(&all)
-    };
-    let staged = of(&["--stage"])?;
-    let submodules = staged.iter().filter(|entry| entry.starts_with("160000 "));
-    let submodules: BTreeSet<&str> =
-        submodules.filter_map(|entry| entry.split_once('\t')).map(|(_, name)| name).collect();
-    // A repository in a folder, known or not, is shown as that folder.
-    let is_file = |name: &String| !name.ends_with('/') && !submodules.contains(name.as_str());
-    Ok(of(which)?.into_iter().filter(is_file).collect())
+    // Without paths the whole working tree is meant, wherever the call is.
+    let up: String = session.repository.prefix().split_terminator('/').map(|_| "../").collect();
+    let top = if paths.is_empty() && is_whole && !up.is_empty() { Some(up.as_str()) } else { None };
+    let words = ["ls-files", "-z", "--full-name"].into_iter().chain(which.iter().copied()).chain(["--"]);
+    let words: Vec<&str> = words.chain(paths.iter().map(String::as_str)).chain(top).collect();
+    // A repository in a folder that git does not know is shown as that folder.
+    Ok(session.names(&words)?.into_iter().filter(|name| !name.ends_with('/')).collect())
 }
 
 /// Adds these files and no other.

@@ -1,0 +1,191 @@
+//! What a caller is told: what failed and why, what was not done, what was left out.
+
+use crate::yard::Yard;
+use serde_json::{Value, json};
+use std::fs;
+use toolsd::primitive::git::reading;
+use toolsd::primitive::git::verb::OptionKind;
+
+//= docs/spec.md#git
+//= type=test
+//# A verb that fails MUST tell its exit code and what git said on both streams; what is cut MUST be told.
+#[test]
+fn a_verb_that_fails_says_what_git_said() {
+    let yard = Yard::with_repository();
+    let nothing = yard.act("commit", &json!({ "message": "x" }))["error"].to_string();
+    assert!(nothing.contains("ended with 1") && nothing.contains("nothing to commit"), "{nothing}");
+    yard.git(&["checkout", "-q", "-b", "side"]);
+    for number in 0..200 {
+        yard.put(&format!("{number:03}-a-file-with-a-long-name.txt"), "one\n");
+    }
+    yard.put("a.txt", "side\n");
+    yard.commit("side");
+    yard.git(&["checkout", "-q", "main"]);
+    for number in 0..200 {
+        yard.put(&format!("{number:03}-a-file-with-a-long-name.txt"), "two\n");
+    }
+    yard.put("a.txt", "main\n");
+    yard.commit("main");
+    let conflict = yard.act("merge", &json!({ "ref": "side" }))["error"].to_string();
+    assert!(conflict.contains("CONFLICT") && conflict.contains("ended with 1"), "{conflict}");
+    assert!(conflict.contains("… (cut: ") && conflict.contains(" bytes more)"), "{conflict}");
+    let code = yard.act("merge_abort", &json!({}))["code"].clone();
+    assert_eq!(code, 0);
+}
+
+//= docs/spec.md#git
+//= type=test
+//# What the host itself sets in the configuration of a repository MUST be reported.
+#[test]
+fn what_is_set_and_what_is_not_run_is_told() {
+    let yard = Yard::with_repository();
+    let told = yard.act("sparse_checkout", &json!({ "patterns": ["/*"] }))["notices"].to_string();
+    assert!(told.contains("extensions.worktreeConfig was set"), "{told}");
+    assert!(!yard.act("sparse_checkout", &json!({ "patterns": ["/*"] }))["notices"].to_string().contains("was set"));
+    for hook in ["pre-commit", "post-checkout", "pre-push", "reference-transaction", "post-index-change"] {
+        yard.program(&format!("workspace/.git/hooks/{hook}"), "exit 1\n");
+    }
+    for (verb, options, hooks) in [
+        (
+            "commit",
+            json!({ "allow_empty": true, "message": "x" }),
+            "post-index-change, pre-commit, reference-transaction",
+        ),
+        (
+            "switch",
+            json!({ "create": "new", "ref": "HEAD" }),
+            "post-checkout, post-index-change, reference-transaction",
+        ),
+        ("tag", json!({ "name": "t" }), "reference-transaction"),
+        ("add", json!({ "all": true }), "post-index-change"),
+    ] {
+        let told = yard.act(verb, &options);
+        assert_eq!(told["notices"], json!([format!("hooks do not run: {hooks}")]), "{verb}: {told}");
+    }
+    assert_eq!(yard.act("hash_object", &json!({ "content": "x" }))["notices"], json!([]));
+}
+
+//= docs/spec.md#writes
+//= type=test
+//# A dry run MUST NOT change a file nor run a program that changes something.
+#[test]
+fn a_dry_run_says_where_it_ends() {
+    let yard = Yard::with_repository();
+    let before = yard.git(&["rev-parse", "HEAD"]);
+    let arguments = json!({ "path": "notes/1.md" }).to_string();
+    let output = yard.command(&["call", "keep_file", &arguments, "--dry-run"]).output().unwrap();
+    let told = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(told.contains("a dry run ends before `git add"), "{told}");
+    assert!(!yard.workspace().join("notes").exists());
+    assert_eq!(yard.git(&["rev-parse", "HEAD"]), before);
+}
+
+//= docs/spec.md#git
+//= type=test
+//# A verb that only looks MUST tell that it does not see what the call has written and not kept yet.
+#[test]
+fn what_is_staged_git_does_not_see_and_says_so() {
+    let yard = Yard::with_repository();
+    let told = yard.call("write_and_look", &json!({})).to_string();
+    assert!(told.contains("is not on the disk yet: git does not see it"), "{told}");
+}
+
+#[test]
+fn run_sends_to_the_verbs_of_git() {
+    let yard = Yard::with_repository();
+    let told = yard.call("run_git_by_run", &json!({})).to_string();
+    assert!(told.contains("`run` does not run `git`"), "{told}");
+    assert!(told.contains("git_read(VERB)") && told.contains("git = \\\"read\\\""), "{told}");
+}
+
+/// What no answer may contain: in names, and in what files hold, of which no commit knows.
+const MARKER: &str = "marker-without-a-grant";
+
+/// Each verb that looks, with each of its options, and with two at a time where more is looked at.
+fn looks() -> Vec<Value> {
+    let mut found = Vec::new();
+    for verb in reading().filter(|verb| !verb.words.is_empty()) {
+        let value = |name: &str, kind: OptionKind| match kind {
+            OptionKind::Flag(_) => json!(true),
+            OptionKind::Number(_) | OptionKind::Entry => json!(3),
+            OptionKind::OneOf(_, known) => json!(known[known.len() - 1]),
+            OptionKind::FullRef => json!("HEAD"),
+            OptionKind::Ref | OptionKind::RefOf(_) | OptionKind::Refs | OptionKind::RefsOf(_) => json!("HEAD"),
+            OptionKind::Names => json!("refs/heads"),
+            OptionKind::Date(_) => json!("2001-01-01"),
+            OptionKind::Format(_) => json!("%H"),
+            OptionKind::RefFormat(_) => json!("%(refname)"),
+            OptionKind::Sort(_) => json!("refname"),
+            OptionKind::Index => json!("own"),
+            OptionKind::Paths if name == "paths" => json!(["."]),
+            OptionKind::Paths | OptionKind::Files | OptionKind::Path => json!(["pub/a.md", "private/new"]),
+            OptionKind::Text("-L") => json!("1,1"),
+            _ => json!("marker"),
+        };
+        let mut needed = json!({});
+        for option in verb.options().filter(|option| option.is_required) {
+            needed[option.name] = value(option.name, option.kind);
+        }
+        let options: Vec<_> = verb.options().collect();
+        for (at, one) in options.iter().enumerate() {
+            let few = matches!(verb.name, "status" | "files" | "diff" | "grep" | "check_ignore");
+            for other in options[at..].iter().take(if few { usize::MAX } else { 1 }) {
+                let mut given = needed.clone();
+                given[one.name] = value(one.name, one.kind);
+                given[other.name] = value(other.name, other.kind);
+                found.push(json!({ "verb": verb.name, "options": given, "reads": true }));
+            }
+        }
+        found.push(json!({ "verb": verb.name, "options": needed, "reads": true }));
+    }
+    found
+}
+
+//= docs/spec.md#git
+//= type=test
+//# What is found in the working tree where no grant to read covers it MUST NOT be named, and the answer MUST tell how many such files were left out.
+#[test]
+fn nothing_that_is_not_granted_is_named_or_shown() {
+    let yard = Yard::with_repository();
+    yard.put("pub/a.md", "one\n");
+    yard.put("private/known.txt", "known\n");
+    yard.put(".gitignore", "*.log\n");
+    yard.commit("two");
+    // None of this is in a commit or in the index.
+    for name in ["private/known.txt", "a.txt"] {
+        yard.put(name, &format!("{MARKER}\n"));
+    }
+    for name in [MARKER, "private/new", "private/deep/new", "new/new", "x.log"] {
+        yard.put(&format!("{name}-{MARKER}"), &format!("{MARKER}\n"));
+    }
+    yard.put(&format!("other-{MARKER}/deep/file"), "x");
+    yard.put(&format!("private/{MARKER}.log"), "x");
+    yard.put("private/.gitignore", &format!("{MARKER}\nnew*\n"));
+    yard.put("pub/new.md", "new\n");
+    let plain = yard.git(&["status", "--porcelain", "-uall"]);
+    assert!(plain.contains(MARKER), "the attack is void");
+    let questions = looks();
+    let answers = yard.call_of("narrow", "narrow_all", &json!({ "questions": questions }));
+    let answers = answers.as_array().unwrap_or_else(|| panic!("{answers}"));
+    let mut faults = Vec::new();
+    for (question, told) in questions.iter().zip(answers) {
+        let mut told = told.clone();
+        // What was asked for may be repeated.
+        if let Some(text) = told.get_mut("error") {
+            *text = json!(text.as_str().unwrap_or_default().replace(&question["options"].to_string(), ""));
+        }
+        if told.to_string().contains(MARKER) {
+            faults.push(format!("{question}: {told}"));
+        }
+    }
+    assert!(faults.is_empty(), "{} of {}:\n{}", faults.len(), questions.len(), faults.join("\n"));
+    let status = json!([{ "verb": "status", "options": { "porcelain": "v1", "untracked": "all" }, "reads": true }]);
+    let told = yard.call_of("narrow", "narrow_all", &json!({ "questions": status }))[0].clone();
+    assert_eq!(told["text"], "?? pub/new.md\n", "{told}");
+    let left = plain.lines().count() - 1;
+    assert!(told["notices"].to_string().contains(&format!("{left} files are left out")), "{left}: {told}");
+    // Whoever may read all is told of all.
+    let all = yard.look("status", &json!({ "porcelain": "v1", "untracked": "all" }));
+    assert_eq!(all["text"], json!(plain), "{all}");
+    fs::remove_dir_all(yard.workspace().join("private")).unwrap();
+}
