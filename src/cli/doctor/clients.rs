@@ -98,7 +98,7 @@ fn judged(disk: &Disk, client: &str, file: &str, name: &str, server: &Json) -> F
     let command = server.get("command").and_then(Json::as_str).unwrap_or_default();
     // The client finds it in a `PATH` of its own; which that is, nobody else knows.
     let program = match disk.program(command) {
-        Ok(program) => program,
+        Ok(program) => program.path,
         Err(fault) => {
             let next = fault.help.clone().unwrap_or_default();
             let next =

@@ -3,6 +3,7 @@
 use super::grants::folders;
 use super::{GRANT_ROOT, Granted, undeclared};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::world::path;
 use crate::world::run::{Command, Confinement, Git, Needs, Processes, ProgramFile, ProgramGrant};
 
 /// Beginnings and whole names of variables that choose other programs, libraries or code. No grant covers them.
