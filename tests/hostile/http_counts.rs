@@ -97,7 +97,10 @@ fn a_call_that_is_worked_on_outlasts_those_that_nobody_reads() {
         assert!(!working.is_closed(), "the call came to nothing");
     }
     pause();
-    let mut crowd: Vec<Raw> = (0..3).map(|_| deaf(&server)).collect();
+    // Calls that are worked on, too, and whose words nobody takes.
+    let meta = json!({ "io.modelcontextprotocol/logLevel": "error" });
+    let flood = json!({ "name": "flood_pot", "arguments": {}, "_meta": meta });
+    let mut crowd: Vec<Raw> = (0..3).map(|_| Raw::saying(&server, &call_of(&server, flood.clone(), ""))).collect();
     // Until nothing moves any more, because nobody reads.
     std::thread::sleep(WATCH);
     let mut newcomer = caller(&server);
