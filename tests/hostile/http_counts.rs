@@ -265,6 +265,26 @@ fn who_reads_slowly_is_not_cut() {
     others_are_served(&server, false);
 }
 
+//= docs/spec.md#http
+//= type=test
+//# A connection whose client takes nothing of what is sent to it MUST be closed.
+#[test]
+fn who_sends_and_takes_nothing_is_cut() {
+    let goes_on = |limits: &str, time: Duration| {
+        let (_home, server) = limited(limits, false);
+        let mut deaf = deaf(&server);
+        let end = Instant::now() + time;
+        // The beginning of another request, a byte at a time: the reset that ends it is seen when one cannot be sent.
+        while deaf.say("\r\n") && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        others_are_served(&server, false);
+        Instant::now() >= end
+    };
+    assert!(goes_on(&format!("write_ms = {NEVER}"), Duration::from_secs(2)), "a void attack");
+    assert!(!goes_on("write_ms = 300", PATIENCE), "it is not cut");
+}
+
 /// Bytes that the system holds on the server's side of a connection, sent and not taken.
 #[cfg(target_os = "linux")]
 fn held_by_the_system(raw: &Raw) -> u64 {
