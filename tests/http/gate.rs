@@ -54,6 +54,9 @@ fn a_request_without_the_token_is_refused() {
     assert_eq!(with("Bearer secret").status, 200);
     let refused = with("Bearer other");
     assert_eq!((refused.status, refused.header("www-authenticate")), (401, Some("Bearer")));
+    for other in ["Bearer secre", "Bearer secrets", "Bearer SECRET", "Bearer", "Bearer ", "Basic secret", "secret"] {
+        assert_eq!(with(other).status, 401, "{other}");
+    }
     assert_eq!(server.ask("tools/list", json!({})).status, 401);
     assert_eq!(server.send("GET", &[], "").status, 401);
     assert_eq!(server.send("DELETE", &[], "").status, 401);
