@@ -72,6 +72,13 @@ effect = "pure"
 fails = { code = "guard.time" }
 
 [[tool]]
+name = "flood_pot"
+description = "Tells of the water in a pot, again and again without an end."
+effect = "pure"
+[[tool.example]]
+fails = { code = "guard.time" }
+
+[[tool]]
 name = "name_pot"
 description = "Names a pot, in the region that a balancer reads from a header."
 text = "named"
@@ -103,6 +110,11 @@ fn simmer_pot(args) {
     let steps = 0;
     for step in range(0, 400000) { steps += 1; }
     "done"
+}
+fn flood_pot(args) {
+    let water = "x";
+    for doubling in range(0, 16) { water += water; }
+    while true { log("error", water) }
 }
 fn watch_pot(args) {
     progress(1, 2);

@@ -144,7 +144,7 @@ fn limits(service: &Service) -> mcp::ConnectionLimits {
         body_pause: time(said.body_pause_ms, usual.body_pause),
         write_time: time(said.write_ms, usual.write_time),
         idle_time: time(said.idle_ms, usual.idle_time),
-        pending_bytes: count(said.pending_mb.map(|megabytes| megabytes.saturating_mul(1 << 20)), usual.pending_bytes),
+        pending_bytes: count(said.pending_mb.map(|megabytes| megabytes << 20), usual.pending_bytes),
     }
 }
 

@@ -51,6 +51,8 @@ impl<'de> DeserializeSeed<'de> for Strict<'_> {
     type Value = Json;
 
     fn deserialize<D: serde::Deserializer<'de>>(self, reader: D) -> Result<Json, D::Error> {
+        //= docs/spec.md#protocol
+        //# A message with more than 500,000 values MUST be refused.
         match self.0.get().checked_sub(1) {
             Some(left) => self.0.set(left),
             None => return Err(D::Error::custom("too many values")),
@@ -162,6 +164,9 @@ mod tests {
         assert!(matches!(read_json(&utf16), Err(Unreadable::Syntax(_))));
     }
 
+    //= docs/spec.md#protocol
+    //= type=test
+    //# A message with more than 500,000 values MUST be refused.
     #[test]
     fn what_has_too_many_values_is_refused() {
         let list = |count: usize| format!("[{}0]", "0,".repeat(count - 1));

@@ -293,6 +293,8 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for Wire<R> {
             let outlet = Arc::clone(&self.outlet);
             //= docs/spec.md#protocol
             //# Reading MUST pause while too many requests wait.
+            //= docs/spec.md#protocol
+            //# Reading MUST pause while too much waits for a client that does not read.
             let reads = self.waiting_bytes < WAITING && !outlet.is_choked();
             let is_full = !outlet.has_room();
             tokio::select! {

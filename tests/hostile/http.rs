@@ -285,6 +285,8 @@ fn answers_that_nobody_takes_are_bounded() {
     assert!(never.is_none(), "a void attack: {never:?}");
     assert_eq!(refused.header("retry-after"), Some("1"));
     assert!(refused.body.len() < 1_024);
+    // A request without a body adds nothing to what waits, but its answer would.
+    assert_eq!(server.send("GET", &[], "").status, 503);
     drop(crowd);
     let end = Instant::now() + PATIENCE;
     while ask(&server).status != 200 {

@@ -97,7 +97,10 @@ fn a_call_that_is_worked_on_outlasts_those_that_nobody_reads() {
         assert!(!working.is_closed(), "the call came to nothing");
     }
     pause();
-    let mut crowd: Vec<Raw> = (0..3).map(|_| deaf(&server)).collect();
+    // Calls that are worked on, too, and whose words nobody takes.
+    let meta = json!({ "io.modelcontextprotocol/logLevel": "error" });
+    let flood = json!({ "name": "flood_pot", "arguments": {}, "_meta": meta });
+    let mut crowd: Vec<Raw> = (0..3).map(|_| Raw::saying(&server, &call_of(&server, flood.clone(), ""))).collect();
     // Until nothing moves any more, because nobody reads.
     std::thread::sleep(WATCH);
     let mut newcomer = caller(&server);
@@ -262,6 +265,26 @@ fn who_reads_slowly_is_not_cut() {
     others_are_served(&server, false);
 }
 
+//= docs/spec.md#http
+//= type=test
+//# A connection whose client takes nothing of what is sent to it MUST be closed.
+#[test]
+fn who_sends_and_takes_nothing_is_cut() {
+    let goes_on = |limits: &str, time: Duration| {
+        let (_home, server) = limited(limits, false);
+        let mut deaf = deaf(&server);
+        let end = Instant::now() + time;
+        // The beginning of another request, a byte at a time: the reset that ends it is seen when one cannot be sent.
+        while deaf.say("\r\n") && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        others_are_served(&server, false);
+        Instant::now() >= end
+    };
+    assert!(goes_on(&format!("write_ms = {NEVER}"), Duration::from_secs(2)), "a void attack");
+    assert!(!goes_on("write_ms = 300", PATIENCE), "it is not cut");
+}
+
 /// Bytes that the system holds on the server's side of a connection, sent and not taken.
 #[cfg(target_os = "linux")]
 fn held_by_the_system(raw: &Raw) -> u64 {
@@ -330,7 +353,11 @@ fn what_is_sent_ahead_is_looked_at_too() {
     }
     let (_home, server) = limited("", false);
     let plain = call(&server, "list_pots", "");
-    let mut raw = Raw::saying(&server, &plain.repeat(50));
+    // Lines of a body are none of the next head.
+    let (head, body) = plain.split_once("\r\n\r\n").unwrap();
+    let longer =
+        format!("{}\r\n\r\n\n{body}\n\n", head.replace(&body.len().to_string(), &(body.len() + 3).to_string()));
+    let mut raw = Raw::saying(&server, &(plain + &longer).repeat(25));
     for at in 0..50 {
         assert_eq!(raw.answer().0, 200, "{at}");
     }

@@ -112,6 +112,8 @@ fn odd_bodies() -> Vec<Vec<u8>> {
     for depth in [129, 1_000, 100_000] {
         bodies.push(plain.replacen("\"arguments\":{", &deep(depth), 1).into_bytes());
     }
+    let many = format!("\"arguments\":{{\"a\":[{}0]", "0,".repeat(600_000));
+    bodies.push(plain.replacen("\"arguments\":{", &many, 1).into_bytes());
     bodies.push([b"\xef\xbb\xbf".as_slice(), plain.as_bytes()].concat());
     bodies.push(plain.encode_utf16().flat_map(u16::to_le_bytes).collect());
     bodies.push(plain.encode_utf16().flat_map(u16::to_be_bytes).collect());

@@ -247,7 +247,7 @@ fn told_without_an_ear(house: &House, line: &[u8], bytes: usize) -> (Child, usiz
 
 //= docs/spec.md#protocol
 //= type=test
-//# Reading MUST pause while too many requests wait.
+//# Reading MUST pause while too much waits for a client that does not read.
 #[test]
 fn a_client_that_never_reads_costs_no_memory_whatever_it_sends() {
     let house = House::new();
@@ -271,6 +271,25 @@ fn a_client_that_never_reads_costs_no_memory_whatever_it_sends() {
         child.kill().unwrap();
         child.wait().unwrap();
     }
+}
+
+//= docs/spec.md#protocol
+//= type=test
+//# A message with more than 500,000 values MUST be refused.
+#[test]
+fn a_message_of_many_values_costs_no_memory() {
+    let house = House::new();
+    let mut client = house.serve(&["calm"]);
+    // Two bytes each, and many times that once they are read.
+    let values = vec!["0"; 7_000_000].join(",");
+    let call = format!(
+        r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"echo","arguments":{{"text":[{values}]}}}}}}"#
+    );
+    client.send(&call);
+    let refused = client.hear().expect("the server lives");
+    assert!(refused["error"]["message"].as_str().unwrap().contains("at most 500000 values"), "{refused}");
+    client.is_well();
+    assert!(client.peak_memory().is_none_or(|peak| peak < MEMORY), "{:?} MB", client.peak_memory());
 }
 
 #[test]

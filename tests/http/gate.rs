@@ -19,7 +19,14 @@ fn foreign_hosts_and_origins_are_refused() {
     for host in ["localhost", "127.0.0.1:1", "[::1]:1", "pots.example", "pots.example:443"] {
         assert_eq!(status("Host", host), 200, "{host}");
     }
-    for origin in ["https://evil.example", "null", "https://app.example:8443", "http://app.example", "file://"] {
+    for origin in [
+        "https://evil.example",
+        "null",
+        "https://app.example:8443",
+        "http://app.example",
+        "http://app.example:443",
+        "file://",
+    ] {
         assert_eq!(status("Origin", origin), 403, "{origin}");
     }
     for origin in ["http://localhost:6274", "http://127.0.0.1", "https://app.example"] {
@@ -54,6 +61,9 @@ fn a_request_without_the_token_is_refused() {
     assert_eq!(with("Bearer secret").status, 200);
     let refused = with("Bearer other");
     assert_eq!((refused.status, refused.header("www-authenticate")), (401, Some("Bearer")));
+    for other in ["Bearer secre", "Bearer secrets", "Bearer SECRET", "Bearer", "Bearer ", "Basic secret", "secret"] {
+        assert_eq!(with(other).status, 401, "{other}");
+    }
     assert_eq!(server.ask("tools/list", json!({})).status, 401);
     assert_eq!(server.send("GET", &[], "").status, 401);
     assert_eq!(server.send("DELETE", &[], "").status, 401);

@@ -1,7 +1,7 @@
 //! Secrets of a server: where they come from, who can read them, what happens when they change.
 
 use crate::client::Server;
-use crate::home::Home;
+use crate::home::{Home, output_in_time};
 use crate::{limit, pots, pots_limited, serve};
 use serde_json::json;
 use std::fs::{Permissions, set_permissions};
@@ -83,6 +83,19 @@ fn a_file_that_others_read_is_refused_with_the_mend() {
     refused("--token-file", "link", "token file link is a symbolic link");
     refused("--token-file", "packs", "is no regular file");
     refused("--token-file", "gone", "cannot be read");
+    assert!(Command::new("mkfifo").arg(home.workspace().join("pipe")).status().unwrap().success());
+    // Nobody writes to it: whoever opens it to read would wait.
+    refused("--token-file", "pipe", "is no regular file");
+    refused("--token-file", "/dev/zero", "is no regular file");
+    for (name, text, why) in [
+        ("empty", String::new(), "is empty"),
+        ("two", format!("{TOKEN}\n{TOKEN}\n"), "has more than one line"),
+        ("huge", TOKEN.repeat(100_000), "has more than 16384 bytes"),
+    ] {
+        secret(&home, name, &text);
+        refused("--token-file", name, why);
+        refused("--state-key-file", name, why);
+    }
     refused("--state-key-file", path, "shorter than 32 bytes");
     for mode in [0o640, 0o604, 0o644, 0o660, 0o666] {
         set_permissions(&file, Permissions::from_mode(mode)).unwrap();
@@ -114,6 +127,31 @@ fn a_state_key_comes_from_a_file_too() {
     assert!(call(&second, Some(state))["result"]["inputRequests"]["step2"].is_object());
 }
 
+#[test]
+fn a_variable_is_warned_of_and_so_is_a_token_that_can_be_guessed() {
+    let home = pots();
+    let file = secret(&home, "token", TOKEN);
+    let short = secret(&home, "short", "short");
+    // An address that is none ends it once the secrets are found.
+    let told = |options: &[&str], variables: &[(&str, &str)]| {
+        let mut command = home.command();
+        command.args(["serve", "--http", "nowhere"]).args(options).envs(variables.iter().copied());
+        let said = output_in_time(&mut command);
+        assert_eq!(said.status.code(), Some(2));
+        let told = String::from_utf8(said.stderr).unwrap();
+        assert!(!told.contains(TOKEN) && !told.contains(KEY) && told.contains("`nowhere`"), "{told}");
+        told
+    };
+    let (file, short) = (file.to_str().unwrap(), short.to_str().unwrap());
+    let token = ("TOOLSD_HTTP_TOKEN", TOKEN);
+    assert!(told(&[], &[token]).contains("came by `TOOLSD_HTTP_TOKEN`"));
+    assert!(told(&[], &[("TOOLSD_STATE_KEY", KEY)]).contains("came by `TOOLSD_STATE_KEY`"));
+    assert!(told(&["--token-file", file], &[token]).contains("`TOOLSD_HTTP_TOKEN` is not used"));
+    assert!(told(&["--token-file", short], &[]).contains("it can be guessed"));
+    let quiet = told(&["--token-file", file], &[]);
+    assert!(!quiet.contains("WARN"), "{quiet}");
+}
+
 /// What another process of the same user reads of a process.
 fn spied(id: u32, what: &str, user: Option<u32>) -> Option<Vec<u8>> {
     let mut cat = Command::new("cat");
@@ -122,6 +160,17 @@ fn spied(id: u32, what: &str, user: Option<u32>) -> Option<Vec<u8>> {
     }
     let read = cat.arg(format!("/proc/{id}/{what}")).stderr(Stdio::null()).output().unwrap();
     (read.status.success() && !read.stdout.is_empty()).then_some(read.stdout)
+}
+
+/// Whether another process of the same user looks into a file or a folder of a process.
+fn opens(id: u32, what: &str, user: Option<u32>) -> bool {
+    let mut shell = Command::new("sh");
+    if let Some(user) = user {
+        shell.uid(user);
+    }
+    let path = format!("/proc/{id}/{what}");
+    let line = if what == "mem" { format!("exec 3< {path}") } else { format!("ls {path}/ > /dev/null") };
+    shell.args(["-c", &line]).stderr(Stdio::null()).status().unwrap().success()
 }
 
 //= docs/spec.md#secrets
@@ -151,13 +200,19 @@ fn nobody_reads_the_secrets_of_a_process() {
     }
     let mut plain = plain.spawn().unwrap();
     let seen = String::from_utf8(spied(plain.id(), "environ", user).unwrap_or_default()).unwrap();
+    // Some systems let nobody but a parent into the memory of a process.
+    let opens = ["mem", "fd", "cwd"].map(|what| opens(plain.id(), what, user));
     plain.kill().unwrap();
     plain.wait().unwrap();
+    assert!(opens[1] && opens[2], "a void attack: {opens:?}");
     assert!(seen.contains(TOKEN) && seen.contains(KEY), "a void attack: {seen:?}");
     let server = Server::from_command(&mut ours, &home, &[]);
     assert_eq!(status(&server, TOKEN), 200);
     for what in ["environ", "maps", "auxv", "io"] {
         assert_eq!(spied(server.id(), what, user), None, "{what}");
+    }
+    for what in ["mem", "fd", "cwd"] {
+        assert!(!self::opens(server.id(), what, user), "{what} can be looked into");
     }
     // Even root does not find them where the system shows the environment and the command line.
     for what in ["environ", "cmdline"] {

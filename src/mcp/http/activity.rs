@@ -51,6 +51,9 @@ pub(crate) struct Activity {
     pub(crate) owed: AtomicUsize,
     ending: AtomicU8,
     close: Notify,
+    /// Whether anything was asked of the stream, and the word of it.
+    looked: AtomicBool,
+    first_look: Notify,
 }
 
 impl Activity {
@@ -66,6 +69,8 @@ impl Activity {
             owed: AtomicUsize::new(0),
             ending: AtomicU8::new(0),
             close: Notify::new(),
+            looked: AtomicBool::new(false),
+            first_look: Notify::new(),
         }
     }
 
@@ -93,6 +98,18 @@ impl Activity {
     /// It has shown the token; whether it had before.
     pub(crate) fn prove(&self) -> bool {
         self.proven.swap(true, Relaxed)
+    }
+
+    /// It was looked whether bytes are there.
+    pub(crate) fn looks(&self) {
+        if !self.looked.load(Relaxed) && !self.looked.swap(true, Relaxed) {
+            self.first_look.notify_one();
+        }
+    }
+
+    /// Comes to be when what the client sent at first was read, if anything was.
+    pub(crate) async fn looked(&self) {
+        self.first_look.notified().await;
     }
 
     /// Bytes arrived.

@@ -27,7 +27,7 @@ const HEAD: usize = 64 << 10;
 const SENT: usize = 256 << 10;
 /// Descriptors that are kept for files and programs.
 const DESCRIPTORS: usize = 256;
-/// How long nothing is taken when the system is out of descriptors.
+/// How long nothing is taken when the system is out of descriptors, or the last one that was taken is not heard yet.
 const RELIEF: Duration = Duration::from_millis(10);
 
 /// A socket that is listened at.
@@ -97,9 +97,10 @@ impl Listener {
             };
             let is_proven = !door.gate.load().has_token();
             let seat = Arc::new(self.connections.admit(peer.ip(), is_proven));
+            let activity = Arc::clone(&seat.activity);
             tokio::spawn(carry(stream, seat, Arc::clone(door), self.closing.clone()));
             // What it has sent is read before others are taken: a crowd that waited with it cannot push it out unheard.
-            tokio::task::yield_now().await;
+            let _busy = timeout(RELIEF, activity.looked()).await;
         }
     }
 

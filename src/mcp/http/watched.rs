@@ -5,7 +5,7 @@ use super::connections::Seat;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
@@ -52,12 +52,13 @@ impl AsyncRead for Watched {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
-        ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
+        let polled = Pin::new(&mut self.stream).poll_read(context, buffer);
         let read = &buffer.filled()[before..];
         if !read.is_empty() {
             self.seat.reads(read);
         }
-        Poll::Ready(Ok(()))
+        self.seat.activity.looks();
+        polled
     }
 }
 
