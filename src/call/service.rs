@@ -113,12 +113,7 @@ impl Service {
 
     /// Answers a request on a script thread, looked after by the watchdog: `done` gets the answer, and whether it is the
     /// call's own.
-    fn watched(
-        self: &Arc<Self>,
-        request: Request,
-        caller: Caller,
-        done: impl FnOnce(Answer, bool) + Send + 'static,
-    ) {
+    fn watched(self: &Arc<Self>, request: Request, caller: Caller, done: impl FnOnce(Answer, bool) + Send + 'static) {
         let service = Arc::clone(self);
         let (name, cancel) = (held::name_of(&request), caller.cancel.clone());
         let called = held::Called::of(self, &request);

@@ -90,10 +90,15 @@ fn a_text_that_is_too_long_for_look_around_is_searched_line_by_line() {
     assert_eq!(all(&pattern, &long).expect("it ends")[0][0], Some(long.len() - 2..long.len() - 1));
     assert_eq!(pattern.is_match(&long), Ok(true));
     let fault = pattern.is_match(&"a".repeat(20 << 20)).expect_err("it is one line");
-    assert!(fault.message.starts_with("the text has a longer line; a pattern of this size with look-around"), "{fault}");
-    for pattern in [r"(?<=a)b\s", r"(?=a)[^c]", r"(?s)(?=a).", "^(?=a)", r"(?=a)b?\z", r"(?=a)a|\n", r"(?R)(?m)(?=a)^"] {
+    assert!(
+        fault.message.starts_with("the text has a longer line; a pattern of this size with look-around"),
+        "{fault}"
+    );
+    for pattern in [r"(?<=a)b\s", r"(?=a)[^c]", r"(?s)(?=a).", "^(?=a)", r"(?=a)b?\z", r"(?=a)a|\n", r"(?R)(?m)(?=a)^"]
+    {
         let fault = Pattern::of(pattern).expect("valid").is_match(&long).expect_err("it may see further than a line");
-        let message = "the text has 7382 kB; a pattern of this size with look-around or back references searches up to ";
+        let message =
+            "the text has 7382 kB; a pattern of this size with look-around or back references searches up to ";
         assert!(fault.message.starts_with(message), "{pattern}: {fault}");
         assert!(fault.help.is_some_and(|help| help.contains(r"`[^x\n]`, `[ \t]` and `(?m)^` do not")));
     }
@@ -101,8 +106,20 @@ fn a_text_that_is_too_long_for_look_around_is_searched_line_by_line() {
 
 /// Parts of patterns that are searched line by line, and letters of texts, chosen to meet.
 const LINE_BY_LINE: &[&str] = &[
-    "(?<=a)b", "(?<!a)b*", "(?=b)", r"(a|b)\1", r"(?m)^(?=a)", r"(?m)(?<=b)$", r"\b(?=\w)", r"\B(?!b)", "(?!a).", "(?>a+)b?",
-    r"[^\n]*(?=b)", r"a\Kb", r"(?i)(?=A)[ab ]+?", "(?<=b.)(a*)",
+    "(?<=a)b",
+    "(?<!a)b*",
+    "(?=b)",
+    r"(a|b)\1",
+    r"(?m)^(?=a)",
+    r"(?m)(?<=b)$",
+    r"\b(?=\w)",
+    r"\B(?!b)",
+    "(?!a).",
+    "(?>a+)b?",
+    r"[^\n]*(?=b)",
+    r"a\Kb",
+    r"(?i)(?=A)[ab ]+?",
+    "(?<=b.)(a*)",
 ];
 
 proptest! {

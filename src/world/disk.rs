@@ -17,6 +17,7 @@ mod repository;
 mod roots;
 mod scratch;
 mod secrecy;
+mod shortage;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -31,6 +32,8 @@ pub use place::{
 };
 pub use scratch::Scratch;
 pub use secrecy::{SECRET_VARIABLES, SecretFile, hide_process, read_secret, read_secret_descriptor, secret_variable};
+
+pub use shortage::{check_descriptors, shortages};
 
 use super::repository::{Done, Repository};
 use super::run::{Command, Needs, Ran};

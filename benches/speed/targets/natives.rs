@@ -27,12 +27,53 @@ const TIMES: f64 = 2.0;
 
 /// The cases of benches/packs/tools.d/natives.rhai.
 const NATIVES: &[&str] = &[
-    "nearest", "matches", "matches_unicode", "matches_looking", "find_all", "replace_all", "split",
-    "split_lines", "words", "tokens", "wrap", "normalize_unicode", "to_upper", "title_case", "slug",
-    "truncate", "replace", "repeat", "hash_sha256", "to_base64", "from_base64", "diff", "parse_toml",
-    "parse_yaml", "parse_json", "parse_csv", "parse_xml", "parse_markdown", "headings", "find_links",
-    "plain_text", "outline", "to_json", "to_yaml", "sort", "unique", "reverse", "sum", "max", "contains",
-    "index_of", "compact", "join", "equal", "add", "search", "group_by",
+    "nearest",
+    "matches",
+    "matches_unicode",
+    "matches_looking",
+    "find_all",
+    "replace_all",
+    "split",
+    "split_lines",
+    "words",
+    "tokens",
+    "wrap",
+    "normalize_unicode",
+    "to_upper",
+    "title_case",
+    "slug",
+    "truncate",
+    "replace",
+    "repeat",
+    "hash_sha256",
+    "to_base64",
+    "from_base64",
+    "diff",
+    "parse_toml",
+    "parse_yaml",
+    "parse_json",
+    "parse_csv",
+    "parse_xml",
+    "parse_markdown",
+    "headings",
+    "find_links",
+    "plain_text",
+    "outline",
+    "to_json",
+    "to_yaml",
+    "sort",
+    "unique",
+    "reverse",
+    "sum",
+    "max",
+    "contains",
+    "index_of",
+    "compact",
+    "join",
+    "equal",
+    "add",
+    "search",
+    "group_by",
 ];
 
 /// What was measured of one native, in milliseconds.
@@ -50,7 +91,8 @@ pub fn measure(setting: &Setting, report: &mut Report) -> Outcome<()> {
     let all = if setting.small { &NATIVES[..6] } else { NATIVES };
     let mut worst: [(f64, &str); 3] = [(0.0, ""); 3];
     for native in all {
-        let Measured { late, cancelled, others } = one(setting, native).map_err(|fault| format!("{native}: {fault}"))?;
+        let Measured { late, cancelled, others } =
+            one(setting, native).map_err(|fault| format!("{native}: {fault}"))?;
         for (worst, value) in worst.iter_mut().zip([late, cancelled, others]) {
             if value >= worst.0 {
                 *worst = (value, native);
@@ -111,7 +153,9 @@ fn one(setting: &Setting, native: &str) -> Outcome<Measured> {
 fn is_stopped(result: &Value) -> Outcome<()> {
     let text = result["content"][0]["text"].as_str().unwrap_or_default();
     let is_right = result["isError"] == json!(true)
-        && ["took longer than", "reads up to", "ms left", "takes up to", "up to", "memory"].iter().any(|words| text.contains(words));
+        && ["took longer than", "reads up to", "ms left", "takes up to", "up to", "memory"]
+            .iter()
+            .any(|words| text.contains(words));
     if is_right { Ok(()) } else { Err(format!("it was not stopped by a limit: {result:.300}").into()) }
 }
 

@@ -37,7 +37,10 @@ fn longer(value: &Value) -> Option<Value> {
             let longer: Vec<(String, Option<Value>)> =
                 map.iter().map(|(key, value)| (key.to_string(), longer(value))).collect();
             let is_longer = longer.iter().any(|(_, longer)| longer.is_some());
-            let values = longer.into_iter().zip(map.values()).map(|((key, longer), value)| (key, longer.unwrap_or_else(|| value.clone())));
+            let values = longer
+                .into_iter()
+                .zip(map.values())
+                .map(|((key, longer), value)| (key, longer.unwrap_or_else(|| value.clone())));
             is_longer.then(|| Value::map(values))
         }
         Value::Handle(_) => longer_handle(value),
