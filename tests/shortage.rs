@@ -12,7 +12,9 @@ mod support;
 use home::Home;
 use serde_json::{Value, json};
 use std::fs;
+use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 const PACKS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/shortage");
 const SCRIPT: &str = include_str!("shortage/tools.d/greedy.rhai");
@@ -197,15 +199,49 @@ fn over_http_connections_take_descriptors_and_give_them_back() {
     }
     let address = server.address.clone();
     let silent: Vec<_> = (0..60).filter_map(|_| std::net::TcpStream::connect(&address).ok()).collect();
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    std::thread::sleep(Duration::from_millis(500));
     drop(silent);
-    let began = std::time::Instant::now();
+    let began = Instant::now();
     for what in cases("doing") {
         let mut answer = ask(what);
-        while has_failed(&answer) && began.elapsed() < std::time::Duration::from_secs(60) {
+        while has_failed(&answer) && began.elapsed() < Duration::from_secs(60) {
             assert!(is_in_words(&answer.to_string()), "{what}: {answer}");
             answer = ask(what);
         }
         assert!(!has_failed(&answer), "{what}: {answer}");
+    }
+}
+
+fn allow(process: u32, descriptors: u64) {
+    use rustix::process::{Pid, Resource, Rlimit, prlimit};
+    let limit = Rlimit { current: Some(descriptors), maximum: Some(1_024) };
+    prlimit(Pid::from_raw(i32::try_from(process).unwrap()), Resource::Nofile, limit).unwrap();
+}
+
+//= docs/spec.md#reload
+//= type=test
+//# Packs that cannot be read because the process has no descriptor left MUST go on serving.
+#[test]
+fn packs_that_cannot_be_read_for_want_of_descriptors_go_on_serving() {
+    let home = house();
+    support::copy(Path::new(PACKS), &home.workspace().join("packs"));
+    let mut command = home.command();
+    command.args(["serve", "--dir", "packs", "--pack", "greedy"]);
+    let mut server = support::Server::of(command, tempfile::tempdir().unwrap());
+    assert_eq!(server.well("greet", json!({})), "hello");
+    // Long enough for the watcher to begin, and then to see the edit.
+    std::thread::sleep(Duration::from_secs(2));
+    allow(server.pid(), 4);
+    let edited = fs::read_to_string(format!("{PACKS}/tools.d/greedy.toml")).unwrap().replace("hello", "good day");
+    home.write("packs/tools.d/greedy.toml", &edited);
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_secs(3) {
+        assert_eq!(server.well("greet", json!({})), "hello");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    allow(server.pid(), 1_024);
+    while server.well("greet", json!({})) != "good day" {
+        assert!(began.elapsed() < Duration::from_secs(60), "the edit is served once there are descriptors again");
+        std::thread::sleep(Duration::from_millis(100));
     }
 }
