@@ -302,13 +302,13 @@ fn judged_grown(primitive: &'static Primitive, bench: &Bench, inputs: &Inputs, _
 /// Runs what is to be done for each primitive on two threads, and gives all that it tells.
 fn of_all(work: impl Fn(&'static Primitive, &Bench, &Inputs, Duration) -> Vec<String> + Sync) -> Vec<String> {
     let (next, told) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    // For who works on some of them: their names when it runs, with commas between.
-    let only = std::env::var("TOOLSD_PRIMITIVES").ok();
+    // For who works on some of them: their names when it is built, with commas between.
+    let only = option_env!("TOOLSD_PRIMITIVES");
     let thread = || {
         let (bench, unit) = (Bench::new(), unit());
         let inputs = Inputs::new(&bench);
         while let Some(primitive) = ALL.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if only.as_ref().is_some_and(|only| !only.split(',').any(|only| only == primitive.name)) {
+            if only.is_some_and(|only| !only.split(',').any(|only| only == primitive.name)) {
                 continue;
             }
             let found = work(primitive, &bench, &inputs, unit);
