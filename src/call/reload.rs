@@ -1,6 +1,6 @@
 //! A new generation: made aside, swapped in, and what it changes for clients announced.
 
-use super::loading::load;
+use super::loading::{Site, load};
 use super::service::Service;
 use super::{Change, fault_json};
 use crate::definition::Body;
@@ -9,9 +9,31 @@ use crate::guard::Cancel;
 use crate::primitive::{Effect, LogLevel};
 use crate::registry::{Checks, Registry, ServedPrompt, ServedResource, ServedTool};
 use crate::value::Json;
+use crate::world::disk::shortages;
 use serde_json::json;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// How often a site is looked at again that could not be read, and how long after the last time.
+const AGAIN: (usize, Duration) = (100, Duration::from_millis(100));
+
+/// The next generation; nothing if the process had no descriptor left each time: what could not be read is not gone.
+//= docs/spec.md#reload
+//# Packs that cannot be read because the process has no descriptor left MUST go on serving.
+fn loaded(site: &dyn Site, before: &Registry) -> Option<Registry> {
+    let (times, pause) = AGAIN;
+    for _ in 0..times {
+        let missed = shortages();
+        let after = load(site, before);
+        if shortages() == missed {
+            return Some(after);
+        }
+        thread::sleep(pause);
+    }
+    None
+}
 
 impl Service {
     /// Looks at the site again and serves what it holds now. A pack that is broken stays as it was. Announces which
@@ -22,7 +44,9 @@ impl Service {
         let before = self.registry();
         //= docs/spec.md#reload
         //# An edit of any file of a pack MUST be served without a new start.
-        let mut after = load(site.as_ref(), &before);
+        let Some(mut after) = loaded(site.as_ref(), &before) else {
+            return tracing::warn!("the packs could not be read again, and serve as they were: too many open files");
+        };
         if self.describes.load(Ordering::Relaxed) {
             self.compute(&mut after);
         }

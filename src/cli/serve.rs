@@ -45,6 +45,7 @@ const STUCK: i32 = 70;
 const UNWATCHED: Duration = Duration::from_millis(30);
 impl Serve {
     pub(super) fn run(self, session: Session) -> Ended {
+        world::disk::check_descriptors()?;
         // Beside the reading of definitions, which needs one core at first.
         rayon::spawn(script::prepare);
         let gate = self.gate(self.secrets.token())?;

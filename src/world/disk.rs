@@ -18,6 +18,7 @@ mod repository;
 mod roots;
 mod scratch;
 mod secrecy;
+mod shortage;
 mod small_file;
 mod temporary;
 #[cfg(test)]
@@ -34,6 +35,8 @@ pub use place::{
 };
 pub use scratch::Scratch;
 pub use secrecy::{SECRET_VARIABLES, SecretFile, hide_process, read_secret, read_secret_descriptor, secret_variable};
+
+pub use shortage::{check_descriptors, shortages};
 
 use super::repository::{Done, Repository};
 use super::run::{Command, Needs, ProgramFile, Ran};

@@ -1,6 +1,6 @@
 //! The folders that paths are opened beneath, and which one a path belongs to.
 
-use super::place;
+use super::{place, shortage};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::granted::GRANT_ROOT;
 use crate::world::path;
@@ -327,6 +327,9 @@ pub(super) fn fault(path: &str, act: &str, error: &io::Error) -> Box<Diagnostic>
 
 /// What the system says, without its number.
 pub(super) fn reason(error: &io::Error) -> String {
+    if shortage::is_shortage(error) {
+        return shortage::advice();
+    }
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_lowercase()
 }
