@@ -1,5 +1,8 @@
 //! Calls of the kernel that a confined program is refused: filters of seccomp.
 
+#[cfg(test)]
+mod tests;
+
 use super::Mechanisms;
 use crate::world::run::{Confinement, Processes};
 use libc::c_long;
@@ -154,28 +157,32 @@ pub(super) fn filters(confinement: &Confinement, mechanisms: &Mechanisms) -> Res
 }
 
 fn make(confinement: &Confinement, mechanisms: &Mechanisms) -> Result<Vec<BpfProgram>, String> {
-    let denied = denied(confinement, mechanisms.landlock).map_err(|fault| fault.to_string())?;
+    let sets = sets(confinement, mechanisms.landlock).map_err(|fault| fault.to_string())?;
+    std::iter::once(Ok(newest())).chain(sets.into_iter().map(|(rules, error)| compiled(rules, error))).collect()
+}
+
+/// What is refused, and by which error. Each set is a filter: one filter has one answer.
+fn sets(confinement: &Confinement, landlock: u32) -> Compiled<[(Rules, libc::c_int); 4]> {
     // The C library uses the older call where there is no `clone3`; the flags of that one cannot be seen by a filter.
     let mut absent: Rules = [(libc::SYS_clone3, Vec::new())].into();
-    if mechanisms.landlock < 3 {
+    if landlock < 3 {
         absent.insert(libc::SYS_openat2, Vec::new());
     }
-    let ignored = IGNORED.iter().map(|call| (*call, Vec::new())).collect();
-    // Programs copy attributes where a file system has them: this one has none that they may set.
-    let unsupported = ATTRIBUTES.iter().map(|call| (*call, Vec::new())).collect();
-    let arch = std::env::consts::ARCH.try_into().map_err(|fault: seccompiler::BackendError| fault.to_string())?;
-    let compiled = |rules, error: i32| {
-        let action = SeccompAction::Errno(error.unsigned_abs());
-        let filter = SeccompFilter::new(rules, SeccompAction::Allow, action, arch);
-        filter.and_then(BpfProgram::try_from).map_err(|fault| fault.to_string())
-    };
-    Ok(vec![
-        newest(),
-        compiled(denied, libc::EPERM)?,
-        compiled(absent, libc::ENOSYS)?,
-        compiled(ignored, 0)?,
-        compiled(unsupported, libc::EOPNOTSUPP)?,
+    let whole = |calls: &[c_long]| calls.iter().map(|call| (*call, Vec::new())).collect();
+    Ok([
+        (denied(confinement, landlock)?, libc::EPERM),
+        (absent, libc::ENOSYS),
+        (whole(IGNORED), 0),
+        // Programs copy attributes where a file system has them: this one has none that they may set.
+        (whole(ATTRIBUTES), libc::EOPNOTSUPP),
     ])
+}
+
+fn compiled(rules: Rules, error: libc::c_int) -> Result<BpfProgram, String> {
+    let arch = std::env::consts::ARCH.try_into().map_err(|fault: seccompiler::BackendError| fault.to_string())?;
+    let action = SeccompAction::Errno(error.unsigned_abs());
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, action, arch);
+    filter.and_then(BpfProgram::try_from).map_err(|fault| fault.to_string())
 }
 
 /// A filter by which calls of higher numbers than [`NEWEST`] are none.
