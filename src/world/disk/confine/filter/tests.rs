@@ -118,8 +118,6 @@ fn probes(confinement: &Confinement, landlock: u32) -> Vec<Probe> {
         SYS_umount2,
         SYS_unshare,
         SYS_userfaultfd,
-        SYS_fchown,
-        SYS_fchownat,
     ];
     let mut probes: Vec<Probe> = never.map(|call| (call, [0; 6], REFUSED)).to_vec();
     probes.extend([SYS_setpgid, SYS_setsid].map(|call| (call, [0; 6], IGNORED)));
@@ -127,9 +125,10 @@ fn probes(confinement: &Confinement, landlock: u32) -> Vec<Probe> {
     probes.extend(attributes.map(|call| (call, [0; 6], UNSUPPORTED)));
     let marks = if confinement.write.is_empty() { REFUSED } else { ALLOWED };
     probes.extend([SYS_fchmod, SYS_fchmodat, 452, SYS_utimensat].map(|call| (call, [0; 6], marks)));
+    probes.extend([(SYS_fchown, 1), (SYS_fchownat, 2)].into_iter().flat_map(|(call, from)| owners(call, from)));
     #[cfg(target_arch = "x86_64")]
     {
-        probes.extend([SYS_chown, SYS_lchown].map(|call| (call, [0; 6], REFUSED)));
+        probes.extend([SYS_chown, SYS_lchown].into_iter().flat_map(|call| owners(call, 1)));
         probes.extend([SYS_chmod, SYS_futimesat, SYS_utime, SYS_utimes].map(|call| (call, [0; 6], marks)));
     }
     for call in [SYS_prlimit64, SYS_sched_setaffinity, SYS_sched_setattr, SYS_sched_setparam, SYS_sched_setscheduler] {
@@ -155,6 +154,20 @@ fn probes(confinement: &Confinement, landlock: u32) -> Vec<Probe> {
     probes.extend(sockets_of(confinement.network));
     probes.extend(by_landlock(landlock));
     probes
+}
+
+/// Only what a file has anyway: its user is that of the program.
+fn owners(call: c_long, from: usize) -> Vec<Probe> {
+    let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+    let others = [(user + 1, group), (user, group + 1), (u32::MAX, group + 1), (user + 1, u32::MAX)];
+    let own = [(user, group), (user, u32::MAX), (u32::MAX, group), (u32::MAX, u32::MAX)];
+    let probe = |(user, group): (u32, u32), answer| {
+        let mut arguments = [0; 6];
+        arguments[from] = user.into();
+        arguments[from + 1] = group.into();
+        (call, arguments, answer)
+    };
+    own.map(|ids| probe(ids, IGNORED)).into_iter().chain(others.map(|ids| probe(ids, REFUSED))).collect()
 }
 
 fn sockets_of(network: bool) -> Vec<Probe> {
