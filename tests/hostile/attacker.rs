@@ -71,13 +71,13 @@ fn attempt(act: &str, at: &Path, number: i64) -> io::Result<String> {
         "variable" => std::env::var(at).map_err(Error::other),
         "thread" => std::thread::Builder::new().spawn(|| {}).map(|_| String::new()),
         "write" | "append" | "cut" | "cut reading" | "truncate" | "remove" | "move away" | "move over" | "link"
-        | "make file" | "make folder" | "make link" | "make pipe" | "make device" | "remove folder" | "own" => {
-            files(act, at).map(nothing)
-        }
+        | "make file" | "make folder" | "make link" | "make pipe" | "make device" | "make disk" | "remove folder"
+        | "own" | "device call" => files(act, at).map(nothing),
         "start" | "start copy" | "daemon" | "daemon setsid" | "daemon setpgid" => {
             starts(act, at).map(|()| String::new())
         }
         "tcp" => std::net::TcpStream::connect(("127.0.0.1", u16::try_from(number).unwrap())).map(|_| String::new()),
+        "tcp bind" => std::net::TcpListener::bind("127.0.0.1:0").map(|_| String::new()),
         "udp" => std::net::UdpSocket::bind("127.0.0.1:0")?.send_to(b"x", ("127.0.0.1", 9)).map(|_| String::new()),
         "unix" => UnixStream::connect(at).map(|_| String::new()),
         "unix bind" => std::os::unix::net::UnixListener::bind(at).map(|_| String::new()),
@@ -133,9 +133,25 @@ fn files(act: &str, at: &Path) -> io::Result<()> {
             // SAFETY: a path that ends with NUL.
             done(unsafe { libc::mknod(text(&inside("new")).as_ptr(), libc::S_IFCHR | 0o600, device) })
         }
+        // SAFETY: a path that ends with NUL.
+        "make disk" => {
+            done(unsafe { libc::mknod(text(&inside("new")).as_ptr(), libc::S_IFBLK | 0o600, libc::makedev(7, 0)) })
+        }
+        "device call" => {
+            let device = options().read(true).open(at)?;
+            let mut settings = [0_u8; 256];
+            // SAFETY: a descriptor of ours, and more room than the call fills.
+            match done(unsafe {
+                libc::ioctl(std::os::fd::AsRawFd::as_raw_fd(&device), libc::TCGETS, settings.as_mut_ptr())
+            }) {
+                // It was looked at by the device, which is no terminal.
+                Err(error) if error.raw_os_error() == Some(libc::ENOTTY) => Ok(()),
+                other => other,
+            }
+        }
         "remove folder" => fs::remove_dir(inside("empty")),
         // SAFETY: a path that ends with NUL.
-        "own" => done(unsafe { libc::chown(text(at).as_ptr(), libc::getuid(), libc::getgid()) }),
+        "own" => done(unsafe { libc::chown(text(at).as_ptr(), 12345, 12345) }),
         other => panic!("there is no attack {other}"),
     }
 }

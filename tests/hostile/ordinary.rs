@@ -3,6 +3,7 @@
 use crate::house::House;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command as Plain, Stdio};
 use std::sync::Arc;
@@ -20,7 +21,8 @@ const LINES: &[&str] = &[
     "install -m 640 a.txt out/b && stat -c %a out/b",
     "install -d -m 750 out/deep/er && stat -c %a out/deep/er",
     "cp a.txt out/b && mv out/b out/c && ls out",
-    "mkdir -p out/x/y && rmdir -p out/x/y; ls out",
+    "cd out && mkdir -p x/y && rmdir -p x/y; ls",
+    "mkdir out/x && cp a.txt out/b && mv out/b out/x/b && cat out/x/b",
     "cp -r tree out/t && rm -r out/t && ls -A out",
     "cp a.txt out/b && ln out/b out/c && ln -s b out/d && readlink out/d && cat out/c",
     "touch -d 2020-01-02T03:04:05Z out/b && stat -c %Y out/b",
@@ -40,7 +42,7 @@ const LINES: &[&str] = &[
     "md5sum a.txt; sha256sum a.txt; base64 a.txt; od -c a.txt; cksum a.txt",
     "find . -maxdepth 2 -name leaf -exec cat {} +; find tree | xargs ls -d",
     "seq 3 | while read n; do expr $n + 1; done; printf '%s\\n' a b; basename a/b; dirname a/b",
-    "date -u -d @0; uname -s; id -u; nproc > /dev/null; pwd; env | grep -c PATH; test -r a.txt && echo there",
+    "date -u -d @0; uname -s; id -u; nproc > /dev/null; pwd; test -r a.txt && echo there",
     "dd if=a.txt of=out/b bs=1 count=3 2>/dev/null; split -b 4 a.txt out/part; ls out; tee out/c < a.txt",
     "f=$(mktemp) && echo mine > $f && cat $f && rm $f; d=$(mktemp -d) && rmdir $d",
     "timeout 20 sleep 0.01; nice -n 5 echo nice; nohup echo still 2>/dev/null; setsid -w echo apart",
@@ -135,7 +137,7 @@ fn plain(house: &House, program: &str, line: &str) -> Effects {
     let output =
         Plain::new(program).args(["-c", line]).current_dir(house.workspace()).stdin(Stdio::null()).output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let code = output.status.code().map_or(-1, i64::from);
+    let code = output.status.code().or(output.status.signal().map(|signal| 128 + signal)).map_or(-1, i64::from);
     (code, text(&output.stdout), text(&output.stderr), left(&house.workspace().join("out")))
 }
 

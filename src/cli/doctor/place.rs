@@ -85,9 +85,13 @@ pub fn sandbox(_: &Session) -> Vec<Finding> {
     vec![match (status.is_confining(), status.is_refusing()) {
         (true, _) => Finding::well("sandbox", says),
         (_, true) => {
-            Finding::note("sandbox", says).next("a newer kernel, or a container that allows Landlock and seccomp")
+            Finding::note("sandbox", says).next(
+                "a newer kernel, or a container that allows Landlock and seccomp; or `--sandbox off` among the arguments by which you or your client start the server: no file sets it",
+            )
         }
-        _ => Finding::note("sandbox", says).next("leave out `--sandbox` to have programs confined, or refused"),
+        _ => Finding::note("sandbox", says).next(
+            "leave out `--sandbox` among the arguments that start the server to have programs confined, or refused",
+        ),
     }]
 }
 

@@ -1,5 +1,8 @@
 //! Calls of the kernel that a confined program is refused: filters of seccomp.
 
+#[cfg(test)]
+mod tests;
+
 use super::Mechanisms;
 use crate::world::run::{Confinement, Processes};
 use libc::c_long;
@@ -85,6 +88,17 @@ const ATTRIBUTES: &[c_long] = &[
 /// to leave give up where that is refused (`start_new_session` of Python, `setsid(1)`), and need no group of their own.
 const IGNORED: &[c_long] = &[libc::SYS_setpgid, libc::SYS_setsid];
 
+/// Calls that set owners, and which argument the user is; the group follows. To give a file to the user that a program runs
+/// as does nothing and says that it did: `cp -a` and `tar` of root ask for it, and what they made is that user's already.
+const OWNERS: &[(c_long, u8)] = &[
+    (libc::SYS_fchown, 1),
+    (libc::SYS_fchownat, 2),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_chown, 1),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_lchown, 1),
+];
+
 /// Permissions and times, of which Landlock does not know either: a program that writes nothing needs none.
 const MARKS: &[c_long] = &[
     libc::SYS_fchmod,
@@ -154,28 +168,37 @@ pub(super) fn filters(confinement: &Confinement, mechanisms: &Mechanisms) -> Res
 }
 
 fn make(confinement: &Confinement, mechanisms: &Mechanisms) -> Result<Vec<BpfProgram>, String> {
-    let denied = denied(confinement, mechanisms.landlock).map_err(|fault| fault.to_string())?;
+    let sets = sets(confinement, mechanisms.landlock).map_err(|fault| fault.to_string())?;
+    std::iter::once(Ok(newest())).chain(sets.into_iter().map(|(rules, error)| compiled(rules, error))).collect()
+}
+
+/// What is refused, and by which error. Each set is a filter: one filter has one answer.
+fn sets(confinement: &Confinement, landlock: u32) -> Compiled<[(Rules, libc::c_int); 4]> {
     // The C library uses the older call where there is no `clone3`; the flags of that one cannot be seen by a filter.
     let mut absent: Rules = [(libc::SYS_clone3, Vec::new())].into();
-    if mechanisms.landlock < 3 {
+    if landlock < 3 {
         absent.insert(libc::SYS_openat2, Vec::new());
     }
-    let ignored = IGNORED.iter().map(|call| (*call, Vec::new())).collect();
-    // Programs copy attributes where a file system has them: this one has none that they may set.
-    let unsupported = ATTRIBUTES.iter().map(|call| (*call, Vec::new())).collect();
-    let arch = std::env::consts::ARCH.try_into().map_err(|fault: seccompiler::BackendError| fault.to_string())?;
-    let compiled = |rules, error: i32| {
-        let action = SeccompAction::Errno(error.unsigned_abs());
-        let filter = SeccompFilter::new(rules, SeccompAction::Allow, action, arch);
-        filter.and_then(BpfProgram::try_from).map_err(|fault| fault.to_string())
-    };
-    Ok(vec![
-        newest(),
-        compiled(denied, libc::EPERM)?,
-        compiled(absent, libc::ENOSYS)?,
-        compiled(ignored, 0)?,
-        compiled(unsupported, libc::EOPNOTSUPP)?,
+    let whole = |calls: &[c_long]| -> Rules { calls.iter().map(|call| (*call, Vec::new())).collect() };
+    // Of equal answers the one of the filter that was installed last counts: this is not refused.
+    let mut ignored = whole(IGNORED);
+    for (call, owner) in OWNERS {
+        ignored.insert(*call, own_owner(*owner)?);
+    }
+    Ok([
+        (denied(confinement, landlock)?, libc::EPERM),
+        (absent, libc::ENOSYS),
+        (ignored, 0),
+        // Programs copy attributes where a file system has them: this one has none that they may set.
+        (whole(ATTRIBUTES), libc::EOPNOTSUPP),
     ])
+}
+
+fn compiled(rules: Rules, error: libc::c_int) -> Result<BpfProgram, String> {
+    let arch = std::env::consts::ARCH.try_into().map_err(|fault: seccompiler::BackendError| fault.to_string())?;
+    let action = SeccompAction::Errno(error.unsigned_abs());
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, action, arch);
+    filter.and_then(BpfProgram::try_from).map_err(|fault| fault.to_string())
 }
 
 /// A filter by which calls of higher numbers than [`NEWEST`] are none.
@@ -223,6 +246,16 @@ fn denied(confinement: &Confinement, landlock: u32) -> Compiled<Rules> {
         rules.extend(truncations()?);
     }
     Ok(rules)
+}
+
+/// The user of this process and its group, or none (-1), in the arguments from this one on.
+fn own_owner(from: u8) -> Compiled<Vec<SeccompRule>> {
+    let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+    let is = |argument, value: u32| {
+        SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, u64::from(value))
+    };
+    let pairs = [(user, group), (user, u32::MAX), (u32::MAX, group), (u32::MAX, u32::MAX)];
+    pairs.into_iter().map(|(user, group)| SeccompRule::new(vec![is(from, user)?, is(from + 1, group)?])).collect()
 }
 
 /// A new process shares no thread group with its parent.

@@ -296,3 +296,37 @@ fn reached(start: &Start<'_>, at: &str) -> Result<Option<OwnedFd>> {
         Err(error) => Err(failed(start, &error.into())),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each right of each grant, and no other one: what nothing grants is refused, for all rights are handled.
+    #[test]
+    fn grants_have_their_rights_and_no_more() {
+        use AccessFs as A;
+        let all = [
+            (A::Execute, [false, true, false, false]),
+            (A::WriteFile, [false, false, true, true]),
+            (A::ReadFile, [true, true, true, true]),
+            (A::ReadDir, [true, true, true, false]),
+            (A::RemoveDir, [false, false, true, false]),
+            (A::RemoveFile, [false, false, true, false]),
+            (A::MakeChar, [false, false, false, false]),
+            (A::MakeDir, [false, false, true, false]),
+            (A::MakeReg, [false, false, true, false]),
+            (A::MakeSock, [false, false, false, false]),
+            (A::MakeFifo, [false, false, false, false]),
+            (A::MakeBlock, [false, false, false, false]),
+            (A::MakeSym, [false, false, true, false]),
+            (A::Refer, [false, false, true, false]),
+            (A::Truncate, [false, false, true, false]),
+            (A::IoctlDev, [false, false, false, false]),
+        ];
+        for (right, has) in all {
+            for (grant, has) in [Grant::Read, Grant::Execute, Grant::Write, Grant::Sink].into_iter().zip(has) {
+                assert_eq!(grant.rights().contains(right), has, "{right:?}");
+            }
+        }
+    }
+}

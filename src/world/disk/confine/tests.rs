@@ -65,6 +65,42 @@ fn a_kernel_that_has_less_than_was_asked_starts_nothing() {
     assert!(fault.unwrap_err().message.starts_with("`true` cannot be confined: "));
 }
 
+//= docs/spec.md#programs
+//= type=test
+//# What is executed MUST be the file that was judged.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_file_that_is_not_the_one_that_was_judged_is_not_executed() {
+    use std::os::unix::fs::MetadataExt;
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().to_str().unwrap();
+    let roots = Roots::new(at, [], []).unwrap();
+    let path = std::fs::canonicalize("/usr/bin/true").unwrap().to_str().unwrap().to_owned();
+    let known = std::fs::metadata(&path).unwrap();
+    for (identity, is_it) in [((known.dev(), known.ino()), true), ((known.dev(), known.ino() + 1), false)] {
+        let files = [RealFile { path: path.clone(), identity, names: 1 }];
+        let start = Start {
+            path: &path,
+            files: &files,
+            name: "true",
+            arguments: &[],
+            env: &[],
+            folder: at,
+            confinement: &Confinement { processes: Processes::Any, ..Confinement::default() },
+            temporary: at,
+            is_git: false,
+            roots: &roots,
+        };
+        match sandbox_status().start(&start, &command("true", &[], Needs::Program)) {
+            Ok(started) => {
+                assert!(is_it);
+                let _ended = rustix::process::waitpid(Some(started.pid), rustix::process::WaitOptions::empty());
+            }
+            Err(fault) => assert!(!is_it && fault.message.contains("changed while it was looked at"), "{fault}"),
+        }
+    }
+}
+
 #[test]
 fn the_status_says_what_holds_and_what_to_do() {
     let none = Some("this kernel has no Landlock");
