@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Error, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
@@ -20,7 +21,7 @@ pub struct Server {
     child: Child,
     pub address: SocketAddr,
     /// What it logs behind its address.
-    heard: Receiver<String>,
+    heard: Mutex<Receiver<String>>,
 }
 
 /// What came back.
@@ -69,14 +70,14 @@ impl Server {
             }
             told.push_str(&line);
         };
-        Self { child, address, heard }
+        Self { child, address, heard: Mutex::new(heard) }
     }
 
     /// Waits until the server's log has a line with this in it.
     pub fn logs(&self, part: &str) -> String {
         let end = Instant::now() + PATIENCE;
         loop {
-            match self.heard.recv_timeout(end.saturating_duration_since(Instant::now())) {
+            match self.heard.lock().unwrap().recv_timeout(end.saturating_duration_since(Instant::now())) {
                 Ok(line) if line.contains(part) => return line,
                 Ok(_) => {}
                 Err(why) => panic!("the log does not say {part:?} ({why})"),
