@@ -128,6 +128,10 @@ impl Wish<'_> {
                 }
             }
         }
+        // A map that lost its last key is still a map: an empty text would be read as nothing.
+        if self.keys.is_empty() && !self.data.is_empty() {
+            text.push("{}\n")?;
+        }
         Ok(Some(text.into_text()))
     }
 
@@ -448,6 +452,7 @@ mod tests {
     fn changes_and_their_order_are_as_told() {
         let changes = json!({ "c": ["x"], "a": null, "d": "" });
         assert_eq!(rewritten("a: 1\nb: [x]\n", &changes, &["d", "b"]), "d: ''\nb: [x]\nc:\n- x\n");
+        assert_eq!(rewritten("a: 1\n", &json!({ "a": null }), &[]), "{}\n");
     }
 
     #[test]

@@ -57,7 +57,7 @@ pub const PRIMITIVE: Primitive = Primitive {
         ]),
         Example::gives(
             r#"find_in_files("*", "^(?:(a|a|aa)+)+\\1$|tea", #{ faults: true }).map(|m| [m.path, m.fault == (), m.text])"#,
-            r#"[["a.md", false, ()], ["b.md", true, "tea"]]"#,
+            r#"[["a.md", false, null], ["b.md", true, "tea"]]"#,
         )
         .with(ENDLESS),
         Example::fails(r#"find_in_files("*", "^(?:(a|a|aa)+)+\\1$|tea")"#, "`a.md`: the regular expression gave up")
