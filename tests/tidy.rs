@@ -222,7 +222,9 @@ fn every_dependency_says_why_it_is_here() {
 fn nothing_here_can_reach_a_network() {
     let mut wrong = Vec::new();
     for (file, text) in sources() {
-        for (number, line) in text.lines().enumerate() {
+        // The tests of a server are its clients.
+        let product = text.lines().take_while(|line| *line != "mod tests {");
+        for (number, line) in product.enumerate() {
             for word in NETWORK.iter().filter(|word| code(line).contains(**word)) {
                 wrong.push(format!("{file}:{}: {word}", number + 1));
             }

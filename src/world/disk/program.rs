@@ -3,12 +3,14 @@
 
 mod interpreter;
 
-use super::place;
+use super::{place, roots};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::world::path;
 use crate::world::run::{ProgramFile, RealFile};
+use interpreter::Unknown;
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
+use std::io::{self, ErrorKind::NotADirectory, ErrorKind::NotFound};
 use std::os::unix::fs::{DirEntryExt, MetadataExt};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -82,10 +84,13 @@ fn trace_all(name: &str, file: &str) -> Result<ProgramFile> {
             return Err(Diagnostic::new(Code::WORLD, message).help("grant the program that they stand for"));
         }
         let real = trace(name, &next, &mut found)?;
-        let run_by = interpreter::of(&real).map_err(|what| {
-            let message =
-                format!("`{name}` cannot be run: `{real}` names its interpreter by the relative path `{what}`");
-            Diagnostic::new(Code::WORLD, message).help("its first line names it by an absolute path")
+        let run_by = interpreter::of(&real).map_err(|why| match why {
+            Unknown::Relative(what) => {
+                let message =
+                    format!("`{name}` cannot be run: `{real}` names its interpreter by the relative path `{what}`");
+                Diagnostic::new(Code::WORLD, message).help("its first line names it by an absolute path")
+            }
+            Unknown::Unread(error) => unread(name, &real, &error),
         })?;
         // A script learns its name by the path that it is started by; any other program by its first argument.
         if found.files.len() == 1 && !run_by.is_script {
@@ -149,6 +154,12 @@ fn trace(name: &str, file: &str, found: &mut ProgramFile) -> Result<String> {
         found.files.push(RealFile { path: next.clone(), identity, names: known.nlink() });
         return Ok(next);
     }
+}
+
+/// What cannot be looked at is not run: nobody knows what it is.
+pub(super) fn unread(name: &str, at: &str, error: &io::Error) -> Box<Diagnostic> {
+    let message = format!("`{name}` is not run: `{at}` cannot be looked at: {}", roots::reason(error));
+    Diagnostic::new(Code::WORLD, message)
 }
 
 /// Whether this file is the program itself.
@@ -248,7 +259,11 @@ fn other_names(
             return Err(Diagnostic::new(Code::LIMIT, message)
                 .help("grant smaller folders to write, or put a copy in place of the hard link"));
         }
-        let Ok(entries) = fs::read_dir(&folder) else { continue };
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if [NotFound, NotADirectory].contains(&error.kind()) => continue,
+            Err(error) => return Err(unread(&files[0].path, &folder.to_string_lossy(), &error)),
+        };
         for entry in entries.flatten() {
             let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
             if is_folder {

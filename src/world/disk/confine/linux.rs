@@ -1,5 +1,6 @@
 //! Confinement on Linux: Landlock for files, seccomp for processes, sockets and signals.
 
+use super::super::program;
 use super::kept;
 use super::spawn::{self, Image};
 use super::{Mechanisms, Start, Started, failed, filter};
@@ -11,6 +12,7 @@ use landlock::{
     RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope,
 };
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, fstat, open, openat2};
+use rustix::io::Errno;
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -267,7 +269,10 @@ fn judged(start: &Start<'_>, file: &RealFile) -> Result<OwnedFd> {
         Diagnostic::new(Code::WORLD, message).help("call again")
     };
     let opened = open(&file.path, OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW, Mode::empty());
-    let opened = opened.map_err(|_| lost())?;
+    let opened = opened.map_err(|error| match error {
+        Errno::NOENT | Errno::NOTDIR | Errno::LOOP => lost(),
+        error => program::unread(start.name, &file.path, &error.into()),
+    })?;
     let known = fstat(&opened).map_err(|_| lost())?;
     if (known.st_dev, known.st_ino) == file.identity { Ok(opened) } else { Err(lost()) }
 }

@@ -1,8 +1,10 @@
 //! The files that are executed with a program: the loader that an ELF file names, the interpreter of a script.
 
 use crate::world::path;
-use std::fs::File;
-use std::os::unix::fs::FileExt;
+use rustix::fs::OFlags;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 
 /// The type of the program header that names the loader: `PT_INTERP` (System V ABI, chapter 5).
 const NAMES_LOADER: u32 = 3;
@@ -20,9 +22,22 @@ pub(super) struct RunBy {
     pub name: Option<String>,
 }
 
-/// What runs a file; nothing runs one that runs by itself. The error is an interpreter that has a relative path.
-pub(super) fn of(program: &str) -> Result<RunBy, String> {
-    let Ok(file) = File::open(program) else { return Ok(RunBy::default()) };
+/// Why it is not known what runs a file.
+pub(super) enum Unknown {
+    /// Its interpreter has this relative path.
+    Relative(String),
+    Unread(io::Error),
+}
+
+/// What runs a file; nothing runs one that runs by itself.
+pub(super) fn of(program: &str) -> Result<RunBy, Unknown> {
+    // A pipe that took its place must not be waited for.
+    let file = match OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(program) {
+        Ok(file) => file,
+        // The system needs no right to read what has a format of its own; a script that nobody can read does not run.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(RunBy::default()),
+        Err(error) => return Err(Unknown::Unread(error)),
+    };
     let mut head = vec![0; HEAD];
     let length = file.read_at(&mut head, 0).unwrap_or_default();
     head.truncate(length);
@@ -33,7 +48,7 @@ pub(super) fn of(program: &str) -> Result<RunBy, String> {
     let mut words = line.split_whitespace();
     let Some(named) = words.next() else { return Ok(RunBy { is_script: true, ..RunBy::default() }) };
     if !path::is_absolute(named) {
-        return Err(named.to_owned());
+        return Err(Unknown::Relative(named.to_owned()));
     }
     // `env -S NAME=VALUE python3 -u`: options and variables come before the name.
     let name = words.find(|word| path::name(named) == "env" && !word.starts_with('-') && !word.contains('='));
