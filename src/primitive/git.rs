@@ -110,7 +110,9 @@ fn spoken(session: &mut Session<'_>, verb: &Verb, mut said: Said, options: &Map)
     let is_narrowed = patterns.is_some();
     said.paths = patterns.unwrap_or(said.paths);
     let mut asked = words(session, verb, said.clone(), options)?;
-    asked.env.extend(is_narrowed.then(taken_as_patterns));
+    // For all paths `stash push` hands patterns of its own to what it starts; taken literally they name nothing.
+    let has_own = verb.name == "stash_push" && said.paths.is_empty();
+    asked.env.extend((is_narrowed || has_own).then(taken_as_patterns));
     if verb.needs == Needs::FetchGit {
         steps::check_remote(session, &asked)?;
         asked.env.extend(steps::ways_to_remotes(session));

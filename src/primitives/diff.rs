@@ -28,6 +28,10 @@ pub const PRIMITIVE: Primitive = Primitive {
             r#"diff("a\nb\n", "a\n", #{ from: "old", to: "new", context: 0 })"#,
             r#""--- old\n+++ new\n@@ -2 +1,0 @@\n-b\n""#,
         ),
+        Example::gives(
+            r#"diff("a\rb\n", "a\rc\r")"#,
+            r#""--- a\n+++ b\n@@ -1 +1 @@\n-a\rb\n+a\rc\r\n\\ No newline at end of file\n""#,
+        ),
         Example::gives(r#"diff("same", "same")"#, r#""""#),
     ],
     run,
@@ -55,7 +59,9 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     guard::price("`diff`", a.len() + b.len(), SPLITTING)?;
     // A rough diff is found when the time is over; the guard says then that it is.
     let rough = Instant::now() + guard::time_left().min(UNSTOPPABLE);
-    let diff = TextDiff::configure().deadline(rough).diff_lines(a, b);
+    // A line ends where `diff` and `patch` see its end, at a line feed: a lone carriage return is a letter.
+    let (a, b): (Vec<&str>, Vec<&str>) = (a.split_inclusive('\n').collect(), b.split_inclusive('\n').collect());
+    let diff = TextDiff::configure().deadline(rough).diff_slices(&a, &b);
     guard::check()?;
     if Instant::now() >= rough {
         return Err(Diagnostic::new(Code::LIMIT, "`diff` found no end: the texts differ in too many lines")
@@ -67,7 +73,13 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
         if place == 0 {
             text.push(&format!("--- {}\n+++ {}\n", names.0, names.1))?;
         }
-        text.push(&hunk.to_string())?;
+        text.push(&format!("{}\n", hunk.header()))?;
+        for change in hunk.iter_changes() {
+            text.push(&format!("{}{}", change.tag(), change.value()))?;
+            if !change.value().ends_with('\n') {
+                text.push("\n\\ No newline at end of file\n")?;
+            }
+        }
     }
     Ok(text.into_value())
 }

@@ -19,6 +19,8 @@ pub const PRIMITIVE: Primitive = Primitive {
         Example::gives(r#"round(66.6667, 1)"#, r#"66.7"#),
         Example::gives(r#"round(-2.5)"#, r#"-3.0"#),
         Example::gives(r#"round(7, 2)"#, r#"7"#),
+        Example::gives(r#"round(1000000000000000.5, 1)"#, r#"1000000000000000.5"#),
+        Example::gives(r#"round(1e300, 5)"#, r#"1e300"#),
         Example::fails(r#"round(1.5, 99)"#, "0 to 15"),
     ],
     run,
@@ -35,9 +37,12 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     })
 }
 
-/// A number too large to have digits after the point stays as it is.
+/// From here on a number has no place for further digits: 2 to the power of 53.
+const WHOLE: f64 = 9_007_199_254_740_992.0;
+
+/// A number that has no more digits than these stays as it is.
 fn rounded(number: f64, digits: i32) -> f64 {
     let scale = 10_f64.powi(digits);
-    let scaled = (number * scale).round() / scale;
-    if scaled.is_finite() { scaled } else { number }
+    let scaled = number * scale;
+    if scaled.abs() < WHOLE { scaled.round() / scale } else { number }
 }

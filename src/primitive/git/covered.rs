@@ -42,7 +42,7 @@ pub(super) fn patterns(
             let which = ["cached", "deleted", "modified", "others", "ignored", "exclude_standard"];
             let which: Vec<String> =
                 which.iter().filter(|name| is_on(name)).map(|name| format!("--{}", name.replace('_', "-"))).collect();
-            if !["deleted", "modified", "others"].iter().any(|name| is_on(name)) {
+            if !["deleted", "modified", "others"].iter().any(is_on) {
                 return Ok(None);
             }
             let words = ["ls-files", "-z", "--full-name"].into_iter();

@@ -35,7 +35,7 @@ const EXTRAS: [&str; 2] = ["decorate", "trailers"];
 const FIELDS: &str = "HEAD align author authordate authoremail authorname body committer committerdate committeremail \
     committername contents creator creatordate deltabase else end if numparent object objectname objectsize \
     objecttype parent push refname subject symref tag tagger taggerdate taggeremail taggername then trailers tree type \
-    upstream worktreepath ahead-behind is-base";
+    upstream ahead-behind is-base";
 
 /// Named formats of `git log`.
 const NAMED: &str = "oneline short medium full fuller reference email raw";

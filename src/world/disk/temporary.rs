@@ -27,7 +27,9 @@ impl Temporary {
     /// Makes one.
     pub(super) fn new(prefix: &str) -> io::Result<Self> {
         loop {
-            let folder = tempfile::Builder::new().prefix(prefix).tempdir()?;
+            // What lies in it is nobody else's: the configuration of a repository may name a password.
+            let own = fs::Permissions::from_mode(0o700);
+            let folder = tempfile::Builder::new().prefix(prefix).permissions(own).tempdir()?;
             // Whoever looked before it was locked took it for a left one: it has it, and takes it away.
             if let Some(lock) = locked(folder.path())? {
                 return Ok(Self { folder, _lock: lock });

@@ -27,6 +27,8 @@ const NEVER: &[c_long] = &[
     libc::SYS_fsmount,
     libc::SYS_fsopen,
     libc::SYS_fspick,
+    // It tells the names of what is made and read in folders that Landlock does not let open.
+    libc::SYS_inotify_add_watch,
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
     libc::SYS_io_uring_setup,
@@ -232,9 +234,7 @@ fn denied(confinement: &Confinement, landlock: u32) -> Compiled<Rules> {
         #[cfg(target_arch = "x86_64")]
         rules.extend([(libc::SYS_fork, Vec::new()), (libc::SYS_vfork, Vec::new())]);
     }
-    if !confinement.network && confinement.processes == Processes::None {
-        rules.insert(libc::SYS_socketpair, Vec::new());
-    }
+    rules.insert(libc::SYS_socketpair, pairs_of_sockets(confinement)?);
     rules.insert(libc::SYS_socket, sockets(confinement.network)?);
     if landlock < 6 {
         rules.extend(SIGNALS.iter().map(|call| (*call, Vec::new())));
@@ -246,6 +246,21 @@ fn denied(confinement: &Confinement, landlock: u32) -> Compiled<Rules> {
         rules.extend(truncations()?);
     }
     Ok(rules)
+}
+
+/// A pair is let in where the two are bound to each other for good: one that takes messages (datagrams) can send them
+/// to any socket that has a name in the file system, and Landlock does not ask for that one.
+fn pairs_of_sockets(confinement: &Confinement) -> Compiled<Vec<SeccompRule>> {
+    if !confinement.network && confinement.processes == Processes::None {
+        return Ok(Vec::new());
+    }
+    // The type without its flags: `SOCK_CLOEXEC`, `SOCK_NONBLOCK`.
+    let lasting = [libc::SOCK_STREAM, libc::SOCK_SEQPACKET];
+    let is_other = |kind: &libc::c_int| {
+        SeccompCondition::new(1, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(0xf), number(*kind))
+    };
+    let others = (0..=0xf).filter(|kind| !lasting.contains(kind));
+    others.map(|kind| SeccompRule::new(vec![is_other(&kind)?])).collect()
 }
 
 /// The user of this process and its group, or none (-1), in the arguments from this one on.

@@ -75,6 +75,7 @@ const NEVER_ANSWERED: &[c_long] = &[
     SYS_bpf,
     SYS_chroot,
     SYS_fanotify_init,
+    SYS_inotify_add_watch,
     SYS_fsconfig,
     SYS_fsmount,
     SYS_fsopen,
@@ -152,7 +153,13 @@ fn probes(confinement: &Confinement, landlock: u32) -> Vec<Probe> {
     #[cfg(target_arch = "x86_64")]
     probes.extend([(SYS_fork, [0; 6], fork), (SYS_vfork, [0; 6], fork)]);
     let pair = if confinement.processes == Processes::None && !confinement.network { REFUSED } else { ALLOWED };
-    probes.push((SYS_socketpair, [0; 6], pair));
+    // With and without flags: streams, messages (datagrams) and raw ones, messages in order.
+    probes.extend([(1, pair), (2, REFUSED), (3, REFUSED), (5, pair)].into_iter().flat_map(|(kind, answer)| {
+        [0, libc::SOCK_CLOEXEC, libc::SOCK_NONBLOCK].map(|flags| {
+            let flags = u64::from(flags.cast_unsigned());
+            (SYS_socketpair, [1, kind | flags, 0, 0, 0, 0], answer)
+        })
+    }));
     probes.extend(sockets_of(confinement.network));
     probes.extend(by_landlock(landlock));
     probes
