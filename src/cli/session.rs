@@ -59,7 +59,7 @@ impl Session {
     /// Has the calls of a service told on standard error, if that was asked for.
     pub fn audit(&self, service: &Service) {
         if self.shared.audit {
-            service.audit(|line| super::terminal::error_line(line));
+            service.audit(super::terminal::error_line);
         }
     }
 
