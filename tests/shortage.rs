@@ -197,8 +197,8 @@ fn over_http_connections_take_descriptors_and_give_them_back() {
     for what in cases("doing") {
         assert!(!has_failed(&ask(what)), "{what}: {}", ask(what));
     }
-    let address = server.address.clone();
-    let silent: Vec<_> = (0..60).filter_map(|_| std::net::TcpStream::connect(&address).ok()).collect();
+    let address = server.address;
+    let silent: Vec<_> = (0..60).filter_map(|_| std::net::TcpStream::connect(address).ok()).collect();
     std::thread::sleep(Duration::from_millis(500));
     drop(silent);
     let began = Instant::now();
