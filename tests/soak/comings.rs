@@ -100,6 +100,9 @@ fn settled(pid: u32, descriptors: usize) -> Held {
     }
 }
 
+/// A client that comes and goes.
+type Coming = fn(SocketAddr);
+
 #[test]
 #[ignore = "takes minutes: .ci/long soak"]
 fn connections_that_come_and_go_leave_nothing_behind() {
@@ -108,7 +111,7 @@ fn connections_that_come_and_go_leave_nothing_behind() {
     let mut web = Web::start(place.command(&["--http", "127.0.0.1:0"]));
     let (address, pid) = (web.address(), web.pid());
     web.well("echo", &json!({ "text": "first" }));
-    let kinds: [(&str, fn(SocketAddr)); 7] = [
+    let kinds: [(&str, Coming); 7] = [
         ("nothing said", nothing_said),
         ("half a head", half_a_head),
         ("half a body", half_a_body),
