@@ -26,7 +26,7 @@ mod tests;
 mod write;
 
 pub use confine::{Mechanisms, Sandbox, SandboxStatus, choose_sandbox, sandbox_status};
-pub use ending::end_process;
+pub use ending::{end_process, end_programs};
 pub use owned::{is_misled, make_private_folder, take_write_from_others};
 pub use pending::sweep;
 pub use place::{

@@ -107,6 +107,9 @@ fn signal(pid: u32, name: &str) {
 //= docs/spec.md#writes
 //= type=test
 //# A program MUST end, with all that it started, when its time is over or the call is cancelled.
+//= docs/spec.md#programs
+//= type=test
+//# A server that ends MUST end its programs, and set aside what they made of protected names, before it is gone.
 #[test]
 fn nothing_outlives_its_host_or_its_call_however_that_ends() {
     let plain = numbers(99);
@@ -122,12 +125,13 @@ fn nothing_outlives_its_host_or_its_call_however_that_ends() {
         let (house, numbers) = (house(), numbers(of));
         let mut client = serve(&house);
         let seconds = if way == "time" { 3.5 } else { 100.0 };
-        let id = client.begin(
-            "tools/call",
-            json!({ "name": "run_line", "arguments": { "line": line(&numbers), "seconds": seconds } }),
-        );
+        let made = house.workspace().join("made/.git");
+        let line = format!("mkdir -p made/.git\n{}", line(&numbers));
+        let id = client
+            .begin("tools/call", json!({ "name": "run_line", "arguments": { "line": line, "seconds": seconds } }));
         let begun = wait_for(&numbers, SHAPES.len(), Duration::from_secs(60));
         assert!(begun.len() == SHAPES.len() || way == "time" && !begun.is_empty(), "{way} is void: {begun:?}");
+        assert!(made.exists() || way == "time", "{way} is void");
         match way {
             "end of input" => drop(client.input.take()),
             "cancelled" => client.send(
@@ -146,6 +150,14 @@ fn nothing_outlives_its_host_or_its_call_however_that_ends() {
         let left = wait_for(&numbers, 0, Duration::from_secs(2));
         left.iter().for_each(|(_, pid)| signal(*pid, "KILL"));
         assert!(left.is_empty(), "{way}: {left:?} are left");
+        // What a host makes of this that was killed itself is not known to anybody.
+        let began = Instant::now();
+        while way != "KILL" && (made.exists() || !folders(&house.parent().join("temporary")).is_empty()) {
+            assert!(began.elapsed() < Duration::from_secs(5), "{way}: what the program made is left");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        // An end in order is one after which nothing changes any more.
+        assert!(began.elapsed() < Duration::from_millis(20) || ["cancelled", "time"].contains(&way), "{way}: too late");
         if ["cancelled", "time"].contains(&way) {
             client.is_well();
         }

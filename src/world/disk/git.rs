@@ -8,6 +8,7 @@ mod stand_in;
 #[cfg(test)]
 mod tests;
 
+use super::ending::AtWork;
 use super::small_file::{self, Links};
 use super::{Disk, place, process};
 use crate::diagnostic::Result;
@@ -57,6 +58,7 @@ pub(super) fn run(
     let writes = command.needs != Needs::ReadGit;
     let fetches = command.needs == Needs::FetchGit;
     let mut command = surrounded(disk, command, fetches)?;
+    let _until_it_is_cleared_up = AtWork::begin()?;
     let Some(repository) = repository else {
         command.env.push(("GIT_CEILING_DIRECTORIES".to_owned(), "/".to_owned()));
         return Ok(Done { ran: process::run(disk, &command)?, not_kept: Vec::new() });

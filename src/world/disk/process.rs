@@ -2,6 +2,7 @@
 
 use super::Disk;
 use super::confine::{Start, Started, Tether};
+use super::ending::{self, AtWork};
 use super::place;
 use super::protected::Survey;
 use super::refusal;
@@ -40,6 +41,7 @@ const LAST_BREATH: Duration = Duration::from_millis(500);
 
 /// Runs a program to its end, or ends it.
 pub(super) fn run(disk: &Disk, command: &Command) -> Result<Ran> {
+    let _until_it_is_cleared_up = AtWork::begin()?;
     let program = disk.programs.find(&command.program)?;
     let folder = folder(&disk.roots, &command.folder)?;
     let prefix = if command.needs == Needs::Program { temporary::OF_PROGRAMS } else { temporary::OF_GIT };
@@ -213,6 +215,10 @@ impl<'a> Running<'a> {
                 }
             }
             (self.command.stop)()?;
+            // Git is let finish: it would leave half of what it writes.
+            if self.command.needs == Needs::Program && ending::is_ending() {
+                return Err(ending::ended());
+            }
             if began.elapsed() > self.command.time {
                 let message = format!("`{}` ran for {} and was ended", self.command.line(), seconds(began.elapsed()));
                 return Err(Diagnostic::new(Code::LIMIT, message).help("give it more time by `timeout_s`"));

@@ -11,11 +11,14 @@ use crate::world::granted::protected_name;
 use crate::world::path;
 use std::ffi::OsString;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// How many folders are looked into at most.
+/// How many folders are looked into at most before a program starts.
 const MOST_FOLDERS: usize = 100_000;
+/// How many when it has ended: it may have made many to hide one.
+const MOST_MADE: usize = 10_000_000;
 /// How many rules a program gets at most.
 const MOST_RULES: usize = 10_000;
 
@@ -29,6 +32,9 @@ pub(super) struct Survey {
     own: Vec<(u64, u64)>,
     stop: fn() -> Result<()>,
     folders: usize,
+    most: usize,
+    /// Whether folders that are closed to their owner are opened to look into them: those that a program may have closed.
+    opens_closed: bool,
 }
 
 /// The device and the inode of each folder of the host's own: a link may lead to it under another name.
@@ -40,7 +46,15 @@ fn own_folders() -> Vec<(u64, u64)> {
 impl Survey {
     /// Looks below these files and folders, which are absolute. One that lies below a protected name is refused.
     pub(super) fn of(granted: &[String], stop: fn() -> Result<()>) -> Result<Self> {
-        let mut survey = Self { writable: Vec::new(), opened: Vec::new(), own: own_folders(), stop, folders: 0 };
+        let mut survey = Self {
+            writable: Vec::new(),
+            opened: Vec::new(),
+            own: own_folders(),
+            stop,
+            folders: 0,
+            most: MOST_FOLDERS,
+            opens_closed: false,
+        };
         for at in granted {
             if let Some(part) = at.split('/').find(|part| protected_name(part).is_some()) {
                 let fault = Diagnostic::new(Code::WORLD, format!("no grant covers `{part}`: `{at}` is refused"));
@@ -68,7 +82,7 @@ impl Survey {
     /// Puts each entry of a folder that holds a protected name among what may be written, but that one.
     fn open_up(&mut self, folder: &str) -> Result<()> {
         self.opened.push(folder.to_owned());
-        for (name, is_folder) in entries(Path::new(folder)) {
+        for (name, is_folder) in self.entries(Path::new(folder))? {
             let Some(name) = name.to_str().filter(|name| protected_name(name).is_none()) else { continue };
             let at = path::join(folder, name);
             if is_folder == Some(true) && self.is_own(Path::new(&at)) {
@@ -94,11 +108,11 @@ impl Survey {
         let mut left = vec![PathBuf::from(top)];
         while let Some(folder) = left.pop() {
             self.folders += 1;
-            if self.folders > MOST_FOLDERS {
-                return Err(too_much(top, MOST_FOLDERS, "folders"));
+            if self.folders > self.most {
+                return Err(too_much(top, self.most, "folders"));
             }
             (self.stop)()?;
-            for (name, is_folder) in entries(&folder) {
+            for (name, is_folder) in self.entries(&folder)? {
                 let at = folder.join(&name);
                 let is_own = is_folder == Some(true) && self.is_own(&at);
                 if is_own || name.to_str().is_some_and(|name| protected_name(name).is_some()) {
@@ -127,15 +141,63 @@ impl Survey {
     //# A protected name that a program made MUST be set aside when it has ended, and the caller told.
     pub(super) fn undo(mut self) -> Result<Vec<String>> {
         (self.stop, self.folders, self.own) = (|| Ok(()), 0, own_folders());
-        let mut made = Vec::new();
+        (self.most, self.opens_closed) = (MOST_MADE, true);
+        let (mut made, mut failed) = (Vec::new(), Vec::new());
         for at in std::mem::take(&mut self.writable) {
-            self.find(&at, &mut |path| {
+            let looked = self.find(&at, &mut |path| {
                 made.push(path);
                 true
-            })?;
+            });
+            failed.extend(looked.err());
         }
-        made.iter().map(|at| set_aside(at)).collect()
+        // One that cannot be set aside keeps no other from it.
+        let (told, stay): (Vec<_>, Vec<_>) = made.iter().map(|at| set_aside(at)).partition(Result::is_ok);
+        failed.extend(stay.into_iter().filter_map(Result::err));
+        let told: Vec<String> = told.into_iter().flatten().collect();
+        let mut failed = failed.into_iter();
+        let Some(mut first) = failed.next() else { return Ok(told) };
+        let others = failed.map(|fault| fault.message).chain(told);
+        first.message = std::iter::once(first.message.clone()).chain(others).collect::<Vec<_>>().join("; ");
+        Err(first)
     }
+
+    /// The entries of a folder, and whether each is a folder; nothing where it is neither that nor a file. One that cannot
+    /// be looked into is refused: its owner, and so a program, opens and closes it as it likes.
+    fn entries(&self, folder: &Path) -> Result<Vec<(OsString, Option<bool>)>> {
+        let read = match fs::read_dir(folder) {
+            Err(error) if error.kind() == PermissionDenied && self.opens_closed => {
+                open_to_owner(folder).and_then(|()| fs::read_dir(folder))
+            }
+            read => read,
+        };
+        let failed = |error: &std::io::Error| {
+            let message = format!(
+                "`{}` cannot be looked into for names that no grant covers: {}",
+                folder.display(),
+                reason(error)
+            );
+            Diagnostic::new(Code::WORLD, message).help("look at it by hand, and remove it or `chmod u+rwx` it")
+        };
+        let read = match read {
+            Ok(read) => read,
+            Err(error) if [NotFound, NotADirectory].contains(&error.kind()) => return Ok(Vec::new()),
+            Err(error) => return Err(failed(&error)),
+        };
+        let mut found = Vec::new();
+        for entry in read {
+            let entry = entry.map_err(|error| failed(&error))?;
+            let kind = entry.file_type().ok();
+            let is_folder = kind.filter(|kind| kind.is_dir() || kind.is_file()).map(|kind| kind.is_dir());
+            found.push((entry.file_name(), is_folder));
+        }
+        Ok(found)
+    }
+}
+
+/// Lets the owner look into a folder and change what it has.
+fn open_to_owner(folder: &Path) -> std::io::Result<()> {
+    let mode = fs::symlink_metadata(folder)?.permissions().mode();
+    fs::set_permissions(folder, fs::Permissions::from_mode(mode | 0o700))
 }
 
 /// Gives a file or a folder another name, which nothing looks for.
@@ -147,7 +209,14 @@ fn set_aside(at: &Path) -> Result<String> {
     });
     let free = names.into_iter().find(|name| fs::symlink_metadata(name).is_err());
     let renamed = match &free {
-        Some(free) => fs::rename(at, free),
+        Some(free) => match fs::rename(at, free) {
+            // The program closed the folder, or what it put there.
+            Err(error) if error.kind() == PermissionDenied => {
+                let folder = at.parent().unwrap_or(at);
+                open_to_owner(folder).and_then(|()| fs::rename(at, free))
+            }
+            renamed => renamed,
+        },
         None => Err(std::io::ErrorKind::AlreadyExists.into()),
     };
     let (shown, aside) = (at.display(), free.unwrap_or_default());
@@ -160,20 +229,63 @@ fn set_aside(at: &Path) -> Result<String> {
     }
 }
 
-/// The entries of a folder, and whether each is a folder; nothing where it is neither that nor a file. A folder that may
-/// not be looked into is none that a program of the same user looks into.
-fn entries(folder: &Path) -> Vec<(OsString, Option<bool>)> {
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let mut found = Vec::new();
-    for entry in entries.flatten() {
-        let kind = entry.file_type().ok();
-        let is_folder = kind.filter(|kind| kind.is_dir() || kind.is_file()).map(|kind| kind.is_dir());
-        found.push((entry.file_name(), is_folder));
-    }
-    found
-}
-
 fn too_much(at: &str, most: usize, what: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::LIMIT, format!("`{at}` holds more than {most} {what}"))
         .help("name a smaller folder: `run = [{ program = …, write = [\"out\"] }]`")
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use rustix::fs::{Mode, OFlags, mkdirat, open, openat};
+
+    /// Makes folders in each other until no path can name the last one, and a protected name in it.
+    fn bury(top: &Path) {
+        let mut at = open(top, OFlags::DIRECTORY | OFlags::RDONLY, Mode::empty()).unwrap();
+        for name in std::iter::repeat_n("d".repeat(250), 20).chain([".git".to_owned()]) {
+            mkdirat(&at, &*name, Mode::RWXU).unwrap();
+            at = openat(&at, &*name, OFlags::DIRECTORY | OFlags::RDONLY, Mode::empty()).unwrap();
+        }
+    }
+
+    //= docs/spec.md#programs
+    //= type=test
+    //# A protected name that a program made MUST be set aside when it has ended, and the caller told.
+    #[test]
+    fn what_cannot_be_looked_at_is_told_and_hides_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().to_string_lossy().into_owned();
+        let survey = Survey::of(std::slice::from_ref(&out), || Ok(())).unwrap();
+        for name in ["a", "z"] {
+            fs::create_dir_all(folder.path().join(name).join(".git")).unwrap();
+        }
+        bury(folder.path());
+        let fault = survey.undo().unwrap_err();
+        assert!(fault.message.contains("cannot be looked into"), "{fault}");
+        for name in ["a", "z"] {
+            assert!(!folder.path().join(name).join(".git").exists(), "{name}");
+            assert!(fault.message.contains(&format!("{name}/.git")), "{fault}");
+        }
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_looked_into_is_not_granted() {
+        let folder = tempfile::tempdir().unwrap();
+        bury(folder.path());
+        let fault = Survey::of(&[folder.path().to_string_lossy().into_owned()], || Ok(())).map(|_| ()).unwrap_err();
+        assert!(fault.message.contains("cannot be looked into"), "{fault}");
+    }
+
+    #[test]
+    fn a_folder_that_was_closed_is_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let closed = folder.path().join("closed");
+        fs::create_dir_all(closed.join(".git")).unwrap();
+        for mode in [0o000, 0o111, 0o311, 0o555] {
+            fs::set_permissions(&closed, fs::Permissions::from_mode(mode)).unwrap();
+            open_to_owner(&closed).unwrap();
+            assert_eq!(fs::symlink_metadata(&closed).unwrap().permissions().mode() & 0o700, 0o700);
+        }
+    }
 }
