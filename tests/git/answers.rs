@@ -123,6 +123,17 @@ const WITH: &[(&str, &str, &str)] = &[
     ("", "ancestry_path", "{\"refs\":\"v1..main\"}"),
 ];
 
+/// Further questions: what a verb does where nothing is named, or where it meets what is checked out.
+const ALSO: &[(&str, &str)] = &[
+    ("branch_rename", "{\"from\":\"main\",\"to\":\"trunk\"}"),
+    ("branch_rename", "{\"from\":\"main\",\"to\":\"trunk\",\"force\":true}"),
+    ("stash_push", "{}"),
+    ("stash_push", "{\"untracked\":true}"),
+    ("stash_push", "{\"keep_index\":true}"),
+    ("stash_push", "{\"staged\":true}"),
+    ("stash_push", "{\"message\":\"said\",\"untracked\":true}"),
+];
+
 /// Where git rightly says nothing at all.
 const SILENT: &[(&str, &str)] = &[
     ("diff", "check_whitespace"),
@@ -238,7 +249,7 @@ fn value(verb: &Verb, name: &str, kind: OptionKind) -> Value {
         OptionKind::Date(_) => json!("2001-01-01"),
         OptionKind::Format(_) => json!("%H"),
         OptionKind::RefFormat(_) => json!("%(refname) %(objecttype)"),
-        OptionKind::Sort(_) => json!("-refname"),
+        OptionKind::Sort(_) => json!("-version:refname"),
         OptionKind::Pattern(_) => json!("line"),
         OptionKind::Text("--diff-filter=") => json!("AM"),
         OptionKind::Text("--grep=") => json!("line"),
@@ -296,6 +307,8 @@ fn questions(verbs: impl Iterator<Item = &'static Verb>) -> Vec<(&'static Verb, 
                 found.push((verb, option.name, Value::Object(options)));
             }
         }
+        let also = ALSO.iter().filter(|(of, _)| *of == verb.name);
+        found.extend(also.map(|(_, options)| (verb, "", serde_json::from_str(options).unwrap())));
     }
     found
 }

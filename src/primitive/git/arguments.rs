@@ -1,6 +1,6 @@
 //! From the options of a script to the words that git gets: one `--name=value` for each, and nothing else.
 
-use super::format::{foreign_field, foreign_placeholder};
+use super::format::{foreign_field, foreign_key, foreign_placeholder};
 use super::verb::{GitOption, OptionKind, Shape, Verb};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::value::{Bytes, Map, Value};
@@ -78,10 +78,7 @@ impl Sayer<'_> {
             OptionKind::Format(word) => said.words.push(format!("{word}{}", self.format(value, foreign_placeholder)?)),
             OptionKind::RefFormat(word) => said.words.push(format!("{word}{}", self.format(value, foreign_field)?)),
             OptionKind::Sort(word) => {
-                said.words.push(format!(
-                    "{word}{}",
-                    self.format(value, |text| foreign_field(&format!("%({})", text.trim_start_matches('-'))))?
-                ));
+                said.words.push(format!("{word}{}", self.format(value, foreign_key)?));
             }
             OptionKind::OneOf(word, known) => said.words.push(format!("{word}{}", self.one_of(value, known)?)),
             OptionKind::RefOf(word) => said.words.push(format!("{word}{}", self.name(self.text(value)?)?)),

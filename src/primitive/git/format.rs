@@ -90,6 +90,13 @@ pub(super) fn foreign_field(format: &str) -> Option<String> {
     None
 }
 
+/// The key of an order of refs, if it is not let in: a field, turned round by `-`, compared as versions are.
+pub(super) fn foreign_key(key: &str) -> Option<String> {
+    let key = key.strip_prefix('-').unwrap_or(key);
+    let field = key.strip_prefix("version:").or_else(|| key.strip_prefix("v:")).unwrap_or(key);
+    foreign_field(&format!("%({field})"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -87,7 +87,7 @@ pub(super) fn run(
     let mut ran = process::run(disk, &command)?;
     // A link that was put there since the repository was found may have been followed: what git says is withheld.
     links::check(&repository.common_dir)?;
-    let not_kept = stand_in.settle(repository);
+    let not_kept = stand_in.settle(repository)?;
     replace(&mut ran.errors, &own, &repository.common_dir);
     // Git takes the shared folder for the main working tree, but for the `.git` at its end.
     if command.arguments.iter().any(|word| word == "worktree" || word == "check-ignore") {

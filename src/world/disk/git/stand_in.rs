@@ -11,7 +11,7 @@ use crate::world::disk::temporary::{OF_GIT, Temporary};
 use crate::world::path;
 use crate::world::repository::Repository;
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::symlink;
 
 /// How the names of all these folders begin.
@@ -20,6 +20,9 @@ pub(super) const PREFIX: &str = OF_GIT;
 /// What is data in a shared folder: see `gitrepository-layout(5)`.
 const SHARED: [&str; 9] =
     ["HEAD", "logs", "objects", "packed-refs", "refs", "reftable", "rr-cache", "shallow", "worktrees"];
+
+/// Files of these that git puts anew in place of a link.
+const REPLACED: [&str; 3] = ["HEAD", "packed-refs", "shallow"];
 
 /// What a command that writes may make, though it is not there yet: folders that git makes only beside what it knows.
 const MADE: [&str; 2] = ["logs", "worktrees"];
@@ -114,7 +117,10 @@ impl StandIn {
 
     /// Puts right what git wrote with the path of the stand-in, and gives the keys that git would have set: they are
     /// gone with it.
-    pub(super) fn settle(&self, repository: &Repository) -> Vec<String> {
+    pub(super) fn settle(&self, repository: &Repository) -> Result<Vec<String>> {
+        for name in REPLACED {
+            self.bring_back(name, &repository.common_dir)?;
+        }
         for name in worktrees(repository).into_iter().filter(|name| !self.worktrees.contains(name)) {
             let git_dir = path::join(&repository.common_dir, &format!("worktrees/{name}"));
             let Some(marker) = text(&path::join(&git_dir, "gitdir")) else { continue };
@@ -126,7 +132,7 @@ impl StandIn {
         }
         let after = text(&path::join(&self.path(), "config")).unwrap_or_default();
         if after == self.config {
-            return Vec::new();
+            return Ok(Vec::new());
         }
         let (before, after) = (settings::read(&self.config), settings::read(&after));
         let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
@@ -134,7 +140,29 @@ impl StandIn {
         let mut keys: Vec<String> = before.iter().chain(&after).filter(differs).map(|(key, _)| key.clone()).collect();
         keys.sort_unstable();
         keys.dedup();
-        keys
+        Ok(keys)
+    }
+
+    /// Puts a file into the repository that git put in the place of the link to it: so it changes `HEAD` when it renames
+    /// the branch that is checked out.
+    fn bring_back(&self, name: &str, common_dir: &str) -> Result<()> {
+        let made = path::join(&self.path(), name);
+        if !fs::symlink_metadata(&made).is_ok_and(|known| known.is_file()) {
+            return Ok(());
+        }
+        let target = path::join(common_dir, name);
+        // The name that git itself takes for the time of a change: two never write at once.
+        let lock = format!("{target}.lock");
+        let brought = fs::read(&made).and_then(|bytes| {
+            let mut file = fs::File::create_new(&lock)?;
+            file.write_all(&bytes).and_then(|()| fs::rename(&lock, &target)).inspect_err(|_| {
+                let _told_below = fs::remove_file(&lock);
+            })
+        });
+        brought.map_err(|error| {
+            Diagnostic::new(Code::WORLD, format!("`{target}` cannot be written: {}", reason(&error)))
+                .help("git has changed the rest of the repository: look at `git status`")
+        })
     }
 }
 
