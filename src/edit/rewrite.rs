@@ -31,9 +31,9 @@ const KEY: usize = 4 << 10;
 /// stand before its anchor, or lose it, what it stands for is written out. What cannot be written without the loss of a
 /// tag is a fault. The result is read again: what is in it is what is wanted, key by key.
 pub fn rewrite_yaml(input: &Input<'_>, changes: &Json, order: &[String]) -> Result<String> {
-    let data = match parse::yaml(input)? {
-        Value::Map(data) => Value::Map(data).to_json(),
-        Value::Null => Json::Object(serde_json::Map::new()),
+    let (data, is_map) = match parse::yaml(input)? {
+        Value::Map(data) => (Value::Map(data).to_json(), true),
+        Value::Null => (Json::Object(serde_json::Map::new()), false),
         _ => {
             let fault = Diagnostic::new(Code::ARGUMENTS, "the text is no map of YAML");
             return Err(fault.help("`rewrite_yaml` orders the keys of a map"));
@@ -44,7 +44,8 @@ pub fn rewrite_yaml(input: &Input<'_>, changes: &Json, order: &[String]) -> Resu
     let layout = layout::layout(input.text())?;
     let entries: HashMap<&String, &Entry> =
         layout.entries.iter().flatten().rev().map(|entry| (&entry.key, entry)).collect_checked()?;
-    let wish = Wish { input, data, changes, order, keys: keys(data, changes, order)?, entries, tag: layout.tag };
+    let wish =
+        Wish { input, data, changes, order, keys: keys(data, changes, order)?, entries, tag: layout.tag, is_map };
     let odd = wish.entries.values().any(|entry| entry.odd.is_any());
     if odd
         && let Some(text) = wish.text(Links::Stay)?
@@ -90,6 +91,8 @@ struct Wish<'a> {
     entries: HashMap<&'a String, &'a Entry>,
     /// Where the first tag stands that belongs to no entry.
     tag: Option<usize>,
+    /// Whether the text is a map, and not nothing yet.
+    is_map: bool,
 }
 
 impl Wish<'_> {
@@ -129,7 +132,7 @@ impl Wish<'_> {
             }
         }
         // A map that lost its last key is still a map: an empty text would be read as nothing.
-        if self.keys.is_empty() && !self.data.is_empty() {
+        if self.keys.is_empty() && self.is_map {
             text.push("{}\n")?;
         }
         Ok(Some(text.into_text()))

@@ -153,8 +153,9 @@ fn probes(confinement: &Confinement, landlock: u32) -> Vec<Probe> {
     #[cfg(target_arch = "x86_64")]
     probes.extend([(SYS_fork, [0; 6], fork), (SYS_vfork, [0; 6], fork)]);
     let pair = if confinement.processes == Processes::None && !confinement.network { REFUSED } else { ALLOWED };
-    // With and without flags: streams, messages (datagrams) and raw ones, messages in order.
-    probes.extend([(1, pair), (2, REFUSED), (3, REFUSED), (5, pair)].into_iter().flat_map(|(kind, answer)| {
+    // With and without flags; only streams and messages in order are bound to each other for good.
+    probes.extend((0..=0xf_u64).flat_map(|kind| {
+        let answer = if [1, 5].contains(&kind) { pair } else { REFUSED };
         [0, libc::SOCK_CLOEXEC, libc::SOCK_NONBLOCK].map(|flags| {
             let flags = u64::from(flags.cast_unsigned());
             (SYS_socketpair, [1, kind | flags, 0, 0, 0, 0], answer)
