@@ -106,6 +106,8 @@ pub fn run() -> u8 {
             Session::open(line.shared, terminal).and_then(|session| command.run(session))
         }
     });
+    // A call that was answered at its limit may leave a git behind that still takes its lock away.
+    crate::world::disk::end_programs();
     match ended {
         Ok(exit) => exit.into(),
         //= docs/spec.md#command-line
