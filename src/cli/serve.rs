@@ -91,7 +91,6 @@ impl Serve {
         };
         tracing::info!("shutting down");
         drop(watching);
-        world::disk::end_programs();
         // A script may run without end: nobody waits for it.
         runtime.shutdown_timeout(Duration::ZERO);
         match ended {

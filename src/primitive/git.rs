@@ -27,7 +27,7 @@ use crate::value::{Kind, Map, Value};
 use crate::world::path;
 use crate::world::repository::Done;
 use crate::world::run::{Command, Needs};
-use arguments::Said;
+use arguments::{Said, is_on};
 use session::{Session, command, new_enough};
 use std::time::Duration;
 use verb::{Changes, OptionKind, Verb};
@@ -71,7 +71,7 @@ pub fn run(context: &Context<'_>, args: &Args, needs: Needs) -> Result<Value> {
     }
     said.paths.iter().chain(&said.files).try_for_each(|path| session.check_inside(path))?;
     session.may_read_files(verb, &said, &options)?;
-    if verb.name == "check_ignore" && matches!(options.get("verbose"), Some(Value::Bool(true))) {
+    if verb.name == "check_ignore" && is_on(&options, "verbose") {
         covered::may_tell_rules(&session, &said)?;
     }
     session.notices = notices::of(&session, verb);

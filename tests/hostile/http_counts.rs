@@ -288,10 +288,12 @@ fn who_sends_and_takes_nothing_is_cut() {
 /// Bytes that the system holds on the server's side of a connection, sent and not taken.
 #[cfg(target_os = "linux")]
 fn held_by_the_system(raw: &Raw) -> u64 {
-    let ours = raw.stream.local_addr().unwrap().port();
+    let named = |address: std::net::SocketAddr| format!("0100007F:{:04X}", address.port());
+    // Both ends are asked for: a port of ours may have been one of another connection, which the table holds still.
+    let ends = [named(raw.stream.peer_addr().unwrap()), named(raw.stream.local_addr().unwrap())];
     let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
-    let of_peer = format!("0100007F:{ours:04X}");
-    let line = table.lines().find(|line| line.split_whitespace().nth(2) == Some(&of_peer)).expect("it is open");
+    let is_it = |line: &&str| line.split_whitespace().skip(1).take(2).eq(ends.iter());
+    let line = table.lines().find(is_it).expect("it is open");
     let queues = line.split_whitespace().nth(4).unwrap();
     u64::from_str_radix(queues.split(':').next().unwrap(), 16).unwrap()
 }

@@ -11,6 +11,11 @@ pub const COMMON: [(&str, &str); 2] = [
     ("check", "Whether another exit code than 0 is a fault; `true` if it is left out."),
 ];
 
+/// Whether a script has switched an option on.
+pub(super) fn is_on(options: &Map, name: &str) -> bool {
+    matches!(options.get(name), Some(Value::Bool(true)))
+}
+
 /// What is said to git.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Said {

@@ -4,7 +4,7 @@
 //! may not be written, renames are switched off for this call, and what is left is exact: a merge without renames
 //! changes only what the other side changed.
 
-use super::arguments::Said;
+use super::arguments::{Said, is_on};
 use super::session::{Session, command};
 use super::verb::{Changes, Verb};
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -18,7 +18,7 @@ const TREES: [&str; 8] =
 
 /// Refuses what the pack may not write.
 pub(super) fn check(session: &mut Session<'_>, verb: &Verb, said: &Said, options: &Map) -> Result<()> {
-    let is_on = |name: &str| matches!(options.get(name), Some(Value::Bool(true)));
+    let is_on = |name: &str| is_on(options, name);
     let text = |name: &str| options.get(name).and_then(Value::as_text).map(str::to_owned);
     let first = || said.names.first().map_or("HEAD", String::as_str).to_owned();
     let look = Look { session };

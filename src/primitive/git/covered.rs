@@ -3,7 +3,7 @@
 //! Git compares the whole working tree with what it knows, else it would say something else than is so. What it finds
 //! in files that the pack may not read is not shown: they are named to it as those that are not asked for.
 
-use super::arguments::Said;
+use super::arguments::{Said, is_on};
 use super::session::Session;
 use super::verb::Verb;
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -26,7 +26,7 @@ pub(super) fn patterns(
     if session.world.may_read(&session.repository.top).is_ok() {
         return Ok(None);
     }
-    let is_on = |name: &&str| matches!(options.get(*name), Some(Value::Bool(true)));
+    let is_on = |name: &&str| is_on(options, name);
     let paths = said.paths.iter().map(String::as_str);
     let found = match verb.name {
         "status" => {
@@ -51,12 +51,12 @@ pub(super) fn patterns(
         }
         _ => return Ok(None),
     };
-    let left_out = left_out(session, &found)?;
-    if left_out.is_empty() {
+    let hidden: Vec<&String> = found.iter().filter(|name| !is_covered(session, name)).collect();
+    if hidden.is_empty() {
         return Ok(None);
     }
-    let count = found.iter().filter(|name| !is_covered(session, name)).count();
-    session.notices.push(format!("{count} files are left out: no grant to read covers them"));
+    let left_out = left_out(session, &hidden)?;
+    session.notices.push(format!("{} files are left out: no grant to read covers them", hidden.len()));
     let asked = said.paths.iter().map(|path| format!(":(literal){path}"));
     let all = said.paths.is_empty().then(|| ":(top)".to_owned());
     let out = left_out.iter().map(|name| format!(":(top,exclude,literal){name}"));
@@ -64,13 +64,13 @@ pub(super) fn patterns(
 }
 
 /// The fewest names that stand for all that is not covered: a folder of which nothing may be seen, for all in it.
-fn left_out(session: &Session<'_>, found: &[String]) -> Result<BTreeSet<String>> {
+fn left_out(session: &Session<'_>, hidden: &[&String]) -> Result<BTreeSet<String>> {
     let mut left_out = BTreeSet::new();
-    for name in found.iter().filter(|name| !is_covered(session, name)) {
+    for name in hidden {
         let name = name.trim_end_matches('/');
         let folders = name.match_indices('/').map(|(at, _)| &name[..at]);
-        let hidden = folders.into_iter().find(|folder| session.world.stat(&session.below_top(folder)).is_err());
-        left_out.insert(hidden.unwrap_or(name).to_owned());
+        let folder = folders.into_iter().find(|folder| session.world.stat(&session.below_top(folder)).is_err());
+        left_out.insert(folder.unwrap_or(name).to_owned());
     }
     if left_out.len() > MOST {
         let message = format!("the answer would leave out {} files that no grant to read covers", left_out.len());

@@ -1,11 +1,11 @@
 //! One call of git: the repository that the host chose, and what git is asked about it before it changes something.
 
-use super::arguments::Said;
+use super::arguments::{Said, is_on};
 use super::ended;
 use super::verb::Verb;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
-use crate::value::{Map, Value};
+use crate::value::Map;
 use crate::world::repository::{Done, Repository};
 use crate::world::run::{Command, Confinement, Needs, Processes};
 use crate::world::{World, path};
@@ -111,7 +111,7 @@ impl Session<'_> {
     /// Refuses files of the working tree that git would read for the pack, and the pack may not. What commits hold is
     /// covered by the grant of git itself.
     pub(super) fn may_read_files(&self, verb: &Verb, said: &Said, options: &Map) -> Result<()> {
-        let is_on = |name: &str| matches!(options.get(name), Some(Value::Bool(true)));
+        let is_on = |name: &str| is_on(options, name);
         let is_range = || said.names.len() > 1 || said.names.iter().any(|name| name.contains(".."));
         let reads = match verb.name {
             "diff" => !is_on("cached") && !is_range(),

@@ -1,6 +1,6 @@
 //! Verbs that take more than one step, and those that the host answers itself.
 
-use super::arguments::Said;
+use super::arguments::{Said, is_on};
 use super::session::{Session, command};
 use super::verb::Verb;
 use super::{ended, words};
@@ -68,7 +68,7 @@ pub(super) fn told_by_host(session: &Session<'_>, verb: &Verb, options: &Map) ->
 
 /// Lines as `git config --get` and `--get-regexp` write them.
 fn config(session: &Session<'_>, name: Option<&str>, pattern: Option<&str>, options: &Map) -> Result<Option<String>> {
-    let shows_scope = matches!(options.get("show_scope"), Some(Value::Bool(true)));
+    let shows_scope = is_on(options, "show_scope");
     let scope = |setting: &crate::world::repository::Setting| match shows_scope {
         true => format!("{}\t", setting.scope.name()),
         false => String::new(),

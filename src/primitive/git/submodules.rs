@@ -1,13 +1,13 @@
 //! Adding files where submodules are: git would start itself in each that has not moved, by the configuration that it has
 //! there, and find nothing to add. So what is to be added is listed: such a submodule is not on the list.
 
-use super::arguments::Said;
+use super::arguments::{Said, is_on};
 use super::notices::NOT_LOOKED_INTO;
 use super::session::{Session, command};
 use super::verb::Verb;
 use super::{turn, words};
 use crate::diagnostic::Result;
-use crate::value::{Map, Value};
+use crate::value::Map;
 use crate::world::repository::Done;
 use crate::world::run::{Command, Processes};
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 /// Runs a command; if git stopped at a submodule, without a look into those.
 pub(super) fn run(session: &mut Session<'_>, verb: &Verb, said: Said, options: &Map, asked: &Command) -> Result<Done> {
     let done = turn::run(session, asked)?;
-    let is_on = |name: &str| matches!(options.get(name), Some(Value::Bool(true)));
+    let is_on = |name: &str| is_on(options, name);
     let may_stop = verb.name == "add" || verb.name == "commit";
     if !may_stop || done.ran.code == 0 || !String::from_utf8_lossy(&done.ran.errors).contains("in submodule") {
         return Ok(done);

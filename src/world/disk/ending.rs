@@ -8,7 +8,6 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// How many programs are at work, or were, and are not yet cleared up behind; none begins when the process ends.
-#[derive(Default)]
 struct Work {
     count: usize,
     ends: bool,
@@ -28,10 +27,11 @@ impl AtWork {
     /// # Errors
     /// The process ends.
     pub(super) fn begin() -> Result<Self> {
-        if is_ending() {
+        let mut work = work();
+        if work.ends {
             return Err(ended());
         }
-        work().count += 1;
+        work.count += 1;
         Ok(Self(()))
     }
 }
