@@ -78,8 +78,10 @@ fn missing(call: &Call, grants: &Grants) -> Option<(String, String)> {
 
 /// What a primitive does with the file or folder that its first argument names.
 fn takes_a_path(name: &str) -> Option<Effect> {
-    let mut all = crate::primitives::ALL.iter();
-    let primitive = all.find(|primitive| primitive.name == name && primitive.family == Family::Files)?;
+    // The files of a pack need no grant.
+    let mut all = crate::primitives::ALL.iter().filter(|primitive| primitive.name != "pack_file");
+    let is_file = |family: Family| family == Family::Files || name == "document";
+    let primitive = all.find(|primitive| primitive.name == name && is_file(primitive.family))?;
     (primitive.params.first()?.name == "path").then_some(primitive.effect)
 }
 
@@ -91,7 +93,9 @@ fn covers(grants: &[String], asked: &str) -> bool {
         return true;
     }
     let globs: Vec<String> = grants.iter().map(|grant| path::clean(grant)).collect();
-    let below = globs.iter().map(|glob| format!("{glob}/**"));
+    // One without wildcards covers what lies below, too.
+    let is_plain = |glob: &&String| !glob.contains(['*', '?', '[', '{', '\\']);
+    let below = globs.iter().filter(is_plain).map(|glob| format!("{glob}/**"));
     let all: Vec<String> = globs.iter().cloned().chain(below).collect();
     let asked = path::clean(asked);
     Globs::new(&all, ".").is_ok_and(|globs| globs.matches(&asked) || globs.may_match_below(&asked))
@@ -99,8 +103,6 @@ fn covers(grants: &[String], asked: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn what_may_be_covered_is_not_told() {
         let covers = |grants: &[&str], asked: &str| {

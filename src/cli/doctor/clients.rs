@@ -171,7 +171,7 @@ mod tests {
     fn arguments_that_start_no_server_are_told_as_the_command_line_tells_them() {
         let told = |words: &[&str]| serving(words.iter().copied()).map(|line| line.shared.workspace);
         assert_eq!(told(&["serve", "--workspace", "${workspaceFolder}"]), Ok(Some("${workspaceFolder}".to_owned())));
-        assert_eq!(told(&["--workspace=/x", "serve", "--http"]), Ok(Some("/x".to_owned())));
+        assert_eq!(told(&["--workspace=/x", "serve", "--http", "127.0.0.1:8000"]), Ok(Some("/x".to_owned())));
         assert!(told(&["sreve"]).is_err_and(|why| why.contains("'sreve'")));
         assert!(told(&["serve", "--sandbx", "off"]).is_err_and(|why| why.contains("'--sandbx'")));
         assert!(told(&["list"]).is_err_and(|why| why.contains("another command")));
