@@ -10,6 +10,7 @@ mod example_arguments;
 mod mend;
 mod missing_file;
 mod missing_function;
+mod missing_grant;
 mod name_clash;
 mod reserved_argument;
 mod resource_hidden;
@@ -26,6 +27,7 @@ mod tool_name;
 mod unknown_argument;
 mod unknown_data;
 mod unknown_function;
+mod unknown_git;
 mod unknown_question;
 mod unknown_setting;
 mod unused_file;
@@ -70,6 +72,7 @@ pub const ALL: &[&Rule] = &[
     &example_arguments::RULE,
     &missing_file::RULE,
     &missing_function::RULE,
+    &missing_grant::RULE,
     &name_clash::RULE,
     &reserved_argument::RULE,
     &resource_hidden::RULE,
@@ -84,6 +87,7 @@ pub const ALL: &[&Rule] = &[
     &unknown_argument::RULE,
     &unknown_data::RULE,
     &unknown_function::RULE,
+    &unknown_git::RULE,
     &unknown_question::RULE,
     &unknown_setting::RULE,
     &unused_file::RULE,

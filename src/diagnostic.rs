@@ -1,5 +1,6 @@
 //! The one error type: what was wrong, where, and what to do about it.
 
+mod bounded;
 mod printable;
 pub mod render;
 

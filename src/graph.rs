@@ -31,6 +31,7 @@ mod remembered;
 mod roots;
 mod rows;
 mod scan;
+mod shortest;
 mod snapshot;
 mod store;
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 pub mod blocks;
 mod csv;
+pub mod digits;
 mod front_matter;
 mod git_status;
 mod input;

@@ -214,6 +214,13 @@ impl Engine {
         };
         match Looking::new(pattern) {
             Ok(looking) => looking.map(Self::Looking),
+            // Look-around matches no letter, so a count of it says nothing: the engine refuses what is valid elsewhere.
+            Err(fancy_regex::Error::ParseError(byte, fancy_regex::ParseError::TargetNotRepeatable)) => {
+                let fault = invalid("a repeat of what matches no letter (look-around, `^`)", Some((pattern, byte)));
+                Err(refused.unwrap_or_else(|| {
+                    fault.help("with a count or `+` write it once, which means the same; with `*` or `?` leave it out")
+                }))
+            }
             Err(fancy_regex::Error::ParseError(byte, error)) => {
                 Err(refused.unwrap_or_else(|| invalid(&error.to_string(), Some((pattern, byte)))))
             }

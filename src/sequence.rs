@@ -64,7 +64,7 @@ pub fn field(item: &Value, name: &str) -> Result<Value> {
 pub fn word(value: &Value) -> Option<Cow<'_, str>> {
     match value {
         Value::Text(text) => Some(Cow::Borrowed(text)),
-        Value::Integer(_) | Value::Float(_) | Value::Bool(_) => Some(Cow::Owned(value.to_json().to_string())),
+        Value::Integer(_) | Value::Float(_) | Value::Bool(_) => Some(Cow::Owned(value.number_text())),
         _ => None,
     }
 }
@@ -100,7 +100,7 @@ pub fn fields(map: &Value) -> Result<Vec<(Text, Value)>> {
                 let keys = keys.iter().filter_map(Value::as_text);
                 keys.filter_map(|key| Some((Text::from(key), frozen.field(key).ok()?))).collect_checked()
             }
-            (None, None) => match Value::from_json(&handle.to_json()) {
+            (None, None) => match Value::from_json(&map.json()?) {
                 Value::Map(map) => map.into_iter().collect_checked(),
                 _ => Ok(Vec::new()),
             },

@@ -1,5 +1,6 @@
 //! Texts of a URI or a prompt into what a schema asks for: numbers and booleans arrive as texts there.
 
+use crate::parse::digits;
 use crate::value::Json;
 
 /// The value that a text spells for this schema; the text itself where it spells none, for the check to tell.
@@ -21,7 +22,8 @@ pub fn typed(text: &str, schema: Option<&Json>) -> Json {
         Json::Null => takes("null"),
         Json::String(_) => false,
     };
-    serde_json::from_str(text).ok().filter(fits).unwrap_or_else(|| Json::from(text))
+    let exact = |_: &Json| matches!(digits::beyond(text), Ok(None));
+    serde_json::from_str(text).ok().filter(fits).filter(exact).unwrap_or_else(|| Json::from(text))
 }
 
 #[cfg(test)]
@@ -39,5 +41,7 @@ mod tests {
         assert_eq!(typed("3", Some(&schema("string"))), json!("3"));
         assert_eq!(typed("3", Some(&json!({ "type": ["string", "integer"] }))), json!("3"));
         assert_eq!(typed("3", None), json!("3"));
+        // A number that would be rounded stays a text, which the check tells.
+        assert_eq!(typed("12345678901234567890", Some(&schema("number"))), json!("12345678901234567890"));
     }
 }

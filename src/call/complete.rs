@@ -16,7 +16,7 @@ pub fn complete(completion: &Completion, script: &str, running: &Running, typed:
         Completion::Function(function) => {
             let arguments = vec![typed.into(), Value::from_json(known)];
             let value = running.function(script, &function.value, arguments)?;
-            match value.to_json() {
+            match value.json()? {
                 Json::Array(items) => items.iter().map(text).collect(),
                 _ => {
                     let kind = value.kind().name();

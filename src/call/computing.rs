@@ -56,7 +56,7 @@ impl Service {
             return Ok(vec![Arc::new(like(pattern, pattern.prompt.clone()))]);
         };
         let running = self.reading(registry, pattern)?;
-        let items = running.function(&pattern.prompt.script, &list.value, Vec::new())?.to_json();
+        let items = running.function(&pattern.prompt.script, &list.value, Vec::new())?.json()?;
         let fault = || {
             let message = format!("`{}` gives no list of prompts", list.value);
             Diagnostic::new(Code::SCRIPT, message)
@@ -95,7 +95,7 @@ impl Service {
             };
             let calling = self.background(registry, Cancel::default());
             let filled = calling.begin(pack, Effect::Reads, pack.made.build_limits, false, None).and_then(|running| {
-                let mut context = running.function(script, &function.value, Vec::new())?.to_json();
+                let mut context = running.function(script, &function.value, Vec::new())?.json()?;
                 if let Some(map) = context.as_object_mut() {
                     map.entry("config").or_insert_with(|| json!(self.configuration(pack).to_json()));
                 }

@@ -39,7 +39,7 @@ impl Called {
     /// The answer of a call that was stopped: that of a tool is its result, as if it had stopped by itself.
     pub(super) fn stopped(self, fault: Box<Diagnostic>) -> Answer {
         match self.0 {
-            Some(served) if fault.code == Code::LIMIT => Answer::Tool(outcome::of_fault(*fault, &served)),
+            Some(served) if fault.code == Code::LIMIT => Answer::Tool(outcome::of_fault(fault, &served)),
             _ => Answer::Fault(fault),
         }
     }

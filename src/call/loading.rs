@@ -37,6 +37,17 @@ pub trait Site: Worlds + 'static {
     fn roots(&self) -> Vec<String>;
 }
 
+/// A fault for each further root of a `toolsd.toml` that is no folder: what is granted there is found nowhere.
+fn absent_roots(site: &dyn Site, settings: &Settings) -> Vec<Diagnostic> {
+    let known = settings.workspace.roots.iter();
+    let told = known.filter_map(|known| {
+        let folder = path::join(site.workspace().root(), &known.value);
+        let fault = site.open(&folder, &[], &[]).err()?;
+        Some(*fault.at(known.at.clone()).warning().help("make the folder, or take it out of `roots`"))
+    });
+    told.collect()
+}
+
 /// Makes the next generation. Reads to the end: what is wrong is in its `faults`.
 pub fn load(site: &dyn Site, previous: &Registry) -> Registry {
     let mut faults = site.faults();
@@ -45,6 +56,7 @@ pub fn load(site: &dyn Site, previous: &Registry) -> Registry {
     let workspace = site.workspace();
     let (settings, broken) = Settings::load(workspace.as_ref(), &trust);
     faults.extend(broken);
+    faults.extend(absent_roots(site, &settings));
     let (files, broken) = Files::collect(&layers);
     faults.extend(broken);
     let names = files.packs();
@@ -93,6 +105,7 @@ pub fn parts(site: &dyn Site) -> (Vec<PackParts>, Vec<Diagnostic>) {
     let layers = caught(site.layers(), &mut faults);
     let (settings, broken) = Settings::load(site.workspace().as_ref(), &trust);
     faults.extend(broken);
+    faults.extend(absent_roots(site, &settings));
     let (files, broken) = Files::collect(&layers);
     faults.extend(broken);
     let names = files.packs();

@@ -17,7 +17,7 @@ const TOLD: usize = 5;
 /// The result of a tool that ended well. Its data is put into the order of the output schema and checked against it;
 /// a result above the limit is a fault that names what narrows it.
 pub fn of_value(value: &Value, tool: &ServedTool, most: usize) -> Result<Outcome> {
-    let mut outcome = parts(value, tool.output.is_some());
+    let mut outcome = parts(value, tool.output.is_some())?;
     if let Some(data) = &mut outcome.structured {
         if let Some(checker) = &tool.checks.result {
             order::by_schema(data, checker.schema());
@@ -47,7 +47,9 @@ pub fn of_value(value: &Value, tool: &ServedTool, most: usize) -> Result<Outcome
 }
 
 /// The result of a tool that failed, for the model to repair.
-pub fn of_fault(fault: Diagnostic, tool: &ServedTool) -> Outcome {
+/// Nothing of it is larger than a result of the tool may be.
+pub fn of_fault(fault: Box<Diagnostic>, tool: &ServedTool) -> Outcome {
+    let fault = fault.bounded(tool.checks.limits.output);
     let data = match (fault.code, &fault.data) {
         (Code::FAIL | Code::ARGUMENTS, Some(data)) => (**data).clone(),
         (Code::FAIL, None) => json!({ "error": fault.message }),
@@ -61,7 +63,7 @@ pub fn of_fault(fault: Diagnostic, tool: &ServedTool) -> Outcome {
         Some(_) => (None, Some(json!({ FAILURE: data }))),
         None => (Some(data), None),
     };
-    Outcome { content, structured, failed: true, meta, fault: Some(Box::new(fault)), changes: Vec::new() }
+    Outcome { content, structured, failed: true, meta, fault: Some(fault), changes: Vec::new() }
 }
 
 /// A fault of a script, a file or a limit as data.
@@ -92,18 +94,18 @@ pub fn contents(value: &Value) -> Option<Vec<Content>> {
     }
 }
 
-fn parts(value: &Value, has_schema: bool) -> Outcome {
+fn parts(value: &Value, has_schema: bool) -> Result<Outcome> {
     if let Some(reply) = value.as_object::<Reply>() {
-        let structured = (!reply.structured.is_null()).then(|| reply.structured.to_json());
-        return Outcome { content: reply.content.clone(), structured, ..Outcome::default() };
+        let structured = (!reply.structured.is_null()).then(|| reply.structured.json()).transpose()?;
+        return Ok(Outcome { content: reply.content.clone(), structured, ..Outcome::default() });
     }
-    match (contents(value), value) {
+    Ok(match (contents(value), value) {
         (Some(content), _) => Outcome { content, ..Outcome::default() },
         (None, Value::Text(text)) if !has_schema => {
             Outcome { content: vec![Content::text(&**text)], ..Outcome::default() }
         }
-        _ => Outcome { structured: Some(value.to_json()), ..Outcome::default() },
-    }
+        _ => Outcome { structured: Some(value.json()?), ..Outcome::default() },
+    })
 }
 
 fn size(content: &Content) -> usize {

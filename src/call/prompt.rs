@@ -37,7 +37,7 @@ pub fn messages(
             MessagePart::Template(path) => vec![Content::text(running.template(path, &context)?)],
             MessagePart::Text(text) => vec![Content::text(running.inline(text, &context)?)],
             MessagePart::Function(function) => {
-                said(&running.function(&prompt.script, function, vec![Value::from_json(&accepted)])?)
+                said(&running.function(&prompt.script, function, vec![Value::from_json(&accepted)])?)?
             }
             MessagePart::Resource(uri) => {
                 let parts = read(&running.inline(uri, &context)?)?;
@@ -70,15 +70,15 @@ pub fn shown(prompt: &Prompt, messages: Vec<(String, Content)>) -> Value {
 }
 
 /// What a function says: content, a text, or anything else as JSON.
-fn said(value: &Value) -> Vec<Content> {
-    match (outcome::contents(value), value) {
+fn said(value: &Value) -> Result<Vec<Content>> {
+    Ok(match (outcome::contents(value), value) {
         (Some(content), _) => content,
         (None, Value::Text(text)) => vec![Content::text(&**text)],
         (None, Value::List(items)) if items.iter().all(|item| item.as_text().is_some()) => {
             items.iter().filter_map(Value::as_text).map(Content::text).collect()
         }
-        (None, other) => vec![Content::text(other.to_json().to_string())],
-    }
+        (None, other) => vec![Content::text(other.json()?.to_string())],
+    })
 }
 
 fn image(running: &Running, file: &str, mime_type: &str) -> Result<Content> {

@@ -75,7 +75,7 @@ fn parts(value: &Value, uri: &str, mime_type: Option<&str>) -> Result<Parts> {
             let blob = base64::engine::general_purpose::STANDARD.encode(&bytes.0);
             one(Some("application/octet-stream"), ResourceBody::Blob(blob))
         }
-        other => one(Some("application/json"), ResourceBody::Text(other.to_json().to_string())),
+        other => one(Some("application/json"), ResourceBody::Text(other.json()?.to_string())),
     }
 }
 
@@ -171,7 +171,7 @@ pub fn listed(served: &ServedResource, running: &Running, host: Arc<dyn Host>) -
     let Some(list) = &resource.list else { return Ok(Vec::new()) };
     let arguments = vec![Value::from_json(&resource.with)];
     let value = running.function_of(host, &resource.script, &list.value, arguments)?;
-    let Json::Array(items) = value.to_json() else {
+    let Json::Array(items) = value.json()? else {
         let fault =
             Diagnostic::new(Code::SCRIPT, format!("`{}` gives {}, not a list", list.value, value.kind().name()));
         return Err(fault.at(list.at.clone()).help("return a list of `#{ uri, name }`"));

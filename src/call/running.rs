@@ -132,7 +132,7 @@ impl Running {
     /// What templates are filled with: what the function gives, else the arguments.
     pub fn context(&self, function: Option<&(String, String)>, arguments: &Json, declared: &[&str]) -> Result<Json> {
         if let Some((function, script)) = function {
-            return Ok(self.function(script, function, vec![Value::from_json(arguments)])?.to_json());
+            return self.function(script, function, vec![Value::from_json(arguments)])?.json();
         }
         let mut context = arguments.clone();
         if let Some(map) = context.as_object_mut() {

@@ -159,7 +159,9 @@ impl Service {
                 Some(asks) => Answer::Asks(Box::new(asks)),
                 None => Answer::Fault(fault),
             },
-            Err(fault) => Answer::Fault(fault),
+            //= docs/spec.md#calls
+            //# A failure over the output limit MUST be cut and say so.
+            Err(fault) => Answer::Fault(fault.bounded(Limits::default().output)),
         }
     }
 

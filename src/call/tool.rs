@@ -92,8 +92,10 @@ pub fn call(
         _ => Err(fault),
     };
     handled.or_else(|fault| match fault.code {
-        Code::REJECT | Code::NOT_FOUND | Code::CANCELLED | Code::SUSPENDED | Code::CAPABILITY => Err(fault),
-        _ => Ok(Outcome { changes: writing::written(running), ..outcome::of_fault(*fault, served) }),
+        Code::REJECT | Code::NOT_FOUND | Code::CANCELLED | Code::SUSPENDED | Code::CAPABILITY => {
+            Err(fault.bounded(most))
+        }
+        _ => Ok(Outcome { changes: writing::written(running), ..outcome::of_fault(fault, served) }),
     })
 }
 

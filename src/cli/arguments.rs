@@ -2,6 +2,7 @@
 
 use crate::definition::ObjectSchema;
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::parse::digits;
 use crate::value::Json;
 use serde_json::Map;
 
@@ -10,9 +11,10 @@ pub fn read(words: &[String], schema: Option<&ObjectSchema>) -> Result<Json> {
     if let [word] = words
         && word.trim_start().starts_with('{')
     {
-        return serde_json::from_str(word).map_err(|fault| {
+        let read = serde_json::from_str(word).map_err(|fault| {
             usage(format!("the arguments are no JSON: {fault}"), "write a JSON object, or `key=value` pairs")
-        });
+        })?;
+        return digits::refuse_beyond(word).map(|()| read);
     }
     let mut map = Map::new();
     for word in words {
@@ -20,21 +22,21 @@ pub fn read(words: &[String], schema: Option<&ObjectSchema>) -> Result<Json> {
             return Err(usage(format!("`{word}` is no argument"), "write a JSON object, or `key=value` pairs"));
         };
         let property = schema.and_then(|schema| schema.get("properties")?.get(key));
-        map.insert(key.to_owned(), typed(value, property));
+        map.insert(key.to_owned(), typed(value, property)?);
     }
     Ok(Json::Object(map))
 }
 
 /// A text, or the JSON that it spells where the schema asks for something else than a text.
-fn typed(value: &str, schema: Option<&Json>) -> Json {
+fn typed(value: &str, schema: Option<&Json>) -> Result<Json> {
     let takes_text = |schema: &Json| match schema.get("type") {
         Some(Json::String(one)) => one == "string",
         Some(Json::Array(several)) => several.iter().any(|one| one == "string"),
         _ => schema.get("enum").is_some_and(|list| list.as_array().into_iter().flatten().all(Json::is_string)),
     };
-    match schema {
-        Some(schema) if !takes_text(schema) => serde_json::from_str(value).unwrap_or_else(|_| Json::from(value)),
-        _ => Json::from(value),
+    match schema.filter(|schema| !takes_text(schema)).and_then(|_| serde_json::from_str(value).ok()) {
+        Some(read) => digits::refuse_beyond(value).map(|()| read),
+        None => Ok(Json::from(value)),
     }
 }
 
@@ -64,6 +66,8 @@ mod tests {
         assert_eq!(read(&words(&[r#"{"a": [1]}"#]), None), Ok(json!({ "a": [1] })));
         assert_eq!(read(&[], None), Ok(json!({})));
         assert!(read(&words(&["{"]), None).is_err());
+        let told = read(&words(&[r#"{"a": 12345678901234567890}"#]), None).unwrap_err();
+        assert_eq!(told.message, "the whole number 12345678901234567890 at `.a` is beyond 64 bits");
         assert!(read(&words(&["word"]), None).is_err());
     }
 }

@@ -1,6 +1,7 @@
 //! `toolsd doctor`: looks at the set-up, says what is broken, and what to do about it.
 
 mod clients;
+mod comments;
 mod packs;
 mod place;
 

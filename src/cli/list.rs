@@ -31,10 +31,10 @@ impl List {
         service.describe();
         let registry = service.registry();
         if session.shared.format == Format::Json {
-            session.terminal.json(&if self.grants { grants_as_json(&registry) } else { as_json(&registry) });
+            session.terminal.json(&if self.grants { grants_as_json(session, &registry) } else { as_json(&registry) });
         } else if self.grants {
             session.tell_faults(&registry);
-            show_grants(&session.terminal, &registry);
+            show_grants(session, &registry);
         } else {
             session.tell_faults(&registry);
             show(&session.terminal, &registry);
@@ -45,13 +45,18 @@ impl List {
     }
 }
 
-fn grants_as_json(registry: &Registry) -> Json {
+fn grants_as_json(session: &Session, registry: &Registry) -> Json {
     let pack =
         |pack: &Arc<Pack>| json!({ "name": pack.name, "may": Permissions::of_served(registry, &pack.name).words() });
-    json!({ "packs": registry.packs.iter().map(pack).collect::<Vec<_>>() })
+    let mut roots = vec![session.workspace.root().to_owned()];
+    roots.extend(session.further_roots());
+    json!({ "packs": registry.packs.iter().map(pack).collect::<Vec<_>>(), "roots": roots })
 }
 
-fn show_grants(terminal: &Terminal, registry: &Registry) {
+//= docs/spec.md#roots
+//# The folders that relative grants hold beneath MUST be told where grants are shown.
+fn show_grants(session: &Session, registry: &Registry) {
+    let terminal = &session.terminal;
     let row = |pack: &Arc<Pack>| {
         let words = Permissions::of_served(registry, &pack.name).words();
         let may = if words.is_empty() { "nothing outside of itself".to_owned() } else { words.join("  ") };
@@ -60,6 +65,11 @@ fn show_grants(terminal: &Terminal, registry: &Registry) {
     terminal.table(&["pack", "may"], registry.packs.iter().map(row).collect());
     if registry.packs.is_empty() {
         terminal.note("no pack serves here; `toolsd doctor` says why");
+    }
+    let further = session.further_roots();
+    if !further.is_empty() {
+        let root = session.workspace.root();
+        terminal.line(&format!("relative paths are meant beneath each root: {root}, {}", further.join(", ")));
     }
 }
 

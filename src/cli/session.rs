@@ -8,7 +8,9 @@ use crate::call::{Answer, Asking, Caller, Peer, Request, Service, Site};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::guard::Cancel;
 use crate::primitive::Notice;
-use crate::registry::{Choice, EJECTED, EMBEDDED, Layer, Registry, Trust, UNTRUSTED, WORKSPACE_FOLDER, Worlds};
+use crate::registry::{
+    Choice, EJECTED, EMBEDDED, Layer, Registry, Settings, Trust, UNTRUSTED, WORKSPACE_FOLDER, Worlds,
+};
 use crate::world::disk::{self, Disk, config_folder, current_folder};
 use crate::world::memory::Memory;
 use crate::world::{World, path};
@@ -75,6 +77,15 @@ impl Session {
             roots: self.shared.roots.clone(),
             choice,
         })
+    }
+
+    /// The further roots: those of the command line, and those that a trusted `toolsd.toml` names.
+    pub fn further_roots(&self) -> Vec<String> {
+        let root = self.workspace.root();
+        let trust = load_trust(root).unwrap_or_default();
+        let (settings, _) = Settings::load(self.workspace.as_ref(), &trust);
+        let written = settings.workspace.roots.iter().map(|known| path::join(root, &known.value));
+        self.shared.roots.iter().cloned().chain(written).collect()
     }
 
     /// The layers, the first one strongest.

@@ -2,6 +2,7 @@
 
 use super::{Entry, Item, Node, code};
 use crate::diagnostic::{Diagnostic, Result};
+use crate::parse::digits;
 use crate::source::Place;
 use crate::value::Json;
 
@@ -13,7 +14,12 @@ pub fn read(node: &Node) -> Result<Node> {
         return Err(Diagnostic::new(code::WRONG_TYPE, message).at(node.at.clone()).help("'''{ … }'''"));
     };
     match serde_json::from_str::<Json>(text) {
-        Ok(json) => Ok(tree(json, &node.at)),
+        Ok(json) => match digits::beyond(text)? {
+            None => Ok(tree(json, &node.at)),
+            Some(beyond) => {
+                Err(Diagnostic::new(code::JSON_SYNTAX, beyond.message).at(node.at.clone()).help(digits::HELP))
+            }
+        },
         Err(error) => {
             let message = error.to_string();
             let message = message.split(" at line ").next().unwrap_or_default().to_lowercase();

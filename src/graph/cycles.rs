@@ -1,29 +1,36 @@
 //! Chains that bite their tail, and the order in which nothing comes before what it needs.
 
+use super::shortest::{MOST_STEPS, shortest_cycle};
 use super::walk::Steps;
 use super::{Direction, Nodes};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{self, Work};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 
 /// Where steps between the nodes of a set lead, without repeats.
-type Ways = FxHashMap<u32, Vec<u32>>;
+pub(super) type Ways = FxHashMap<u32, Vec<u32>>;
 
 impl Nodes {
     /// One shortest cycle for each group of nodes that lead to each other, in the order of its earliest node,
-    /// which comes first. Only nodes of this set and edges of these kinds count.
+    /// which comes first: see [`shortest_cycle`] for the groups that are too large for that. Only nodes of this set and edges of these kinds count.
     pub fn cycles(&self, kinds: Option<&[String]>) -> Result<Vec<Self>> {
+        self.cycles_and_doubts(kinds).map(|(cycles, _)| cycles)
+    }
+
+    /// The same, and of how many it is not known whether they are the shortest of their groups.
+    pub fn cycles_and_doubts(&self, kinds: Option<&[String]>) -> Result<(Vec<Self>, usize)> {
         let ways = self.ways(kinds)?;
-        let mut cycles: Vec<Vec<u32>> = Vec::new();
-        for mut group in components(self.ids(), &ways)? {
-            group.sort_unstable();
-            let members: FxHashSet<u32> = group.iter().copied().collect();
-            cycles.extend(shortest_cycle(group[0], &members, &ways));
+        let (mut cycles, mut doubts) = (Vec::new(), 0);
+        for group in components(self.ids(), &ways)? {
+            if let Some(cycle) = shortest_cycle(group, &ways, MOST_STEPS)? {
+                doubts += usize::from(!cycle.is_shortest);
+                cycles.push(cycle.nodes);
+            }
         }
         cycles.sort_unstable();
-        Ok(cycles.into_iter().map(|cycle| self.with(cycle)).collect())
+        Ok((cycles.into_iter().map(|cycle| self.with(cycle)).collect(), doubts))
     }
 
     /// These nodes in an order in which each comes after all that its edges of these kinds lead to; otherwise in
@@ -119,27 +126,4 @@ fn components(nodes: &[u32], ways: &Ways) -> Result<Vec<Vec<u32>>> {
         }
     }
     Ok(found)
-}
-
-/// The shortest way from a node back to itself within a group.
-fn shortest_cycle(start: u32, members: &FxHashSet<u32>, ways: &Ways) -> Option<Vec<u32>> {
-    let mut came_from: FxHashMap<u32, u32> = FxHashMap::default();
-    let mut queue = VecDeque::from([start]);
-    while let Some(node) = queue.pop_front() {
-        for next in ways[&node].iter().filter(|next| members.contains(next)) {
-            if *next == start {
-                let mut cycle = vec![node];
-                while let Some(before) = came_from.get(&cycle[cycle.len() - 1]) {
-                    cycle.push(*before);
-                }
-                cycle.reverse();
-                return Some(cycle);
-            }
-            if !came_from.contains_key(next) {
-                came_from.insert(*next, node);
-                queue.push_back(*next);
-            }
-        }
-    }
-    None
 }

@@ -70,7 +70,7 @@ impl Nodes {
         let text = |value: &crate::value::Value| match value.as_text() {
             Some(text) => text.to_owned(),
             None if value.is_null() => String::new(),
-            None => value.to_json().to_string(),
+            None => value.number_text(),
         };
         let labels = self.column(drawing.label)?;
         let classes = drawing.class.map(|class| self.column(class)).transpose()?;

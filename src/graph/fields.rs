@@ -11,7 +11,7 @@ pub(super) fn record(fields: &Value) -> Result<Map> {
     let map = match fields {
         Value::Map(map) => map.clone(),
         Value::Null => Map::new(),
-        Value::Handle(handle) if handle.kind() == Kind::Frozen => match Value::from_json(&handle.to_json()) {
+        Value::Handle(handle) if handle.kind() == Kind::Frozen => match Value::from_json(&fields.json()?) {
             Value::Map(map) => map,
             other => return Err(no_fields(other.kind())),
         },

@@ -42,7 +42,7 @@ pub(crate) fn read_message(line: &[u8]) -> Incoming {
     //# No line on standard input MUST make the server panic or hang.
     match read_json(line) {
         Ok(message) => message_of(message),
-        Err(unreadable) => Incoming::Refused(None, unreadable.into()),
+        Err(unreadable) => Incoming::Refused(id_of(&unreadable), unreadable.into()),
     }
 }
 
@@ -55,13 +55,21 @@ pub(crate) fn message_of(message: Json) -> Incoming {
     }
 }
 
+/// The id of a message that could be read, and is refused for what is in it.
+pub(crate) fn id_of(unreadable: &Unreadable) -> Option<RequestId> {
+    match unreadable {
+        Unreadable::Beyond { id, .. } => read_id(id.clone()),
+        _ => None,
+    }
+}
+
 impl From<Unreadable> for ErrorData {
     fn from(unreadable: Unreadable) -> Self {
         match unreadable {
             //= docs/spec.md#protocol
             //# A line that is no JSON MUST be answered with a parse error.
             Unreadable::Syntax(why) => Self::parse_error(format!("no JSON: {why}"), None),
-            Unreadable::Twice(why) => Self::invalid_request(why, None),
+            Unreadable::Twice(why) | Unreadable::Beyond { why, .. } => Self::invalid_request(why, None),
             Unreadable::Many => Self::invalid_request(
                 "a message has at most 500000 values: pass large inputs as paths or URIs".to_owned(),
                 None,

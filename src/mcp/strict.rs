@@ -1,6 +1,7 @@
 //! Reads the JSON of a message and refuses what readers disagree about: keys that stand twice, a byte order mark, what
 //! is nested too deep or has too many values. A proxy or a log that read it otherwise would have seen another message.
 
+use crate::parse::digits;
 use crate::value::Json;
 use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number};
@@ -22,6 +23,13 @@ pub(crate) enum Unreadable {
     Twice(String),
     /// It has more values than are taken.
     Many,
+    /// A whole number of it would be rounded, which nobody would be told of (RFC 8259, section 6).
+    Beyond {
+        /// What stands as the id of the message, so that who sent it is told.
+        id: Json,
+        /// Which number, and the way to it.
+        why: String,
+    },
 }
 
 /// Reads one JSON text.
@@ -32,8 +40,18 @@ pub(crate) fn read_json(text: &[u8]) -> Result<Json, Unreadable> {
         return Err(Unreadable::Syntax("it begins with a byte order mark, which JSON on the wire has not".to_owned()));
     }
     let mut reader = serde_json::Deserializer::from_slice(text);
-    let left = Cell::new(VALUES);
-    let read = Strict(&left).deserialize(&mut reader).and_then(|json| reader.end().map(|()| json));
+    let (left, is_rounded) = (Cell::new(VALUES), Cell::new(false));
+    let strict = Strict { left: &left, is_rounded: &is_rounded };
+    let read = strict.deserialize(&mut reader).and_then(|json| reader.end().map(|()| json));
+    //= docs/spec.md#protocol
+    //# A message with a whole number beyond 64 bits MUST be refused with the way to it.
+    if let Ok(message) = &read
+        && is_rounded.get()
+        && let Ok(Ok(Some(beyond))) = std::str::from_utf8(text).map(digits::beyond)
+    {
+        let why = format!("{} ({})", beyond.message, digits::HELP);
+        return Err(Unreadable::Beyond { id: message["id"].clone(), why });
+    }
     read.map_err(|error| match error.classify() {
         serde_json::error::Category::Data if left.get() == 0 => Unreadable::Many,
         serde_json::error::Category::Data => Unreadable::Twice(error.to_string()),
@@ -45,7 +63,11 @@ pub(crate) fn read_json(text: &[u8]) -> Result<Json, Unreadable> {
 }
 
 /// Any value, as long as some are left.
-struct Strict<'a>(&'a Cell<usize>);
+#[derive(Clone, Copy)]
+struct Strict<'a> {
+    left: &'a Cell<usize>,
+    is_rounded: &'a Cell<bool>,
+}
 
 impl<'de> DeserializeSeed<'de> for Strict<'_> {
     type Value = Json;
@@ -53,8 +75,8 @@ impl<'de> DeserializeSeed<'de> for Strict<'_> {
     fn deserialize<D: serde::Deserializer<'de>>(self, reader: D) -> Result<Json, D::Error> {
         //= docs/spec.md#protocol
         //# A message with more than 500,000 values MUST be refused.
-        match self.0.get().checked_sub(1) {
-            Some(left) => self.0.set(left),
+        match self.left.get().checked_sub(1) {
+            Some(left) => self.left.set(left),
             None => return Err(D::Error::custom("too many values")),
         }
         reader.deserialize_any(self)
@@ -81,10 +103,16 @@ impl<'de> Visitor<'de> for Strict<'_> {
     }
 
     fn visit_u64<E>(self, value: u64) -> Result<Json, E> {
+        if i64::try_from(value).is_err() {
+            self.is_rounded.set(true);
+        }
         Ok(Json::Number(value.into()))
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Json, E> {
+        if digits::may_be_rounded(value) {
+            self.is_rounded.set(true);
+        }
         Ok(Number::from_f64(value).map_or(Json::Null, Json::Number))
     }
 
@@ -98,7 +126,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Json, A::Error> {
         let mut list = Vec::new();
-        while let Some(item) = items.next_element_seed(Strict(self.0))? {
+        while let Some(item) = items.next_element_seed(self)? {
             list.push(item);
         }
         Ok(Json::Array(list))
@@ -112,7 +140,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
             if map.contains_key(&key) {
                 return Err(A::Error::custom(format!("the key {} stands twice", Json::from(key))));
             }
-            map.insert(key, pairs.next_value_seed(Strict(self.0))?);
+            map.insert(key, pairs.next_value_seed(self)?);
         }
         Ok(Json::Object(map))
     }
@@ -176,6 +204,20 @@ mod tests {
         assert_eq!(read_json(format!("[{0},{0},{0}]", list(VALUES / 2)).as_bytes()), Err(Unreadable::Many));
     }
 
+    //= docs/spec.md#protocol
+    //= type=test
+    //# A message with a whole number beyond 64 bits MUST be refused with the way to it.
+    #[test]
+    fn a_number_that_would_be_rounded_is_refused_with_the_way_to_it() {
+        for number in ["9223372036854775808", "18446744073709551616", "-9223372036854775809", "123456789012345678901"] {
+            let read = read_json(format!(r#"{{"id":7,"params":{{"arguments":{{"id":{number}}}}}}}"#).as_bytes());
+            let Err(Unreadable::Beyond { id, why }) = read else { panic!("{number}: {read:?}") };
+            assert_eq!(id, 7);
+            assert!(why.starts_with(&format!("the whole number {number} at `.params.arguments.id` is")), "{why}");
+        }
+        assert!(read_json(br#"{"a":[9223372036854775807,-9223372036854775808,1e30,"9223372036854775808"]}"#).is_ok());
+    }
+
     proptest! {
         #[test]
         fn it_reads_what_serde_json_reads(text in r#"[\[\]{}:,"a-c0-9eE.+\\ -]{0,24}"#) {
@@ -184,6 +226,7 @@ mod tests {
                 Ok(ours) => prop_assert_eq!(Some(ours), usual),
                 Err(Unreadable::Syntax(_)) => prop_assert_eq!(None, usual),
                 Err(Unreadable::Twice(_)) => prop_assert!(text.matches('"').count() >= 4),
+                Err(Unreadable::Beyond { why, .. }) => prop_assert!(text.len() >= 19, "{}: {}", text, why),
                 Err(Unreadable::Many) => prop_assert!(false, "so short a text has few values"),
             }
         }

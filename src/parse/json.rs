@@ -1,21 +1,29 @@
 //! JSON, each fault with its line and column.
 
-use super::{Input, Plain};
+use super::{Input, Plain, digits};
 use crate::diagnostic::{Code, Result};
 use crate::guard;
 use crate::value::Value;
 use serde::de::DeserializeSeed;
+use std::cell::Cell;
 
 /// The code of its faults.
 const CODE: Code = Code("parse.json");
 
-/// The value of a JSON text (RFC 8259). Of a key that stands twice the last value counts; whole numbers above the
-/// range of an integer become floats; nesting beyond 127 levels is a fault `parse.json`.
+/// The value of a JSON text (RFC 8259). Of a key that stands twice the last value counts; whole numbers beyond 64
+/// bits and nesting beyond 127 levels are faults `parse.json`.
 pub fn json(input: &Input<'_>) -> Result<Value> {
     let mut deserializer = serde_json::Deserializer::from_str(input.text());
-    let read =
-        Plain { last_wins: true }.deserialize(&mut deserializer).and_then(|value| deserializer.end().map(|()| value));
+    let is_rounded = Cell::new(false);
+    let plain = Plain { last_wins: true, is_rounded: &is_rounded };
+    let read = plain.deserialize(&mut deserializer).and_then(|value| deserializer.end().map(|()| value));
     guard::check()?;
+    if read.is_ok()
+        && is_rounded.get()
+        && let Some(beyond) = digits::beyond(input.text())?
+    {
+        return Err(input.fault(CODE, beyond.at, beyond.message).help(digits::HELP));
+    }
     read.map_err(|error| {
         // serde_json counts columns in bytes, and from 0 at the end of a text that ends with a line feed.
         let at = input.line_start(error.line()) + error.column().saturating_sub(1);
@@ -57,7 +65,16 @@ mod tests {
     #[test]
     fn values_come_as_they_are_and_the_last_of_two_keys_counts() {
         assert_eq!(read("\u{feff}{\"a\": [1, 2.5, null], \"a\": \"ö\"}"), Ok(tree!({ "a": "ö" })));
-        assert_eq!(read("18446744073709551615"), Ok(tree!(18_446_744_073_709_551_615.0)));
+        assert_eq!(read("[1e20, -9223372036854775808]"), Ok(tree!([1e20, i64::MIN])));
+    }
+
+    #[test]
+    fn a_whole_number_that_would_be_rounded_is_a_fault_with_its_place() {
+        for beyond in ["9223372036854775808", "18446744073709551616", "-9223372036854775809"] {
+            let told = fault(&format!("{{\n \"a\": [0, {beyond}]}}"));
+            assert!(told.starts_with("text:2:11: the whole number ") && told.contains("`.a[1]`"), "{told}");
+        }
+        assert!(fault("1e400").contains("out of range"), "{}", fault("1e400"));
     }
 
     #[test]

@@ -1,25 +1,29 @@
 //! Values straight from a serde format, without a tree of JSON in between.
 
+use super::digits::may_be_rounded;
 use crate::guard;
 use crate::value::{Map, Value};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use std::cell::Cell;
 use std::fmt;
 
 /// Reads one value of any shape. Keys of maps become texts as they are written; a key that stands twice is a
 /// fault, or the later one counts.
 #[derive(Clone, Copy)]
-pub(super) struct Plain {
+pub(super) struct Plain<'a> {
     pub(super) last_wins: bool,
+    /// Told when a number was read that may be a whole one which was rounded.
+    pub(super) is_rounded: &'a Cell<bool>,
 }
 
-impl Plain {
+impl Plain<'_> {
     /// A stopped guard as a fault of the format; the reader asks the guard again and passes on what it says.
     fn check<E: Error>() -> Result<(), E> {
         guard::check().map_err(|_| E::custom("stopped"))
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Plain {
+impl<'de> DeserializeSeed<'de> for Plain<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -27,7 +31,7 @@ impl<'de> DeserializeSeed<'de> for Plain {
     }
 }
 
-impl<'de> Visitor<'de> for Plain {
+impl<'de> Visitor<'de> for Plain<'_> {
     type Value = Value;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -54,12 +58,18 @@ impl<'de> Visitor<'de> for Plain {
         Ok(Value::Integer(value))
     }
 
-    #[allow(clippy::cast_precision_loss, reason = "above an integer the nearest float is what JSON readers give")]
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(i64::try_from(value).map_or(Value::Float(value as f64), Value::Integer))
+    #[allow(clippy::cast_precision_loss, reason = "who reads looks at the text where a number was rounded")]
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
+        match i64::try_from(value) {
+            Ok(whole) => Ok(Value::Integer(whole)),
+            Err(_) => self.visit_f64(value as f64),
+        }
     }
 
-    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+        if may_be_rounded(value) {
+            self.is_rounded.set(true);
+        }
         Ok(Value::Float(value))
     }
 

@@ -17,6 +17,7 @@ use serde_saphyr::{
     Budget, DuplicateKeyPolicy, MessageFormatter, NonFiniteFloatPolicy, Options, SerializerOptions,
     UserMessageFormatter,
 };
+use std::cell::Cell;
 
 /// The code of its faults.
 const CODE: Code = Code("parse.yaml");
@@ -40,8 +41,8 @@ pub(super) struct Refused {
 /// The value of the one YAML document in a text; an empty one is `()`.
 ///
 /// Plain scalars are what the core schema of YAML 1.2 says: `0123` is 123, `0o17` is 15, `0x1F` is 31, `~` is nothing;
-/// `1_000`, `1:30`, dates and `yes` are texts. So are `.inf`, `.nan` and numbers beyond 1.8e308, which JSON cannot say;
-/// a whole number beyond 64 bits is the nearest float. Keys are texts, as they are written; merge keys (`<<`) are merged. A key that stands twice, a second document,
+/// `1_000`, `1:30`, dates and `yes` are texts. So are `.inf`, `.nan` and numbers beyond 1.8e308, which JSON cannot say, and
+/// whole numbers beyond 64 bits, which would be rounded. Keys are texts, as they are written; merge keys (`<<`) are merged. A key that stands twice, a second document,
 /// aliases that grow beyond a million nodes and nesting beyond 64 levels are faults `parse.yaml`.
 pub fn yaml(input: &Input<'_>) -> Result<Value> {
     parse(input.text())?.map_err(|refused| {
@@ -53,7 +54,8 @@ pub fn yaml(input: &Input<'_>) -> Result<Value> {
 pub(super) fn parse(text: &str) -> Result<std::result::Result<Value, Refused>> {
     guard::price("a comment of YAML", longest_comment(text)?, COMMENT)?;
     let read = serde_saphyr::with_deserializer_from_str_with_options(text, options(), |deserializer| {
-        Plain { last_wins: false }.deserialize(deserializer)
+        // What is rounded here is looked at again as it is written.
+        Plain { last_wins: false, is_rounded: &Cell::new(false) }.deserialize(deserializer)
     });
     guard::check()?;
     match read {

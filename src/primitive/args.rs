@@ -254,8 +254,8 @@ impl Args {
     pub fn map(&self, name: &str) -> Result<Map> {
         match self.value(name) {
             Value::Map(map) => map.iter().map(|(key, value)| (Text::clone(key), value.clone())).collect_checked(),
-            Value::Handle(handle) => {
-                let thawed = Value::from_json(&handle.to_json());
+            frozen @ Value::Handle(_) => {
+                let thawed = Value::from_json(&frozen.json()?);
                 guard::check()?;
                 Ok(if let Value::Map(map) = thawed { map } else { Map::new() })
             }
@@ -309,9 +309,9 @@ impl Args {
     /// The argument as JSON.
     ///
     /// # Errors
-    /// The call was stopped.
+    /// See [`Value::json`].
+    #[cfg_attr(test, track_caller)]
     pub fn json(&self, name: &str) -> Result<Json> {
-        let json = self.value(name).to_json();
-        guard::check().map(|()| json)
+        self.value(name).json()
     }
 }

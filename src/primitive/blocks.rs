@@ -17,21 +17,25 @@ pub const META: Param = option("meta", &[Kind::Map], "`_meta` of the block.");
 impl Content {
     /// The same, with what the options `annotations` and `meta` of its primitive say. Keys of annotations are
     /// written as in scripts and sent as MCP writes them: `last_modified` is `lastModified`.
-    #[must_use]
-    pub fn of_options(mut self, args: &Args) -> Self {
+    ///
+    /// # Errors
+    /// See [`Value::json`].
+    pub fn of_options(mut self, args: &Args) -> Result<Self> {
         let given = |name: &str| args.has_option(name).then(|| args.given(name)).flatten();
-        self.annotations = given("annotations").map(|value| match value {
+        let annotated = |value: &Value| match value {
             Value::Map(map) => annotations(map),
-            other => other.to_json(),
-        });
-        self.meta = given("meta").map(Value::to_json);
-        self
+            other => other.json(),
+        };
+        self.annotations = given("annotations").map(annotated).transpose()?;
+        self.meta = given("meta").map(Value::json).transpose()?;
+        Ok(self)
     }
 }
 
-fn annotations(map: &Map) -> Json {
+fn annotations(map: &Map) -> Result<Json> {
     let named = |key: &str| if key == "last_modified" { "lastModified".to_owned() } else { key.to_owned() };
-    Json::Object(map.iter().map(|(key, value)| (named(key), value.to_json())).collect())
+    let pairs = map.iter().map(|(key, value)| Ok((named(key), value.json()?)));
+    pairs.collect::<Result<_>>().map(Json::Object)
 }
 
 /// The base64 of an argument that is bytes, or base64 already. Another text is a fault.

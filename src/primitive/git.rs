@@ -18,7 +18,7 @@ mod tests;
 mod turn;
 pub mod verb;
 
-pub use arguments::COMMON;
+pub use arguments::{COMMON, unknown};
 pub use ending::ended;
 
 use super::{Args, Context, Param, optional, required};
@@ -83,7 +83,8 @@ pub fn run(context: &Context<'_>, args: &Args, needs: Needs) -> Result<Value> {
     }
 }
 
-fn find(name: &str, needs: Needs) -> Result<&'static Verb> {
+/// The verb of that name: of `git_read` if nothing may change, else of `git`.
+pub fn find(name: &str, needs: Needs) -> Result<&'static Verb> {
     let (here, there, primitive, other) = match needs {
         Needs::ReadGit => (reading().collect::<Vec<_>>(), writing().collect::<Vec<_>>(), "git_read", "git"),
         _ => (writing().collect(), reading().collect(), "git", "git_read"),

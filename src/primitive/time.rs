@@ -18,16 +18,123 @@ pub fn format(milliseconds: i64, format: Option<&str>) -> Result<String> {
     })
 }
 
-/// The milliseconds of a time as RFC 3339. Without an offset it is in UTC; a date is its midnight.
+/// The milliseconds of a time as RFC 3339. Without an offset it is in UTC; a date is its midnight; seconds may be left out.
+/// The reader below knows many more forms, and passes over what it does not look at (zones in brackets): they are refused.
 pub fn parse(text: &str) -> Result<i64> {
+    let refused = |why: &str| {
+        let shown = text.get(..text.floor_char_boundary(LONGEST)).unwrap_or_default();
+        Diagnostic::new(Code("parse.time"), format!("`{shown}` is no time{why}"))
+            .help("write it as `2026-01-31T12:00:00Z`, `2026-01-31T12:00:00.5+01:00` or `2026-01-31`")
+    };
+    if text.len() > LONGEST || !has_form(text.as_bytes()) {
+        return Err(refused(" of RFC 3339"));
+    }
     let time = text
         .parse::<Timestamp>()
         .or_else(|_| {
             text.parse::<DateTime>().and_then(|time| time.to_zoned(TimeZone::UTC)).map(|time| time.timestamp())
         })
         .or_else(|_| text.parse::<Date>().and_then(|date| date.to_zoned(TimeZone::UTC)).map(|time| time.timestamp()));
-    time.map(Timestamp::as_millisecond).map_err(|error| {
-        Diagnostic::new(Code("parse.time"), format!("`{text}` is no time: {error}"))
-            .help("write it as `2026-01-31T12:00:00Z` or `2026-01-31`")
-    })
+    time.map(Timestamp::as_millisecond).map_err(|error| refused(&format!(": {error}")))
+}
+
+/// Bytes of a time, at most.
+const LONGEST: usize = 40;
+
+/// Whether a text has one of the forms: a date; or a date, `T` or a blank, a time of day, and an offset or none.
+fn has_form(text: &[u8]) -> bool {
+    let is_like = |part: &[u8], form: &[u8]| {
+        let fits = |(byte, form): (&u8, &u8)| if *form == b'0' { byte.is_ascii_digit() } else { byte == form };
+        part.len() == form.len() && part.iter().zip(form).all(fits)
+    };
+    let Some((date, rest)) = text.split_at_checked(10) else { return false };
+    if !is_like(date, b"0000-00-00") {
+        return false;
+    }
+    let [separator, rest @ ..] = rest else { return true };
+    let Some((minutes, rest)) = rest.split_at_checked(5) else { return false };
+    if !matches!(separator, b'T' | b't' | b' ') || !is_like(minutes, b"00:00") {
+        return false;
+    }
+    let (seconds, offset) = rest.split_at(rest.iter().position(|byte| b"Zz+-".contains(byte)).unwrap_or(rest.len()));
+    let has_seconds = match seconds {
+        [] => true,
+        [_, _, _] => is_like(seconds, b":00"),
+        [whole @ .., _] if whole.len() >= 3 => {
+            let (whole, fraction) = seconds.split_at(3);
+            let digits = fraction.strip_prefix(b".").unwrap_or_default();
+            is_like(whole, b":00") && (1..=9).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit)
+        }
+        _ => false,
+    };
+    let has_offset = match offset {
+        [] | [b'Z' | b'z'] => true,
+        [b'+' | b'-', clock @ ..] => is_like(clock, b"00:00") && clock < &b"24:00"[..] && clock[3] < b'6',
+        _ => false,
+    };
+    has_seconds && has_offset
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_forms_of_rfc_3339_are_read_and_no_others() {
+        for (text, milliseconds) in [
+            ("2026-01-01", 1_767_225_600_000),
+            ("2026-01-01T00:00:00Z", 1_767_225_600_000),
+            ("2026-01-01t00:00:00z", 1_767_225_600_000),
+            ("2026-01-01 00:00", 1_767_225_600_000),
+            ("2026-01-01T00:00Z", 1_767_225_600_000),
+            ("2026-01-01T00:00:00.123456789", 1_767_225_600_123),
+            ("2026-01-01T01:00:00+01:00", 1_767_225_600_000),
+            ("2025-12-31T23:59:60Z", 1_767_225_599_000),
+        ] {
+            assert_eq!(parse(text), Ok(milliseconds), "{text}");
+        }
+        for text in [
+            "",
+            "noon",
+            "2026",
+            "2026-1-1",
+            "20260101",
+            "+002026-01-01",
+            "-0001-01-01",
+            "10000-01-01",
+            "2026-001",
+            "2026-W01-1",
+            "2026-02-29",
+            "2026-13-01",
+            "2026-01-01Z",
+            "2026-01-01T",
+            "2026-01-01T12",
+            "2026-01-01T12:00:",
+            "2026-01-01T12:00:0",
+            "20260101T120000Z",
+            "2026-01-01T24:00:00Z",
+            "2026-01-01T12:00:00,5Z",
+            "2026-01-01T12:00:00.Z",
+            "2026-01-01T12:00:00+01",
+            "2026-01-01T12:00:00.1234567891Z",
+            "2026-01-01T12:00:00+0100",
+            "2026-01-01T12:00:00+25:00",
+            "2026-01-01T12:00:00+01:60",
+            "2026-01-01T12:00:00+01:00:30",
+            "2026-01-01[UTC]",
+            "2026-01-01T12:00:00Z[Europe/Berlin]",
+            " 2026-01-01",
+            "2026-01-01 ",
+            "2026-01-01T12:00:00 Z",
+            "2026-01-01T12:00:00ö",
+            "２026-01-01",
+        ] {
+            let fault = parse(text).expect_err(text);
+            assert!(
+                fault.message.len() < 200 && fault.help.is_some_and(|help| help.contains("`2026-01-31`")),
+                "{text}"
+            );
+        }
+        assert!(parse(&"1".repeat(1 << 20)).is_err_and(|fault| fault.message.len() < 200));
+    }
 }

@@ -29,5 +29,5 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let body = ResourceBody::Blob(blocks::base64_of(&args, "data")?);
     let mime_type = args.text_or("mime_type").map(str::to_owned);
     let uri = args.text_or("uri").unwrap_or_default().to_owned();
-    Ok(Value::handle(Content::new(Block::Resource { uri, mime_type, body }).of_options(&args)))
+    Ok(Value::handle(Content::new(Block::Resource { uri, mime_type, body }).of_options(&args)?))
 }

@@ -2,14 +2,14 @@
 
 use crate::diagnostic::Result;
 use crate::graph::Nodes;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, optional, required};
+use crate::primitive::{Args, Context, Effect, Example, Family, LogLevel, Notice, Primitive, optional, required};
 use crate::value::{Kind, Value};
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
     name: "cycles",
     family: Family::Graph,
-    summary: "One shortest cycle for each group of nodes that lead to each other, as a list of sets in the order of the chain.",
+    summary: "One shortest cycle for each group of nodes that lead to each other, as a list of sets in the order of the chain; a node that leads to itself is one alone. A group in which four million steps do not settle which is the shortest gives the shortest until then, and the log says so.",
     params: &[
         required(
             "nodes",
@@ -37,7 +37,12 @@ pub const PRIMITIVE: Primitive = Primitive {
     run,
 };
 
-fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    let cycles = Nodes::given_whole(args.value("nodes"))?.cycles(args.texts_or("kinds")?.as_deref())?;
+fn run(context: &Context<'_>, args: Args) -> Result<Value> {
+    let nodes = Nodes::given_whole(args.value("nodes"))?;
+    let (cycles, doubts) = nodes.cycles_and_doubts(args.texts_or("kinds")?.as_deref())?;
+    if doubts > 0 {
+        let data = format!("{doubts} of {} cycles may not be the shortest of their groups, which are too large", cycles.len());
+        context.host.notify(Notice::Log { level: LogLevel::Warning, data: data.into() });
+    }
     Ok(Value::list(cycles.into_iter().map(Value::handle)))
 }

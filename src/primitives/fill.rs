@@ -35,7 +35,7 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
         guard::spend(ITEM)?;
         let text = match &value {
             Value::Text(text) => text.to_string(),
-            Value::Integer(_) | Value::Float(_) | Value::Bool(_) => value.to_json().to_string(),
+            Value::Integer(_) | Value::Float(_) | Value::Bool(_) => value.number_text(),
             other => {
                 let message = format!("the value of the token `{name}` is a {}", other.kind().name());
                 return Err(Diagnostic::new(Code::ARGUMENTS, message).help(

@@ -31,5 +31,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let data = blocks::base64_of(&args, "data")?;
     let mime_type = args.text("mime_type").to_owned();
-    Ok(Value::handle(Content::new(Block::Image { data, mime_type }).of_options(&args)))
+    Ok(Value::handle(Content::new(Block::Image { data, mime_type }).of_options(&args)?))
 }

@@ -28,7 +28,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let fault = Diagnostic::new(Code::NOT_FOUND, args.text("message"));
     Err(match args.given("data") {
-        Some(data) => fault.data(data.to_json()),
+        Some(data) => fault.data(data.json()?),
         None => fault,
     })
 }

@@ -38,7 +38,7 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     }
     //= docs/spec.md#questions
     //# What `once` made MUST NOT be made again when the call runs again.
-    let json = value.to_json();
+    let json = value.json()?;
     context.host.record(key, json.clone());
     // As a later run sees it.
     Ok(Value::from_json(&json))

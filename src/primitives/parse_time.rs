@@ -9,13 +9,14 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "parse_time",
     family: Family::Host,
-    summary: "The milliseconds since 1970-01-01T00:00:00Z of a time as RFC 3339; without an offset it is in UTC, and a mere date is its midnight.",
+    summary: "The milliseconds since 1970-01-01T00:00:00Z of a time as RFC 3339 (`2026-01-31T12:00:00.5+01:00`); without an offset it is in UTC, seconds may be left out, second 60 is 59, a blank may stand for the `T`, and a mere date is its midnight. Any other form is a fault `parse.time`.",
     params: &[required("text", &[Kind::Text], "A time, such as `2026-01-01T12:00:00Z`, or a date.")],
     returns: Kind::Integer,
     effect: Effect::Pure,
     examples: &[
         Example::gives(r#"parse_time("2026-01-01T00:00:00.5+01:00")"#, r#"1767222000500"#),
         Example::gives(r#"parse_time("2026-01-01")"#, r#"1767225600000"#),
+        Example::fails(r#"parse_time("20260101T12Z")"#, r#"`20260101T12Z` is no time of RFC 3339"#),
         Example::fails(r#"parse_time("noon")"#, r#"`noon` is no time"#),
     ],
     run,

@@ -38,7 +38,7 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     }
     let mut data = json!({ "code": code });
     if let Some(more) = args.given("data") {
-        data["data"] = more.to_json();
+        data["data"] = more.json()?;
     }
     Err(Diagnostic::new(Code::REJECT, args.text("message")).data(data))
 }

@@ -21,7 +21,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let filled = match args.given("context") {
-        Some(value) => value.to_json(),
+        Some(value) => value.json()?,
         None => Json::Object(serde_json::Map::new()),
     };
     context.host.render(args.text("template"), &filled).map(Value::from)

@@ -41,5 +41,5 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
         _ => return Err(Diagnostic::new(Code::ARGUMENTS, "`resource` takes either `text` or `blob`")),
     };
     let mime_type = args.text_or("mime_type").map(str::to_owned);
-    Ok(Value::handle(Content::new(Block::Resource { uri: uri.to_owned(), mime_type, body }).of_options(&args)))
+    Ok(Value::handle(Content::new(Block::Resource { uri: uri.to_owned(), mime_type, body }).of_options(&args)?))
 }

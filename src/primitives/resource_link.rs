@@ -40,8 +40,8 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     for name in ["uri", "name", "title", "description", "mime_type", "size"] {
         if let Some(value) = args.given(name) {
             let key = if name == "mime_type" { "mimeType" } else { name };
-            link.insert(key.to_owned(), value.to_json());
+            link.insert(key.to_owned(), value.json()?);
         }
     }
-    Ok(Value::handle(Content::new(Block::Link(link.into())).of_options(&args)))
+    Ok(Value::handle(Content::new(Block::Link(link.into())).of_options(&args)?))
 }

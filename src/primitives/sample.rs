@@ -67,7 +67,7 @@ fn message(value: &Value) -> Result<Json> {
             let content = match (map.get("text").and_then(Value::as_text), map.get("content")) {
                 (Some(words), _) => text(words),
                 (None, Some(Value::Text(words))) => text(words),
-                (None, Some(content)) => content.to_json(),
+                (None, Some(content)) => content.json()?,
                 (None, None) => return Err(no_message(value)),
             };
             if !["user", "assistant"].contains(&role) {

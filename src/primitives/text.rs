@@ -24,5 +24,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    Ok(Value::handle(Content::new(Block::Text(args.text("words").to_owned())).of_options(&args)))
+    Ok(Value::handle(Content::new(Block::Text(args.text("words").to_owned())).of_options(&args)?))
 }

@@ -9,7 +9,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "truncate",
     family: Family::Text,
-    summary: "`text` with at most `length` characters; where it is cut, its end is `mark`, which counts.",
+    summary: "`text` with at most `length` characters; where it is cut, its end is `mark`, which counts, and white space before the mark goes; with an empty mark nothing but the end goes.",
     params: &[
         required("text", &[Kind::Text], "The text."),
         required("length", &[Kind::Integer], "How many characters at most, from 0."),

@@ -64,7 +64,7 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
         None | Some(Value::Null) => TIMEOUT_S,
         Some(given) => seconds(given)?,
     };
-    let said = options.get("note").map_or(Json::Null, Value::to_json);
+    let said = options.get("note").map(Value::json).transpose()?.unwrap_or(Json::Null);
     let also = options.get("pid_as").and_then(Value::as_text);
     let path = args.path("path")?;
     let world = context.host.world();

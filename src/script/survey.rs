@@ -53,6 +53,8 @@ pub struct Call {
     pub receiver: Option<String>,
     /// The arguments that are literal texts: which one (the receiver is 0) and what it says.
     pub texts: Vec<(usize, String)>,
+    /// The keys of the arguments that are literal maps: which argument, and one of its keys.
+    pub keys: Vec<(usize, String)>,
     /// Where the name stands.
     pub at: Place,
     /// The named function around it: an index of [`Survey::functions`]. A call in a closure is in the function

@@ -4,6 +4,7 @@ mod edges;
 mod examples;
 mod faults;
 mod host;
+mod numbers;
 mod speed;
 mod stoppable;
 mod stops;

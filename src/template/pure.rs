@@ -68,8 +68,8 @@ impl HelperDef for Pure {
         }
         let context = primitive::Context { host: &Nowhere, functions: &NO_FUNCTIONS };
         let result = self.primitive.accept(values).and_then(|arguments| (self.primitive.run)(&context, arguments));
-        match result {
-            Ok(value) => Ok(ScopedJson::Derived(value.to_json())),
+        match result.and_then(|value| value.json()) {
+            Ok(json) => Ok(ScopedJson::Derived(json)),
             Err(fault) => Err(RenderErrorReason::NestedError(fault).into()),
         }
     }

@@ -13,7 +13,7 @@ pub fn text_of(path: &str, bytes: Vec<u8>) -> Result<String> {
     let mut text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         Diagnostic::new(Code::UTF8, format!("`{path}` is no UTF-8 from byte {at} on"))
-            .help("`read_bytes` reads any file")
+            .help("`read_bytes` reads any file; of a text in another encoding make UTF-8 first: `iconv -f ISO-8859-1 -t UTF-8 FILE`")
     })?;
     if text.starts_with('\u{feff}') {
         text.drain(..'\u{feff}'.len_utf8());

@@ -211,3 +211,67 @@ fn a_result_fits_its_schema_and_its_limit_or_is_a_failure() {
     let said = home.run(&words("limit=500")).ended(1);
     assert!(said.out.contains("narrow it by `limit`"), "{}", said.out);
 }
+
+/// A pack in a folder, with a tool for each function.
+fn pack_of(script: &str, grants: &str) -> Home {
+    let names = script.lines().filter_map(|line| line.strip_prefix("fn ")?.split('(').next());
+    let tool = |name: &str| format!("[[tool]]\nname = \"{name}\"\ndescription = \"Does it.\"\neffect = \"reads\"\n");
+    let tools: String = names.map(tool).collect();
+    let head = format!("[pack]\ntitle = \"A\"\nlimits = {{ output_kb = 64 }}\n{grants}");
+    Home::with(&[("dir/tools.d/a.toml", &format!("{head}{tools}")), ("dir/tools.d/a.rhai", script)])
+}
+
+//= docs/spec.md#calls
+//= type=test
+//# A failure over the output limit MUST be cut and say so.
+#[test]
+fn a_failure_is_no_larger_than_a_result() {
+    let home = pack_of(
+        r#"fn fails(args) { fail("\n".repeat(4000000)) }
+fn fails_with_data(args) { fail("x", "y".repeat(4000000)) }
+fn finds_nothing(args) { not_found("z".repeat(4000000)) }
+fn rejects(args) { reject(7, "z", ["z".repeat(4000000)]) }
+fn quotes(args) { parse_time("\n".repeat(4000000)) }
+fn quotes_a_name(args) { graph()["z".repeat(4000000)] }
+fn throws(args) { throw "z".repeat(4000000) }
+fn throws_a_map(args) { throw #{ message: "m", data: "z".repeat(4000000) } }
+"#,
+        "",
+    );
+    for name in
+        ["fails", "fails_with_data", "finds_nothing", "rejects", "quotes", "quotes_a_name", "throws", "throws_a_map"]
+    {
+        let said = home.run(&["call", name, "--format", "json", "--dir", "dir", "--pack", "a"]);
+        assert_eq!(said.code, 1, "{name}: {}", said.out.len());
+        assert!(
+            said.out.len() < 128 << 10 && said.err.len() < 128 << 10,
+            "{name}: {} {}",
+            said.out.len(),
+            said.err.len()
+        );
+        let is_short = ["quotes", "quotes_a_name"].contains(&name);
+        assert!(is_short || said.out.contains("kB"), "{name}: {}", &said.out[..200.min(said.out.len())]);
+    }
+}
+
+#[test]
+fn a_number_that_an_answer_cannot_say_fails_the_call_with_the_way_to_it() {
+    let home = pack_of("fn mean(args) { #{ rows: [#{ mean: 0.0 / 0.0 }] } }\n", "");
+    let said = home.run(&["call", "mean", "--format", "json", "--dir", "dir", "--pack", "a"]).ended(1);
+    assert!(said.out.contains("`.rows[0].mean` is NaN"), "{}", said.out);
+}
+
+//= docs/spec.md#roots
+//= type=test
+//# The folders that relative grants hold beneath MUST be told where grants are shown.
+#[test]
+fn it_is_told_where_relative_grants_hold_and_which_cover_nothing() {
+    let home = pack_of("fn f(args) { 1 }\n", "grants = { read = [\"notes\", \"../other\"] }\n");
+    home.write("further/notes/a.md", "a");
+    let words = ["list", "--grants", "--dir", "dir", "--pack", "a", "--root", "further"];
+    let said = home.run(&words).ended(0);
+    assert!(said.out.contains("beneath each root: ") && said.out.contains("/further"), "{}", said.out);
+    assert!(said.err.contains("the grant `../other` covers nothing"), "{}", said.err);
+    let said = home.run(&[&words[..], &["--format", "json"]].concat()).ended(0).json();
+    assert_eq!(said["roots"].as_array().map(Vec::len), Some(2), "{said}");
+}

@@ -187,7 +187,7 @@ fn the_doctor_finds_what_is_broken() {
         assert!(found["findings"].as_array().unwrap().iter().any(|one| one["about"] == about), "{about}: {found}");
     }
     type Break = fn(&House);
-    let breaks: [(&str, Break, &str); 6] = [
+    let breaks: [(&str, Break, &str); 10] = [
         (
             "a program that is not there",
             |house| {
@@ -206,6 +206,39 @@ fn the_doctor_finds_what_is_broken() {
                 house.write("home/.cursor/mcp.json", json!({ "mcpServers": { "t": server } }).to_string());
             },
             "/nowhere",
+        ),
+        (
+            "a command that there is not",
+            |house| {
+                let server = json!({ "command": env!("CARGO_BIN_EXE_toolsd"), "args": ["sreve"] });
+                house.write("home/.cursor/mcp.json", json!({ "mcpServers": { "t": server } }).to_string());
+            },
+            "'sreve'",
+        ),
+        (
+            "a file with comments",
+            |house| {
+                let text =
+                    "{ // why\n \"servers\": { \"t\": { \"command\": \"/nowhere/toolsd\", \"args\": [\"serve\"], } } }";
+                house.write("workspace/.vscode/mcp.json", text);
+            },
+            "/nowhere/toolsd",
+        ),
+        (
+            "a further root that is not there",
+            |house| {
+                house.write("workspace/toolsd.toml", "roots = [\"../nowhere\"]\n");
+                house.run(&["trust", "--yes"]);
+            },
+            "/nowhere",
+        ),
+        (
+            "an option that there is not",
+            |house| {
+                let server = json!({ "command": env!("CARGO_BIN_EXE_toolsd"), "args": ["serve", "--sandbx", "off"] });
+                house.write("home/.cursor/mcp.json", json!({ "mcpServers": { "t": server } }).to_string());
+            },
+            "'--sandbx'",
         ),
         (
             "another form",

@@ -1,10 +1,13 @@
 //! The configurations of clients that name this server: whether the program and the workspace that they name are there.
 
-use super::super::Session;
+use super::super::options::SandboxChoice;
+use super::super::{Command, Line, Session};
 use super::Finding;
+use super::comments::without_comments;
 use crate::value::Json;
 use crate::world::disk::{Disk, home_folder};
 use crate::world::{World, path};
+use clap::Parser;
 
 /// Where clients keep their servers: in a project …
 const OF_PROJECT: [(&str, &str); 5] = [
@@ -70,6 +73,10 @@ fn parsed(file: &str, bytes: &[u8]) -> Result<Json, String> {
     let text = String::from_utf8_lossy(bytes);
     match file.ends_with(".toml") {
         true => toml::from_str(&text).map_err(|fault| fault.message().to_owned()),
+        // These read their files so; the others do not.
+        false if [".vscode/", "/Code/User/", ".gemini/"].iter().any(|part| file.contains(part)) => {
+            serde_json::from_str(&without_comments(&text)).map_err(|fault| fault.to_string())
+        }
         false => serde_json::from_str(&text).map_err(|fault| fault.to_string()),
     }
 }
@@ -108,10 +115,21 @@ fn judged(disk: &Disk, client: &str, file: &str, name: &str, server: &Json) -> F
         }
     };
     let words = server.get("args").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
-    let words: Vec<&str> = words.collect();
-    let named = words.iter().position(|word| *word == "--workspace").and_then(|at| words.get(at + 1).copied());
-    let workspace = named.or_else(|| words.iter().find_map(|word| word.strip_prefix("--workspace=")));
-    match workspace {
+    let line = match serving(words) {
+        Ok(line) => line,
+        Err(why) => {
+            return Finding::broken("client", says(format!("is not started by its arguments: {why}")))
+                .next("the arguments begin with `serve`; `toolsd serve --help` lists the others");
+        }
+    };
+    if line.shared.sandbox != SandboxChoice::Require {
+        return Finding::note(
+            "client",
+            says("starts with `--sandbox` weakened: programs of packs may run unconfined".to_owned()),
+        )
+        .next("leave out `--sandbox` to have them confined, or refused");
+    }
+    match line.shared.workspace.as_deref() {
         // What a client fills in is known to it alone.
         Some(folder) if folder.contains("${") => {
             Finding::well("client", says(format!("starts `{program}` in `{folder}`")))
@@ -128,5 +146,39 @@ fn judged(disk: &Disk, client: &str, file: &str, name: &str, server: &Json) -> F
             }
         },
         None => Finding::well("client", says(format!("starts `{program}` in the folder that the client works in"))),
+    }
+}
+
+/// The command line that a client's arguments make, if it serves; else what is wrong with it.
+fn serving<'a>(words: impl Iterator<Item = &'a str>) -> Result<Line, String> {
+    let read = Line::try_parse_from(std::iter::once("toolsd").chain(words));
+    let line = read.map_err(|error| {
+        let told = error.to_string();
+        let told = told.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        if told.is_empty() { "they name no command".to_owned() } else { told }
+    })?;
+    match line.command {
+        Command::Serve(_) => Ok(line),
+        _ => Err("they name another command than `serve`".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_that_start_no_server_are_told_as_the_command_line_tells_them() {
+        let told = |words: &[&str]| serving(words.iter().copied()).map(|line| line.shared.workspace);
+        assert_eq!(told(&["serve", "--workspace", "${workspaceFolder}"]), Ok(Some("${workspaceFolder}".to_owned())));
+        assert_eq!(told(&["--workspace=/x", "serve", "--http", "127.0.0.1:8000"]), Ok(Some("/x".to_owned())));
+        assert!(told(&["sreve"]).is_err_and(|why| why.contains("'sreve'")));
+        assert!(told(&["serve", "--sandbx", "off"]).is_err_and(|why| why.contains("'--sandbx'")));
+        assert!(told(&["list"]).is_err_and(|why| why.contains("another command")));
+        assert!(told(&[]).is_err());
+        assert!(
+            serving(["serve", "--sandbox", "off"].into_iter())
+                .is_ok_and(|line| line.shared.sandbox == SandboxChoice::Off)
+        );
     }
 }

@@ -4,24 +4,21 @@ use super::super::Session;
 use super::super::record::{load_trust, record_path};
 use super::super::session::variable;
 use super::Finding;
-use crate::registry::{SETTINGS, Settings, is_withheld};
+use crate::registry::{SETTINGS, is_withheld};
+use crate::world::World;
 use crate::world::disk::{Disk, config_folder, sandbox_status, state_folder};
 use crate::world::run::{Command, Confinement, Needs};
-use crate::world::{World, path};
 use std::time::Duration;
 
 /// The workspace and the further roots.
 pub fn workspace(session: &Session) -> Vec<Finding> {
     let root = session.workspace.root();
     let mut findings = vec![Finding::well("workspace", root)];
-    let trust = load_trust(root).unwrap_or_default();
-    let (settings, _) = Settings::load(session.workspace.as_ref(), &trust);
-    let written = settings.workspace.roots.iter().map(|known| path::join(root, &known.value));
-    for folder in session.shared.roots.iter().cloned().chain(written) {
+    for folder in session.further_roots() {
         findings.push(match Disk::new(&folder, []) {
             Ok(_) => Finding::well("root", folder),
             Err(fault) => Finding::broken("root", fault.message.clone())
-                .next(format!("make the folder, or take it out of `--root` or `{SETTINGS}`")),
+                .next(format!("name a folder that is there, or take it out of `--root` or `{SETTINGS}`")),
         });
     }
     findings
@@ -39,7 +36,12 @@ pub fn files(_: &Session) -> Vec<Finding> {
         findings.push(match place {
             Some(place) if is_there(&place) => Finding::well("files", format!("{what} {place}")),
             Some(place) => Finding::well("files", format!("{what} {place} (nothing is there yet)")),
-            None => Finding::broken("files", format!("{what} no folder: `HOME` is not set")).next("set `HOME`"),
+            None => {
+                let why = variable("HOME")
+                    .map_or("is not set".to_owned(), |home| format!("is `{home}`, which is no absolute path"));
+                Finding::broken("files", format!("{what} no folder: `HOME` {why}"))
+                    .next("set `HOME` to your home folder")
+            }
         });
     }
     findings.push(Finding::well("files", "the log goes to standard error: a client keeps it, or not"));

@@ -83,6 +83,13 @@ impl Listing {
                 );
             }
             if !self.rows.iter().any(|row| row.is_meant(name)) {
+                if let Some(unusable) = self.refused.first() {
+                    let message = format!(
+                        "there is no pack file, and no pack, `{name}` here that can be trusted as it is: {}",
+                        unusable.message
+                    );
+                    return Err(Diagnostic::new(Code("usage"), message).help(unusable.help.clone().unwrap_or_default()));
+                }
                 let known = packs.iter().copied().chain(self.rows.iter().map(|row| row.path.as_str()));
                 let fault =
                     Diagnostic::new(Code("usage"), format!("there is no pack file, and no pack, `{name}` here"));

@@ -46,7 +46,7 @@ pub static PACK: Grammar = Grammar {
 /// `[pack.grants]`.
 static GRANTS: Grammar = Grammar {
     name: "[pack.grants]",
-    doc: "What a pack may touch. Globs are relative to its root; `~` and `$VAR` are filled in.",
+    doc: "What a pack may touch. A relative glob holds beneath the root of the pack and beneath each further root (`--root`, `roots`), so `.` is all of all of them; an absolute one, or one that begins with `~` or `$VAR`, names one place. None leads out of a root by `..`.",
     keys: &[
         optional("read", Shape::Texts, "Files it may read."),
         optional("write", Shape::Texts, "Files it may write."),

@@ -3,8 +3,23 @@
 use super::{Reading, icons, programs};
 use crate::definition::{
     Fields, Git, Grants, GraphDefinition, LimitsOverride, Located, PackDefinition, PromptTool, Refresh, Role, Setting,
+    code,
 };
 use crate::diagnostic::Diagnostic;
+use crate::world::path;
+
+/// Tells of grants that cover nothing, because no path leads out of its root.
+fn tell_of_climbing(grants: &Fields<'_>, faults: &mut Vec<Diagnostic>) {
+    for grant in ["read", "write"].into_iter().flat_map(|name| grants.located_texts(name)) {
+        if path::clean(&grant.value).starts_with("..") {
+            let message = format!("the grant `{}` covers nothing: no path leads out of its root by `..`", grant.value);
+            let fault = Diagnostic::new(code::WRONG_VALUE, message).at(grant.at).warning();
+            let help =
+                "name the folder by its absolute path or `~/…`; a relative grant holds beneath each further root, too";
+            faults.push(*fault.help(help));
+        }
+    }
+}
 
 /// `[pack]`.
 pub fn pack(fields: &Fields<'_>, reading: &mut Reading) -> PackDefinition {
@@ -25,6 +40,9 @@ pub fn pack(fields: &Fields<'_>, reading: &mut Reading) -> PackDefinition {
             _ => Git::None,
         },
     });
+    if let Some(grants) = fields.table("grants", &mut Vec::new()) {
+        tell_of_climbing(&grants, &mut reading.faults);
+    }
     PackDefinition {
         title: fields.needed("title"),
         version: fields.text("version").unwrap_or_else(|| "0.0.0".to_owned()),

@@ -14,8 +14,9 @@ pub(super) fn resolved(read: Value, written: &str) -> Value {
         }
         Value::Bool(_) => matches!(written, "true" | "True" | "TRUE" | "false" | "False" | "FALSE"),
         Value::Integer(_) => is_integer(written),
-        Value::Float(_) if has_leading_zero(written) => {
-            return written.parse().map_or(read, Value::Integer);
+        // With a zero before it, or beyond 64 bits: a number that would be rounded stays the text that it is.
+        Value::Float(_) if is_integer(written) => {
+            return written.parse().map_or_else(|_| Value::from(written), Value::Integer);
         }
         _ => true,
     };
@@ -39,10 +40,4 @@ fn is_integer(written: &str) -> bool {
         (_, Some(digits)) => all(digits, char::is_ascii_hexdigit),
         _ => all(written.strip_prefix(['-', '+']).unwrap_or(written), char::is_ascii_digit),
     }
-}
-
-/// A whole number with zeros before it: the schema counts it to the base of ten.
-fn has_leading_zero(written: &str) -> bool {
-    let digits = written.strip_prefix(['-', '+']).unwrap_or(written);
-    digits.len() > 1 && digits.starts_with('0') && digits.bytes().all(|digit| digit.is_ascii_digit())
 }

@@ -38,9 +38,8 @@ pub(super) struct Said {
 /// Checks the options and writes them down.
 pub(super) fn say(verb: &Verb, options: &Map) -> Result<Said> {
     for (key, value) in options {
-        let is_common = COMMON.iter().any(|(name, _)| *name == &**key);
-        if !is_common && !verb.options().any(|option| option.name == &**key) && !value.is_null() {
-            return Err(unknown(verb, key));
+        if let Some(fault) = unknown(verb, key).filter(|_| !value.is_null()) {
+            return Err(fault);
         }
     }
     let mut said = Said { words: verb.words.iter().map(|word| (*word).to_owned()).collect(), ..Said::default() };
@@ -59,12 +58,16 @@ pub(super) fn say(verb: &Verb, options: &Map) -> Result<Said> {
     Ok(said)
 }
 
-fn unknown(verb: &Verb, key: &str) -> Box<Diagnostic> {
+/// The fault of an option that a verb does not have.
+pub fn unknown(verb: &Verb, key: &str) -> Option<Box<Diagnostic>> {
     let names = || verb.options().map(|option| option.name).chain(COMMON.iter().map(|(name, _)| *name));
+    if names().any(|name| name == key) {
+        return None;
+    }
     let takes = names().collect::<Vec<_>>().join(", ");
     let message = format!("git \"{}\" has no option \"{key}\"; it takes {takes}", verb.name);
     let help = did_you_mean(key, names()).unwrap_or_else(|| "`toolsd docs git` and `git_read` list them".to_owned());
-    Diagnostic::new(Code::ARGUMENTS, message).help(help)
+    Some(Diagnostic::new(Code::ARGUMENTS, message).help(help))
 }
 
 /// One option of one verb.

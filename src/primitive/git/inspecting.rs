@@ -54,7 +54,11 @@ const DIFFERING: &[GitOption] = &[
     option("binary", Flag("--binary"), "Shows binary files so that `apply` takes them."),
     option("full_index", Flag("--full-index"), "Shows whole hashes."),
     option("abbrev", Number("--abbrev="), "So many letters of a hash."),
-    option("exit_code", Flag("--exit-code"), "Ends with 1 if something differs; `check` is `false` then."),
+    option(
+        "exit_code",
+        Flag("--exit-code"),
+        "Ends with 1 if something differs: give `check: false` with it, or that is a fault.",
+    ),
 ];
 
 /// The verbs.

@@ -131,6 +131,7 @@ impl OptionKind {
             Self::OneOf(_, known) => {
                 format!("one of {}", known.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" "))
             }
+            Self::Paths | Self::Files => format!("{}, without wildcards", self.name()),
             other => other.name().to_owned(),
         }
     }

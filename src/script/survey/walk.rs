@@ -98,12 +98,15 @@ impl Walker<'_> {
             let first = usize::from(receiver.is_some());
             let texts = call.args.iter().enumerate();
             let texts = texts.filter_map(|(index, arg)| Some((index + first, literal(arg)?.to_owned()))).collect();
+            let keys = call.args.iter().enumerate();
+            let keys = keys.flat_map(|(index, arg)| keys_of(arg).map(move |key| (index + first, key))).collect();
             self.survey.calls.push(Call {
                 name: call.name.to_string(),
                 arguments: call.args.len() + first,
                 method: receiver.is_some(),
                 receiver: receiver.flatten().map(str::to_owned),
                 texts,
+                keys,
                 at,
                 function,
             });
@@ -174,6 +177,15 @@ fn literal(expression: &Expr) -> Option<&str> {
         Expr::StringConstant(text, _) => Some(text),
         _ => None,
     }
+}
+
+/// The keys of a map that is written out.
+fn keys_of(expression: &Expr) -> impl Iterator<Item = String> + '_ {
+    let fields = match expression {
+        Expr::Map(map, _) => map.0.as_slice(),
+        _ => &[],
+    };
+    fields.iter().map(|(name, _)| name.name.to_string())
 }
 
 /// Whether an argument is a closure that captures a variable: rhai shares the variable first, in a block.

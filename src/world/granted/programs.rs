@@ -57,9 +57,18 @@ impl Granted {
                 Needs::FetchGit => "git = \"fetch\"".to_owned(),
                 Needs::Program => format!("run = [{:?}]", command.program),
             };
-            let message = format!("the pack may not run `{}`", command.line());
-            return Err(Diagnostic::new(Code::WORLD, message)
-                .help(format!("allow it in `[pack]` by `grants = {{ {missing} }}`")));
+            let fault = Diagnostic::new(Code::WORLD, format!("the pack may not run `{}`", command.line()));
+            let program = &command.program;
+            return Err(
+                match command.needs == Needs::Program && program.contains('/') && !path::is_absolute(program) {
+                    // A grant names no relative path, and neither does a call.
+                    true => fault.help(format!(
+                        "grant it and call it by its absolute path: `{}`",
+                        path::clean(&path::join(self.world.root(), program))
+                    )),
+                    false => fault.help(format!("allow it in `[pack]` by `grants = {{ {missing} }}`")),
+                },
+            );
         }
         //= docs/spec.md#roots
         //# A program that changes something MUST NOT be run in a folder that only the grants of its pack name.

@@ -6,7 +6,7 @@ use super::refusal::{Refusal, quoted};
 use super::{Gate, PATH};
 use crate::mcp::http::arrival;
 use crate::mcp::http::connections::{Charge, Seat};
-use crate::mcp::{error_message, read_json};
+use crate::mcp::{error_message, id_of, read_json};
 use crate::value::Json;
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
@@ -119,8 +119,10 @@ impl Entered {
         let body = arrival::collect(body, seat.connections(), &mut charge).await?;
         //= docs/spec.md#http
         //# A body that is no message MUST be answered with status 400 and an error of the protocol.
-        let message = read_json(&body)
-            .map_err(|unreadable| Refusal::Told(StatusCode::BAD_REQUEST, error_message(None, &unreadable.into())))?;
+        let message = read_json(&body).map_err(|unreadable| {
+            let id = id_of(&unreadable);
+            Refusal::Told(StatusCode::BAD_REQUEST, error_message(id, &unreadable.into()))
+        })?;
         Ok(Checked { parts: self.parts, body, message, _charge: charge })
     }
 }

@@ -1,0 +1,131 @@
+//! Finds calls that name, as a literal, what the grants of the pack do not cover.
+
+use super::unknown_git::verb_of;
+use super::{Rule, Subject, advice};
+use crate::definition::Grants;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::primitive::{Effect, Family, git};
+use crate::script::survey::Call;
+use crate::world::glob::Globs;
+use crate::world::path;
+use crate::world::run::{Git, Needs};
+
+const CODE: Code = Code("missing-grant");
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    code: CODE,
+    summary: "A script names a program, a verb of git or a path that the grants of its pack do not cover.",
+    why: "The call is refused when it runs: nothing is granted that the pack does not ask for.",
+    run,
+    fires: &[
+        (
+            "tools.d/a.toml",
+            r##"[pack]
+title = "Tea"
+grants = { read = ["pots"] }
+
+[[tool]]
+name = "brew"
+description = "Brews a pot of tea, and says how long it took."
+effect = "reads"
+"##,
+        ),
+        ("tools.d/a.rhai", r##"fn brew(args) { read_text("teas/green.md") }"##),
+    ],
+    mended: &[("tools.d/a.toml", r##"read = ["pots"]"##, r##"read = ["pots", "teas"]"##)],
+};
+
+fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    // What is no pack yet has no grants to be compared with.
+    let Some(pack) = &subject.definitions.pack else { return Vec::new() };
+    let calls = subject.program.surveys().iter().flat_map(|survey| &survey.calls);
+    let told = calls.filter_map(|call| {
+        let (what, grant) = missing(call, &pack.grants)?;
+        Some(advice(
+            CODE,
+            &call.at,
+            format!("the pack may not {what}"),
+            format!("allow it in `[pack]` by `grants = {{ {grant} }}`"),
+        ))
+    });
+    told.collect()
+}
+
+/// What a call does that is not granted, and the grant.
+fn missing(call: &Call, grants: &Grants) -> Option<(String, String)> {
+    if let Some((needs, verb)) = verb_of(call) {
+        let needs = git::find(verb, needs).ok()?.needs;
+        let (level, word) = match needs {
+            Needs::ReadGit => (Git::Read, "read"),
+            Needs::FetchGit => (Git::Fetch, "fetch"),
+            Needs::WriteGit | Needs::Program => (Git::Write, "write"),
+        };
+        return (grants.git < level).then(|| (format!("run `git {verb}`"), format!("git = {word:?}")));
+    }
+    let (_, text) = call.texts.iter().find(|(index, _)| *index == 0)?;
+    if call.name == "run" {
+        let is_granted = grants.run.iter().any(|grant| grant.program == *text);
+        return (!is_granted).then(|| (format!("run `{text}`"), format!("run = [{text:?}]")));
+    }
+    let (verb, globs) = match takes_a_path(&call.name)? {
+        Effect::Reads => ("read", &grants.read),
+        Effect::Writes => ("write", &grants.write),
+        _ => return None,
+    };
+    (!covers(globs, text)).then(|| (format!("{verb} `{text}`"), format!("{verb} = [{text:?}]")))
+}
+
+/// What a primitive does with the file or folder that its first argument names.
+fn takes_a_path(name: &str) -> Option<Effect> {
+    // The files of a pack need no grant.
+    let mut all = crate::primitives::ALL.iter().filter(|primitive| primitive.name != "pack_file");
+    let is_file = |family: Family| family == Family::Files || name == "document";
+    let primitive = all.find(|primitive| primitive.name == name && is_file(primitive.family))?;
+    (primitive.params.first()?.name == "path").then_some(primitive.effect)
+}
+
+/// Whether grants may cover a path, or something below it. What is not known before it runs (the home folder, variables,
+/// where the workspace lies) may.
+fn covers(grants: &[String], asked: &str) -> bool {
+    let is_open = |path: &str| path::is_absolute(path) || path.starts_with(['~', '$']) || path.contains("..");
+    if is_open(asked) || grants.iter().any(|grant| is_open(grant) || grant.contains('$')) {
+        return true;
+    }
+    let globs: Vec<String> = grants.iter().map(|grant| path::clean(grant)).collect();
+    // One without wildcards covers what lies below, too.
+    let is_plain = |glob: &&String| !glob.contains(['*', '?', '[', '{', '\\']);
+    let below = globs.iter().filter(is_plain).map(|glob| format!("{glob}/**"));
+    let all: Vec<String> = globs.iter().cloned().chain(below).collect();
+    let asked = path::clean(asked);
+    Globs::new(&all, ".").is_ok_and(|globs| globs.matches(&asked) || globs.may_match_below(&asked))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn what_may_be_covered_is_not_told() {
+        let covers = |grants: &[&str], asked: &str| {
+            let grants: Vec<String> = grants.iter().map(|grant| (*grant).to_owned()).collect();
+            super::covers(&grants, asked)
+        };
+        for (grants, asked) in [
+            (&["."][..], "a/b.md"),
+            (&["**"], "a.md"),
+            (&["a"], "a/b.md"),
+            (&["./a/"], "a"),
+            (&["a/b"], "a"),
+            (&["a/*.md"], "./a/b.md"),
+            (&["$X/a"], "b"),
+            (&["/x"], "b"),
+            (&[], "~/b"),
+            (&[], "/etc/x"),
+        ] {
+            assert!(covers(grants, asked), "{grants:?} {asked}");
+        }
+        for (grants, asked) in [(&[][..], "a"), (&["a"], "b"), (&["a"], "ab"), (&["a/*.md"], "a/b.txt"), (&["b"], ".")]
+        {
+            assert_eq!(covers(grants, asked), asked == ".", "{grants:?} {asked}");
+        }
+    }
+}

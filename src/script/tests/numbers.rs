@@ -1,0 +1,173 @@
+//! Numbers on their way through every format: what comes out is what went in, or it is a fault that says which one.
+
+use super::run;
+use crate::diagnostic::Code;
+use crate::value::Json;
+
+/// Numbers of scripts that formats have a form for.
+const SAYABLE: &[&str] = &[
+    "0",
+    "-1",
+    "9223372036854775807",
+    "-9223372036854775807 - 1",
+    "9007199254740993",
+    "1.0",
+    "-0.0",
+    "0.1",
+    "1e15",
+    "1e16",
+    "1e17",
+    "1e22",
+    "1e300",
+    "-1e300",
+    "5e-324",
+    "1.7976931348623157e308",
+    "9223372036854775808.0",
+    "123456789.125",
+];
+
+/// … and those that none has.
+const UNSAYABLE: &[(&str, &str)] = &[("0.0 / 0.0", "NaN"), ("1.0 / 0.0", "inf"), ("-1.0 / 0.0", "-inf")];
+
+/// Ways of a value `v` through a format and back.
+const WAYS: &[&str] = &[
+    r#"parse_json(to_json(#{ v: v })).v"#,
+    r#"parse_json(to_json([[v]], #{ indent: 2 }))[0][0]"#,
+    r#"parse_yaml(to_yaml(#{ v: v })).v"#,
+    r#"parse_yaml(to_yaml(#{ v: [v] }, #{ style: "flush" })).v[0]"#,
+    r#"parse_front_matter(edit_front_matter("---\nv: 1\nw: 2\n---\n", #{ v: v })).data.v"#,
+    r#"parse_front_matter(edit_front_matter("---\n{v: 1, w: 2}\n---\n", #{ v: v })).data.v"#,
+    r#"parse_front_matter(edit_front_matter("Text\n", #{ a: #{ v: [v] } })).data.a.v[0]"#,
+    r#"parse_yaml(rewrite_yaml("v: 1\nw: 2\n", #{ v: v })).v"#,
+    r#"parse_yaml(rewrite_yaml(to_yaml(#{ v: v }), #{ w: 1 })).v"#,
+    r#"parse_yaml(rewrite_yaml("v: [1]\n", #{ v: [v] })).v[0]"#,
+    r#"once("v", || v)"#,
+];
+
+/// Ways out that are not read again.
+const DOORS: &[&str] = &[
+    r#"fail("x", #{ v: v })"#,
+    r#"not_found("x", [v])"#,
+    r#"reject(7, "x", v)"#,
+    r#"render("templates/a.hbs", #{ v: v })"#,
+    r#"text("x", #{ meta: #{ v: v } })"#,
+    r#"text("x", #{ annotations: #{ priority: v } })"#,
+    r#"log("info", #{ v: v })"#,
+];
+
+#[test]
+fn what_a_format_can_say_comes_back_as_it_was() {
+    for (number, way) in SAYABLE.iter().flat_map(|number| WAYS.iter().map(move |way| (number, way))) {
+        let script = format!(
+            "fn main() {{ let v = {number}; let back = {way}; [v == back && type_of(v) == type_of(back), back] }}"
+        );
+        let told = run(&script).unwrap_or_else(|fault| panic!("{number} by {way}: {fault}"));
+        assert_eq!(told[0], true, "{number} by {way}: {told}");
+    }
+}
+
+#[test]
+fn what_no_format_can_say_is_a_fault_that_names_it_wherever_it_goes() {
+    for (number, shown) in UNSAYABLE {
+        for way in WAYS.iter().chain(DOORS) {
+            match run(&format!("fn main() {{ let v = {number}; {way} }}")) {
+                Ok(value) => panic!("{number} by {way} became {value}"),
+                Err(fault) => {
+                    assert_eq!(fault.code, Code::ARGUMENTS, "{number} by {way}: {fault}");
+                    assert!(fault.message.contains(&format!(" is {shown}, a number that")), "{way}: {fault}");
+                }
+            }
+        }
+        // The next step that is told, and texts, which can say it.
+        let script = format!(
+            r#"fn main() {{ let v = {number}; [v.is_finite(), fill("{{{{v}}}}", #{{ v: v }}), [v].join(" "), "" + v] }}"#
+        );
+        assert_eq!(run(&script).expect("texts say it"), serde_json::json!([false, shown, shown, shown]));
+    }
+}
+
+/// Numbers as files have them.
+const WRITTEN: &[&str] = &[
+    "0",
+    "-0",
+    "7",
+    "9223372036854775807",
+    "9223372036854775808",
+    "-9223372036854775808",
+    "-9223372036854775809",
+    "18446744073709551615",
+    "18446744073709551616",
+    "340282366920938463463374607431768211456",
+    "12345678901234567890123",
+    "1.0",
+    "0.1",
+    "-0.0",
+    "1e5",
+    "1E5",
+    "1e400",
+    "-1e400",
+    "1.7976931348623157e308",
+    "5e-324",
+    "0.30000000000000004",
+];
+
+const READERS: &[&str] = &[
+    r#"parse_json("[NUMBER]")[0]"#,
+    r#"parse_json("{\"a\": {\"b\": NUMBER}}").a.b"#,
+    r#"parse_yaml("a: NUMBER\n").a"#,
+    r#"parse_yaml("a: &x [NUMBER]\nb: *x\n").b[0]"#,
+    r#"parse_yaml("base: &x {a: NUMBER}\nb: {<<: *x}\n").b.a"#,
+    r#"parse_front_matter("---\na: NUMBER\n---\n").data.a"#,
+    r#"parse_toml("a = NUMBER").a"#,
+    r#"parse_yaml(rewrite_yaml("a: NUMBER\nb: 1\n", #{ b: 2 })).a"#,
+    r#"parse_yaml(rewrite_yaml("a: [NUMBER]\nb: 1\n", #{ b: 2 })).a[0]"#,
+    r#"parse_front_matter(edit_front_matter("---\na: NUMBER\nb: 1\n---\n", #{ b: 2 })).data.a"#,
+    r#"parse_yaml(to_yaml(parse_yaml("a: NUMBER\n"))).a"#,
+    r#"parse_csv("a\nNUMBER\n", #{ header: true })[0].a"#,
+];
+
+/// Whether a value is exactly the number that is written so.
+fn is_exactly(value: &Json, written: &str) -> bool {
+    match value {
+        Json::String(text) => text == written,
+        Json::Number(number) => match (number.as_i64(), written.parse::<i64>()) {
+            (Some(number), Ok(written)) => number == written,
+            // A float is the nearest one of what is written as a float; of a whole number only zero is one (`-0`).
+            _ => {
+                let float = number.as_f64();
+                float == written.parse().ok() && (written.contains(['.', 'e', 'E']) || float == Some(0.0))
+            }
+        },
+        _ => false,
+    }
+}
+
+#[test]
+fn what_is_read_is_what_is_written_or_a_fault() {
+    for (written, reader) in WRITTEN.iter().flat_map(|written| READERS.iter().map(move |reader| (written, reader))) {
+        let expression = reader.replace("NUMBER", written);
+        match run(&format!("fn main() {{ {expression} }}")) {
+            Ok(value) => assert!(is_exactly(&value, written), "{expression} gives {value}"),
+            Err(fault) => assert_eq!(fault.code.kind(), "parse", "{expression}: {fault}"),
+        }
+    }
+}
+
+#[test]
+fn what_is_not_changed_keeps_its_digits() {
+    for written in WRITTEN {
+        for edit in [
+            r#"edit_front_matter("---\na: NUMBER # why\nb: 1\n---\n", #{ b: 2 })"#,
+            r#"edit_front_matter("---\n{a: NUMBER, b: 1}\n---\n", #{ b: 2 })"#,
+            r#"rewrite_yaml("a: NUMBER\nb: 1\n", #{ b: 2 })"#,
+            r#"rewrite_yaml("a: [x, NUMBER]\nb: 1\n", #{ b: 2 })"#,
+        ] {
+            let expression = edit.replace("NUMBER", written);
+            let text =
+                run(&format!("fn main() {{ {expression} }}")).unwrap_or_else(|fault| panic!("{expression}: {fault}"));
+            let text = text.as_str().unwrap_or_default();
+            let words = text.split(|c: char| c.is_whitespace() || "[]{},".contains(c));
+            assert!(words.clone().any(|word| word == *written), "{expression} gives {text}");
+        }
+    }
+}
