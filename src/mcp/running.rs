@@ -140,12 +140,10 @@ impl Connection {
             peer: self.peer(sender, revision),
         };
         let ended = EndOnDrop(cancel);
-        let turn = tokio::select! {
-            biased;
-            () = sender.gone.cancelled() => return Err(gone()),
-            () = self.ends.all.cancelled() => return Err(gone()),
-            turn = self.host.turn() => turn,
-        };
+        if sender.gone.is_cancelled() || self.ends.all.is_cancelled() {
+            return Err(gone());
+        }
+        let turn = self.host.turn();
         Arc::clone(&self.host.service).submit(request, caller, Box::new(move |answer| drop(done.send(answer))));
         let mut answered = answered;
         let answer = match self.host.is_alone().then(|| glimpse(&mut answered)).flatten() {

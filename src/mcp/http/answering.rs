@@ -32,7 +32,8 @@ impl Door {
     pub(crate) async fn answer(&self, request: Request<Incoming>, seat: &Arc<Seat>) -> Response<Counted> {
         seat.activity.answers();
         let fault = seat.heads().fault();
-        let (parts, body) = request.into_parts();
+        let (mut parts, body) = request.into_parts();
+        parts.extensions.insert(seat.activity.address());
         let is_chunked = parts.headers.contains_key(header::TRANSFER_ENCODING);
         let gate = self.gate.load_full();
         let mut answer = match gate.reach(parts, fault) {

@@ -13,6 +13,7 @@ use hyper::body::{Bytes, Incoming};
 use hyper::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN};
 use hyper::http::request::Parts;
 use hyper::{Method, Request, StatusCode};
+use std::net::IpAddr;
 
 /// The fields that decide something, and that therefore stand there once.
 const SINGLE: [HeaderName; 6] = [
@@ -126,6 +127,11 @@ impl Entered {
 }
 
 impl Checked<'_> {
+    /// Where it came from.
+    pub(crate) fn place(&self) -> Option<IpAddr> {
+        self.parts.extensions.get().copied()
+    }
+
     pub(crate) fn headers(&self) -> &HeaderMap {
         &self.parts.headers
     }
