@@ -42,7 +42,10 @@ use asking::{Line, Manner, PATIENCE, Put, asked, unheard};
 use bus::{Bus, Event, STATUS, read_resource};
 use connection::{Connection, Host};
 use lists::{Calls, Lists, Shelf, page, typed};
-use message::{Incoming, error_message, is_removed, message_of, misread, misread_cursor, read_message, read_refused};
+use message::{
+    Incoming, duplicate, error_message, is_removed, message_of, misread, misread_cursor, read_message, read_refused,
+    removed, still_running, unknown_method,
+};
 use outlet::Outlet;
 use revision::Revision;
 use rmcp::ServiceExt;

@@ -25,6 +25,8 @@ pub(crate) struct Host {
     turns: AtomicUsize,
     /// None is worked on any more.
     over: Notify,
+    /// Bytes of what calls said and clients did not hear yet.
+    pub(crate) said: Arc<AtomicUsize>,
 }
 
 impl Host {
@@ -32,7 +34,17 @@ impl Host {
         let bus = Bus::start(&service);
         let (turns, over) = (AtomicUsize::new(0), Notify::new());
         let sealing = Sealing::new(settings.state_key.as_ref());
-        Self { service, settings, bus, shelf: Shelf::default(), sealing, tasks: Arc::default(), turns, over }
+        Self {
+            service,
+            settings,
+            bus,
+            shelf: Shelf::default(),
+            sealing,
+            tasks: Arc::default(),
+            turns,
+            over,
+            said: Arc::default(),
+        }
     }
 
     /// Counts a request as worked on, as long as the turn is kept.
@@ -41,9 +53,14 @@ impl Host {
         Turn(self)
     }
 
+    /// How many requests are worked on.
+    pub(crate) fn turns(&self) -> usize {
+        self.turns.load(Ordering::Acquire)
+    }
+
     /// Whether one request is worked on, and no other.
     pub(crate) fn is_alone(&self) -> bool {
-        self.turns.load(Ordering::Acquire) == 1
+        self.turns() == 1
     }
 
     /// Waits until nothing is worked on.

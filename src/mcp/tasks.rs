@@ -96,6 +96,11 @@ impl Tasks {
         Some(Begun { task, cancelled, answers })
     }
 
+    /// How many did not end yet.
+    pub(crate) fn running(&self) -> usize {
+        self.state().running
+    }
+
     /// How a task stands; nothing if there is none, or somebody else's.
     pub(crate) fn get(&self, id: &str, owner: &Owner) -> Option<DetailedTask> {
         let mut state = self.state();
