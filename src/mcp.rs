@@ -52,7 +52,7 @@ use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use running::{EndOnDrop, level_of, logging_level};
 use sealing::Sealing;
-use sender::Sender;
+use sender::{Place, Sender};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;

@@ -6,6 +6,7 @@ use super::{Ended, Exit, Session};
 use crate::call::{Service, Serving, log_fault};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::mcp;
+use crate::registry::Registry;
 use crate::script;
 use crate::world::{self, path};
 use clap::Args;
@@ -61,9 +62,7 @@ impl Serve {
             });
         }
         let registry = service.registry();
-        let own_roots =
-            registry.settings.workspace.roots.iter().map(|root| path::join(session.workspace.root(), &root.value));
-        let folders: Vec<String> = session.folders().into_iter().chain(own_roots).collect();
+        let folders = reach(&session, &registry);
         self.secrets.lie_outside(&folders)?;
         registry.faults.iter().for_each(log_fault);
         let names: Vec<&str> = registry.packs.iter().map(|pack| pack.name.as_str()).collect();
@@ -131,6 +130,13 @@ impl Serve {
             Ok(mcp::HttpSettings { gate, limits: limits(&service) })
         })
     }
+}
+
+/// The folders that scripts may be let into.
+fn reach(session: &Session, registry: &Registry) -> Vec<String> {
+    let roots = registry.settings.workspace.roots.iter();
+    let own = roots.map(|root| path::join(session.workspace.root(), &root.value));
+    session.folders().into_iter().chain(own).collect()
 }
 
 /// What connections may use: `[http]` of `toolsd.toml`, else what is usual.

@@ -7,8 +7,11 @@ use rmcp::RoleServer;
 use rmcp::model::RequestMetaObject;
 use rmcp::service::{Peer, RequestContext};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::net::IpAddr;
 use tokio_util::sync::CancellationToken;
+
+/// An address, as far as it is told from others.
+#[derive(Clone, Copy)]
+pub(crate) struct Place(pub(crate) u64);
 
 /// The sender of a request.
 #[derive(Clone, Copy)]
@@ -22,7 +25,7 @@ pub(crate) struct Sender<'a> {
     /// What came with it over HTTP.
     pub(crate) headers: Option<&'a HeaderMap>,
     /// Where it came from over HTTP.
-    pub(crate) place: Option<IpAddr>,
+    pub(crate) place: Option<Place>,
 }
 
 impl Sender<'_> {
@@ -41,9 +44,7 @@ impl Sender<'_> {
                 headers.get(USER_AGENT).hash(&mut client);
             }
         }
-        let mut place = DefaultHasher::new();
-        self.place.hash(&mut place);
-        Party { place: place.finish(), client: client.finish() }
+        Party { place: self.place.map_or(0, |Place(place)| place), client: client.finish() }
     }
 }
 
@@ -55,7 +56,7 @@ impl<'a> From<&'a RequestContext<RoleServer>> for Sender<'a> {
             peer: Some(&context.peer),
             gone: &context.ct,
             headers: parts.map(|parts| &parts.headers),
-            place: parts.and_then(|parts| parts.extensions.get::<IpAddr>().copied()),
+            place: parts.and_then(|parts| parts.extensions.get::<Place>().copied()),
         }
     }
 }

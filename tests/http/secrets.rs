@@ -202,7 +202,8 @@ fn a_secret_within_the_reach_of_packs_is_refused_by_whatever_name() {
         refused("--token-file", path, &[], "where packs may be granted to read");
     }
     refused("--state-key-file", outside.to_str().unwrap(), &[], "shorter than 32 bytes");
-    let root = ["--root", home.user().to_str().unwrap()];
+    let user = home.user();
+    let root = ["--root", user.to_str().unwrap()];
     refused("--token-file", outside.to_str().unwrap(), &root, "where packs may be granted to read");
     // A second name of the same file within the workspace.
     std::fs::hard_link(&outside, home.workspace().join("second")).unwrap();

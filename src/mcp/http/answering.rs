@@ -5,7 +5,7 @@ use super::counted::Counted;
 use super::gate::{Checked, Entered, Reached, Refusal};
 use super::sessions::{Answered, Sessions};
 use super::straight::Straight;
-use super::{Gate, Service, duplicate, misread_cursor, read_refused, removed};
+use super::{Gate, Place, Service, duplicate, misread_cursor, read_refused, removed};
 use crate::value::Json;
 use arc_swap::ArcSwap;
 use http_body_util::combinators::BoxBody;
@@ -15,6 +15,8 @@ use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Request, Response, StatusCode};
 use serde::Serialize;
 use std::convert::Infallible;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::net::IpAddr;
 use std::sync::Arc;
 
 /// An answer, whose body may be a stream.
@@ -35,7 +37,7 @@ impl Door {
         seat.activity.answers();
         let fault = seat.heads().fault();
         let (mut parts, body) = request.into_parts();
-        parts.extensions.insert(seat.activity.address());
+        parts.extensions.insert(place_of(seat.activity.address()));
         let is_chunked = parts.headers.contains_key(header::TRANSFER_ENCODING);
         let gate = self.gate.load_full();
         let mut answer = match gate.reach(parts, fault) {
@@ -174,6 +176,13 @@ fn is_stateless(headers: &HeaderMap) -> bool {
 
 fn is_message(answer: &Answer) -> bool {
     answer.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "application/json")
+}
+
+/// With whom calls from an address take turns.
+fn place_of(address: IpAddr) -> Place {
+    let mut hasher = DefaultHasher::new();
+    address.hash(&mut hasher);
+    Place(hasher.finish())
 }
 
 /// The session that a head names.

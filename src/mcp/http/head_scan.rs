@@ -1,6 +1,7 @@
 //! Looks at the bytes of a head for what the HTTP library lets pass or mends: a line that ends without CR, a body whose
-//! length is said twice or is coded in a way of its own, a target with a fragment, a head that is too long. Where a head ends its body begins, and behind that the next head, so that requests which
-//! are sent ahead of their answers are looked at like any others.
+//! length is said twice or is coded in a way of its own, a target with a fragment, a head that is too long. Where a head
+//! ends its body begins, and behind that the next head, so that requests which are sent ahead of their answers are looked at
+//! like any others.
 
 use hyper::StatusCode;
 use std::collections::VecDeque;

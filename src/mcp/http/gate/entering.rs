@@ -7,14 +7,13 @@ use super::{Gate, PATH};
 use crate::mcp::http::arrival;
 use crate::mcp::http::connections::{Charge, Seat};
 use crate::mcp::http::head_scan::HeadFault;
-use crate::mcp::{error_message, read_json};
+use crate::mcp::{Place, error_message, read_json};
 use crate::value::Json;
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN};
 use hyper::http::request::Parts;
 use hyper::{Method, Request, StatusCode};
-use std::net::IpAddr;
 
 /// The fields that decide something, and that therefore stand there once.
 const SINGLE: [HeaderName; 6] = [
@@ -137,7 +136,7 @@ impl Entered {
 
 impl Checked<'_> {
     /// Where it came from.
-    pub(crate) fn place(&self) -> Option<IpAddr> {
+    pub(crate) fn place(&self) -> Option<Place> {
         self.parts.extensions.get().copied()
     }
 
