@@ -48,6 +48,7 @@ use crate::diagnostic::Diagnostic;
 use crate::guard::Cancel;
 use crate::primitive::Notice;
 use crate::registry::Skills;
+use crate::script::Party;
 use crate::value::Json;
 use std::sync::Arc;
 
@@ -191,4 +192,6 @@ pub struct Peer {
     pub revision: Option<String>,
     /// `name` and `version` of the client, as it says itself.
     pub client: Option<Json>,
+    /// With whom its calls take turns.
+    pub party: Party,
 }

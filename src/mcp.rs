@@ -43,7 +43,8 @@ use bus::{Bus, Event, STATUS, read_resource};
 use connection::{Connection, Host};
 use lists::{Calls, Lists, Shelf, page, typed};
 use message::{
-    Incoming, error_message, id_of, is_removed, message_of, misread, misread_cursor, read_message, read_refused,
+    Incoming, duplicate, error_message, id_of, is_removed, message_of, misread, misread_cursor, read_message,
+    read_refused, removed, still_running, unknown_method,
 };
 use outlet::Outlet;
 use revision::Revision;
@@ -51,7 +52,7 @@ use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use running::{EndOnDrop, level_of, logging_level};
 use sealing::Sealing;
-use sender::Sender;
+use sender::{Place, Sender};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;

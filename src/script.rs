@@ -24,7 +24,7 @@ mod tests;
 pub use deferred::Program;
 pub use engine::{known_arities, known_names, prepare};
 pub use parallel::STACK;
-pub use pool::{Held, Pool, Watched, aside, sealable, settle, watch_over};
+pub use pool::{Held, Party, Pool, Watched, aside, sealable, settle, watch_over};
 pub use program::FunctionName;
 
 use adapt::{register as register_primitive, register_operators};

@@ -15,6 +15,8 @@ mod gate;
 mod home;
 #[path = "http/limits.rs"]
 mod limits;
+#[path = "hostile/http_mixed.rs"]
+mod mixed;
 #[path = "hostile/http_requests.rs"]
 mod oddities;
 #[path = "http/raw.rs"]

@@ -76,7 +76,7 @@ fn a_pack_remembers_between_calls_for_itself() {
 fn scripts_know_that_there_is_a_token_and_not_which() {
     let home = tempfile::tempdir().unwrap();
     let mut served = toolsd(home.path(), &["serve", "--http", "127.0.0.1:0"])
-        .env("TOOLSD_HTTP_TOKEN", "a-secret-token")
+        .env("TOOLSD_HTTP_TOKEN", "a-long-secret-token")
         .env("TOOLSD_STATE_KEY", "a-secret-key-of-thirty-two-bytes-or-more")
         .env("TOOLSD_OTHER", "seen")
         .env_remove("TOOLSD_BLESS")
@@ -98,7 +98,7 @@ fn scripts_know_that_there_is_a_token_and_not_which() {
     let mut stream = TcpStream::connect(&address).unwrap();
     write!(
         stream,
-        "POST /mcp HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer a-secret-token\r\nAccept: application/json, text/event-stream\r\n\
+        "POST /mcp HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer a-long-secret-token\r\nAccept: application/json, text/event-stream\r\n\
          Content-Type: application/json\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: show_server\r\n\
          Connection: close\r\nContent-Length: {}\r\n\r\n{body}",
         body.len()

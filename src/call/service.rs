@@ -19,7 +19,7 @@ use crate::graph::Store;
 use crate::guard::{Cancel, Limits};
 use crate::primitive::{Effect, Listed, LogLevel, Memory, Notice, Question, lacking};
 use crate::registry::{Pack, Part, Registry, ServedPrompt, ServedResource, ServedTool};
-use crate::script::Pool;
+use crate::script::{Party, Pool};
 use crate::value::{Json, Value};
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
@@ -121,7 +121,8 @@ impl Service {
             let is_own = answer.is_ok();
             done(answer.unwrap_or_else(|fault| called.stopped(fault)), is_own);
         };
-        self.pool.call(name, cancel, move || service.run(&request, caller), ended);
+        let party = caller.peer.party;
+        self.pool.call(name, party, cancel, move || service.run(&request, caller), ended);
     }
 
     /// Answers a request on a script thread and waits for the answer, which is the watchdog's if the call does not end.
@@ -138,7 +139,8 @@ impl Service {
     /// log.
     pub fn on_script_thread(self: &Arc<Self>, name: &str, job: impl FnOnce() -> bool + Send + 'static) -> bool {
         let (sender, receiver) = channel();
-        self.pool.call(name.to_owned(), Cancel::default(), job, move |ended| drop(sender.send(ended)));
+        self.pool
+            .call(name.to_owned(), Party::default(), Cancel::default(), job, move |ended| drop(sender.send(ended)));
         receiver.recv().unwrap_or_else(|_| Err(ended_early())).unwrap_or_else(|fault| {
             told(self.log(), LogLevel::Warning, &Json::from(format!("`{name}` did not end: {fault}")));
             false

@@ -3,7 +3,7 @@
 use super::session::variable;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::mcp::Secret;
-use crate::world::disk::{SecretFile, read_secret, read_secret_descriptor, secret_variable};
+use crate::world::disk::{SecretFile, check_secret_place, read_secret, read_secret_descriptor, secret_variable};
 use crate::world::path;
 use clap::Args;
 
@@ -31,21 +31,24 @@ struct Kind {
     option: &'static str,
     credential: &'static str,
     variable: &'static str,
+    /// It has so many bytes, at least, or can be guessed.
+    least: usize,
 }
 
-const TOKEN: Kind =
-    Kind { what: "token", option: "--token-file", credential: "toolsd-token", variable: "TOOLSD_HTTP_TOKEN" };
+const TOKEN: Kind = Kind {
+    what: "token",
+    option: "--token-file",
+    credential: "toolsd-token",
+    variable: "TOOLSD_HTTP_TOKEN",
+    least: 16,
+};
 const STATE_KEY: Kind = Kind {
     what: "state key",
     option: "--state-key-file",
     credential: "toolsd-state-key",
     variable: "TOOLSD_STATE_KEY",
+    least: 32,
 };
-
-/// A token has so many bytes, or can be guessed.
-const TOKEN_BYTES: usize = 16;
-/// A key has so many bytes, at least.
-const STATE_KEY_BYTES: usize = 32;
 
 /// A secret, and the file from which it can be read again.
 #[derive(Clone, Debug)]
@@ -65,21 +68,10 @@ impl SecretOptions {
     /// Finds the secrets. Nothing may have been opened before: descriptors are taken by their numbers.
     pub fn find(&self, over_http: bool) -> Result<Secrets> {
         let state_key = STATE_KEY.find(self.state_key_file.as_deref(), self.state_key_fd)?;
-        let length = state_key.as_ref().map_or(STATE_KEY_BYTES, |found| found.secret.bytes().len());
-        if length < STATE_KEY_BYTES {
-            let (what, variable) = (STATE_KEY.what, STATE_KEY.variable);
-            let message = format!("the {what} (`{variable}`) is shorter than {STATE_KEY_BYTES} bytes");
-            return Err(
-                Diagnostic::new(Code("usage"), message).help("for example the output of `openssl rand -hex 32`")
-            );
-        }
         let token = match over_http {
             true => TOKEN.find(self.token_file.as_deref(), self.token_fd)?,
             false => None,
         };
-        if token.as_ref().is_some_and(|found| (1..TOKEN_BYTES).contains(&found.secret.bytes().len())) {
-            tracing::warn!("the token is shorter than {TOKEN_BYTES} bytes: it can be guessed");
-        }
         Ok(Secrets { token, state_key })
     }
 }
@@ -108,7 +100,19 @@ impl Kind {
             ),
             _ => {}
         }
-        Ok(named.or_else(|| Some(Found { secret: Secret::new(held?), file: None })))
+        let found = named.or_else(|| Some(Found { secret: Secret::new(held?), file: None }));
+        found.map(|found| self.long_enough(found)).transpose()
+    }
+
+    //= docs/spec.md#secrets
+    //# A secret that is so short that it can be guessed MUST be refused.
+    fn long_enough(&self, found: Found) -> Result<Found> {
+        let Self { what, variable, least, .. } = self;
+        if found.secret.bytes().len() >= *least {
+            return Ok(found);
+        }
+        let message = format!("the {what} (`{variable}`) is shorter than {least} bytes: it can be guessed");
+        Err(Diagnostic::new(Code("usage"), message).help("for example the output of `openssl rand -hex 32`"))
     }
 
     fn read(&self, path: String, is_credential: bool) -> Result<Option<Found>> {
@@ -119,6 +123,16 @@ impl Kind {
 }
 
 impl Secrets {
+    /// Checks that no file with a secret lies in one of these folders, which scripts may be let into.
+    pub fn lie_outside(&self, folders: &[String]) -> Result<()> {
+        for (kind, found) in [(&TOKEN, &self.token), (&STATE_KEY, &self.state_key)] {
+            if let Some((path, _)) = found.as_ref().and_then(|found| found.file.as_ref()) {
+                check_secret_place(kind.what, path, folders)?;
+            }
+        }
+        Ok(())
+    }
+
     /// What clients must bring.
     pub fn token(&self) -> Option<Secret> {
         self.token.as_ref().map(|found| found.secret.clone())
@@ -128,7 +142,7 @@ impl Secrets {
     pub fn token_again(&self) -> Result<Option<Secret>> {
         match self.token.as_ref().and_then(|found| found.file.clone()) {
             Some((path, is_credential)) => match TOKEN.read(path, is_credential)? {
-                Some(found) => Ok(Some(found.secret)),
+                Some(found) => Ok(Some(TOKEN.long_enough(found)?.secret)),
                 None => Err(Diagnostic::new(Code("usage"), "the credential with the token is gone")),
             },
             None => Ok(self.token()),

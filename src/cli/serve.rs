@@ -6,8 +6,9 @@ use super::{Ended, Exit, Session};
 use crate::call::{Service, Serving, log_fault};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::mcp;
+use crate::registry::Registry;
 use crate::script;
-use crate::world;
+use crate::world::{self, path};
 use clap::Args;
 use std::sync::Arc;
 use std::time::Duration;
@@ -61,6 +62,8 @@ impl Serve {
             });
         }
         let registry = service.registry();
+        let folders = reach(&session, &registry);
+        self.secrets.lie_outside(&folders)?;
         registry.faults.iter().for_each(log_fault);
         let names: Vec<&str> = registry.packs.iter().map(|pack| pack.name.as_str()).collect();
         let dormant: Vec<&str> = registry.dormant.iter().map(|(name, _)| name.as_str()).collect();
@@ -85,7 +88,7 @@ impl Serve {
         let ended = match gate {
             Some(gate) => {
                 let http = mcp::HttpSettings { gate, limits: limits(&service) };
-                runtime.block_on(mcp::serve_http(answering, settings, http, self.renewal(&service)))
+                runtime.block_on(mcp::serve_http(answering, settings, http, self.renewal(&service, folders)))
             }
             None => runtime.block_on(mcp::serve_stdio(answering, settings)),
         };
@@ -117,10 +120,11 @@ impl Serve {
     }
 
     /// What is read again at SIGHUP: the settings of the workspace, and the token.
-    fn renewal(self, service: &Arc<Service>) -> mcp::Renew {
+    fn renewal(self, service: &Arc<Service>, folders: Vec<String>) -> mcp::Renew {
         let service = Arc::clone(service);
         Arc::new(move || {
             let token = self.secrets.token_again()?;
+            self.secrets.lie_outside(&folders)?;
             let gate = self.gate(token)?.ok_or_else(|| Diagnostic::new(Code::INTERNAL, "no address is served"))?;
             service.reload();
             Ok(mcp::HttpSettings { gate, limits: limits(&service) })
@@ -128,14 +132,25 @@ impl Serve {
     }
 }
 
+/// The folders that scripts may be let into.
+fn reach(session: &Session, registry: &Registry) -> Vec<String> {
+    let roots = registry.settings.workspace.roots.iter();
+    let own = roots.map(|root| path::join(session.workspace.root(), &root.value));
+    session.folders().into_iter().chain(own).collect()
+}
+
 /// What connections may use: `[http]` of `toolsd.toml`, else what is usual.
-fn limits(service: &Service) -> mcp::ConnectionLimits {
+/// Nothing while that file cannot be used as it stands.
+fn limits(service: &Service) -> Option<mcp::ConnectionLimits> {
     let registry = service.registry();
+    if registry.settings.is_cut {
+        return None;
+    }
     let said = &registry.settings.workspace.http;
     let usual = mcp::ConnectionLimits::default();
     let count = |said: Option<u64>, usual: usize| said.map_or(usual, |said| usize::try_from(said).unwrap_or(usual));
     let time = |said: Option<u64>, usual: Duration| said.map_or(usual, Duration::from_millis);
-    mcp::ConnectionLimits {
+    Some(mcp::ConnectionLimits {
         unproven: count(said.unproven, usual.unproven),
         unproven_per_address: count(said.unproven_per_address, usual.unproven_per_address),
         unproven_time: time(said.unproven_ms, usual.unproven_time),
@@ -146,7 +161,8 @@ fn limits(service: &Service) -> mcp::ConnectionLimits {
         write_time: time(said.write_ms, usual.write_time),
         idle_time: time(said.idle_ms, usual.idle_time),
         pending_bytes: count(said.pending_mb.map(|megabytes| megabytes << 20), usual.pending_bytes),
-    }
+        sessions: count(said.sessions, usual.sessions),
+    })
 }
 
 /// What the server says of itself: `[server]` of `toolsd.toml`, else its own name and the title of the only pack.

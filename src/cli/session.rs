@@ -88,6 +88,12 @@ impl Session {
         self.shared.roots.iter().cloned().chain(written).collect()
     }
 
+    /// The folders that scripts may be let into: the workspace, further roots, folders of packs.
+    pub fn folders(&self) -> Vec<String> {
+        let workspace = self.workspace.root().to_owned();
+        [&[workspace], self.further_roots().as_slice(), &self.shared.dirs].concat()
+    }
+
     /// The layers, the first one strongest.
     pub fn layers(&self) -> Result<Vec<Layer>> {
         self.site(Choice::ByMarkers)?.layers()

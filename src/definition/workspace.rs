@@ -68,6 +68,8 @@ pub struct HttpOverride {
     pub idle_ms: Option<u64>,
     /// Megabytes of bodies and answers that wait.
     pub pending_mb: Option<u64>,
+    /// Sessions.
+    pub sessions: Option<u64>,
 }
 
 /// Reads a `toolsd.toml` to its end. What could be read is returned, whatever else is wrong with it.
@@ -120,6 +122,7 @@ fn http(file: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> HttpOverride {
         write_ms: http.integer("write_ms"),
         idle_ms: http.integer("idle_ms"),
         pending_mb: http.integer("pending_mb"),
+        sessions: http.integer("sessions"),
     }
 }
 

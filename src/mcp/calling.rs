@@ -114,7 +114,7 @@ impl Connection {
             _ => return Err(faults::surprise()),
         };
         let owner = super::owner(sender);
-        match (self.host.tasks.begin(owner, call.calls.tasking), call.calls.tasking.task) {
+        match (self.host.tasks.begin(owner, sender.party(), call.calls.tasking), call.calls.tasking.task) {
             (Some(begun), _) => {
                 let mut result = CreateTaskResult::new(begun.task.clone());
                 self.stamp(&mut result.meta, revision);

@@ -10,7 +10,7 @@ use serde_json::json;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::Notify;
 
 /// What all connections share.
 pub(crate) struct Host {
@@ -20,33 +20,72 @@ pub(crate) struct Host {
     pub(crate) shelf: Shelf,
     pub(crate) sealing: Sealing,
     pub(crate) tasks: Arc<Tasks>,
-    /// One permit for each request that may be worked on.
-    turns: Semaphore,
+    /// How many requests are worked on. How many may be is told by whoever lets them in: where the lines of standard
+    /// streams are read, and by the number of connections. They wait for a thread, where each client has its turn.
+    turns: AtomicUsize,
+    /// None is worked on any more.
+    over: Notify,
+    /// Bytes of what calls said and clients did not hear yet.
+    pub(crate) said: Arc<AtomicUsize>,
 }
 
 impl Host {
     pub(crate) fn new(service: Arc<dyn Answering>, settings: Settings) -> Self {
         let bus = Bus::start(&service);
-        let turns = Semaphore::new(settings.bounds.in_flight);
+        let (turns, over) = (AtomicUsize::new(0), Notify::new());
         let sealing = Sealing::new(settings.state_key.as_ref());
-        Self { service, settings, bus, shelf: Shelf::default(), sealing, tasks: Arc::default(), turns }
+        Self {
+            service,
+            settings,
+            bus,
+            shelf: Shelf::default(),
+            sealing,
+            tasks: Arc::default(),
+            turns,
+            over,
+            said: Arc::default(),
+        }
     }
 
-    /// Waits for a turn, which lasts as long as the permit is kept. Each connection over standard streams waits
-    /// already where its lines are read; over HTTP this is the only place where requests wait.
-    pub(crate) async fn turn(&self) -> Option<SemaphorePermit<'_>> {
-        self.turns.acquire().await.ok()
+    /// Counts a request as worked on, as long as the turn is kept.
+    pub(crate) fn turn(&self) -> Turn<'_> {
+        self.turns.fetch_add(1, Ordering::AcqRel);
+        Turn(self)
+    }
+
+    /// How many requests are worked on.
+    pub(crate) fn turns(&self) -> usize {
+        self.turns.load(Ordering::Acquire)
     }
 
     /// Whether one request is worked on, and no other.
     pub(crate) fn is_alone(&self) -> bool {
-        self.turns.available_permits() + 1 == self.settings.bounds.in_flight
+        self.turns() == 1
     }
 
     /// Waits until nothing is worked on.
     pub(crate) async fn all_turns(&self) {
-        let all = u32::try_from(self.settings.bounds.in_flight).unwrap_or(u32::MAX);
-        drop(self.turns.acquire_many(all).await);
+        loop {
+            let over = self.over.notified();
+            tokio::pin!(over);
+            // Before the look, so that no end is missed.
+            over.as_mut().enable();
+            if self.turns.load(Ordering::Acquire) == 0 {
+                return;
+            }
+            over.await;
+        }
+    }
+}
+
+/// A request that is worked on.
+pub(crate) struct Turn<'a>(&'a Host);
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        if self.0.turns.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.0.over.notify_waiters();
+        }
     }
 }
 
@@ -117,7 +156,7 @@ impl Connection {
             None => sender.peer.and_then(|peer| peer.peer_info()).map(|peer| json!(peer.client_info)),
         };
         let client = client.map(|info| json!({ "name": info["name"], "version": info["version"] }));
-        Peer { revision: Some(revision.name().to_owned()), client }
+        Peer { revision: Some(revision.name().to_owned()), client, party: sender.party() }
     }
 
     pub(crate) fn lists(&self, revision: Revision) -> Arc<Lists> {

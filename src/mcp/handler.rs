@@ -3,7 +3,7 @@
 
 use super::{
     Connection, Manner, Revision, STATUS, about, faults, is_removed, level_of, misread, page, published, render,
-    skills, typed,
+    skills, typed, unknown_method,
 };
 use crate::call::{Answer, Completed, Request};
 use crate::diagnostic::Diagnostic;
@@ -298,7 +298,7 @@ impl ServerHandler for Connection {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         if revision_of(&context).is_stateless() {
-            return Err(ErrorData::method_not_found::<SetLevelRequestMethod>());
+            return Err(unknown_method("logging/setLevel"));
         }
         self.level.store(level_of(request.level) as u8, Ordering::Relaxed);
         Ok(())
@@ -372,8 +372,7 @@ impl ServerHandler for Connection {
         {
             return Err(wrong);
         }
-        let message = format!("unknown method `{}`", request.method);
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None))
+        Err(unknown_method(&request.method))
     }
 }
 

@@ -19,7 +19,10 @@ mod watched;
 pub use gate::{Gate, Listening};
 pub use limits::ConnectionLimits;
 
-use super::{Connection, Ends, Host, Incoming, Revision, Sender, message_of, misread_cursor, read_refused};
+use super::{
+    Connection, Ends, Host, Incoming, Place, Revision, Sender, duplicate, message_of, misread_cursor, read_refused,
+    removed,
+};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use arc_swap::ArcSwap;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -45,8 +48,8 @@ type Service = StreamableHttpService<Connection, LocalSessionManager>;
 pub struct HttpSettings {
     /// Who may come in.
     pub gate: Gate,
-    /// What connections may use.
-    pub limits: ConnectionLimits,
+    /// What connections may use; nothing if that cannot be known now: what held goes on, at the start what is usual.
+    pub limits: Option<ConnectionLimits>,
 }
 
 /// Reads the settings again; a fault leaves those that hold.
@@ -66,7 +69,7 @@ pub(crate) async fn serve(
     let HttpSettings { gate, limits } = settings;
     let ends = Ends::default();
     let streams = CancellationToken::new();
-    let sessions = Arc::new(sessions::manager());
+    let manager = Arc::new(sessions::manager());
     // The gate has checked hosts, origins and sizes, for both ways alike. A body that was written anew may be longer.
     let config = StreamableHttpServerConfig::default()
         .with_json_response(true)
@@ -79,8 +82,9 @@ pub(crate) async fn serve(
     let (each, until) = (Arc::clone(&host), ends.clone());
     let straight = straight::Straight::new(Connection::new(Arc::clone(&host), ends.clone()));
     let service =
-        Service::new(move || Ok(Connection::new(Arc::clone(&each), until.clone())), Arc::clone(&sessions), config);
-    let listener = listening::Listener::open(&host, gate.address(), limits, ends, streams).await?;
+        Service::new(move || Ok(Connection::new(Arc::clone(&each), until.clone())), Arc::clone(&manager), config);
+    let sessions = sessions::Sessions::new(manager);
+    let listener = listening::Listener::open(&host, gate.address(), limits.unwrap_or_default(), ends, streams).await?;
     let door = Arc::new(answering::Door { gate: ArcSwap::from_pointee(gate), service, sessions, straight });
     let renewing = renewing(Arc::clone(&door), Arc::clone(listener.connections()), renew, renewed);
     listener.serve(Arc::clone(&door), &host, ended, renewing).await;
@@ -103,8 +107,18 @@ async fn renewing(
         match read.unwrap_or_else(|error| Err(Diagnostic::new(Code::INTERNAL, error.to_string()))) {
             Ok(HttpSettings { gate, limits }) => {
                 door.gate.store(Arc::new(gate));
-                connections.set_limits(listening::affordable(limits));
-                tracing::info!("settings and token were read again");
+                match limits {
+                    Some(limits) => {
+                        connections.set_limits(listening::affordable(limits));
+                        tracing::info!("settings and token were read again");
+                    }
+                    //= docs/spec.md#http
+                    //# At SIGHUP, limits in a file that has faults or is not trusted MUST NOT change those that hold.
+                    None => tracing::warn!(
+                        "the token was read again; `[http]` stays as it was: `toolsd.toml` is not used as it stands \
+                         (`toolsd check` and `toolsd trust` say why); mend it and send SIGHUP again"
+                    ),
+                }
             }
             Err(fault) => tracing::error!("settings and token stay as they were: {fault}"),
         }

@@ -104,6 +104,28 @@ pub(crate) fn misread_cursor(message: &Json) -> Option<Json> {
     }
 }
 
+/// The error for a method that the stateless revision has no longer, in the words of standard streams.
+pub(crate) fn removed(message: &Json) -> Option<Json> {
+    let method = message["method"].as_str().filter(|method| is_removed(method) && *method != "initialize")?;
+    let id = message.get("id").cloned().and_then(read_id)?;
+    Some(error_message(Some(id), &unknown_method(method)))
+}
+
+/// The error for a method that nobody knows.
+pub(crate) fn unknown_method(method: &str) -> ErrorData {
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("unknown method `{method}`"), None)
+}
+
+/// The error for a request with an id that another one has.
+pub(crate) fn duplicate(message: &Json) -> Json {
+    error_message(message.get("id").cloned().and_then(read_id), &still_running())
+}
+
+/// The same.
+pub(crate) fn still_running() -> ErrorData {
+    ErrorData::invalid_request("a request with this id is still running", None)
+}
+
 /// What is wrong with a request that rmcp could not read as one of its own; nothing if its method is unknown.
 pub(crate) fn misread(method: &str, params: Option<Json>) -> Option<ErrorData> {
     match read_request(method, params, NumberOrString::Number(0)) {

@@ -8,6 +8,7 @@ use crate::primitive::{LogLevel, Notice};
 use crate::value::Json;
 use rmcp::model::{ErrorData, LoggingLevel, LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken};
 use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot::error::{RecvError, TryRecvError};
@@ -15,6 +16,12 @@ use tokio::sync::{mpsc, oneshot};
 
 /// So many notices wait for the client; those of a script that says more are dropped.
 const WAITING: usize = 1024;
+/// Bytes of the notices of a call that wait, at most.
+const WAITING_BYTES: usize = 256 << 10;
+/// Bytes of the notices of all calls that wait, at most.
+const ALL_BYTES: usize = 64 << 20;
+/// Bytes of what one notice says, at most: the rest of a text is cut.
+const NOTICE: usize = 16 << 10;
 /// So much progress is told at once, and so much in a second after that; the last value is always told.
 const BURST: f64 = 20.0;
 /// For so long the answer to the only request is looked for before its task sleeps: most calls end sooner than an idle
@@ -24,13 +31,22 @@ const GLIMPSE: Duration = Duration::from_micros(50);
 /// What a script says while it runs, on its way to the handler.
 struct Voice {
     /// Nothing where the client wants to hear of nothing.
-    sender: Option<mpsc::Sender<Notice>>,
+    sender: Option<mpsc::Sender<(Notice, usize)>>,
+    /// Bytes of notices that wait: of this call, and of all.
+    waiting: AtomicUsize,
+    all_waiting: Arc<AtomicUsize>,
+    /// How many notices were dropped.
+    dropped: AtomicUsize,
     /// Whether the client wants progress.
     progress: bool,
     /// Which log lines it wants.
     level: Option<LogLevel>,
     pace: Mutex<Pace>,
 }
+
+/// What is heard of a call while it runs: notices, questions, and who says them.
+type Ears<'a> =
+    (Option<&'a mut mpsc::Receiver<(Notice, usize)>>, Option<&'a mut mpsc::UnboundedReceiver<Put>>, &'a Voice);
 
 struct Pace {
     last: f64,
@@ -41,24 +57,71 @@ struct Pace {
 }
 
 impl Voice {
-    fn new(sender: Option<mpsc::Sender<Notice>>, progress: bool, level: Option<LogLevel>) -> Self {
+    fn new(
+        sender: Option<mpsc::Sender<(Notice, usize)>>,
+        all_waiting: Arc<AtomicUsize>,
+        progress: bool,
+        level: Option<LogLevel>,
+    ) -> Self {
         let pace = Pace { last: f64::NEG_INFINITY, budget: BURST, at: Instant::now(), held: None };
-        Self { sender, progress, level, pace: Mutex::new(pace) }
+        let (waiting, dropped) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Self { sender, waiting, all_waiting, dropped, progress, level, pace: Mutex::new(pace) }
     }
 
     /// Called by the script's thread: it never waits for the client.
     fn say(&self, notice: Notice) {
+        let notice = cut(notice);
         let told = match &notice {
             Notice::Log { level, .. } => self.level.is_some_and(|wanted| *level >= wanted),
             Notice::Progress { done, .. } => self.progress && self.keep_pace(*done, &notice),
             // The bus tells everybody; a status is that of a task.
             Notice::Changed(_) | Notice::Updated { .. } | Notice::Status(_) => false,
         };
-        if let (true, Some(sender)) = (told, &self.sender)
-            && sender.try_send(notice).is_err()
-        {
-            tracing::debug!("dropped a notice: the client does not keep up");
+        if told && let Some(sender) = &self.sender {
+            let size = size_of(&notice);
+            let has_room = self.takes(size);
+            if !has_room || sender.try_send((notice, size)).is_err() {
+                self.dropped.fetch_add(1, Ordering::Relaxed);
+                if has_room {
+                    self.gives_back(size);
+                }
+            }
         }
+    }
+
+    //= docs/spec.md#protocol
+    //# What a call says before its answer and its client does not take MUST be bounded in bytes, of one call and of all; what is dropped MUST be told.
+    /// Takes room for a notice, if there is some.
+    fn takes(&self, size: usize) -> bool {
+        let own = self.waiting.fetch_add(size, Ordering::Relaxed) + size;
+        let all = self.all_waiting.fetch_add(size, Ordering::Relaxed) + size;
+        let fits = own <= WAITING_BYTES && all <= ALL_BYTES;
+        if !fits {
+            self.gives_back(size);
+        }
+        fits
+    }
+
+    /// A notice waits no longer.
+    fn gives_back(&self, size: usize) {
+        self.waiting.fetch_sub(size, Ordering::Relaxed);
+        self.all_waiting.fetch_sub(size, Ordering::Relaxed);
+    }
+
+    /// What is said at last, behind all that was told: the newest progress, and how much was dropped.
+    fn last_words(&self) -> Vec<Notice> {
+        let dropped = self.dropped.load(Ordering::Relaxed);
+        let wants = self.level.is_some_and(|wanted| LogLevel::Warning >= wanted);
+        let told = (dropped > 0 && wants).then(|| Notice::Log {
+            level: LogLevel::Warning,
+            data: Json::from(format!(
+                "{dropped} log lines and notices of progress of this call were dropped: they came faster than they were taken"
+            )),
+        });
+        if dropped > 0 {
+            tracing::debug!("dropped {dropped} notices of a call: the client does not keep up");
+        }
+        told.into_iter().chain(self.held()).collect()
     }
 
     fn keep_pace(&self, done: f64, notice: &Notice) -> bool {
@@ -82,6 +145,69 @@ impl Voice {
     fn held(&self) -> Option<Notice> {
         self.pace.lock().unwrap_or_else(PoisonError::into_inner).held.take()
     }
+}
+
+impl Drop for Voice {
+    /// What nobody hears any more does not wait.
+    fn drop(&mut self) {
+        self.all_waiting.fetch_sub(self.waiting.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+}
+
+/// A notice that is not longer than one may be.
+fn cut(notice: Notice) -> Notice {
+    let shortened = |text: &str| {
+        let mut end = NOTICE;
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        format!("{}… ({} bytes, of which a client hears {NOTICE})", &text[..end], text.len())
+    };
+    match notice {
+        Notice::Log { level, data: Json::String(text) } if text.len() > NOTICE => {
+            Notice::Log { level, data: Json::from(shortened(&text)) }
+        }
+        Notice::Log { level, data: data @ (Json::Array(_) | Json::Object(_)) } => {
+            let bytes = length_of(&data);
+            let why = || format!("a log line of {bytes} bytes is not told: {NOTICE} is the most");
+            Notice::Log { level, data: if bytes > NOTICE { Json::from(why()) } else { data } }
+        }
+        Notice::Progress { done, total, message: Some(text) } if text.len() > NOTICE => {
+            Notice::Progress { done, total, message: Some(shortened(&text)) }
+        }
+        short => short,
+    }
+}
+
+/// Bytes of a notice, about.
+fn size_of(notice: &Notice) -> usize {
+    const AROUND: usize = 128;
+    AROUND
+        + match notice {
+            Notice::Log { data: Json::String(text), .. } => text.len(),
+            Notice::Log { data, .. } => length_of(data),
+            Notice::Progress { message: Some(text), .. } => text.len(),
+            _ => 0,
+        }
+}
+
+/// Bytes of data as JSON.
+fn length_of(data: &Json) -> usize {
+    struct Count(usize);
+    impl std::io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    // Counting cannot fail, and neither can data that are JSON already.
+    let _ = serde_json::to_writer(&mut count, data);
+    count.0
 }
 
 /// Ends the call when the request is forgotten.
@@ -121,7 +247,7 @@ impl Connection {
         // What nobody will hear or answer needs no line: most calls of the stateless era have none.
         let is_heard = token.is_some() || level.is_some();
         let (notices, mut heard) = is_heard.then(|| mpsc::channel(WAITING)).unzip();
-        let voice = Arc::new(Voice::new(notices, token.is_some(), level));
+        let voice = Arc::new(Voice::new(notices, Arc::clone(&self.host.said), token.is_some(), level));
         let cancel = Cancel::default();
         let (done, answered) = oneshot::channel();
         let speaker = Arc::clone(&voice);
@@ -140,26 +266,25 @@ impl Connection {
             peer: self.peer(sender, revision),
         };
         let ended = EndOnDrop(cancel);
-        let turn = tokio::select! {
-            biased;
-            () = sender.gone.cancelled() => return Err(gone()),
-            () = self.ends.all.cancelled() => return Err(gone()),
-            turn = self.host.turn() => turn,
-        };
+        if sender.gone.is_cancelled() || self.ends.all.is_cancelled() {
+            return Err(gone());
+        }
+        let turn = self.host.turn();
         Arc::clone(&self.host.service).submit(request, caller, Box::new(move |answer| drop(done.send(answer))));
         let mut answered = answered;
         let answer = match self.host.is_alone().then(|| glimpse(&mut answered)).flatten() {
             Some(answer) => Ok(answer),
             None => {
-                let ears = (heard.as_mut(), questions.as_mut());
+                let ears = (heard.as_mut(), questions.as_mut(), voice.as_ref());
                 self.attend(&mut answered, ears, token.as_ref(), sender, revision).await?
             }
         };
         // What was said before the end is told before the answer.
-        while let Some(Ok(notice)) = heard.as_mut().map(mpsc::Receiver::try_recv) {
+        while let Some(Ok((notice, size))) = heard.as_mut().map(mpsc::Receiver::try_recv) {
             self.tell(notice, token.as_ref(), sender, revision).await;
+            voice.gives_back(size);
         }
-        if let Some(notice) = voice.held() {
+        for notice in voice.last_words() {
             self.tell(notice, token.as_ref(), sender, revision).await;
         }
         drop((line, ended, turn));
@@ -170,7 +295,7 @@ impl Connection {
     async fn attend(
         &self,
         answered: &mut oneshot::Receiver<Answer>,
-        (mut heard, mut questions): (Option<&mut mpsc::Receiver<Notice>>, Option<&mut mpsc::UnboundedReceiver<Put>>),
+        (mut heard, mut questions, voice): Ears<'_>,
         token: Option<&ProgressToken>,
         sender: Sender<'_>,
         revision: Revision,
@@ -181,7 +306,10 @@ impl Connection {
                 () = sender.gone.cancelled() => return Err(gone()),
                 () = self.ends.all.cancelled() => return Err(gone()),
                 // What was said before a question is told before it.
-                Some(notice) = hear(heard.as_deref_mut()) => self.tell(notice, token, sender, revision).await,
+                Some((notice, size)) = hear(heard.as_deref_mut()) => {
+                    self.tell(notice, token, sender, revision).await;
+                    voice.gives_back(size);
+                }
                 Some(put) = be_asked(questions.as_deref_mut()) => self.put(put, sender, revision).await,
                 answer = &mut *answered => return Ok(answer),
             }
@@ -241,7 +369,7 @@ fn glimpse(answered: &mut oneshot::Receiver<Answer>) -> Option<Answer> {
 }
 
 /// What was said next; never anything where nobody hears.
-async fn hear(heard: Option<&mut mpsc::Receiver<Notice>>) -> Option<Notice> {
+async fn hear(heard: Option<&mut mpsc::Receiver<(Notice, usize)>>) -> Option<(Notice, usize)> {
     match heard {
         Some(heard) => heard.recv().await,
         None => std::future::pending().await,
@@ -286,12 +414,12 @@ mod tests {
     #[test]
     fn progress_rises_and_its_last_value_is_kept() {
         let (sender, mut heard) = mpsc::channel(WAITING);
-        let voice = Voice::new(Some(sender), true, None);
+        let voice = Voice::new(Some(sender), Arc::default(), true, None);
         let progress = |done: f64| Notice::Progress { done, total: None, message: None };
         voice.say(progress(2.0));
         voice.say(progress(1.0));
         voice.say(progress(2.0));
-        assert_eq!(heard.try_recv().ok(), Some(progress(2.0)));
+        assert_eq!(heard.try_recv().ok().map(|(notice, _)| notice), Some(progress(2.0)));
         assert!(heard.try_recv().is_err());
         for step in 3..1000 {
             voice.say(progress(f64::from(step)));
@@ -301,7 +429,48 @@ mod tests {
             told += 1;
         }
         assert!(told < 40, "{told}");
-        assert_eq!(voice.held(), Some(progress(999.0)));
+        assert_eq!(voice.last_words(), [progress(999.0)]);
+    }
+
+    //= docs/spec.md#protocol
+    //= type=test
+    //# What a call says before its answer and its client does not take MUST be bounded in bytes, of one call and of all; what is dropped MUST be told.
+    #[test]
+    fn what_nobody_hears_is_bounded_and_told() {
+        let all = Arc::new(AtomicUsize::new(0));
+        let voice = || {
+            let (sender, heard) = mpsc::channel(WAITING);
+            (Voice::new(Some(sender), Arc::clone(&all), true, Some(LogLevel::Debug)), heard)
+        };
+        let (first, mut heard) = voice();
+        let log = |data: Json| Notice::Log { level: LogLevel::Debug, data };
+        let (long, deep) = ("ä".repeat(NOTICE), serde_json::json!([["x".repeat(NOTICE)]]));
+        for data in [Json::from(long.as_str()), deep, Json::from("short")] {
+            first.say(log(data));
+        }
+        first.say(Notice::Progress { done: 1.0, total: None, message: Some(long.clone()) });
+        let mut sizes = Vec::new();
+        while let Ok((notice, size)) = heard.try_recv() {
+            assert!(size <= NOTICE + 256 && size_of(&notice) == size, "{size}");
+            first.gives_back(size);
+            sizes.push(size);
+        }
+        assert!(sizes.len() == 4 && sizes[1] < 256 && all.load(Ordering::Relaxed) == 0, "{sizes:?}");
+        // One says much, and then many do.
+        let mut crowd = vec![(first, heard)];
+        crowd.extend((0..ALL_BYTES / WAITING_BYTES + 10).map(|_| voice()));
+        for (voice, _) in &crowd {
+            (0..100).for_each(|_| voice.say(log(Json::from(long.as_str()))));
+            assert!(voice.waiting.load(Ordering::Relaxed) <= WAITING_BYTES);
+        }
+        let waiting = all.load(Ordering::Relaxed);
+        assert!(waiting <= ALL_BYTES && waiting > ALL_BYTES / 2, "{waiting}");
+        let [Notice::Log { level: LogLevel::Warning, data: Json::String(told) }] = &crowd[0].0.last_words()[..] else {
+            panic!("what was dropped is not told");
+        };
+        assert!(told.ends_with("they came faster than they were taken"), "{told}");
+        crowd.clear();
+        assert_eq!(all.load(Ordering::Relaxed), 0, "calls that are over say nothing");
     }
 
     #[test]

@@ -1,11 +1,17 @@
 //! Who sent a request: what it says of itself, and how it is reached while the request is worked on.
 
-use hyper::header::HeaderMap;
+use crate::script::Party;
+use hyper::header::{HeaderMap, USER_AGENT};
 use hyper::http::request::Parts;
 use rmcp::RoleServer;
 use rmcp::model::RequestMetaObject;
 use rmcp::service::{Peer, RequestContext};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use tokio_util::sync::CancellationToken;
+
+/// An address, as far as it is told from others.
+#[derive(Clone, Copy)]
+pub(crate) struct Place(pub(crate) u64);
 
 /// The sender of a request.
 #[derive(Clone, Copy)]
@@ -18,15 +24,39 @@ pub(crate) struct Sender<'a> {
     pub(crate) gone: &'a CancellationToken,
     /// What came with it over HTTP.
     pub(crate) headers: Option<&'a HeaderMap>,
+    /// Where it came from over HTTP.
+    pub(crate) place: Option<Place>,
+}
+
+impl Sender<'_> {
+    /// With whom its calls take turns. On standard streams there is one client. Over HTTP a client is known by its session;
+    /// without one by what it says of itself, which counts among the clients of its own address only.
+    pub(crate) fn party(&self) -> Party {
+        let Some(headers) = self.headers else { return Party::default() };
+        let mut client = DefaultHasher::new();
+        match headers.get("mcp-session-id") {
+            Some(session) => session.hash(&mut client),
+            None => {
+                let said = self.meta.get("io.modelcontextprotocol/clientInfo");
+                for key in ["name", "version"] {
+                    said.and_then(|said| said[key].as_str()).hash(&mut client);
+                }
+                headers.get(USER_AGENT).hash(&mut client);
+            }
+        }
+        Party { place: self.place.map_or(0, |Place(place)| place), client: client.finish() }
+    }
 }
 
 impl<'a> From<&'a RequestContext<RoleServer>> for Sender<'a> {
     fn from(context: &'a RequestContext<RoleServer>) -> Self {
+        let parts = context.extensions.get::<Parts>();
         Self {
             meta: &context.meta,
             peer: Some(&context.peer),
             gone: &context.ct,
-            headers: context.extensions.get::<Parts>().map(|parts| &parts.headers),
+            headers: parts.map(|parts| &parts.headers),
+            place: parts.and_then(|parts| parts.extensions.get::<Place>().copied()),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Tasks (SEP-2663): what is known of each call that outlives its request, for whoever began it, until it expires.
 
 use crate::definition::Tasking;
+use crate::script::Party;
 use crate::value::Json;
 use rmcp::model::{DetailedTask, InputRequest, InputRequests, InputResponses, Task, TaskPayload, TaskStatus};
 use rmcp::task_manager::current_timestamp;
@@ -36,6 +37,7 @@ struct State {
 
 struct Entry {
     owner: Owner,
+    party: Party,
     task: Task,
     /// The result or the error, once there is one.
     end: Option<TaskPayload>,
@@ -63,12 +65,10 @@ impl Tasks {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins a task; nothing if there are too many, or their results take too much room.
-    pub(crate) fn begin(&self, owner: Owner, tasking: Tasking) -> Option<Begun> {
+    /// Begins a task; nothing if there are too many, of its client or of all, or their results take too much room.
+    pub(crate) fn begin(&self, owner: Owner, party: Party, tasking: Tasking) -> Option<Begun> {
         let mut state = self.state();
-        //= docs/spec.md#tasks
-        //# The tasks that run, those that are kept and the bytes of their results MUST each be bounded.
-        if state.running >= RUNNING || state.kept.len() >= KEPT || state.bytes >= BYTES {
+        if !state.has_room(party) {
             return None;
         }
         //= docs/spec.md#tasks
@@ -82,6 +82,7 @@ impl Tasks {
         let cancelled = CancellationToken::new();
         let entry = Entry {
             owner,
+            party,
             task: task.clone(),
             end: None,
             bytes: 0,
@@ -93,6 +94,11 @@ impl Tasks {
         state.kept.insert(id, entry);
         state.running += 1;
         Some(Begun { task, cancelled, answers })
+    }
+
+    /// How many did not end yet.
+    pub(crate) fn running(&self) -> usize {
+        self.state().running
     }
 
     /// How a task stands; nothing if there is none, or somebody else's.
@@ -197,7 +203,47 @@ impl Tasks {
     }
 }
 
+/// What some tasks take up: those that run, those that are kept, the bytes of their results.
+#[derive(Clone, Copy, Default)]
+struct Taken([usize; 3]);
+
+impl Taken {
+    fn add(&mut self, entry: &Entry) {
+        let Self([running, kept, bytes]) = self;
+        *running += usize::from(entry.end.is_none());
+        *kept += 1;
+        *bytes += entry.bytes;
+    }
+
+    /// Whether it is less than so many times what is left of each.
+    fn leaves_room(self, left: [usize; 3], times: usize) -> bool {
+        self.0.iter().zip(left).all(|(taken, left)| *taken < left.saturating_mul(times))
+    }
+}
+
 impl State {
+    /// Whether a party may begin another task.
+    fn has_room(&self, party: Party) -> bool {
+        let (mut of_client, mut of_place) = (Taken::default(), Taken::default());
+        for entry in self.kept.values().filter(|entry| entry.party.place == party.place) {
+            of_place.add(entry);
+            if entry.party == party {
+                of_client.add(entry);
+            }
+        }
+        //= docs/spec.md#tasks
+        //# The tasks that run, those that are kept and the bytes of their results MUST each be bounded.
+        let left = [
+            RUNNING.saturating_sub(self.running),
+            KEPT.saturating_sub(self.kept.len()),
+            BYTES.saturating_sub(self.bytes),
+        ];
+        //= docs/spec.md#tasks
+        //# The tasks of one client, and those of one address, MUST leave room for those of others.
+        // As much as is left, and three times that for all clients of an address: some is left for the next one.
+        of_client.leaves_room(left, 1) && of_place.leaves_room(left, 3)
+    }
+
     //= docs/spec.md#tasks
     //# A task MUST be there for nobody but the bearer and the session that began it.
     fn of(&mut self, id: &str, owner: &Owner) -> Option<&mut Entry> {
@@ -220,7 +266,12 @@ mod tests {
     const ME: Owner = [1; 32];
 
     fn begin(tasks: &Tasks) -> Option<Begun> {
-        tasks.begin(ME, Tasking::default())
+        tasks.begin(ME, Party::default(), Tasking::default())
+    }
+
+    /// Begins as many as a client may, and says how many that were.
+    fn begin_all(tasks: &Tasks, place: u64, client: u64) -> usize {
+        (0..).take_while(|_| tasks.begin(ME, Party { place, client }, Tasking::default()).is_some()).count()
     }
 
     fn done(text: &str) -> TaskPayload {
@@ -233,26 +284,45 @@ mod tests {
     #[test]
     fn what_is_kept_is_bounded_and_what_is_forgotten_makes_room() {
         let tasks = Tasks::default();
-        let ids: Vec<String> = (0..KEPT)
-            .map(|count| {
-                if count >= RUNNING {
-                    assert!(begin(&tasks).is_none(), "{count} run");
-                    let first = tasks.state().kept.iter().find(|(_, one)| one.end.is_none()).unwrap().0.clone();
-                    tasks.end(&first, done("short"));
-                }
-                begin(&tasks).unwrap().task.task_id
-            })
-            .collect();
-        ids.iter().for_each(|id| tasks.end(id, done("short")));
-        assert!(begin(&tasks).is_none(), "{KEPT} are kept");
-        ids.iter().for_each(|id| tasks.forget(id));
+        // As many clients as it takes, each at an address of its own.
+        for (client, of_each) in [RUNNING / 2, RUNNING / 4, RUNNING / 8].into_iter().enumerate() {
+            assert_eq!(begin_all(&tasks, client as u64, 0), of_each);
+        }
+        let rest: usize = (3..20).map(|place| begin_all(&tasks, place, 0)).sum();
+        assert_eq!((rest, begin_all(&tasks, 99, 0)), (RUNNING / 8, 0));
+        let ids = |tasks: &Tasks| tasks.state().kept.keys().cloned().collect::<Vec<_>>();
+        for round in 0.. {
+            ids(&tasks).iter().for_each(|id| tasks.end(id, done("short")));
+            if (0..20).map(|place| begin_all(&tasks, place, 0)).sum::<usize>() == 0 {
+                break;
+            }
+            assert!(round < 20 && ids(&tasks).len() <= KEPT);
+        }
+        assert_eq!(ids(&tasks).len(), KEPT, "so many are kept");
+        ids(&tasks).iter().for_each(|id| tasks.forget(id));
         let large = begin(&tasks).unwrap().task.task_id;
-        tasks.end(&large, done(&"x".repeat(BYTES)));
-        assert!(begin(&tasks).is_none(), "{BYTES} bytes are kept");
-        tasks.forget(&large);
-        tasks.forget(&large);
+        tasks.end(&large, done(&"x".repeat(BYTES / 2)));
+        assert!(begin(&tasks).is_none(), "half of all bytes are one client's");
+        let other = tasks.begin(ME, Party { place: 1, client: 1 }, Tasking::default()).unwrap().task.task_id;
+        tasks.end(&other, done(&"x".repeat(BYTES / 2)));
+        assert_eq!(begin_all(&tasks, 2, 2), 0, "{BYTES} bytes are kept");
+        for id in [&large, &large, &other] {
+            tasks.forget(id);
+        }
         let state = tasks.state();
         assert_eq!((state.running, state.bytes, state.kept.len()), (0, 0, 0));
+    }
+
+    //= docs/spec.md#tasks
+    //= type=test
+    //# The tasks of one client, and those of one address, MUST leave room for those of others.
+    #[test]
+    fn neither_a_client_nor_an_address_takes_all_places() {
+        let tasks = Tasks::default();
+        assert_eq!(begin_all(&tasks, 0, 0), RUNNING / 2);
+        let more: usize = (1..100).map(|client| begin_all(&tasks, 0, client)).sum();
+        assert_eq!(more, RUNNING / 4, "all clients of an address");
+        assert_eq!(begin_all(&tasks, 1, 0), RUNNING / 8, "there is room for another address");
     }
 
     //= docs/spec.md#tasks
@@ -278,7 +348,7 @@ mod tests {
     #[test]
     fn ids_are_random() {
         let tasks = Tasks::default();
-        let ids: Vec<String> = (0..100).map(|_| begin(&tasks).unwrap().task.task_id).collect();
+        let ids: Vec<String> = (0..RUNNING / 2).map(|_| begin(&tasks).unwrap().task.task_id).collect();
         for id in &ids {
             let random = uuid::Uuid::parse_str(id).unwrap();
             assert_eq!(random.get_version_num(), 4, "122 random bits");

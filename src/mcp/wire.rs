@@ -5,7 +5,7 @@
 //! back, or a ping, does not wait with them; at the end of input the calls that run get a grace.
 //! A client that does not read is not read from either, once too much waits for it.
 
-use super::{Incoming, Outlet, read_message};
+use super::{Incoming, Outlet, read_message, still_running};
 use rmcp::RoleServer;
 use rmcp::model::{
     CancelledNotification, CancelledNotificationParam, ClientJsonRpcMessage, ClientRequest, EmptyResult, ErrorData,
@@ -184,8 +184,7 @@ impl<R: AsyncRead + Unpin + Send> Wire<R> {
             Incoming::Other(_) => tracing::debug!("dropped a message that came before the first request"),
             Incoming::Request { id, request, opens } => {
                 if self.in_flight.contains(&id) || self.waiting_ids.contains(&id) {
-                    let error = ErrorData::invalid_request("a request with this id is still running", None);
-                    return self.refuse(Some(&id), &error);
+                    return self.refuse(Some(&id), &still_running());
                 }
                 if matches!(*request, ClientRequest::PingRequest(_)) && request.get_meta().is_empty() {
                     //= docs/spec.md#robustness

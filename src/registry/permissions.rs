@@ -126,6 +126,7 @@ impl Permissions {
             write_ms,
             idle_ms,
             pending_mb,
+            sessions,
         } = http;
         let all = [
             ("unproven", unproven),
@@ -138,6 +139,7 @@ impl Permissions {
             ("write_ms", write_ms),
             ("idle_ms", idle_ms),
             ("pending_mb", pending_mb),
+            ("sessions", sessions),
         ];
         self.0.extend(all.into_iter().filter_map(|(name, value)| Some((format!("{LIMIT}[http] {name}"), (*value)?))));
     }

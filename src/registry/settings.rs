@@ -20,6 +20,8 @@ pub struct Settings {
     pub workspace: Workspace,
     /// Whether a person allowed the file: if not, limits only go down, and paths stay out.
     pub trusted: bool,
+    /// Whether something of it is not used, because it is not trusted or has faults.
+    pub is_cut: bool,
     /// A hash of all that it says; zeros if there is none.
     pub hash: [u8; 32],
 }
@@ -35,7 +37,7 @@ impl Settings {
         };
         let bytes = match bytes {
             Ok(bytes) => bytes,
-            Err(fault) => return (Self::default(), vec![*fault]),
+            Err(fault) => return (Self { is_cut: true, ..Self::default() }, vec![*fault]),
         };
         let source = Source::new(SETTINGS, String::from_utf8_lossy(&bytes));
         let (mut workspace_file, mut faults) = read_workspace(&source);
@@ -44,9 +46,10 @@ impl Settings {
             faults.extend(without_powers(&mut workspace_file, &source, why));
         }
         let trusted = refused.is_none();
+        let is_cut = !trusted || faults.iter().any(Diagnostic::is_error);
         let mut hasher = blake3::Hasher::new();
         hasher.update(&bytes).update(&[u8::from(trusted)]);
-        (Self { workspace: workspace_file, trusted, hash: *hasher.finalize().as_bytes() }, faults)
+        (Self { workspace: workspace_file, trusted, is_cut, hash: *hasher.finalize().as_bytes() }, faults)
     }
 
     /// What is put before the public names of a pack; mostly nothing.

@@ -1,18 +1,20 @@
 //! The threads that scripts run on, never those of the runtime: a fixed number. A thread that waits is replaced, and so is
-//! one that a call holds which does not end.
+//! one that a call holds which does not end. Calls wait in turn, so that none waits for all those of another client.
 
 mod errand;
+mod queue;
 mod watchdog;
 
 pub use errand::{Watched, sealable, settle, watch_over};
+pub use queue::Party;
 pub use watchdog::Held;
 
 use super::STACK;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::Cancel;
 use errand::Errand;
-use std::cell::RefCell;
-use std::collections::VecDeque;
+use queue::{Job, Queue, WAITING, Whose};
+use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
@@ -21,13 +23,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 use watchdog::Watchdog;
 
-type Job = Box<dyn FnOnce() + Send>;
-
 /// For so long a thread that has done a job looks for the next one before it sleeps: to be woken on an idle machine takes
 /// longer than most calls.
 const LOOKING: Duration = Duration::from_micros(50);
-/// At most so many threads wait for something at a time.
-const WAITING: usize = 256;
 
 /// One thread per core, at least two. The queue has no end: back-pressure is the caller's.
 pub struct Pool {
@@ -45,20 +43,9 @@ struct Crew {
     wanted: usize,
     /// How many do not wait.
     working: AtomicUsize,
-    waiting: AtomicUsize,
     /// How many are held by calls that were answered in their place.
     lost: AtomicUsize,
     watchdog: Watchdog,
-}
-
-/// What is to be done.
-#[derive(Default)]
-struct Queue {
-    /// Each since when it waits.
-    jobs: VecDeque<(Instant, Job)>,
-    /// How many threads have nothing to do: while there are none nobody need be woken.
-    idle: usize,
-    closed: bool,
 }
 
 /// What can be seen of a queue without holding it.
@@ -72,6 +59,8 @@ struct Sight {
 
 thread_local! {
     static CREW: RefCell<Option<Arc<Crew>>> = const { RefCell::new(None) };
+    /// Whose call this thread works on.
+    static WORKS_FOR: Cell<Option<Whose>> = const { Cell::new(None) };
 }
 
 impl Pool {
@@ -79,9 +68,9 @@ impl Pool {
     pub fn new() -> Self {
         let wanted = thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
         let (queue, filled) = (Mutex::default(), Condvar::new());
-        let (working, waiting) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let (sight, lost, watchdog) = (Sight::default(), AtomicUsize::new(0), Watchdog::new());
-        let crew = Arc::new(Crew { queue, sight, filled, wanted, working, waiting, lost, watchdog });
+        let (sight, watchdog) = (Sight::default(), Watchdog::new());
+        let (working, lost) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let crew = Arc::new(Crew { queue, sight, filled, wanted, working, lost, watchdog });
         let threads = (0..wanted).filter(|_| start(&crew)).count();
         if !watchdog::watch(&crew) {
             tracing::error!("no thread could be started: calls that do not end are not answered");
@@ -106,11 +95,11 @@ impl Pool {
         if self.threads == 0 {
             work();
         } else {
-            self.crew.put(Box::new(work));
+            self.crew.put(Whose::default(), Box::new(work));
         }
     }
 
-    /// Runs the call `name` on a script thread, and hands what it gives to `done`: there, or, if the call is cancelled or
+    /// Runs the call `name` of a party on a script thread, when its turn has come, and hands what it gives to `done`: there, or, if the call is cancelled or
     /// beyond its limits and does not end, what stopped it, from the watchdog. What it gives later goes nowhere.
     ///
     //= docs/spec.md#calls
@@ -118,6 +107,7 @@ impl Pool {
     pub fn call<T>(
         &self,
         name: String,
+        party: Party,
         cancel: Cancel,
         job: impl FnOnce() -> T + Send + 'static,
         done: impl FnOnce(Result<T>) + Send + 'static,
@@ -136,6 +126,7 @@ impl Pool {
                 done(Err(fault));
             }
         };
+        let whose = Whose::new(party, &name);
         let errand = Errand::new(name, cancel, Box::new(answer));
         let number = crew.watchdog.begin(&errand);
         let work = move || {
@@ -153,7 +144,7 @@ impl Pool {
         if self.threads == 0 {
             work();
         } else {
-            self.crew.put(Box::new(work));
+            self.crew.put(whose, Box::new(work));
         }
     }
 
@@ -191,11 +182,11 @@ impl Crew {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn put(&self, job: Job) {
+    fn put(&self, whose: Whose, job: Job) {
         let mut queue = self.queue();
-        queue.jobs.push_back((Instant::now(), job));
-        self.sight.jobs.store(queue.jobs.len(), Ordering::Release);
-        let found = self.sight.looking.load(Ordering::Acquire) && queue.jobs.len() == 1;
+        queue.put(whose, job);
+        self.sight.jobs.store(queue.len(), Ordering::Release);
+        let found = self.sight.looking.load(Ordering::Acquire) && queue.len() == 1;
         let (waits, is_free) = (queue.idle > 0 && !found, queue.idle > 0 || found);
         drop(queue);
         if waits {
@@ -203,6 +194,21 @@ impl Crew {
         }
         if !is_free {
             self.watchdog.press();
+        }
+    }
+
+    /// A thread works no longer on a call of these.
+    fn free(&self, whose: Whose, queue: &mut Queue) {
+        queue.end(whose);
+        self.wake_for(queue);
+    }
+
+    /// Wakes those for whom there may be something to do now: a job that was not to begin before, or their end.
+    fn wake_for(&self, queue: &Queue) {
+        if queue.idle > 0 && queue.closed {
+            self.filled.notify_all();
+        } else if queue.idle > 0 && queue.len() > 0 {
+            self.filled.notify_one();
         }
     }
 
@@ -220,15 +226,15 @@ impl Crew {
         self.wanted + self.lost.load(Ordering::Acquire)
     }
 
-    /// The next job; waits for it. Nothing once the pool is gone and all is done.
-    fn take(&self) -> Option<Job> {
+    /// The next job, and whose it is; waits for it. Nothing once the pool is gone and all is done.
+    fn take(&self) -> Option<(Whose, Job)> {
         let mut queue = self.queue();
         loop {
-            if let Some((_, job)) = queue.jobs.pop_front() {
-                self.sight.jobs.store(queue.jobs.len(), Ordering::Release);
-                return Some(job);
+            if let Some(taken) = queue.take(self.room()) {
+                self.sight.jobs.store(queue.len(), Ordering::Release);
+                return Some(taken);
             }
-            if queue.closed {
+            if queue.closed && queue.len() == 0 {
                 return None;
             }
             queue.idle += 1;
@@ -269,14 +275,24 @@ pub fn aside<T>(job: impl FnOnce() -> T) -> Result<T> {
 }
 
 /// While it lives its thread does not count as working.
-struct Away<'a>(&'a Crew, Option<Arc<Errand>>);
+struct Away<'a> {
+    crew: &'a Crew,
+    errand: Option<Arc<Errand>>,
+    /// Whose call it is; nothing for one that waits already.
+    whose: Option<Whose>,
+}
 
 impl<'a> Away<'a> {
     fn leave(crew: &'a Arc<Crew>) -> Result<Self> {
-        if crew.waiting.fetch_add(1, Ordering::AcqRel) >= WAITING {
-            crew.waiting.fetch_sub(1, Ordering::AcqRel);
-            let fault = Diagnostic::new(Code::LIMIT, format!("more than {WAITING} calls wait at a time"));
-            return Err(fault.help("answer what is asked, or call again later"));
+        let whose = WORKS_FOR.take();
+        if let Some(own) = whose {
+            let mut queue = crew.queue();
+            if !queue.leave(own) {
+                WORKS_FOR.set(whose);
+                let fault = Diagnostic::new(Code::LIMIT, "too many calls wait at a time, of this client or of all");
+                return Err(fault.help(format!("answer what is asked, or call again later: {WAITING} may wait")));
+            }
+            crew.wake_for(&queue);
         }
         //= docs/spec.md#questions
         //# A call that waits for an answer MUST NOT keep other calls from running.
@@ -288,15 +304,18 @@ impl<'a> Away<'a> {
         if let Some(errand) = &errand {
             errand.waits.fetch_add(1, Ordering::AcqRel);
         }
-        Ok(Self(crew, errand))
+        Ok(Self { crew, errand, whose })
     }
 }
 
 impl Drop for Away<'_> {
     fn drop(&mut self) {
-        self.0.working.fetch_add(1, Ordering::AcqRel);
-        self.0.waiting.fetch_sub(1, Ordering::AcqRel);
-        if let Some(errand) = &self.1 {
+        self.crew.working.fetch_add(1, Ordering::AcqRel);
+        if let Some(own) = self.whose {
+            self.crew.queue().come_back(own);
+            WORKS_FOR.set(self.whose);
+        }
+        if let Some(errand) = &self.errand {
             errand.waits.fetch_sub(1, Ordering::AcqRel);
         }
     }
@@ -315,9 +334,12 @@ fn start(crew: &Arc<Crew>) -> bool {
 
 fn work(crew: &Arc<Crew>) {
     CREW.with(|own| own.replace(Some(Arc::clone(crew))));
-    while let Some(job) = crew.take() {
+    while let Some((whose, job)) = crew.take() {
+        WORKS_FOR.set(Some(whose));
         // A panic of `done` is its owner's; the thread goes on.
         let _ = catch_unwind(AssertUnwindSafe(job));
+        WORKS_FOR.set(None);
+        crew.free(whose, &mut crew.queue());
         // A thread that was replaced while it waited is one too many now.
         let surplus = crew.working.fetch_update(Ordering::AcqRel, Ordering::Acquire, |working| {
             (working > crew.needed()).then(|| working - 1)

@@ -34,7 +34,10 @@ pub use place::{
     trust_folder,
 };
 pub use scratch::Scratch;
-pub use secrecy::{SECRET_VARIABLES, SecretFile, hide_process, read_secret, read_secret_descriptor, secret_variable};
+pub use secrecy::{
+    SECRET_VARIABLES, SecretFile, check_secret_place, hide_process, read_secret, read_secret_descriptor,
+    secret_variable,
+};
 
 pub use shortage::{check_descriptors, shortages};
 

@@ -281,17 +281,122 @@ fn answers_that_nobody_takes_are_bounded() {
     };
     let (_home, server, crowd, refused) = crowded("pending_mb = 2", PATIENCE);
     let (refused, time) = refused.unwrap();
+    // A request without a body adds nothing to what waits, but its answer would.
+    let bodiless = server.send("GET", &[], "").status;
+    assert!(bodiless == 503 || time > Duration::from_secs(1), "{bodiless} after {time:?}");
     let (_other, _free, _crowd, never) = crowded("pending_mb = 60_000", time * 2);
     assert!(never.is_none(), "a void attack: {never:?}");
     assert_eq!(refused.header("retry-after"), Some("1"));
     assert!(refused.body.len() < 1_024);
-    // A request without a body adds nothing to what waits, but its answer would.
-    assert_eq!(server.send("GET", &[], "").status, 503);
     drop(crowd);
     let end = Instant::now() + PATIENCE;
     while ask(&server).status != 200 {
         assert!(Instant::now() < end, "what was taken is still counted");
     }
+}
+
+//= docs/spec.md#http
+//= type=test
+//# While too many bytes wait, the connections that take or send theirs most slowly MUST be closed.
+#[test]
+fn those_who_take_nothing_go_when_too_much_waits() {
+    let (_home, server) =
+        limited("pending_mb = 2\nwrite_ms = 86_400_000\nbody_ms = 86_400_000\nbody_pause_ms = 86_400_000", false);
+    for begin in [&deaf as &dyn Fn(&Server) -> Raw, &unfinished] {
+        let mut crowd: Vec<Raw> = (0..8).map(|_| begin(&server)).collect();
+        // For ever, as nothing else ends them: the time tells only that it is no other limit.
+        let end = Instant::now() + PATIENCE;
+        let mut served = 0;
+        while served < 20 {
+            assert!(Instant::now() < end, "others are not served");
+            served = if server.ask("tools/list", json!({})).status == 200 { served + 1 } else { 0 };
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        // Those who are no burden any more may stay.
+        assert!(open_of(&mut crowd, 7, PATIENCE) < 8, "nobody went");
+    }
+}
+
+/// Sends nearly a megabyte of a body, and no more.
+fn unfinished(server: &Server) -> Raw {
+    let text = request(server, "", &" ".repeat(1 << 20));
+    Raw::saying(server, &text[..text.len() - 100_000])
+}
+
+//= docs/spec.md#http
+//= type=test
+//# A request that is given up because too many connections are open, or too many bytes wait, MUST be answered with status 503 if nothing of its answer was sent.
+#[test]
+fn a_call_that_is_given_up_is_told() {
+    let (_home, server) = limited("connections = 4", false);
+    let mut working: Vec<Raw> = (0..8).map(|_| Raw::saying(&server, &call(&server, "watch_pot", ""))).collect();
+    others_are_served(&server, false);
+    assert!(open_of(&mut working, 3, PATIENCE) < 4);
+    let told: Vec<String> = working
+        .iter_mut()
+        .filter_map(|raw| raw.is_closed().then(|| String::from_utf8_lossy(&raw.heard).into_owned()))
+        .collect();
+    for told in told {
+        assert!(told.starts_with("HTTP/1.1 503") && told.to_ascii_lowercase().contains("retry-after: 1"), "{told:?}");
+    }
+}
+
+//= docs/spec.md#http
+//= type=test
+//# A request whose client closes its side behind it MUST be answered if that takes no longer than a second.
+#[test]
+fn who_closes_its_side_behind_a_request_is_answered() {
+    let (_home, server) = limited("", false);
+    let half = |text: &str| {
+        let raw = Raw::wide(&server);
+        std::io::Write::write_all(&mut &raw.stream, text.as_bytes()).unwrap();
+        raw.stream.shutdown(std::net::Shutdown::Write).unwrap();
+        raw.rest()
+    };
+    for (tool, count) in [("list_pots", 1), ("fill_pot", 1), ("pour_pot", 1), ("list_pots", 3)] {
+        let told = half(&call(&server, tool, "").repeat(count));
+        assert_eq!(told.matches("HTTP/1.1 200").count(), count, "{tool}: {}", &told[..told.len().min(300)]);
+    }
+    // Its sender may be gone: the call ends soon.
+    let told = half(&call(&server, "watch_pot", ""));
+    assert!(told.starts_with("HTTP/1.1 408") && told.contains("closed its side"), "{told}");
+    // A part of a request is none.
+    let whole = call(&server, "list_pots", "");
+    for part in [&whole[..whole.len() - 5], &whole[..40], ""] {
+        assert!(!half(part).contains("HTTP/1.1 200"), "{part}");
+    }
+    others_are_served(&server, false);
+}
+
+//= docs/spec.md#calls
+//= type=test
+//# Threads MUST be kept for a call whose tool, whose client or whose address has none at work.
+#[test]
+fn a_crowd_of_calls_does_not_hold_up_others() {
+    let (_home, server) = limited("", false);
+    let said = |name: &str| json!({ "io.modelcontextprotocol/clientInfo": { "name": name, "version": "1" } });
+    // Calls without an end: who waits for one of them waits for ever.
+    let watch = |name: &str| json!({ "name": "watch_pot", "arguments": {}, "_meta": said(name) });
+    let crowd: Vec<Raw> = (0..40).map(|_| Raw::saying(&server, &call_of(&server, watch("crowd"), ""))).collect();
+    std::thread::sleep(Duration::from_millis(500));
+    for _ in 0..5 {
+        for (name, tool) in [("crowd", "list_pots"), ("other", "list_pots"), ("other", "fill_pot")] {
+            let params = json!({ "name": tool, "arguments": {}, "_meta": said(name) });
+            let mut raw = Raw::saying(&server, &call_of(&server, params, ""));
+            assert_eq!(raw.answer().0, 200, "{tool} of {name}");
+        }
+    }
+    // The same tool, of another client and in a session: it begins, as its progress tells.
+    let mut params = watch("other");
+    params["_meta"]["progressToken"] = json!(1);
+    let mut same = Raw::saying(&server, &call_of(&server, params, ""));
+    while memchr::memmem::find(&same.heard, b"notifications/progress").is_none() {
+        assert!(!same.is_closed(), "it came to nothing");
+    }
+    let session = server.session();
+    assert_eq!(server.ask_in(&session, "tools/call", json!({ "name": "list_pots", "arguments": {} })).status, 200);
+    drop(crowd);
+    others_are_served(&server, false);
 }
 
 //= docs/spec.md#http

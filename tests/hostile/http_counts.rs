@@ -323,8 +323,11 @@ fn the_head_of_a_request_is_bounded() {
     let with = |bytes: usize| call(&server, "list_pots", &format!("X-Long: {}\r\n", "x".repeat(bytes)));
     let mut raw = Raw::saying(&server, &with(40_000));
     assert_eq!(raw.answer().0, 200);
-    let told = Raw::saying(&server, &with(200_000)).rest_within(PATIENCE).0;
-    assert!(told.is_empty() || told.starts_with("HTTP/1.1 431"), "{told}");
+    for bytes in [66_000, 80_000, 100_000, 200_000] {
+        let told = Raw::saying(&server, &with(bytes)).rest_within(PATIENCE).0;
+        // What is not read to its end is cut by a reset, which may overtake the word.
+        assert!((told.is_empty() && bytes > 100_000) || told.starts_with("HTTP/1.1 431"), "{bytes}: {told}");
+    }
     others_are_served(&server, false);
 }
 

@@ -1,7 +1,8 @@
 //! What a server over HTTP takes at most, and that it goes on when it is offered more.
 
 use crate::client::{Server, request, stateless};
-use crate::{pots, serve};
+use crate::raw::Raw;
+use crate::{pots, pots_limited, serve};
 use serde_json::{Value, json};
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -50,28 +51,111 @@ fn a_head_or_body_that_is_too_large_is_refused() {
     goes_on(&server);
 }
 
-//= docs/spec.md#http
-//= type=test
-//# When too many sessions are open another MUST be refused with status 503, until one ends.
+/// Opens a session; the answer.
+fn hello(server: &Server) -> crate::client::Reply {
+    let client = json!({ "name": "t", "version": "0" });
+    let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
+    server.send("POST", &[], &request("initialize", hello).to_string())
+}
+
 #[test]
-fn too_many_sessions_are_refused_until_one_ends() {
+fn sessions_that_were_forgotten_make_room_for_others() {
     let home = pots();
     let server = serve(&home, &[], &[]);
-    let hello =
-        json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "0" } });
-    let hello = request("initialize", hello).to_string();
-    let mut first: Option<String> = None;
+    let first = server.session();
+    let session_of = |reply: crate::client::Reply| reply.header("mcp-session-id").unwrap().to_owned();
+    let forgotten = session_of(hello(&server));
     for at in 0..SESSIONS {
-        let reply = server.send("POST", &[], &hello);
-        assert_eq!(reply.status, 200, "{at}");
-        first.get_or_insert_with(|| reply.header("mcp-session-id").unwrap().to_owned());
+        // One that is heard of is not silent.
+        if at % 100 == 0 {
+            assert_eq!(server.ask_in(&first, "tools/list", json!({})).status, 200, "{at}");
+        }
+        assert_eq!(hello(&server).status, 200, "{at}");
     }
-    let refused = server.send("POST", &[], &hello);
-    assert_eq!((refused.status, refused.header("retry-after")), (503, Some("60")));
+    let told = server.ask_in(&forgotten, "tools/list", json!({}));
+    assert!(told.status == 404 && told.body.contains("others needed its place"), "{told:?}");
+    assert_eq!(server.ask_in(&first, "tools/list", json!({})).status, 200);
     goes_on(&server);
-    let first = first.unwrap();
-    assert_eq!(server.send("DELETE", &[("Mcp-Session-Id", &first)], "").status / 100, 2);
-    assert_eq!(server.send("POST", &[], &hello).status, 200);
+    // Clients ask for 200 or 204.
+    assert_eq!(server.send("DELETE", &[("Mcp-Session-Id", &first)], "").status, 204);
+    assert_eq!(server.ask_in(&first, "tools/list", json!({})).status, 404);
+}
+
+//= docs/spec.md#http
+//= type=test
+//# When too many sessions are open, the one that has been silent longest MUST be closed, of the address that has the most; one whose call runs MUST NOT.
+#[test]
+fn a_session_whose_call_runs_stays_and_so_does_the_server() {
+    let home = pots_limited("sessions = 3");
+    let server = serve(&home, &[], &[]);
+    let begin = || {
+        let session = server.session();
+        let mut raw = in_session(&server, &session, "watch_pot", json!(1));
+        assert!(!raw.closes_within(Duration::from_millis(200), |_| {}));
+        (session, raw)
+    };
+    let (_busy, mut raw) = begin();
+    for _ in 0..10 {
+        server.session();
+    }
+    assert!(!raw.is_closed(), "a call was given up for others");
+    let _more = (begin(), begin());
+    let refused = hello(&server);
+    assert_eq!((refused.status, refused.header("retry-after")), (503, Some("1")), "calls run in all of them");
+    drop(raw);
+    let end = std::time::Instant::now() + Duration::from_secs(20);
+    while hello(&server).status != 200 {
+        assert!(std::time::Instant::now() < end, "a call is counted that nobody waits for");
+    }
+}
+
+/// A call in a session, under an id.
+fn in_session(server: &Server, session: &str, tool: &str, id: Value) -> Raw {
+    let mut call = request("tools/call", json!({ "name": tool, "arguments": {} }));
+    call["id"] = id;
+    let fields = format!("Mcp-Session-Id: {session}\r\nMCP-Protocol-Version: 2025-11-25\r\n");
+    Raw::saying(server, &crate::raw::request(server, &fields, &call.to_string()))
+}
+
+//= docs/spec.md#http
+//= type=test
+//# A request with the id of one that still runs in its session MUST be refused.
+#[test]
+fn an_id_is_one_request_at_a_time() {
+    let home = pots();
+    let server = serve(&home, &[], &[]);
+    let (session, other) = (server.session(), server.session());
+    let mut running = in_session(&server, &session, "watch_pot", json!(7));
+    assert!(!running.closes_within(Duration::from_millis(200), |_| {}));
+    let (status, told) = in_session(&server, &session, "list_pots", json!(7)).answer();
+    assert!(status == 400 && told.contains("a request with this id is still running"), "{status} {told}");
+    for (session, id) in [(&session, json!("7")), (&session, json!(8)), (&other, json!(7))] {
+        assert_eq!(in_session(&server, session, "list_pots", id.clone()).answer().0, 200, "{id}");
+    }
+    assert!(!running.is_closed(), "the first one goes on");
+    let taken_back =
+        json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 7 } }).to_string();
+    let headers = [("Mcp-Session-Id", session.as_str()), ("MCP-Protocol-Version", "2025-11-25")];
+    assert_eq!(server.send("POST", &headers, &taken_back).status, 202);
+    drop(running);
+    let end = std::time::Instant::now() + Duration::from_secs(20);
+    while in_session(&server, &session, "list_pots", json!(7)).answer().0 != 200 {
+        assert!(std::time::Instant::now() < end, "an id is never free again");
+    }
+}
+
+#[test]
+fn a_method_that_is_gone_is_unknown_in_the_same_words_everywhere() {
+    let home = pots();
+    let server = serve(&home, &[], &[]);
+    for method in ["ping", "logging/setLevel", "resources/subscribe", "pots/fill"] {
+        let reply = server.ask(method, json!({ "level": "info", "uri": "a:b" }));
+        let error = &reply.answer()["error"];
+        assert_eq!(
+            (error["code"].as_i64(), error["message"].as_str()),
+            (Some(-32601), Some(&*format!("unknown method `{method}`")))
+        );
+    }
 }
 
 //= docs/spec.md#questions

@@ -15,10 +15,11 @@ const TOKEN: &str = "a-token-of-the-tests";
 const OTHER: &str = "another-token-of-the-tests";
 const KEY: &str = "0123456789abcdef0123456789abcdef";
 
-/// A file that only its user reads.
+/// A file that only its user reads, beside the workspace.
 fn secret(home: &Home, name: &str, text: &str) -> PathBuf {
-    home.write(name, text);
-    let path = home.workspace().join(name);
+    let path = home.user().join(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, text).unwrap();
     set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
     path
 }
@@ -92,11 +93,13 @@ fn a_file_that_others_read_is_refused_with_the_mend() {
         ("two", format!("{TOKEN}\n{TOKEN}\n"), "has more than one line"),
         ("huge", TOKEN.repeat(100_000), "has more than 16384 bytes"),
     ] {
-        secret(&home, name, &text);
-        refused("--token-file", name, why);
-        refused("--state-key-file", name, why);
+        let file = secret(&home, name, &text);
+        refused("--token-file", file.to_str().unwrap(), why);
+        refused("--state-key-file", file.to_str().unwrap(), why);
     }
     refused("--state-key-file", path, "shorter than 32 bytes");
+    let short = secret(&home, "short", "short");
+    refused("--token-file", short.to_str().unwrap(), "shorter than 16 bytes: it can be guessed");
     for mode in [0o640, 0o604, 0o644, 0o660, 0o666] {
         set_permissions(&file, Permissions::from_mode(mode)).unwrap();
         refused("--token-file", path, &format!("chmod 600 {path}"));
@@ -128,10 +131,9 @@ fn a_state_key_comes_from_a_file_too() {
 }
 
 #[test]
-fn a_variable_is_warned_of_and_so_is_a_token_that_can_be_guessed() {
+fn a_variable_is_warned_of() {
     let home = pots();
     let file = secret(&home, "token", TOKEN);
-    let short = secret(&home, "short", "short");
     // An address that is none ends it once the secrets are found.
     let told = |options: &[&str], variables: &[(&str, &str)]| {
         let mut command = home.command();
@@ -142,14 +144,73 @@ fn a_variable_is_warned_of_and_so_is_a_token_that_can_be_guessed() {
         assert!(!told.contains(TOKEN) && !told.contains(KEY) && told.contains("`nowhere`"), "{told}");
         told
     };
-    let (file, short) = (file.to_str().unwrap(), short.to_str().unwrap());
+    let file = file.to_str().unwrap();
     let token = ("TOOLSD_HTTP_TOKEN", TOKEN);
     assert!(told(&[], &[token]).contains("came by `TOOLSD_HTTP_TOKEN`"));
     assert!(told(&[], &[("TOOLSD_STATE_KEY", KEY)]).contains("came by `TOOLSD_STATE_KEY`"));
     assert!(told(&["--token-file", file], &[token]).contains("`TOOLSD_HTTP_TOKEN` is not used"));
-    assert!(told(&["--token-file", short], &[]).contains("it can be guessed"));
     let quiet = told(&["--token-file", file], &[]);
     assert!(!quiet.contains("WARN"), "{quiet}");
+}
+
+//= docs/spec.md#secrets
+//= type=test
+//# A secret that is so short that it can be guessed MUST be refused.
+#[test]
+fn a_secret_that_can_be_guessed_is_refused_wherever_it_comes_from() {
+    let home = pots();
+    let refused = |variables: &[(&str, &str)]| {
+        let mut command = home.command();
+        command.args(["serve", "--http", "127.0.0.1:0"]).envs(variables.iter().copied());
+        let said = output_in_time(&mut command);
+        assert_eq!(said.status.code(), Some(2));
+        assert!(String::from_utf8(said.stderr).unwrap().contains("it can be guessed"), "{variables:?}");
+    };
+    refused(&[("TOOLSD_HTTP_TOKEN", "12345")]);
+    refused(&[("TOOLSD_HTTP_TOKEN", &TOKEN[..15])]);
+    refused(&[("TOOLSD_STATE_KEY", &KEY[..31])]);
+    // The same at SIGHUP: what held goes on.
+    let file = secret(&home, "token", TOKEN);
+    let server = serve(&home, &["--token-file", file.to_str().unwrap()], &[]);
+    secret(&home, "token", "12345");
+    server.signal("HUP");
+    server.logs("it can be guessed");
+    assert_eq!((status(&server, TOKEN), status(&server, "12345")), (200, 401));
+}
+
+//= docs/spec.md#secrets
+//= type=test
+//# A file with a secret that lies in a folder that packs may be granted MUST be refused.
+#[test]
+fn a_secret_within_the_reach_of_packs_is_refused_by_whatever_name() {
+    let home = pots();
+    let outside = secret(&home, "token", TOKEN);
+    home.write("deep/token", TOKEN);
+    let inside = home.workspace().join("deep/token");
+    set_permissions(&inside, Permissions::from_mode(0o600)).unwrap();
+    symlink(home.workspace(), home.user().join("way")).unwrap();
+    let refused = |option: &str, path: &str, more: &[&str], why: &str| {
+        let mut command = home.command();
+        let dirs = ["--dir", "packs", "--pack", "pots"];
+        command.args(["serve", "--http", "127.0.0.1:0", option, path]).args(dirs).args(more);
+        let said = output_in_time(&mut command);
+        let told = String::from_utf8(said.stderr).unwrap();
+        assert!(said.status.code() == Some(2) && told.contains(why) && !told.contains(TOKEN), "{path}: {told}");
+    };
+    let way = home.user().join("way/deep/token");
+    for path in ["deep/token", "packs/../deep/token", inside.to_str().unwrap(), way.to_str().unwrap()] {
+        refused("--token-file", path, &[], "where packs may be granted to read");
+    }
+    refused("--state-key-file", outside.to_str().unwrap(), &[], "shorter than 32 bytes");
+    let user = home.user();
+    let root = ["--root", user.to_str().unwrap()];
+    refused("--token-file", outside.to_str().unwrap(), &root, "where packs may be granted to read");
+    // A second name of the same file within the workspace.
+    std::fs::hard_link(&outside, home.workspace().join("second")).unwrap();
+    refused("--token-file", outside.to_str().unwrap(), &[], "has a second name");
+    std::fs::remove_file(home.workspace().join("second")).unwrap();
+    let server = serve(&home, &["--token-file", outside.to_str().unwrap()], &[]);
+    assert_eq!(status(&server, TOKEN), 200);
 }
 
 /// What another process of the same user reads of a process.
@@ -266,6 +327,31 @@ fn a_hangup_has_settings_and_token_read_again() {
     assert!(silent.closes_within(Duration::from_secs(4), |_| {}), "5 s are the usual limit");
     server.signal("TERM");
     assert_eq!(server.wait().code(), Some(0));
+}
+
+//= docs/spec.md#http
+//= type=test
+//# At SIGHUP, limits in a file that has faults or is not trusted MUST NOT change those that hold.
+#[test]
+fn a_hangup_with_settings_that_cannot_be_used_changes_no_limit() {
+    let home = pots_limited("head_ms = 300");
+    let server = serve(&home, &[], &[]);
+    let is_cut = || {
+        let mut slow = crate::raw::Raw::saying(&server, "POST /mcp HTTP/1.1\r\n");
+        assert!(slow.closes_within(Duration::from_secs(8), |_| {}), "10 s are the usual limit");
+    };
+    is_cut();
+    for unusable in ["[http]\nhead_ms = 86_400_000\n", "[http\n", "[http]\nhead_ms = 0\n", ""] {
+        home.write("toolsd.toml", unusable);
+        server.signal("HUP");
+        server.logs("`[http]` stays as it was");
+        is_cut();
+    }
+    limit(&home, "head_ms = 86_400_000");
+    server.signal("HUP");
+    server.logs("settings and token were read again");
+    let mut slow = crate::raw::Raw::saying(&server, "POST /mcp HTTP/1.1\r\n");
+    assert!(!slow.closes_within(Duration::from_secs(1), |_| {}), "a void test: the limit cannot be changed");
 }
 
 //= docs/spec.md#secrets

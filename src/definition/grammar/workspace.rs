@@ -78,6 +78,7 @@ static HTTP: Grammar = Grammar {
             COUNT,
             "Bodies that are arriving and answers that clients have not taken, all together, in MB; 256 if it is left out.",
         ),
+        optional("sessions", COUNT, "Sessions of clients of the revisions that have them; 1,000 if it is left out."),
     ],
 };
 

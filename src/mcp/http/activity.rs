@@ -30,9 +30,18 @@ pub(crate) enum Ending {
     SlowHead = 3,
     /// It was silent for too long.
     Idle = 4,
-    /// Nothing was taken of what is sent.
+    /// Nothing was taken of what is sent, or too little while too much waits.
     Unread = 5,
+    /// Its client closed its side, and the answer did not come soon.
+    Gone = 6,
 }
+
+/// How long a request is worked on whose client has closed its side: it may wait for the answer, or be gone.
+pub(crate) const HALF_CLOSED: Duration = Duration::from_secs(1);
+/// Bytes that the systems between both sides take without anybody's doing.
+const HELD: u64 = 512 << 10;
+/// How long a connection may take to show how fast it is.
+const TRIAL: Duration = Duration::from_secs(2);
 
 /// The activity of one connection. Its own task writes it; times are milliseconds since it was taken.
 #[derive(Debug)]
@@ -48,7 +57,19 @@ pub(crate) struct Activity {
     /// When a write began to wait, and one more; 0 while none does.
     blocked: AtomicU64,
     /// Bytes of answers that were made and not written yet.
-    pub(crate) owed: AtomicUsize,
+    owed: AtomicUsize,
+    /// Bytes of a body that is arriving.
+    arriving: AtomicUsize,
+    /// Since when something has been owed or arriving all the time, and one more; 0 while nothing is.
+    burdened: AtomicU64,
+    /// Bytes that were taken or arrived since then.
+    progress: AtomicU64,
+    /// When its client closed its side, and one more; 0 while it has not.
+    hung_up: AtomicU64,
+    /// The request that is answered was read to its end.
+    is_read: AtomicBool,
+    /// Something was sent since the request arrived.
+    has_begun: AtomicBool,
     ending: AtomicU8,
     close: Notify,
     /// Whether anything was asked of the stream, and the word of it.
@@ -67,6 +88,12 @@ impl Activity {
             moved: AtomicU64::new(0),
             blocked: AtomicU64::new(0),
             owed: AtomicUsize::new(0),
+            arriving: AtomicUsize::new(0),
+            burdened: AtomicU64::new(0),
+            progress: AtomicU64::new(0),
+            hung_up: AtomicU64::new(0),
+            is_read: AtomicBool::new(false),
+            has_begun: AtomicBool::new(false),
             ending: AtomicU8::new(0),
             close: Notify::new(),
             looked: AtomicBool::new(false),
@@ -133,14 +160,88 @@ impl Activity {
         self.blocked.load(Relaxed) > 0
     }
 
-    /// Bytes were taken.
-    pub(crate) fn writes(&self) {
+    /// Bytes were taken; how many of them were owed.
+    pub(crate) fn writes(&self, bytes: usize) -> usize {
         self.moved.store(self.now(), Relaxed);
         self.blocked.store(0, Relaxed);
+        self.has_begun.store(true, Relaxed);
+        let paid = bytes.min(self.owed());
+        self.owed.fetch_sub(paid, Relaxed);
+        self.moves(bytes);
+        paid
+    }
+
+    /// Bytes of an answer are made.
+    pub(crate) fn owes(&self, bytes: usize) {
+        self.owed.fetch_add(bytes, Relaxed);
+        self.moves(0);
+    }
+
+    /// Bytes of answers that were made and not written yet.
+    pub(crate) fn owed(&self) -> usize {
+        self.owed.load(Relaxed)
+    }
+
+    /// Bytes of a body arrived.
+    pub(crate) fn arrives(&self, bytes: usize) {
+        self.arriving.fetch_add(bytes, Relaxed);
+        self.moves(bytes);
+    }
+
+    /// A body is there to its end, or is given up.
+    pub(crate) fn has_arrived(&self) {
+        self.arriving.store(0, Relaxed);
+        self.is_read.store(true, Relaxed);
+        self.moves(0);
+    }
+
+    /// Bytes that wait because of this connection.
+    pub(crate) fn burden(&self) -> usize {
+        self.owed() + self.arriving.load(Relaxed)
+    }
+
+    /// So many bytes moved, of those that wait.
+    fn moves(&self, bytes: usize) {
+        if self.burden() == 0 {
+            self.burdened.store(0, Relaxed);
+        } else if self.burdened.load(Relaxed) == 0 {
+            self.progress.store(bytes as u64, Relaxed);
+            self.burdened.store(self.now() + 1, Relaxed);
+        } else {
+            self.progress.fetch_add(bytes as u64, Relaxed);
+        }
+    }
+
+    /// Bytes a second of what waits because of this connection; nothing if that is not known yet, or nothing waits. What the
+    /// systems on both sides hold by themselves says nothing of the client.
+    pub(crate) fn speed(&self) -> Option<u64> {
+        let since = self.burdened.load(Relaxed).checked_sub(1)?;
+        let time = self.now().saturating_sub(since);
+        (Duration::from_millis(time) >= TRIAL)
+            .then(|| self.progress.load(Relaxed).saturating_sub(HELD).saturating_mul(1_000) / time.max(1))
+    }
+
+    /// Its client closed its side; whether that is to be kept from whoever reads, because an answer is to come.
+    pub(crate) fn hangs_up(&self) -> bool {
+        let has_request = self.is_in(Phase::Answering) && self.is_read.load(Relaxed);
+        if !has_request && self.owed() == 0 && !self.is_blocked() {
+            return false;
+        }
+        if self.hung_up.load(Relaxed) == 0 {
+            self.hung_up.store(self.now() + 1, Relaxed);
+        }
+        true
+    }
+
+    /// Whether a request was not answered yet, and nothing of its answer was sent.
+    pub(crate) fn awaits_answer(&self) -> bool {
+        self.is_in(Phase::Answering) && !self.has_begun.load(Relaxed)
     }
 
     /// The head of a request is read.
     pub(crate) fn answers(&self) {
+        self.is_read.store(false, Relaxed);
+        self.has_begun.store(false, Relaxed);
         self.enter(Phase::Answering, self.now());
     }
 
@@ -171,6 +272,12 @@ impl Activity {
         if blocked > 0 && over(blocked - 1, limits.write_time) {
             return Some(Ending::Unread);
         }
+        //= docs/spec.md#http
+        //# A request whose client closes its side behind it MUST be answered if that takes no longer than a second.
+        let hung_up = self.hung_up.load(Relaxed);
+        if hung_up > 0 && self.is_in(Phase::Answering) && over(hung_up - 1, HALF_CLOSED) {
+            return Some(Ending::Gone);
+        }
         let since = self.since.load(Relaxed);
         match self.phase.load(Relaxed) {
             //= docs/spec.md#http
@@ -193,7 +300,7 @@ impl Activity {
     /// Comes to be when the connection is to be closed.
     pub(crate) async fn ended(&self) -> Ending {
         self.close.notified().await;
-        let endings = [Ending::Crowded, Ending::Unproven, Ending::SlowHead, Ending::Idle, Ending::Unread];
+        let endings = [Ending::Crowded, Ending::Unproven, Ending::SlowHead, Ending::Idle, Ending::Unread, Ending::Gone];
         let why = self.ending.load(Relaxed);
         endings.into_iter().find(|ending| *ending as u8 == why).unwrap_or(Ending::Crowded)
     }

@@ -3,8 +3,10 @@
 use super::connections::Seat;
 use super::counted::Counted;
 use super::gate::{Checked, Entered, Reached, Refusal};
+use super::sessions::{Answered, Sessions};
 use super::straight::Straight;
-use super::{Gate, LocalSessionManager, Service, misread_cursor, read_refused, sessions};
+use super::{Gate, Place, Service, duplicate, misread_cursor, read_refused, removed};
+use crate::value::Json;
 use arc_swap::ArcSwap;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
@@ -13,6 +15,8 @@ use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Request, Response, StatusCode};
 use serde::Serialize;
 use std::convert::Infallible;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::net::IpAddr;
 use std::sync::Arc;
 
 /// An answer, whose body may be a stream.
@@ -23,7 +27,7 @@ pub(crate) struct Door {
     /// Another one at SIGHUP.
     pub(crate) gate: ArcSwap<Gate>,
     pub(crate) service: Service,
-    pub(crate) sessions: Arc<LocalSessionManager>,
+    pub(crate) sessions: Arc<Sessions>,
     pub(crate) straight: Straight,
 }
 
@@ -32,7 +36,8 @@ impl Door {
     pub(crate) async fn answer(&self, request: Request<Incoming>, seat: &Arc<Seat>) -> Response<Counted> {
         seat.activity.answers();
         let fault = seat.heads().fault();
-        let (parts, body) = request.into_parts();
+        let (mut parts, body) = request.into_parts();
+        parts.extensions.insert(place_of(seat.activity.address()));
         let is_chunked = parts.headers.contains_key(header::TRANSFER_ENCODING);
         let gate = self.gate.load_full();
         let mut answer = match gate.reach(parts, fault) {
@@ -43,7 +48,8 @@ impl Door {
             // Where such a body ends, readers have disagreed (RFC 9112, section 6.3): nothing is read behind it.
             answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
-        answer.map(|body| Counted::new(body, Arc::clone(seat)))
+        let answered = answer.extensions_mut().remove::<Arc<Answered>>();
+        answer.map(|body| Counted::new(body, Arc::clone(seat), answered))
     }
 
     /// Answers a request for this server.
@@ -68,33 +74,74 @@ impl Door {
 
     /// Answers a request of somebody who may come in.
     async fn serve(&self, entered: Entered, body: Incoming, seat: &Seat) -> Answer {
-        if seat.connections().is_full() {
+        if !seat.connections().relieve() {
             return Refusal::full().answer(true);
         }
+        let session = session_of(entered.headers());
         if !entered.is_post() {
-            return self.service.handle(entered.bodiless()).await;
+            return self.serve_bodiless(entered, session).await;
         }
-        //= docs/spec.md#http
-        //# When too many sessions are open another MUST be refused with status 503, until one ends.
-        let headers = entered.headers();
-        if !headers.contains_key("mcp-session-id")
-            && !is_stateless(headers)
-            && !sessions::has_room(&self.sessions).await
-        {
-            let mut full = plain(StatusCode::SERVICE_UNAVAILABLE, "Service Unavailable: too many sessions are open");
-            full.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("60"));
-            return full;
-        }
+        let is_stateless = is_stateless(entered.headers());
         let checked = match entered.receive(body, seat).await {
             Ok(checked) => checked,
             Err(refusal) => return refusal.answer(true),
         };
         //= docs/spec.md#http
         //# A call that goes the straight way MUST get the answer that it gets on the way round.
-        match self.straight.answer(checked).await {
-            Ok((status, message)) => told(status, &message),
-            Err(checked) => self.go_round(checked).await,
+        let checked = match self.straight.answer(checked).await {
+            Ok((status, message)) => return told(status, &message),
+            Err(checked) => checked,
+        };
+        match session {
+            Some(session) if !is_stateless => {
+                //= docs/spec.md#http
+                //# A request with the id of one that still runs in its session MUST be refused.
+                let Some(answered) = self.sessions.begin(&session, id_of(checked.message())) else {
+                    return told(StatusCode::BAD_REQUEST, &duplicate(checked.message()));
+                };
+                let mut answer = self.go_round(checked).await;
+                if answer.status() == StatusCode::NOT_FOUND && !is_message(&answer) {
+                    return no_session();
+                }
+                answer.extensions_mut().insert(Arc::new(answered));
+                answer
+            }
+            None if checked.message()["method"] == "initialize" && !is_stateless => self.open(checked, seat).await,
+            _ => self.go_round(checked).await,
         }
+    }
+
+    /// Answers a request without a message: a stream is asked for, or a session is over.
+    async fn serve_bodiless(&self, entered: Entered, session: Option<String>) -> Answer {
+        let ends = entered.is_delete();
+        let answered = session.as_deref().and_then(|session| self.sessions.begin(session, None));
+        let mut answer = self.service.handle(entered.bodiless()).await;
+        match answer.status() {
+            // Nothing goes on behind the answer, and clients ask for 200 or 204.
+            StatusCode::ACCEPTED if ends => *answer.status_mut() = StatusCode::NO_CONTENT,
+            StatusCode::NOT_FOUND if answered.is_some() => return no_session(),
+            _ => {}
+        }
+        if let Some(answered) = answered {
+            answer.extensions_mut().insert(Arc::new(answered));
+        }
+        answer
+    }
+
+    /// Opens a session.
+    async fn open(&self, checked: Checked<'_>, seat: &Seat) -> Answer {
+        let most = seat.connections().limits().sessions;
+        let Some(opening) = self.sessions.open(seat.activity.address(), most).await else {
+            let why = "Service Unavailable: too many sessions are open, and calls run in all of them";
+            let mut full = plain(StatusCode::SERVICE_UNAVAILABLE, why);
+            full.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            return full;
+        };
+        let answer = self.go_round(checked).await;
+        if let Some(session) = session_of(answer.headers()) {
+            opening.opened(&session);
+        }
+        answer
     }
 
     /// Has rmcp answer.
@@ -104,6 +151,11 @@ impl Door {
         match answer.status() {
             // rmcp says of a message that it cannot read that its type were wrong, and to nobody in particular.
             StatusCode::UNSUPPORTED_MEDIA_TYPE => told(StatusCode::BAD_REQUEST, &read_refused(message)),
+            // The same words as on standard streams.
+            StatusCode::NOT_FOUND => match removed(&message) {
+                Some(error) => told(StatusCode::NOT_FOUND, &error),
+                None => answer,
+            },
             StatusCode::OK => match misread_cursor(&message) {
                 Some(error) => {
                     // The page that nobody gets is on its way: let go too early, it would go to the next request with
@@ -120,6 +172,33 @@ impl Door {
 
 fn is_stateless(headers: &HeaderMap) -> bool {
     headers.get("mcp-protocol-version").is_some_and(|version| version.as_bytes() >= b"2026-07-28".as_slice())
+}
+
+fn is_message(answer: &Answer) -> bool {
+    answer.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "application/json")
+}
+
+/// With whom calls from an address take turns.
+fn place_of(address: IpAddr) -> Place {
+    let mut hasher = DefaultHasher::new();
+    address.hash(&mut hasher);
+    Place(hasher.finish())
+}
+
+/// The session that a head names.
+fn session_of(headers: &HeaderMap) -> Option<String> {
+    headers.get("mcp-session-id").and_then(|id| id.to_str().ok()).map(str::to_owned)
+}
+
+/// The id of a request; nothing for what is not answered.
+fn id_of(message: &Json) -> Option<String> {
+    let id = message.get("id").filter(|_| message.get("method").is_some())?;
+    Some(id.to_string())
+}
+
+fn no_session() -> Answer {
+    let why = "Not Found: there is no such session: it ended, was silent for too long, or others needed its place; begin another by `initialize`";
+    plain(StatusCode::NOT_FOUND, why)
 }
 
 /// A message of the protocol.

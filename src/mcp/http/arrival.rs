@@ -1,7 +1,7 @@
 //! The arrival of a body: so long, so large, and no more.
 
 use super::BODY;
-use super::connections::{Charge, Connections};
+use super::connections::{Charge, Seat};
 use super::gate::Refusal;
 use super::limits::told;
 use http_body_util::BodyExt;
@@ -13,12 +13,8 @@ use tokio::time::{Instant, timeout_at};
 //# A request whose head or body is too large MUST be refused, and the server MUST go on.
 // Of the head it is hyper that says so.
 /// Collects a body. What has arrived counts as pending.
-pub(crate) async fn collect(
-    mut body: Incoming,
-    connections: &Connections,
-    charge: &mut Charge<'_>,
-) -> Result<Bytes, Refusal> {
-    let limits = connections.limits();
+pub(crate) async fn collect(mut body: Incoming, seat: &Seat, charge: &mut Charge<'_>) -> Result<Bytes, Refusal> {
+    let limits = seat.connections().limits();
     let end = Instant::now() + limits.body_time;
     let (mut first, mut more) = (Bytes::new(), Vec::new());
     loop {
@@ -41,7 +37,7 @@ pub(crate) async fn collect(
             return Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, why));
         }
         charge.add(data.len());
-        if connections.is_full() {
+        if !seat.connections().relieve() {
             return Err(Refusal::full());
         }
         if first.is_empty() {
@@ -50,6 +46,7 @@ pub(crate) async fn collect(
             more.extend_from_slice(&data);
         }
     }
+    seat.activity.has_arrived();
     if more.is_empty() {
         return Ok(first);
     }

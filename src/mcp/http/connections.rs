@@ -5,6 +5,7 @@ use super::ConnectionLimits;
 use super::activity::{Activity, Ending};
 use super::head_scan::Heads;
 use arc_swap::ArcSwap;
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -17,6 +18,10 @@ pub(crate) struct Connections {
     open: Mutex<Open>,
     /// Bytes of bodies and answers that wait.
     pending: AtomicUsize,
+    /// Of these, bytes of connections that are being closed.
+    leaving: AtomicUsize,
+    /// Bytes of what calls said and clients did not hear yet.
+    said: Arc<AtomicUsize>,
     /// One came, or the last one is gone.
     changed: Notify,
 }
@@ -26,6 +31,8 @@ struct Open {
     next: u64,
     /// Those that may go on.
     counted: HashMap<u64, Arc<Activity>>,
+    /// Those that are closed so that others have room, and the bytes that this frees.
+    leaving: HashMap<u64, usize>,
     /// How many are not over yet: those, and others that are being closed.
     seats: usize,
 }
@@ -40,16 +47,18 @@ pub(crate) struct Seat {
 
 /// Bytes that are counted as long as this is kept.
 pub(crate) struct Charge<'a> {
-    connections: &'a Connections,
+    seat: &'a Seat,
     bytes: usize,
 }
 
 impl Connections {
-    pub(crate) fn new(limits: ConnectionLimits) -> Arc<Self> {
+    pub(crate) fn new(limits: ConnectionLimits, said: Arc<AtomicUsize>) -> Arc<Self> {
         Arc::new(Self {
             limits: ArcSwap::from_pointee(limits),
             open: Mutex::default(),
             pending: AtomicUsize::new(0),
+            leaving: AtomicUsize::new(0),
+            said,
             changed: Notify::new(),
         })
     }
@@ -108,6 +117,13 @@ impl Connections {
             }
             None => true,
         });
+        self.relieve();
+    }
+
+    /// How many are not over, and the bytes that are counted.
+    pub(crate) fn counts(&self) -> (usize, usize) {
+        let bytes = self.pending.load(Relaxed) + self.leaving.load(Relaxed) + self.said.load(Relaxed);
+        (self.open().seats, bytes)
     }
 
     /// Waits until there is something to look at.
@@ -137,12 +153,37 @@ impl Connections {
     //# While too many bytes wait, in bodies and in answers that clients do not take, a request MUST be refused with status 503.
     /// Whether no more may wait.
     pub(crate) fn is_full(&self) -> bool {
-        self.pending.load(Relaxed) > self.limits.load().pending_bytes
+        let waiting = self.pending.load(Relaxed).saturating_add(self.said.load(Relaxed));
+        waiting.saturating_sub(self.leaving.load(Relaxed)) > self.limits.load().pending_bytes
     }
 
-    /// Bytes that nothing is counted for yet.
-    pub(crate) fn charge(&self) -> Charge<'_> {
-        Charge { connections: self, bytes: 0 }
+    //= docs/spec.md#http
+    //# While too many bytes wait, the connections that take or send theirs most slowly MUST be closed.
+    /// Makes room while too many bytes wait: those that have had their time go, the slowest first, and of those the
+    /// one for which most waits. Whether there is room.
+    pub(crate) fn relieve(&self) -> bool {
+        if !self.is_full() {
+            return true;
+        }
+        let mut open = self.open();
+        let speeds = open
+            .counted
+            .iter()
+            .filter_map(|(number, activity)| Some((activity.speed()?, Reverse(activity.burden()), *number)));
+        let mut slowest: Vec<(u64, Reverse<usize>, u64)> = speeds.collect();
+        slowest.sort_unstable();
+        for (_, _, number) in slowest {
+            if !self.is_full() {
+                return true;
+            }
+            if let Some(activity) = open.counted.remove(&number) {
+                let freed = activity.burden();
+                open.leaving.insert(number, freed);
+                self.leaving.fetch_add(freed, Relaxed);
+                activity.end(Ending::Unread);
+            }
+        }
+        !self.is_full()
     }
 }
 
@@ -196,18 +237,21 @@ impl Seat {
         self.activity.has_answered();
     }
 
+    /// Bytes that nothing is counted for yet.
+    pub(crate) fn charge(&self) -> Charge<'_> {
+        Charge { seat: self, bytes: 0 }
+    }
+
     /// Bytes of an answer are on their way.
     pub(crate) fn owes(&self, bytes: usize) {
-        self.activity.owed.fetch_add(bytes, Relaxed);
+        self.activity.owes(bytes);
         self.connections.pending.fetch_add(bytes, Relaxed);
     }
 
     /// Bytes were taken, with what stands around them.
     pub(crate) fn pays(&self, bytes: usize) {
-        self.activity.writes();
-        let paid = bytes.min(self.activity.owed.load(Relaxed));
+        let paid = self.activity.writes(bytes);
         if paid > 0 {
-            self.activity.owed.fetch_sub(paid, Relaxed);
             self.connections.pending.fetch_sub(paid, Relaxed);
         }
     }
@@ -215,10 +259,13 @@ impl Seat {
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        let owed = self.activity.owed.load(Relaxed);
+        let owed = self.activity.owed();
         self.connections.pending.fetch_sub(owed, Relaxed);
         let mut open = self.connections.open();
         open.counted.remove(&self.number);
+        if let Some(freed) = open.leaving.remove(&self.number) {
+            self.connections.leaving.fetch_sub(freed, Relaxed);
+        }
         open.seats -= 1;
         if open.seats == 0 {
             drop(open);
@@ -230,12 +277,14 @@ impl Drop for Seat {
 impl Charge<'_> {
     pub(crate) fn add(&mut self, bytes: usize) {
         self.bytes += bytes;
-        self.connections.pending.fetch_add(bytes, Relaxed);
+        self.seat.activity.arrives(bytes);
+        self.seat.connections.pending.fetch_add(bytes, Relaxed);
     }
 }
 
 impl Drop for Charge<'_> {
     fn drop(&mut self) {
-        self.connections.pending.fetch_sub(self.bytes, Relaxed);
+        self.seat.activity.has_arrived();
+        self.seat.connections.pending.fetch_sub(self.bytes, Relaxed);
     }
 }

@@ -1,6 +1,7 @@
 //! The body of an answer, whose bytes count as pending until the client has taken them.
 
 use super::connections::Seat;
+use super::sessions::Answered;
 use http_body_util::combinators::BoxBody;
 use hyper::body::{Body, Bytes, Frame, SizeHint};
 use std::convert::Infallible;
@@ -12,11 +13,13 @@ use std::task::{Context, Poll};
 pub(crate) struct Counted {
     body: BoxBody<Bytes, Infallible>,
     seat: Arc<Seat>,
+    /// The request of a session that it answers.
+    _answered: Option<Arc<Answered>>,
 }
 
 impl Counted {
-    pub(crate) fn new(body: BoxBody<Bytes, Infallible>, seat: Arc<Seat>) -> Self {
-        Self { body, seat }
+    pub(crate) fn new(body: BoxBody<Bytes, Infallible>, seat: Arc<Seat>, answered: Option<Arc<Answered>>) -> Self {
+        Self { body, seat, _answered: answered }
     }
 }
 

@@ -1,7 +1,9 @@
-//! Looks at the bytes of a head for what the HTTP library lets pass or mends: a line that ends without CR, and a body
-//! whose length is said twice. Where a head ends its body begins, and behind that the next head, so that requests which
-//! are sent ahead of their answers are looked at like any others.
+//! Looks at the bytes of a head for what the HTTP library lets pass or mends: a line that ends without CR, a body whose
+//! length is said twice or is coded in a way of its own, a target with a fragment, a head that is too long. Where a head
+//! ends its body begins, and behind that the next head, so that requests which are sent ahead of their answers are looked at
+//! like any others.
 
+use hyper::StatusCode;
 use std::collections::VecDeque;
 
 /// So much of a line is kept: a field with a length fits, with some space around it.
@@ -9,8 +11,24 @@ const LINE: usize = 64;
 const LENGTH: &[u8] = b"content-length:";
 const ENCODING: &[u8] = b"transfer-encoding:";
 
+/// Bytes of a head, at most.
+pub(crate) const HEAD: usize = 64 << 10;
+
+/// What is wrong with a head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct HeadFault {
+    pub(crate) status: StatusCode,
+    pub(crate) text: &'static str,
+}
+
+impl HeadFault {
+    const fn bad(text: &'static str) -> Self {
+        Self { status: StatusCode::BAD_REQUEST, text }
+    }
+}
+
 /// What is said of a head behind which nothing may be read, if there is another one all the same.
-const BEHIND: &str = "a request behind one that ends the connection";
+const BEHIND: HeadFault = HeadFault::bad("a request behind one that ends the connection");
 
 /// The state of a head that arrives in pieces.
 #[derive(Debug)]
@@ -23,6 +41,12 @@ struct HeadScan {
     lines: usize,
     lengths: usize,
     encodings: usize,
+    /// A coding of the body that is not the one that every reader knows.
+    odd_coding: bool,
+    /// The target has a part that clients keep for themselves.
+    fragment: bool,
+    /// Bytes of the head so far.
+    size: usize,
     /// Bytes of the body; nothing if the field that says so is no number.
     body: Option<u64>,
     bare_newline: bool,
@@ -37,7 +61,7 @@ pub(crate) struct Heads {
     /// Bytes of a body that come before the next head.
     body: u64,
     /// Heads that were read to their end and not asked for yet, with what is wrong with them.
-    read: VecDeque<Option<&'static str>>,
+    read: VecDeque<Option<HeadFault>>,
     /// The connection ends with the last head that was read.
     is_last: bool,
 }
@@ -62,7 +86,7 @@ impl Heads {
     }
 
     /// What is wrong with the next head.
-    pub(crate) fn fault(&mut self) -> Option<&'static str> {
+    pub(crate) fn fault(&mut self) -> Option<HeadFault> {
         // A head that the HTTP library has read and this has not is one that both read otherwise.
         self.read.pop_front().unwrap_or(Some(BEHIND))
     }
@@ -77,6 +101,9 @@ impl Default for HeadScan {
             lines: 0,
             lengths: 0,
             encodings: 0,
+            odd_coding: false,
+            fragment: false,
+            size: 0,
             body: Some(0),
             bare_newline: false,
             ended: false,
@@ -94,6 +121,7 @@ impl HeadScan {
             for (place, byte) in self.start.iter_mut().skip(self.length).zip(piece) {
                 *place = byte.to_ascii_lowercase();
             }
+            self.fragment |= self.lines == 0 && piece.contains(&b'#');
             self.length += piece.len();
             self.last = piece.last().copied().unwrap_or(self.last);
             rest = &rest[piece.len()..];
@@ -102,7 +130,9 @@ impl HeadScan {
                 self.end_line();
             }
         }
-        bytes.len() - rest.len()
+        let taken = bytes.len() - rest.len();
+        self.size = self.size.saturating_add(taken);
+        taken
     }
 
     fn end_line(&mut self) {
@@ -117,20 +147,35 @@ impl HeadScan {
             self.lengths += 1;
             self.body = if self.length > LINE { None } else { number(value) };
         }
-        self.encodings += usize::from(line.starts_with(ENCODING));
+        if let Some(value) = line.strip_prefix(ENCODING) {
+            self.encodings += 1;
+            self.odd_coding |= self.length > LINE || value.trim_ascii() != b"chunked";
+        }
         (self.length, self.last) = (0, 0);
     }
 
     /// What is wrong with the head, if it was read to its end.
-    fn fault(&self) -> Option<&'static str> {
-        match self {
+    fn fault(&self) -> Option<HeadFault> {
+        //= docs/spec.md#http
+        //# A request whose head or body is too large MUST be refused, and the server MUST go on.
+        // The HTTP library lets some more pass than it is told to.
+        if self.size > HEAD {
+            let text = "Request Header Fields Too Large: a head has at most 65536 bytes";
+            return Some(HeadFault { status: StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, text });
+        }
+        let text = match self {
             Self { bare_newline: true, .. } => Some("a line of the head ends without CR"),
+            Self { fragment: true, .. } => Some("a fragment in the request target"),
             Self { lengths: 2.., .. } => Some("two Content-Length fields"),
             Self { encodings: 2.., .. } => Some("two Transfer-Encoding fields"),
             Self { lengths: 1, encodings: 1, .. } => Some("both Content-Length and Transfer-Encoding"),
+            //= docs/spec.md#http
+            //# A body in another transfer coding than `chunked` alone MUST be refused with status 400.
+            Self { odd_coding: true, .. } => Some("a transfer coding other than `chunked` alone"),
             Self { body: None, .. } => Some("the field Content-Length is no plain number"),
             _ => None,
-        }
+        };
+        text.map(HeadFault::bad)
     }
 }
 
@@ -149,14 +194,14 @@ mod tests {
         let mut scan = HeadScan::default();
         scan.feed(head.as_bytes());
         assert!(scan.ended, "{head:?}");
-        scan.fault()
+        scan.fault().map(|fault| fault.text)
     }
 
     /// What is wrong with each head of a connection.
     fn faults(bytes: &[u8], pieces: usize) -> Vec<Option<&'static str>> {
         let mut heads = Heads::default();
         bytes.chunks(pieces).for_each(|piece| heads.feed(piece));
-        heads.read.into()
+        heads.read.into_iter().map(|fault| fault.map(|fault| fault.text)).collect()
     }
 
     #[test]
@@ -189,6 +234,35 @@ mod tests {
             let head = format!("POST / HTTP/1.1\r\nContent-Length: {wrong}\r\n\r\n");
             assert_eq!(fault(&head), Some("the field Content-Length is no plain number"), "{wrong}");
         }
+    }
+
+    //= docs/spec.md#http
+    //= type=test
+    //# A body in another transfer coding than `chunked` alone MUST be refused with status 400.
+    #[test]
+    fn a_coding_is_the_one_that_everybody_knows() {
+        let with = |coding: &str| fault(&format!("POST / HTTP/1.1\r\nTransfer-Encoding: {coding}\r\n\r\n"));
+        for known in ["chunked", "CHUNKED", "\tchunked  "] {
+            assert_eq!(with(known), None, "{known}");
+        }
+        let long = format!("{}chunked", " ".repeat(100));
+        for odd in ["gzip, chunked", "chunked, chunked", "identity", "", "xchunked", "chunked;a=b", ",chunked", &long] {
+            assert_eq!(with(odd), Some("a transfer coding other than `chunked` alone"), "{odd}");
+        }
+    }
+
+    #[test]
+    fn a_target_has_no_fragment_and_a_head_has_an_end() {
+        assert_eq!(fault("POST /mcp#a HTTP/1.1\r\n\r\n"), Some("a fragment in the request target"));
+        assert_eq!(
+            fault(&format!("POST /{}#a HTTP/1.1\r\n\r\n", "x".repeat(200))),
+            Some("a fragment in the request target")
+        );
+        assert_eq!(fault("POST /mcp HTTP/1.1\r\nX: #\r\n\r\n"), None);
+        let of = |bytes: usize| format!("GET / HTTP/1.1\r\nX: {}\r\n\r\n", "x".repeat(bytes - 23));
+        assert_eq!((of(HEAD).len(), fault(&of(HEAD))), (HEAD, None));
+        let told = fault(&of(HEAD + 1));
+        assert!(told.is_some_and(|told| told.contains(&HEAD.to_string())), "{told:?}");
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub struct ConnectionLimits {
     pub idle_time: Duration,
     /// Bytes of bodies that are arriving and of answers that clients have not taken yet, of all connections together.
     pub pending_bytes: usize,
+    /// Sessions, of the revisions that have them.
+    pub sessions: usize,
 }
 
 impl Default for ConnectionLimits {
@@ -40,6 +42,7 @@ impl Default for ConnectionLimits {
             write_time: Duration::from_secs(20),
             idle_time: Duration::from_secs(75),
             pending_bytes: 256 << 20,
+            sessions: 1_000,
         }
     }
 }
@@ -49,7 +52,7 @@ impl ConnectionLimits {
     pub(crate) fn look(&self) -> Duration {
         let times = [self.unproven_time, self.head_time, self.write_time, self.idle_time];
         let least = times.into_iter().min().unwrap_or_default();
-        (least / 4).clamp(Duration::from_millis(10), Duration::from_secs(1))
+        (least / 4).clamp(Duration::from_millis(10), Duration::from_millis(250))
     }
 
     /// The same with so many connections at most, of both kinds together.

@@ -1,8 +1,9 @@
 //! The socket: connections are taken, carried, and brought to their end.
 
-use super::activity::Ending;
+use super::activity::{Ending, HALF_CLOSED};
 use super::answering::Door;
 use super::connections::{Connections, Seat};
+use super::head_scan::HEAD;
 use super::limits::told;
 use super::watched::Watched;
 use super::{ConnectionLimits, Ends, Host};
@@ -21,8 +22,6 @@ use tokio_util::sync::CancellationToken;
 
 /// How long answers may take to be sent at the end.
 const SENDING: Duration = Duration::from_millis(300);
-/// Bytes of a head, at most.
-const HEAD: usize = 64 << 10;
 /// Bytes that the system holds of what is sent on a connection: by itself it takes megabytes, which nobody counts.
 const SENT: usize = 256 << 10;
 /// Descriptors that are kept for files and programs.
@@ -53,7 +52,7 @@ impl Listener {
         let address = socket.local_addr()?;
         host.service.listens(&address.ip().to_string(), address.port());
         tracing::info!("serving http://{address}{}", super::PATH);
-        let connections = Connections::new(affordable(limits));
+        let connections = Connections::new(affordable(limits), Arc::clone(&host.said));
         Ok(Self { socket, ends, streams, connections, closing: CancellationToken::new() })
     }
 
@@ -118,6 +117,12 @@ impl Listener {
         let _ = timeout(SENDING, connections.none()).await;
         streams.cancel();
         let _ = timeout(SENDING, connections.none()).await;
+        // Anything but nothing was cut off now, or is counted wrongly.
+        let (open, bytes) = connections.counts();
+        let (calls, tasks) = (host.turns(), host.tasks.running());
+        tracing::info!(
+            "at the end there are {open} connections, {bytes} bytes that wait, {calls} calls, {tasks} tasks"
+        );
     }
 }
 
@@ -176,12 +181,39 @@ async fn carry(stream: TcpStream, seat: Arc<Seat>, door: Arc<Door>, closing: Can
     if own.activity.is_blocked() {
         watched.forget();
     }
-    if ending == Ending::SlowHead {
-        let limits = own.connections().limits();
-        let time = if own.activity.is_proven() { limits.head_time } else { limits.head_time.min(limits.unproven_time) };
-        let text = format!("Request Timeout: the head did not arrive in {}", told(time));
-        let head = "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8";
+    if let Some((status, text)) = last_word(ending, &own) {
+        let head = format!("HTTP/1.1 {status}\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8");
         watched.tell(&format!("{head}\r\nContent-Length: {}\r\n\r\n{text}", text.len()));
+    }
+}
+
+/// What a client is told whose connection is closed before its request is answered.
+fn last_word(ending: Ending, seat: &Seat) -> Option<(&'static str, String)> {
+    let (limits, is_proven) = (seat.connections().limits(), seat.activity.is_proven());
+    match ending {
+        Ending::SlowHead => {
+            let time = if is_proven { limits.head_time } else { limits.head_time.min(limits.unproven_time) };
+            let text = format!("Request Timeout: the head did not arrive in {}", told(time));
+            Some(("408 Request Timeout", text))
+        }
+        //= docs/spec.md#http
+        //# A request that is given up because too many connections are open, or too many bytes wait, MUST be answered with status 503 if nothing of its answer was sent.
+        Ending::Crowded | Ending::Unread if is_proven && seat.activity.awaits_answer() => {
+            let why = match ending {
+                Ending::Crowded => {
+                    "too many connections are open, and this one is the oldest: its request was given up"
+                }
+                _ => "too many bytes wait, and this body arrives too slowly",
+            };
+            let text = format!("Service Unavailable: {why}; send it again later");
+            Some(("503 Service Unavailable\r\nRetry-After: 1", text))
+        }
+        Ending::Gone if seat.activity.awaits_answer() => {
+            let text =
+                format!("Request Timeout: its sender closed its side, and {} were not enough", told(HALF_CLOSED));
+            Some(("408 Request Timeout", text))
+        }
+        _ => None,
     }
 }
 

@@ -40,7 +40,8 @@ impl Straight {
     ) -> Result<(StatusCode, ServerJsonRpcMessage), Checked<'a>> {
         let Some(Plain { id, params, meta }) = self.plain(&mut checked) else { return Err(checked) };
         let gone = CancellationToken::new();
-        let sender = Sender { meta: &meta, peer: None, gone: &gone, headers: Some(checked.headers()) };
+        let sender =
+            Sender { meta: &meta, peer: None, gone: &gone, headers: Some(checked.headers()), place: checked.place() };
         Ok(match self.connection.call(params, sender, Revision::Stateless).await {
             Ok(response) => (StatusCode::OK, ServerJsonRpcMessage::response(ServerResult::from(response), id)),
             Err(error) => (status_of(error.code), ServerJsonRpcMessage::error(error, Some(id))),

@@ -5,7 +5,7 @@ use super::connections::Seat;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
@@ -14,11 +14,13 @@ use tokio::net::TcpStream;
 pub(crate) struct Watched {
     stream: TcpStream,
     seat: Arc<Seat>,
+    /// Who reads, and was not told yet that its client has closed its side.
+    reader: Option<Waker>,
 }
 
 impl Watched {
     pub(crate) fn new(stream: TcpStream, seat: Arc<Seat>) -> Self {
-        Self { stream, seat }
+        Self { stream, seat, reader: None }
     }
 
     /// Says one last thing, as far as it can be said at once.
@@ -35,10 +37,15 @@ impl Watched {
         }
     }
 
-    fn wrote(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+    fn wrote(&mut self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         match &written {
             Poll::Pending => self.seat.activity.waits_to_write(),
-            Poll::Ready(Ok(bytes)) => self.seat.pays(*bytes),
+            Poll::Ready(Ok(bytes)) => {
+                self.seat.pays(*bytes);
+                if let Some(reader) = self.reader.take() {
+                    reader.wake();
+                }
+            }
             Poll::Ready(Err(_)) => {}
         }
         written
@@ -54,6 +61,12 @@ impl AsyncRead for Watched {
         let before = buffer.filled().len();
         let polled = Pin::new(&mut self.stream).poll_read(context, buffer);
         let read = &buffer.filled()[before..];
+        let is_over = matches!(polled, Poll::Ready(Ok(()))) && read.is_empty() && buffer.remaining() > 0;
+        // To the HTTP library it would be the end of the connection, whatever is still to be answered.
+        if is_over && self.seat.activity.hangs_up() {
+            self.reader = Some(context.waker().clone());
+            return Poll::Pending;
+        }
         if !read.is_empty() {
             self.seat.reads(read);
         }

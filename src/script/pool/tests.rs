@@ -25,6 +25,11 @@ impl Stuck {
 
     /// The same, which does something when it is let go.
     fn doing(pool: &Pool, name: &str, ms: u64, then: impl FnOnce() + Send + 'static) -> Self {
+        Self::of(Party::default(), pool, name, ms, then)
+    }
+
+    /// The same, of a client.
+    fn of(party: Party, pool: &Pool, name: &str, ms: u64, then: impl FnOnce() + Send + 'static) -> Self {
         let ((free, freed), (done, answers)) = (channel(), channel());
         let cancel = Cancel::default();
         let own = cancel.clone();
@@ -35,7 +40,7 @@ impl Stuck {
             then();
             7
         };
-        pool.call(name.to_owned(), cancel.clone(), job, move |result| drop(done.send(result)));
+        pool.call(name.to_owned(), party, cancel.clone(), job, move |result| drop(done.send(result)));
         Self { free, cancel, answers }
     }
 
@@ -118,7 +123,7 @@ fn what_a_call_does_after_its_answer_reaches_nobody() {
         ];
         told.send(outcomes).expect("someone waits");
     };
-    pool.call("late".to_owned(), Cancel::default(), job, move |result| drop(done.send(result)));
+    pool.call("late".to_owned(), Party::default(), Cancel::default(), job, move |result| drop(done.send(result)));
     is_ready.recv().expect("it begins");
     assert!(answers.recv_timeout(SOON).expect("it is answered").is_err());
     drop(free);
@@ -135,7 +140,7 @@ fn when_all_threads_are_held_calls_are_told_and_somebody_may_end_the_process() {
     let pool = Pool::new();
     let most = pool.threads() * 2 + 4_usize.saturating_sub(pool.threads());
     let calls: Vec<_> = (0..most).map(|_| Stuck::begin(&pool, "late", 20)).collect();
-    let queued = Stuck::begin(&pool, "queued", 3_600_000);
+    let queued = Stuck::begin(&pool, "late", 3_600_000);
     for call in &calls {
         assert!(call.answer().is_err());
     }
@@ -167,7 +172,7 @@ fn busy_threads_do_not_hold_up_others() {
     let busy: Vec<_> = (0..pool.threads()).map(|_| Stuck::begin(&pool, "busy", 3_600_000)).collect();
     for _ in 0..5 {
         let (done, answers) = channel();
-        pool.call("quick".to_owned(), Cancel::default(), || 7, move |result| drop(done.send(result)));
+        pool.call("quick".to_owned(), Party::default(), Cancel::default(), || 7, move |result| drop(done.send(result)));
         assert_eq!(answers.recv_timeout(SOON).expect("it is answered"), Ok(7));
     }
     for call in &busy {
@@ -177,13 +182,49 @@ fn busy_threads_do_not_hold_up_others() {
     }
 }
 
+//= docs/spec.md#calls
+//= type=test
+//# Threads MUST be kept for a call whose tool, whose client or whose address has none at work.
+#[test]
+fn a_crowd_of_calls_does_not_hold_up_another_client_nor_another_tool() {
+    let pool = Pool::new();
+    let party = |place: u64, client: u64| Party { place, client };
+    let most = pool.crew.room().most;
+    let (began, begins) = channel();
+    let crowd: Vec<_> = (0..most + 40)
+        .map(|_| {
+            let began = began.clone();
+            let (free, freed) = channel::<()>();
+            let job = move || {
+                let _ = began.send(());
+                let _ = freed.recv();
+            };
+            pool.call("slow".to_owned(), party(1, 1), Cancel::default(), job, |_| {});
+            free
+        })
+        .collect();
+    (0..most).for_each(|_| begins.recv_timeout(SOON).expect("as many begin as may"));
+    for (place, client, name) in [(1, 2, "slow"), (1, 1, "quick"), (2, 1, "slow")] {
+        for _ in 0..3 {
+            let other = Stuck::of(party(place, client), &pool, name, 3_600_000, || {});
+            other.free.send(()).expect("it waits");
+            assert_eq!(other.answer(), Ok(7), "{name} of {client} at {place}: none of the crowd has ended");
+        }
+    }
+    assert!(begins.try_recv().is_err(), "no more of the crowd are at work than before");
+    drop(crowd);
+    (0..40).for_each(|_| begins.recv_timeout(SOON).expect("the others have their turn"));
+    until("nothing is left", || pool.crew.queue().is_at_rest());
+    until("no thread is left", || pool.crew.working.load(Ordering::Acquire) <= pool.crew.wanted);
+}
+
 #[test]
 fn a_call_that_is_cancelled_in_the_queue_is_answered_and_never_runs() {
     let pool = Pool::new();
     let most = pool.threads() * 2 + 4_usize.saturating_sub(pool.threads());
     let busy: Vec<_> = (0..most).map(|_| Stuck::begin(&pool, "busy", 3_600_000)).collect();
     let (ran, runs) = channel::<()>();
-    let queued = Stuck::doing(&pool, "queued", 3_600_000, move || {
+    let queued = Stuck::doing(&pool, "busy", 3_600_000, move || {
         let _ = ran.send(());
     });
     queued.cancel.cancel();
@@ -205,7 +246,7 @@ fn a_call_that_is_writing_answers_by_itself() {
             Ok(7)
         })
     };
-    pool.call("writing".to_owned(), Cancel::default(), job, move |result| drop(done.send(result)));
+    pool.call("writing".to_owned(), Party::default(), Cancel::default(), job, move |result| drop(done.send(result)));
     assert_eq!(answers.recv_timeout(SOON).expect("it is answered"), Ok(Ok(7)));
 }
 
@@ -231,7 +272,7 @@ fn a_call_that_waits_for_something_is_not_answered_in_its_place() {
         let _watched = watch_over(&guard);
         aside(|| thread::sleep(Duration::from_millis(800)))
     };
-    pool.call("waiting".to_owned(), Cancel::default(), job, move |result| drop(done.send(result)));
+    pool.call("waiting".to_owned(), Party::default(), Cancel::default(), job, move |result| drop(done.send(result)));
     assert_eq!(answers.recv_timeout(SOON).expect("it is answered"), Ok(Ok(())));
 }
 
@@ -274,7 +315,7 @@ fn threads_that_wait_are_replaced_and_leave_none_behind() {
     }
     let counts = pool.run(|| {
         let crew = CREW.with(|crew| crew.borrow().clone()).expect("a thread of the pool");
-        (crew.waiting.load(Ordering::Acquire), crew.wanted)
+        (crew.queue().is_waited_in(), crew.wanted)
     });
-    assert_eq!(counts, Ok((0, pool.threads())));
+    assert_eq!(counts, Ok((false, pool.threads())));
 }

@@ -1,6 +1,7 @@
 //! Looks after the threads of a pool: answers in place of calls that do not end when they should, starts threads in place
 //! of those that such calls hold, and of those that are busy while others wait.
 
+use super::queue::Room;
 use super::{Crew, Errand, start};
 use crate::diagnostic::{Code, Diagnostic};
 use std::collections::BTreeMap;
@@ -163,6 +164,11 @@ impl Crew {
         self.wanted + self.wanted.max(SPARES)
     }
 
+    /// The same, and the threads beside them that are kept for those who have none.
+    pub(super) fn room(&self) -> Room {
+        Room { most: self.most(), spares: self.wanted.max(SPARES) }
+    }
+
     pub(super) fn may_start(&self) -> bool {
         self.working.load(Ordering::Acquire) < self.most()
     }
@@ -201,13 +207,15 @@ fn run(crew: &Weak<Crew>) {
             idle_since = now;
         }
         crew.watchdog.mind_the_stuck(&crew, now);
-        let waits = crew.queue().jobs.front().is_some_and(|(since, _)| now.duration_since(*since) >= PATIENCE);
+        let lacks = crew.queue().lacks(now, PATIENCE, crew.room());
         //= docs/spec.md#calls
         //# A call that keeps a thread busy MUST NOT keep another from beginning, as long as there are threads to start.
-        if waits && crew.may_start() {
-            start(&crew);
+        for _ in 0..lacks {
+            if !start(&crew) {
+                break;
+            }
         }
-        let is_pressed = !crew.queue().jobs.is_empty();
+        let is_pressed = crew.queue().len() > 0;
         crew.watchdog.pressed.store(is_pressed, Ordering::Release);
         crew.watchdog.pause(idle_since);
     }

@@ -208,7 +208,9 @@ fn a_script_that_goes_on_after_its_answer_reaches_nothing() {
         let result = running.run("a.rhai", "main", Vec::new(), own, guard);
         let _ = ended.send(result.err().map(|fault| fault.message));
     };
-    pool.call("spin".to_owned(), Cancel::default(), job, move |result| drop(answered.send(result)));
+    pool.call("spin".to_owned(), crate::script::Party::default(), Cancel::default(), job, move |result| {
+        drop(answered.send(result))
+    });
     let fault = answers.recv().expect("it is answered").expect_err("in its place");
     assert_eq!((fault.code, fault.message.as_str()), (Code::LIMIT, "the call took longer than 20 ms"));
     assert!(ends.try_recv().is_err(), "its thread works on");

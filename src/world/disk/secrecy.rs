@@ -148,7 +148,31 @@ pub fn read_secret(what: &str, file: SecretFile<'_>) -> Result<Option<String>> {
         let why = if open & 0o044 != 0 { "is readable by others" } else { "can be changed by others" };
         return Err(fault(why).help(format!("chmod 600 {path}")));
     }
+    if metadata.nlink() > 1 {
+        let help = format!("make one that has no other: `cp {path} NEW && rm {path}`");
+        return Err(fault("has a second name, which may lie where scripts read").help(help));
+    }
     one_line(opened).map(Some).map_err(|why| fault(&why))
+}
+
+//= docs/spec.md#secrets
+//# A file with a secret that lies in a folder that packs may be granted MUST be refused.
+/// Checks that a file with a secret lies in none of these folders, whatever the names are by which they are reached.
+///
+/// # Errors
+/// It does, or it cannot be known.
+pub fn check_secret_place(what: &str, file: &str, folders: &[String]) -> Result<()> {
+    let fault = |why: String| Diagnostic::new(Code("usage"), format!("{what} file {file} {why}"));
+    let unknown = |error: io::Error| fault(format!("cannot be looked at: {}", reason(&error)));
+    let real = std::fs::canonicalize(file).map_err(unknown)?;
+    let identity = |path: &std::path::Path| path.metadata().map(|metadata| (metadata.dev(), metadata.ino())).ok();
+    let within: Vec<_> = real.ancestors().skip(1).filter_map(identity).collect();
+    let found = folders.iter().find(|folder| identity(folder.as_ref()).is_some_and(|folder| within.contains(&folder)));
+    match found {
+        None => Ok(()),
+        Some(folder) => Err(fault(format!("lies in `{folder}`, where packs may be granted to read"))
+            .help("move it out of the workspace, for example to ~/.config/toolsd")),
+    }
 }
 
 /// The secret that a descriptor gives until its end. The descriptor is closed: no program that is started later has it.

@@ -6,7 +6,8 @@ use super::refusal::{Refusal, quoted};
 use super::{Gate, PATH};
 use crate::mcp::http::arrival;
 use crate::mcp::http::connections::{Charge, Seat};
-use crate::mcp::{error_message, id_of, read_json};
+use crate::mcp::http::head_scan::HeadFault;
+use crate::mcp::{Place, error_message, id_of, read_json};
 use crate::value::Json;
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
@@ -45,11 +46,14 @@ pub(crate) struct Checked<'a> {
 
 impl Gate {
     /// Checks who is asked and from where, before anything is said.
-    pub(crate) fn reach(&self, parts: Parts, fault: Option<&'static str>) -> Result<Reached, Refusal> {
+    pub(crate) fn reach(&self, parts: Parts, fault: Option<HeadFault>) -> Result<Reached, Refusal> {
         //= docs/spec.md#http
         //# A request whose head can be read in two ways MUST be refused with status 400.
         if let Some(fault) = fault {
-            return Err(Refusal::bad(fault));
+            return Err(match fault.status {
+                StatusCode::BAD_REQUEST => Refusal::bad(fault.text),
+                status => Refusal::new(status, fault.text),
+            });
         }
         for name in SINGLE {
             one(&parts.headers, &name)?;
@@ -107,6 +111,11 @@ impl Entered {
         self.parts.method == Method::POST
     }
 
+    /// Whether it ends a session.
+    pub(crate) fn is_delete(&self) -> bool {
+        self.parts.method == Method::DELETE
+    }
+
     /// A request without a message: its body is not read.
     pub(crate) fn bodiless(self) -> Request<Full<Bytes>> {
         Request::from_parts(self.parts, Full::default())
@@ -115,8 +124,8 @@ impl Entered {
     /// Reads the body and its message, once.
     pub(crate) async fn receive<'a>(self, body: Incoming, seat: &'a Seat) -> Result<Checked<'a>, Refusal> {
         check_kind(&self.parts.headers)?;
-        let mut charge = seat.connections().charge();
-        let body = arrival::collect(body, seat.connections(), &mut charge).await?;
+        let mut charge = seat.charge();
+        let body = arrival::collect(body, seat, &mut charge).await?;
         //= docs/spec.md#http
         //# A body that is no message MUST be answered with status 400 and an error of the protocol.
         let message = read_json(&body).map_err(|unreadable| {
@@ -128,6 +137,11 @@ impl Entered {
 }
 
 impl Checked<'_> {
+    /// Where it came from.
+    pub(crate) fn place(&self) -> Option<Place> {
+        self.parts.extensions.get().copied()
+    }
+
     pub(crate) fn headers(&self) -> &HeaderMap {
         &self.parts.headers
     }

@@ -1,0 +1,356 @@
+//! What waits for a thread: whose turn is next, and for whom threads are kept free.
+
+use std::collections::{HashMap, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::{Duration, Instant};
+
+pub(super) type Job = Box<dyn FnOnce() + Send>;
+
+/// So many rows are kept although nothing is in them: the next call of the same kind needs no new one.
+const EMPTY: usize = 16;
+/// At most so many threads wait for something at a time.
+pub(super) const WAITING: usize = 256;
+
+/// Who calls: the calls of one take turns with those of others. By default it is the only one there is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Party {
+    /// From where: an address.
+    pub place: u64,
+    /// Which client there.
+    pub client: u64,
+}
+
+/// Who calls for what: the calls of one row are served in the order in which they came.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Whose {
+    party: Party,
+    about: u64,
+}
+
+impl Whose {
+    pub(super) fn new(party: Party, name: &str) -> Self {
+        let mut hasher = DefaultHasher::new();
+        name.hash(&mut hasher);
+        Self { party, about: hasher.finish() }
+    }
+}
+
+/// How many threads there may be.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    /// For any call.
+    pub most: usize,
+    /// Beside these, for a tool of which the client has no call at work.
+    pub spares: usize,
+}
+
+impl Room {
+    /// Threads that may be at work when a call of this rank begins, itself included.
+    fn of(self, rank: Rank) -> usize {
+        //= docs/spec.md#calls
+        //# Threads MUST be kept for a call whose tool, whose client or whose address has none at work.
+        self.most
+            + match rank {
+                Rank { place: 0, .. } => self.spares * 4,
+                Rank { client: 0, .. } => self.spares * 2,
+                Rank { row: 0, .. } => self.spares,
+                _ => 0,
+            }
+    }
+}
+
+/// How many are at work already: of the place, of its client, of the same row. The least is next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    place: usize,
+    client: usize,
+    row: usize,
+}
+
+struct Row {
+    whose: Whose,
+    /// Each since when it waits.
+    jobs: VecDeque<(Instant, Job)>,
+    at_work: usize,
+}
+
+/// What is to be done, and what is being done.
+#[derive(Default)]
+pub(super) struct Queue {
+    rows: Vec<Row>,
+    /// How many jobs are in the rows.
+    jobs: usize,
+    at_work: usize,
+    places: HashMap<u64, usize>,
+    clients: HashMap<Party, usize>,
+    /// The threads that wait for something, by the party whose calls they run.
+    waiting: HashMap<Party, usize>,
+    all_waiting: usize,
+    /// How many threads have nothing to do: while there are none nobody need be woken.
+    pub(super) idle: usize,
+    pub(super) closed: bool,
+}
+
+impl Queue {
+    /// How many jobs wait.
+    pub(super) fn len(&self) -> usize {
+        self.jobs
+    }
+
+    fn row(&mut self, whose: Whose) -> &mut Row {
+        let at = self.rows.iter().position(|row| row.whose == whose).unwrap_or_else(|| {
+            self.rows.push(Row { whose, jobs: VecDeque::new(), at_work: 0 });
+            self.rows.len() - 1
+        });
+        &mut self.rows[at]
+    }
+
+    pub(super) fn put(&mut self, whose: Whose, job: Job) {
+        self.row(whose).jobs.push_back((Instant::now(), job));
+        self.jobs += 1;
+    }
+
+    fn rank(&self, row: &Row) -> Rank {
+        let Whose { party, .. } = row.whose;
+        let place = self.places.get(&party.place).copied().unwrap_or(0);
+        let client = if place == 0 { 0 } else { self.clients.get(&party).copied().unwrap_or(0) };
+        Rank { place, client, row: row.at_work }
+    }
+
+    //= docs/spec.md#calls
+    //# Where calls wait for a thread, the next one MUST be of the address, there of the client, there of the tool, with the fewest at work; of several, the one that came first.
+    /// The next job, if one may begin now.
+    pub(super) fn take(&mut self, room: Room) -> Option<(Whose, Job)> {
+        if self.jobs == 0 {
+            return None;
+        }
+        let fronts = self.rows.iter().enumerate().filter_map(|(at, row)| {
+            let (since, _) = row.jobs.front()?;
+            let rank = self.rank(row);
+            (self.at_work < room.of(rank)).then_some((rank, *since, at))
+        });
+        let (_, _, at) = fronts.min()?;
+        let row = self.rows.get_mut(at)?;
+        let (_, job) = row.jobs.pop_front()?;
+        let whose = row.whose;
+        self.jobs -= 1;
+        self.begin(whose);
+        Some((whose, job))
+    }
+
+    /// A call of these goes to work, again if it waited for something.
+    pub(super) fn begin(&mut self, whose: Whose) {
+        self.row(whose).at_work += 1;
+        self.at_work += 1;
+        *self.places.entry(whose.party.place).or_default() += 1;
+        *self.clients.entry(whose.party).or_default() += 1;
+    }
+
+    /// A call of these is at work no longer.
+    pub(super) fn end(&mut self, whose: Whose) {
+        let kept = self.rows.len() <= EMPTY;
+        if let Some(at) = self.rows.iter().position(|row| row.whose == whose) {
+            self.rows[at].at_work -= 1;
+            if !kept && self.rows[at].at_work == 0 && self.rows[at].jobs.is_empty() {
+                self.rows.swap_remove(at);
+            }
+        }
+        self.at_work -= 1;
+        take_one(&mut self.places, &whose.party.place);
+        take_one(&mut self.clients, &whose.party);
+    }
+
+    /// A call begins to wait for something; `false` if too many do.
+    pub(super) fn leave(&mut self, whose: Whose) -> bool {
+        let own = self.waiting.get(&whose.party).copied().unwrap_or(0);
+        //= docs/spec.md#questions
+        //# The calls of one client that wait for something MUST leave room for those of others.
+        // As many as are left: there is some for the next one, however many clients there are.
+        if own >= WAITING - self.all_waiting {
+            return false;
+        }
+        self.waiting.insert(whose.party, own + 1);
+        self.all_waiting += 1;
+        self.end(whose);
+        true
+    }
+
+    /// A call waits no longer.
+    pub(super) fn come_back(&mut self, whose: Whose) {
+        take_one(&mut self.waiting, &whose.party);
+        self.all_waiting -= 1;
+        self.begin(whose);
+    }
+
+    /// How many threads the calls lack that could begin, and have waited for so long: one for each row.
+    pub(super) fn lacks(&self, now: Instant, patience: Duration, room: Room) -> usize {
+        let mut beginning = 0;
+        for row in &self.rows {
+            let waits = row.jobs.front().is_some_and(|(since, _)| now.duration_since(*since) >= patience);
+            if waits && self.at_work + beginning < room.of(self.rank(row)) {
+                beginning += 1;
+            }
+        }
+        beginning.saturating_sub(self.idle)
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_waited_in(&self) -> bool {
+        self.all_waiting > 0
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_at_rest(&self) -> bool {
+        let counts = [self.jobs, self.at_work, self.all_waiting];
+        counts == [0; 3] && self.places.is_empty() && self.clients.is_empty() && self.waiting.is_empty()
+    }
+}
+
+fn take_one<K: Eq + Hash>(counts: &mut HashMap<K, usize>, key: &K) {
+    if let Some(count) = counts.get_mut(key) {
+        *count -= 1;
+        if *count == 0 {
+            counts.remove(key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn whose(place: u64, client: u64, name: &str) -> Whose {
+        Whose::new(Party { place, client }, name)
+    }
+
+    /// Takes all that may begin.
+    fn take_all(queue: &mut Queue, room: Room) -> Vec<Whose> {
+        std::iter::from_fn(|| queue.take(room).map(|(whose, _)| whose)).collect()
+    }
+
+    //= docs/spec.md#calls
+    //= type=test
+    //# Where calls wait for a thread, the next one MUST be of the address, there of the client, there of the tool, with the fewest at work; of several, the one that came first.
+    #[test]
+    fn calls_are_served_in_turn() {
+        let (many, few, other_tool, elsewhere) =
+            (whose(1, 1, "slow"), whose(1, 2, "slow"), whose(1, 1, "quick"), whose(2, 1, "slow"));
+        let mut queue = Queue::default();
+        for whose in [[many; 6].as_slice(), &[few; 3], &[other_tool; 2], &[elsewhere; 3]].concat() {
+            queue.put(whose, Box::new(|| {}));
+        }
+        let first = take_all(&mut queue, Room { most: 6, spares: 0 });
+        assert_eq!(first, [many, elsewhere, few, elsewhere, other_tool, elsewhere], "each has as many as the others");
+        // One of each ends, in any order: its place goes to whoever has the fewest then.
+        queue.end(elsewhere);
+        assert_eq!(queue.take(Room { most: 6, spares: 0 }).map(|(whose, _)| whose), Some(few));
+        queue.end(many);
+        assert_eq!(queue.take(Room { most: 6, spares: 0 }).map(|(whose, _)| whose), Some(many));
+    }
+
+    //= docs/spec.md#calls
+    //= type=test
+    //# Threads MUST be kept for a call whose tool, whose client or whose address has none at work.
+    #[test]
+    fn who_has_none_at_work_has_a_thread() {
+        let room = Room { most: 2, spares: 1 };
+        let mut queue = Queue::default();
+        let put = |queue: &mut Queue, whose| (0..9).for_each(|_| queue.put(whose, Box::new(|| {})));
+        put(&mut queue, whose(1, 1, "slow"));
+        assert_eq!(take_all(&mut queue, room).len(), 2, "as many as any client may have");
+        for name in ["quick", "third"] {
+            put(&mut queue, whose(1, 1, name));
+        }
+        assert_eq!(take_all(&mut queue, room), [whose(1, 1, "quick")], "one spare for tools");
+        for client in 2..9 {
+            put(&mut queue, whose(1, client, "slow"));
+        }
+        assert_eq!(take_all(&mut queue, room), [whose(1, 2, "slow")], "another for clients");
+        for place in 2..9 {
+            put(&mut queue, whose(place, 1, "slow"));
+        }
+        assert_eq!(take_all(&mut queue, room), [whose(2, 1, "slow"), whose(3, 1, "slow")], "two for addresses");
+    }
+
+    //= docs/spec.md#questions
+    //= type=test
+    //# The calls of one client that wait for something MUST leave room for those of others.
+    #[test]
+    fn those_who_wait_leave_room() {
+        let mut queue = Queue::default();
+        let mut leave_all = |client: u64| {
+            let own = whose(1, client, "asks");
+            (0..)
+                .take_while(|_| {
+                    queue.begin(own);
+                    let left = queue.leave(own);
+                    if !left {
+                        queue.end(own);
+                    }
+                    left
+                })
+                .count()
+        };
+        assert_eq!([leave_all(1), leave_all(2), leave_all(3)], [WAITING / 2, WAITING / 4, WAITING / 8]);
+        for client in [1, 2, 3] {
+            (0..WAITING >> client).for_each(|_| {
+                queue.come_back(whose(1, client, "asks"));
+                queue.end(whose(1, client, "asks"));
+            });
+        }
+        assert!(queue.is_at_rest());
+    }
+
+    proptest! {
+        /// Whatever comes, goes, waits and comes back: threads are used while there is something to do, nobody is passed over
+        /// for ever, and nothing is left at the end.
+        #[test]
+        fn nothing_is_lost_and_nobody_waits_for_ever(
+            steps in prop::collection::vec((0..4_u8, 0..3_u64, 0..3_u64, 0..2_u8), 1..300),
+            (most, spares) in (1..4_usize, 0..3_usize),
+        ) {
+            let room = Room { most, spares };
+            let mut queue = Queue::default();
+            let (mut at_work, mut away, mut put): (Vec<Whose>, Vec<Whose>, usize) = Default::default();
+            let mut taken = 0;
+            for (step, place, client, name) in steps {
+                match step {
+                    0 | 1 => {
+                        queue.put(whose(place, client, if name == 0 { "one" } else { "two" }), Box::new(|| {}));
+                        put += 1;
+                    }
+                    2 if !at_work.is_empty() => queue.end(at_work.swap_remove(client as usize % at_work.len())),
+                    3 if name == 0 && !at_work.is_empty() => {
+                        let own = at_work.swap_remove(client as usize % at_work.len());
+                        prop_assert!(queue.leave(own));
+                        away.push(own);
+                    }
+                    3 if !away.is_empty() => {
+                        let own = away.swap_remove(client as usize % away.len());
+                        queue.come_back(own);
+                        at_work.push(own);
+                    }
+                    _ => {}
+                }
+                let begun = take_all(&mut queue, room);
+                taken += begun.len();
+                at_work.extend(begun);
+                prop_assert!(queue.len() == 0 || at_work.len() >= most, "threads have nothing to do");
+                prop_assert_eq!(queue.len(), put - taken);
+            }
+            away.into_iter().for_each(|own| {
+                queue.come_back(own);
+                at_work.push(own);
+            });
+            while !at_work.is_empty() {
+                queue.end(at_work.remove(0));
+                let begun = take_all(&mut queue, room);
+                taken += begun.len();
+                at_work.extend(begun);
+            }
+            prop_assert_eq!(taken, put);
+            prop_assert!(queue.is_at_rest());
+        }
+    }
+}
