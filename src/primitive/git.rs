@@ -71,6 +71,8 @@ pub fn run(context: &Context<'_>, args: &Args, needs: Needs) -> Result<Value> {
         return steps::told_by_host(&session, verb, &options);
     }
     said.paths.iter().chain(&said.files).try_for_each(|path| session.check_inside(path))?;
+    let own_index = said.index.as_ref().map(|name| format!("toolsd-{name}.index"));
+    session.index = own_index.map(|name| path::join(&session.repository.git_dir, &name));
     session.contents = session.contents_for(verb, &said, &options)?;
     if verb.name == "check_ignore" && is_on(&options, "verbose") {
         covered::may_tell_rules(&session, &said)?;
@@ -170,10 +172,7 @@ fn words(session: &Session<'_>, verb: &Verb, said: Said, options: &Map) -> Resul
     if verb.name == "commit_tree" {
         asked.env.extend(steps::signed_as(options)?);
     }
-    if let Some(index) = said.index {
-        let file = path::join(&session.repository.git_dir, &format!("toolsd-{index}.index"));
-        asked.env.push(("GIT_INDEX_FILE".to_owned(), file));
-    }
+    asked.env.extend(session.index_variable());
     Ok(asked)
 }
 

@@ -57,7 +57,7 @@ fn no_patch_tells_whether_a_guess_is_right() {
             };
             let (right, wrong) = (ask(&right), ask(&wrong));
             assert_eq!(right, wrong, "{more}");
-            assert!(right.contains("git apply would read") && right.contains("name `paths`"), "{right}");
+            assert!(right.contains("git apply would read") && right.contains("take a patch of files"), "{right}");
         }
     }
     let checked = narrow(
@@ -212,4 +212,27 @@ fn a_new_working_tree_hides_every_spelling() {
         assert!(tree.join("a.txt").exists() && !tree.join(file).exists(), "{file}: {made}");
         assert_eq!(yard.git_in(&tree, &["status", "--porcelain"]), "", "{file}");
     }
+}
+
+//= docs/spec.md#git
+//= type=test
+//# Every file that git is going to write or remove MUST pass the check of a write by the script itself.
+/// What an index of its own names, and what is staged beside the paths of a stash, goes from the working tree, too.
+#[test]
+fn what_only_an_index_names_is_checked() {
+    let yard = Yard::with_repository();
+    yard.put(".toolsd/x", "trusted\n");
+    yard.put("deep/a.txt", "a\n");
+    yard.git(&["add", "-f", "."]);
+    fs::copy(yard.workspace().join(".git/index"), yard.workspace().join(".git/toolsd-own.index")).unwrap();
+    yard.git(&["rm", "-q", "--cached", ".toolsd/x", "deep/a.txt"]);
+    let told = yard.act("rm", &json!({ "paths": [".toolsd/x"], "index": "own", "force": true }));
+    assert!(told["error"].as_str().is_some_and(|told| told.contains("git rm would write `.toolsd/x`")), "{told}");
+    yard.git(&["add", "-f", "."]);
+    let told = yard.act("stash_push", &json!({ "paths": ["deep"], "staged": true }));
+    assert!(
+        told["error"].as_str().is_some_and(|told| told.contains("git stash_push would write `.toolsd/x`")),
+        "{told}"
+    );
+    assert!(yard.workspace().join(".toolsd/x").exists());
 }

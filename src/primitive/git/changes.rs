@@ -46,7 +46,7 @@ pub(super) fn check(session: &mut Session<'_>, verb: &Verb, said: &Said, options
             names
         }
         Changes::Moved => look.moved(&said.paths)?,
-        Changes::Removed if is_on("cached") || said.index.is_some() => return none(session),
+        Changes::Removed if is_on("cached") => return none(session),
         Changes::Removed => look.known(&["--cached"], &said.paths)?,
         Changes::Cleaned => {
             let ignored: &[&str] = if is_on("ignored") { &["--others"] } else { &["--others", "--exclude-standard"] };
@@ -54,6 +54,10 @@ pub(super) fn check(session: &mut Session<'_>, verb: &Verb, said: &Said, options
         }
         Changes::StashPushed => {
             let mut names = look.of_files(look.head()?.as_deref(), &said.paths)?;
+            if is_on("staged") {
+                // All that is staged, whatever the paths are.
+                names.extend(look.of_index()?);
+            }
             if is_on("untracked") {
                 names.extend(look.known(&["--others", "--exclude-standard"], &said.paths)?);
             }
@@ -185,6 +189,11 @@ impl Look<'_, '_> {
         let paths = paths.iter().map(String::as_str);
         let more: Vec<&str> = source.as_deref().into_iter().chain(["--"]).chain(paths).collect();
         self.names(&DIFF, &more)
+    }
+
+    /// What differs between the last commit and the index.
+    fn of_index(&self) -> Result<Vec<String>> {
+        self.names(&DIFF, &["--cached"])
     }
 
     /// Files that git knows, or does not.

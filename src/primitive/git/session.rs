@@ -31,6 +31,8 @@ pub(super) struct Session<'a> {
     pub(super) settings: Vec<(String, String)>,
     /// What the caller has to know.
     pub(super) notices: Vec<String>,
+    /// The file of the index that the verb uses, if it is not the user's: questions about files are put to that one.
+    pub(super) index: Option<String>,
     /// Which files of the working tree the verb gets to read.
     pub(super) contents: Contents,
     /// Which files of the working tree the verb is going to change.
@@ -86,7 +88,8 @@ impl<'a> Session<'a> {
     /// One that nothing was said in yet.
     pub(super) fn new(world: &'a dyn World, repository: Repository, folder: String) -> Self {
         let (contents, changed) = (Contents::Covered, Changed::None);
-        Self { world, repository, folder, settings: Vec::new(), notices: Vec::new(), contents, changed }
+        let (settings, notices) = (Vec::new(), Vec::new());
+        Self { world, repository, folder, settings, notices, index: None, contents, changed }
     }
 }
 
@@ -121,6 +124,7 @@ impl Session<'_> {
         let words = words.iter().map(|word| (*word).to_owned()).collect();
         let mut asked = command(words, &self.folder, Needs::ReadGit, Processes::None);
         asked.confinement.contents = contents;
+        asked.env.extend(self.index_variable());
         self.world.run_git(&asked, Some(&self.repository), &[])
     }
 
@@ -141,6 +145,11 @@ impl Session<'_> {
             let message = format!("`{}` is no UTF-8: it cannot be checked", String::from_utf8_lossy(bytes));
             Diagnostic::new(Code::UTF8, message).help("rename the file with git itself")
         })
+    }
+
+    /// What git is told of an index of its own.
+    pub(super) fn index_variable(&self) -> Option<(String, String)> {
+        self.index.clone().map(|file| ("GIT_INDEX_FILE".to_owned(), file))
     }
 
     /// A path from the top of the working tree, absolute.
@@ -202,7 +211,8 @@ impl Session<'_> {
         self.world.may_read(place).map_err(|refused| {
             let message = format!("git {verb} would read `{place}`: {}", refused.message);
             let help = refused.help.clone().unwrap_or_default();
-            Diagnostic::new(Code::WORLD, message).help(format!("name `paths` that the pack may read; {help}"))
+            let name = if verb == "apply" { "take a patch of files" } else { "name `paths`" };
+            Diagnostic::new(Code::WORLD, message).help(format!("{name} that the pack may read; {help}"))
         })
     }
 

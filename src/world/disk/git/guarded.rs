@@ -46,6 +46,8 @@ pub(super) struct Guard {
     own: Vec<String>,
     /// What of its own git is asked to change.
     without: Vec<&'static str>,
+    /// Whether it makes or removes working trees.
+    is_of_trees: bool,
     kept: BTreeMap<PathBuf, Kept>,
     stop: fn() -> Result<()>,
     notes: Vec<String>,
@@ -55,10 +57,18 @@ impl Guard {
     /// Looks at what lies below the folders that git may write, and at its own.
     pub(super) fn new(repository: &Repository, folders: &[String], words: &[String], stop: fn() -> Result<()>) -> Self {
         let own = [&repository.common_dir, &repository.git_dir].map(String::clone).to_vec();
-        let is_sparse = words.iter().any(|word| word == "sparse-checkout");
-        let without = if is_sparse { vec!["config.worktree"] } else { Vec::new() };
-        let mut guard =
-            Self { folders: folders.to_vec(), own, without, kept: BTreeMap::new(), stop, notes: Vec::new() };
+        let is_for = |command: &str| words.iter().any(|word| word == command);
+        let without = if is_for("sparse-checkout") { vec!["config.worktree"] } else { Vec::new() };
+        let is_of_trees = is_for("worktree");
+        let mut guard = Self {
+            folders: folders.to_vec(),
+            own,
+            without,
+            kept: BTreeMap::new(),
+            stop,
+            notes: Vec::new(),
+            is_of_trees,
+        };
         let (entries, notes) = guard.entries();
         let mut left = MOST_OF_ALL;
         for (at, known) in entries {
@@ -111,7 +121,11 @@ impl Guard {
         notes.dedup();
         let mut aside: Vec<PathBuf> = Vec::new();
         for at in now.keys().filter(|at| !self.kept.contains_key(*at)) {
-            if aside.iter().any(|done| at.starts_with(done)) || is_of_working_tree(at, &self.own) {
+            let is_asked_for = || {
+                let bytes = at.to_str().and_then(|at| super::data(at).ok().flatten());
+                self.is_of_trees && bytes.is_some_and(|bytes| names_working_tree(at, &bytes, &self.own))
+            };
+            if aside.iter().any(|done| at.starts_with(done)) || is_asked_for() {
                 continue;
             }
             notes.push(told(removed(at).map_or_else(|| set_aside(at), Ok)));
@@ -120,6 +134,9 @@ impl Guard {
         for (at, kept) in &self.kept {
             let (Some(bytes), now) = (&kept.bytes, now.get(at)) else { continue };
             if now.is_some_and(|now| is_same(now, &kept.known)) || fs::read(at).is_ok_and(|now| now == *bytes) {
+                continue;
+            }
+            if now.is_none() && self.is_of_trees && names_working_tree(at, bytes, &self.own) {
                 continue;
             }
             let was = now.map(|_| told(set_aside(at))).unwrap_or_else(|| "it was gone".to_owned());
@@ -154,15 +171,16 @@ fn collect(at: &Path, found: &mut BTreeMap<PathBuf, Metadata>) {
     }
 }
 
-/// Whether it is the `.git` of a further working tree, which git makes when it is asked for one.
-fn is_of_working_tree(at: &Path, own: &[String]) -> bool {
-    let Some(text) = at.to_str().filter(|at| path::name(at) == ".git").and_then(super::text) else { return false };
-    text.strip_prefix("gitdir: ").is_some_and(|named| {
-        let git_dir = path::folder(named.trim_end());
-        path::name(git_dir) == "worktrees"
-            && (own.iter().any(|own| path::folder(git_dir) == own)
-                || path::name(path::folder(git_dir)).starts_with(super::stand_in::PREFIX))
-    })
+/// Whether what a `.git` holds is the name of a further working tree, which git makes and removes when it is asked to.
+fn names_working_tree(at: &Path, bytes: &[u8], own: &[String]) -> bool {
+    let named = str::from_utf8(bytes).ok().and_then(|text| text.strip_prefix("gitdir: "));
+    at.file_name().is_some_and(|name| name == ".git")
+        && named.is_some_and(|named| {
+            let git_dir = path::folder(named.trim_end());
+            path::name(git_dir) == "worktrees"
+                && (own.iter().any(|own| path::folder(git_dir) == own)
+                    || path::name(path::folder(git_dir)).starts_with(super::stand_in::PREFIX))
+        })
 }
 
 fn is_same(one: &Metadata, other: &Metadata) -> bool {
@@ -206,7 +224,7 @@ mod tests {
         let top = place.path().to_string_lossy().into_owned();
         let repository =
             Repository { common_dir: format!("{top}/.git"), git_dir: format!("{top}/.git"), ..Repository::default() };
-        let guard = Guard::new(&repository, std::slice::from_ref(&top), &[], || Ok(()));
+        let guard = Guard::new(&repository, std::slice::from_ref(&top), &["worktree".to_owned()], || Ok(()));
         for name in [".git/hooks/pre-commit", ".toolsd/tools.d/evil.toml", "deep/.TOOLSD/x"] {
             fs::create_dir_all(at(name).parent().unwrap()).unwrap();
             fs::write(at(name), "evil").unwrap();
