@@ -9,6 +9,10 @@
 mod git;
 #[path = "hostile/git_folder.rs"]
 mod git_folder;
+#[path = "hostile/git_grants.rs"]
+mod git_grants;
+#[path = "hostile/git_races.rs"]
+mod git_races;
 #[path = "support/mod.rs"]
 mod support;
 #[path = "hostile/yard.rs"]

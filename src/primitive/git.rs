@@ -8,6 +8,7 @@ mod ending;
 mod format;
 mod inspecting;
 mod looking_up;
+mod named;
 mod notices;
 mod recording;
 mod session;
@@ -65,12 +66,14 @@ pub fn run(context: &Context<'_>, args: &Args, needs: Needs) -> Result<Value> {
     if has_waited {
         repository = world.repository(&folder, verb.needs)?;
     }
-    let mut session = Session { world: &**world, repository, folder, settings: Vec::new(), notices: Vec::new() };
+    let mut session = Session::new(&**world, repository, folder);
     if verb.words.is_empty() {
         return steps::told_by_host(&session, verb, &options);
     }
     said.paths.iter().chain(&said.files).try_for_each(|path| session.check_inside(path))?;
-    session.may_read_files(verb, &said, &options)?;
+    let own_index = said.index.as_ref().map(|name| format!("toolsd-{name}.index"));
+    session.index = own_index.map(|name| path::join(&session.repository.git_dir, &name));
+    session.contents = session.contents_for(verb, &said, &options)?;
     if verb.name == "check_ignore" && is_on(&options, "verbose") {
         covered::may_tell_rules(&session, &said)?;
     }
@@ -128,7 +131,10 @@ fn spoken(session: &mut Session<'_>, verb: &Verb, mut said: Said, options: &Map)
         // That one has moved, git sees by itself; what was changed in one, another git in it would.
         session.settings.push(("diff.ignoreSubmodules".to_owned(), "dirty".to_owned()));
     }
-    let done = submodules::run(session, verb, said, options, &asked)?;
+    let done = match is_narrowed || verb.name == "status" || verb.name == "files" {
+        true => covered::run(session, verb, options, &asked)?,
+        false => submodules::run(session, verb, said, options, &asked)?,
+    };
     finish(session, &asked, done, checks(options))
 }
 
@@ -158,6 +164,8 @@ fn words(session: &Session<'_>, verb: &Verb, said: Said, options: &Map) -> Resul
     }
     let mut asked = command(words, &session.folder, verb.needs, verb.processes);
     asked.input = input;
+    asked.confinement.contents.clone_from(&session.contents);
+    asked.confinement.changed.clone_from(&session.changed);
     if verb.name == "check_ignore" {
         // It refuses to take paths literally, though it does; what is a pattern to it begins with `:`.
         asked.env.push(taken_as_patterns());
@@ -165,10 +173,7 @@ fn words(session: &Session<'_>, verb: &Verb, said: Said, options: &Map) -> Resul
     if verb.name == "commit_tree" {
         asked.env.extend(steps::signed_as(options)?);
     }
-    if let Some(index) = said.index {
-        let file = path::join(&session.repository.git_dir, &format!("toolsd-{index}.index"));
-        asked.env.push(("GIT_INDEX_FILE".to_owned(), file));
-    }
+    asked.env.extend(session.index_variable());
     Ok(asked)
 }
 
@@ -181,6 +186,7 @@ fn finish(session: &mut Session<'_>, asked: &Command, done: Done, checks: bool) 
             .notices
             .push(format!("git would have set {}: the configuration stays as it is", done.not_kept.join(", ")));
     }
+    session.notices.extend(done.ran.notes.iter().cloned());
     let shown = Command { arguments: asked.arguments[1..].to_vec(), ..asked.clone() };
     let mut answer = ended(&shown, done.ran, Code("git"), checks)?;
     if let Value::Map(fields) = &mut answer {

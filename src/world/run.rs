@@ -49,12 +49,43 @@ pub enum Needs {
 pub struct Confinement {
     /// What it may read.
     pub read: Vec<String>,
+    /// Folders of which it may list the entries, at any depth, and read no file.
+    pub list: Vec<String>,
     /// What it may read, write, make and remove.
     pub write: Vec<String>,
+    /// Of git: which files of the working tree it gets to read.
+    pub contents: Contents,
+    /// Of git: which files of the working tree it is going to change.
+    pub changed: Changed,
     /// Which further processes it may start.
     pub processes: Processes,
     /// Whether it may open sockets to the network.
     pub network: bool,
+}
+
+/// Which files of a working tree git gets to read for a pack. It lists all folders, and asks for the kind, size and times
+/// of all files: else it would say that what it cannot see is gone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Contents {
+    /// What the grants to read cover.
+    #[default]
+    Covered,
+    /// These files and folders, absolute, all of which the grants to read cover.
+    Of(Vec<String>),
+    /// All: it compares them with what it knows, and what it prints holds nothing of them.
+    All,
+}
+
+/// Which files of a working tree git is going to write or remove.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Changed {
+    /// None.
+    #[default]
+    None,
+    /// These, absolute, and the folders that they lie in.
+    Files(Vec<String>),
+    /// Any that the grants to write cover.
+    Any,
 }
 
 /// A program that a pack may run, and what it may do while it runs.

@@ -120,7 +120,8 @@ fn granted(
 /// As git is started, which may start these processes.
 fn as_git(house: &House, layer: Layer, attack: &Attack, processes: Processes) -> Ran {
     let path = |name: &str| house.workspace().join(name).to_str().unwrap().to_owned();
-    let confinement = Confinement { read: vec![path(".")], write: vec![path("out")], processes, network: false };
+    let confinement =
+        Confinement { read: vec![path(".")], write: vec![path("out")], processes, ..Confinement::default() };
     disk(house, layer).run(&command(attack, Needs::WriteGit, confinement)).unwrap()
 }
 

@@ -9,7 +9,7 @@ use super::session::{Session, command};
 use super::verb::{Changes, Verb};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::{Map, Value};
-use crate::world::run::{Needs, Processes};
+use crate::world::run::{Changed, Contents, Needs, Processes};
 use crate::world::{EntryKind, path};
 
 const DIFF: [&str; 5] = ["diff", "--name-only", "--no-renames", "--ignore-submodules=all", "-z"];
@@ -21,21 +21,32 @@ pub(super) fn check(session: &mut Session<'_>, verb: &Verb, said: &Said, options
     let is_on = |name: &str| is_on(options, name);
     let text = |name: &str| options.get(name).and_then(Value::as_text).map(str::to_owned);
     let first = || said.names.first().map_or("HEAD", String::as_str).to_owned();
+    session.changed = Changed::Any;
     let look = Look { session };
     let names = match verb.changes {
-        Changes::Nothing | Changes::Made | Changes::WorktreeAdded | Changes::Sparse => return Ok(()),
+        Changes::WorktreeAdded | Changes::Sparse => return Ok(()),
+        Changes::Nothing | Changes::Made => return none(session),
         Changes::Switched => look.between_head_and(&first())?,
-        Changes::Restored if is_on("staged") && !is_on("worktree") => return Ok(()),
+        Changes::Restored if is_on("staged") && !is_on("worktree") => return none(session),
         Changes::Restored => {
             let source = text("source").or_else(|| is_on("staged").then(|| "HEAD".to_owned()));
             look.of_files(source.as_deref(), &said.paths)?
         }
-        Changes::Reset if !matches!(text("mode").as_deref(), Some("hard" | "merge" | "keep")) => return Ok(()),
+        Changes::Reset if !matches!(text("mode").as_deref(), Some("hard" | "merge" | "keep")) => return none(session),
         Changes::Reset => [look.of_files(Some(&first()), &[])?, look.between_head_and(&first())?].concat(),
-        Changes::Patched if is_on("cached") || is_on("only_check") => return Ok(()),
-        Changes::Patched => look.of_patch(said, is_on("reverse"))?,
+        Changes::Patched => {
+            let names = look.of_patch(said, is_on("reverse"))?;
+            if is_on("cached") {
+                return none(session);
+            }
+            session.contents = Contents::Of(may_be_read(session, verb, &names)?);
+            if is_on("only_check") {
+                return none(session);
+            }
+            names
+        }
         Changes::Moved => look.moved(&said.paths)?,
-        Changes::Removed if is_on("cached") || said.index.is_some() => return Ok(()),
+        Changes::Removed if is_on("cached") => return none(session),
         Changes::Removed => look.known(&["--cached"], &said.paths)?,
         Changes::Cleaned => {
             let ignored: &[&str] = if is_on("ignored") { &["--others"] } else { &["--others", "--exclude-standard"] };
@@ -43,6 +54,10 @@ pub(super) fn check(session: &mut Session<'_>, verb: &Verb, said: &Said, options
         }
         Changes::StashPushed => {
             let mut names = look.of_files(look.head()?.as_deref(), &said.paths)?;
+            if is_on("staged") {
+                // All that is staged, whatever the paths are.
+                names.extend(look.of_index()?);
+            }
             if is_on("untracked") {
                 names.extend(look.known(&["--others", "--exclude-standard"], &said.paths)?);
             }
@@ -55,15 +70,50 @@ pub(super) fn check(session: &mut Session<'_>, verb: &Verb, said: &Said, options
             return joined(session, verb, &wide, &exact);
         }
     };
-    session.may_write(verb.name, &names)
+    //= docs/spec.md#git
+    //# What is found in the working tree where no grant to read covers it MUST NOT be named, and the answer MUST tell how many such files were left out.
+    match verb.changes {
+        Changes::Switched | Changes::Patched | Changes::Moved | Changes::Removed => {
+            session.may_write(verb.name, &names)?;
+        }
+        _ => session.may_write_found(verb.name, &names)?,
+    }
+    // Folders go that no name says.
+    let has_folders = is_on("untracked") || is_on("folders");
+    session.changed = changed(session, &names, has_folders);
+    Ok(())
+}
+
+/// A verb that leaves the working tree as it is: it gets no folder of it to write.
+fn none(session: &mut Session<'_>) -> Result<()> {
+    session.changed = Changed::None;
+    Ok(())
+}
+
+/// What git gets to write. Where submodules are, it makes folders for them that no list of files has.
+fn changed(session: &Session<'_>, names: &[String], has_folders: bool) -> Changed {
+    let is_absent = |name: &str| matches!(session.world.stat(&session.below_top(name)), Ok(None));
+    match has_folders || !is_absent(".gitmodules") {
+        true => Changed::Any,
+        false => Changed::Files(names.iter().map(|name| session.below_top(name)).collect()),
+    }
+}
+
+//= docs/spec.md#git
+//# Every file that a patch touches MUST be one that the pack may read: whether a patch fits tells what a file holds.
+fn may_be_read(session: &Session<'_>, verb: &Verb, names: &[String]) -> Result<Vec<String>> {
+    let places = names.iter().map(|name| session.below_top(name));
+    places.map(|place| session.may_read(verb.name, &place).map(|()| place)).collect()
 }
 
 /// Checks a merge of any kind: with renames if all that differs may be written, else without.
 fn joined(session: &mut Session<'_>, verb: &Verb, wide: &[String], exact: &[String]) -> Result<()> {
     if session.may_write(verb.name, wide).is_ok() {
+        session.changed = changed(session, &[wide, exact].concat(), false);
         return Ok(());
     }
     session.may_write(verb.name, exact)?;
+    session.changed = changed(session, exact, false);
     session.settings.push(("merge.renames".to_owned(), "false".to_owned()));
     session
         .notices
@@ -80,12 +130,12 @@ fn worktree(session: &Session<'_>, verb: &Verb, given: &str) -> Result<()> {
     if repository.top != folder {
         return Ok(());
     }
-    let below = Session { world: session.world, repository, folder, settings: Vec::new(), notices: Vec::new() };
+    let below = Session::new(session.world, repository, folder);
     let names = Look { session: &below }.known(&["--cached", "--others"], &[])?;
     // What was hidden is not there.
     let there = |name: &&String| !matches!(below.world.stat(&below.below_top(name)), Ok(None));
     let names: Vec<String> = names.iter().filter(there).cloned().collect();
-    below.may_write(verb.name, &names)
+    below.may_write_found(verb.name, &names)
 }
 
 struct Look<'a, 'w> {
@@ -139,6 +189,11 @@ impl Look<'_, '_> {
         let paths = paths.iter().map(String::as_str);
         let more: Vec<&str> = source.as_deref().into_iter().chain(["--"]).chain(paths).collect();
         self.names(&DIFF, &more)
+    }
+
+    /// What differs between the last commit and the index.
+    fn of_index(&self) -> Result<Vec<String>> {
+        self.names(&DIFF, &["--cached"])
     }
 
     /// Files that git knows, or does not.

@@ -4,11 +4,16 @@
 //! in files that the pack may not read is not shown: they are named to it as those that are not asked for.
 
 use super::arguments::{Said, is_on};
+use super::named::unknown;
 use super::session::Session;
+use super::turn;
 use super::verb::Verb;
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard;
 use crate::value::{Map, Value};
 use crate::world::path;
+use crate::world::repository::Done;
+use crate::world::run::{Command, Contents};
 use std::collections::BTreeSet;
 
 /// So many names are left out one by one; git compares each file with each of them.
@@ -28,15 +33,14 @@ pub(super) fn patterns(
     }
     let is_on = |name: &&str| is_on(options, name);
     let paths = said.paths.iter().map(String::as_str);
-    let found = match verb.name {
+    let words: Vec<String> = match verb.name {
         "status" => {
             let all = ["status", "--porcelain=v1", "-z", "--no-renames", "--ignore-submodules=all"];
             let untracked = if options.get("untracked").and_then(Value::as_text) == Some("no") { "no" } else { "all" };
             let untracked = format!("--untracked-files={untracked}");
             let ignored = is_on(&"ignored").then_some("--ignored=traditional");
             let words = all.into_iter().chain([untracked.as_str()]).chain(ignored).chain(["--"]).chain(paths);
-            let entries = session.names(&words.collect::<Vec<_>>())?;
-            entries.into_iter().filter_map(|entry| entry.get(3..).map(str::to_owned)).collect()
+            words.map(str::to_owned).collect()
         }
         "files" => {
             let which = ["cached", "deleted", "modified", "others", "ignored", "exclude_standard"];
@@ -47,16 +51,28 @@ pub(super) fn patterns(
             }
             let words = ["ls-files", "-z", "--full-name"].into_iter();
             let words = words.chain(which.iter().map(String::as_str)).chain(["--"]).chain(paths);
-            session.names(&words.collect::<Vec<_>>())?
+            words.map(str::to_owned).collect()
         }
         _ => return Ok(None),
     };
-    let hidden: Vec<&String> = found.iter().filter(|name| !is_covered(session, name)).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let found = |contents: Contents| -> Result<BTreeSet<String>> {
+        let entries = session.names_seeing(&words, contents)?;
+        let start = if verb.name == "status" { 3 } else { 0 };
+        let names = entries.into_iter().filter_map(|entry| entry.get(start..).map(str::to_owned));
+        Ok(names.filter(|name| !is_covered(session, name)).collect())
+    };
+    let mut hidden = found(Contents::All)?;
+    let count = hidden.len();
+    // What it may not compare, git takes for changed: so it does in the answer.
+    hidden.extend(found(session.contents.clone())?);
     if hidden.is_empty() {
         return Ok(None);
     }
     let left_out = left_out(session, &hidden)?;
-    session.notices.push(format!("{} files are left out: no grant to read covers them", hidden.len()));
+    if count > 0 {
+        session.notices.push(format!("{count} files are left out: no grant to read covers them"));
+    }
     let asked = said.paths.iter().map(|path| format!(":(literal){path}"));
     let all = said.paths.is_empty().then(|| ":(top)".to_owned());
     let out = left_out.iter().map(|name| format!(":(top,exclude,literal){name}"));
@@ -64,7 +80,7 @@ pub(super) fn patterns(
 }
 
 /// The fewest names that stand for all that is not covered: a folder of which nothing may be seen, for all in it.
-fn left_out(session: &Session<'_>, hidden: &[&String]) -> Result<BTreeSet<String>> {
+fn left_out(session: &Session<'_>, hidden: &BTreeSet<String>) -> Result<BTreeSet<String>> {
     let mut left_out = BTreeSet::new();
     for name in hidden {
         let name = name.trim_end_matches('/');
@@ -77,6 +93,43 @@ fn left_out(session: &Session<'_>, hidden: &[&String]) -> Result<BTreeSet<String
         return Err(Diagnostic::new(Code::LIMIT, message).help("name `paths` that the pack may read"));
     }
     Ok(left_out)
+}
+
+/// How often git is asked again while others change the working tree.
+const TRIES: usize = 5;
+
+//= docs/spec.md#git
+//# A file that git does not know MUST be named only if it is there, and covered, when git has ended.
+/// Runs a command that names files, until those that git does not know are there as it says: where a folder is a link for
+/// a moment, git lists what lies elsewhere under a name that is none.
+pub(super) fn run(session: &Session<'_>, verb: &Verb, options: &Map, asked: &Command) -> Result<Done> {
+    let is_narrow = session.world.may_read(&session.repository.top).is_err();
+    for _ in 0..TRIES {
+        let done = turn::run(session, asked)?;
+        let names = if is_narrow { unknown(verb.name, options, &done.ran.output) } else { Vec::new() };
+        if names.iter().all(|name| is_there(session, name)) {
+            return Ok(done);
+        }
+        guard::check()?;
+    }
+    let message = format!("git {} named files that are not there as it says: they change while it looks", verb.name);
+    Err(Diagnostic::new(Code::WORLD, message).help("call again when nothing else changes the working tree"))
+}
+
+/// Whether a file, or a folder in which something may be read, is there under its name. Of a link its own name counts.
+fn is_there(session: &Session<'_>, name: &[u8]) -> bool {
+    let Ok(name) = std::str::from_utf8(name) else { return true };
+    let bare = name.trim_end_matches('/');
+    [&session.repository.folder, &session.repository.top].into_iter().any(|from| {
+        let place = path::join(from, &format!("./{bare}"));
+        let folder = path::folder(&place);
+        let listed =
+            || session.world.list(folder).is_ok_and(|all| all.iter().any(|one| one.name == path::name(&place)));
+        match session.world.stat(&place) {
+            Ok(Some(_)) => true,
+            _ => listed(),
+        }
+    })
 }
 
 fn is_covered(session: &Session<'_>, name: &str) -> bool {

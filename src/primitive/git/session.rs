@@ -2,12 +2,12 @@
 
 use super::arguments::{Said, is_on};
 use super::ended;
-use super::verb::Verb;
+use super::verb::{Changes, Verb};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::value::Map;
 use crate::world::repository::{Done, Repository};
-use crate::world::run::{Command, Confinement, Needs, Processes};
+use crate::world::run::{Changed, Command, Confinement, Contents, Needs, Processes};
 use crate::world::{World, path};
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -31,7 +31,42 @@ pub(super) struct Session<'a> {
     pub(super) settings: Vec<(String, String)>,
     /// What the caller has to know.
     pub(super) notices: Vec<String>,
+    /// The file of the index that the verb uses, if it is not the user's: questions about files are put to that one.
+    pub(super) index: Option<String>,
+    /// Which files of the working tree the verb gets to read.
+    pub(super) contents: Contents,
+    /// Which files of the working tree the verb is going to change.
+    pub(super) changed: Changed,
 }
+
+/// Verbs that tell of files whether git knows them, and what became of them.
+const FINDING: [&str; 3] = ["clean", "files", "status"];
+
+/// Verbs that print what commits and refs hold: of the working tree they read attributes alone. All others get of it what
+/// the grants to read cover, and no more.
+const OF_COMMITS: [&str; 21] = [
+    "branches",
+    "current_branch",
+    "describe",
+    "diff",
+    "diff_tree",
+    "fetch",
+    "grep",
+    "log",
+    "merge_base",
+    "notes",
+    "object",
+    "refs",
+    "remotes",
+    "rev_list",
+    "rev_parse",
+    "show",
+    "stash_list",
+    "symbolic_ref",
+    "tags",
+    "tree",
+    "worktrees",
+];
 
 /// A command of git that is not run yet.
 pub(super) fn command(words: Vec<String>, folder: &str, needs: Needs, processes: Processes) -> Command {
@@ -49,10 +84,23 @@ pub(super) fn command(words: Vec<String>, folder: &str, needs: Needs, processes:
     }
 }
 
+impl<'a> Session<'a> {
+    /// One that nothing was said in yet.
+    pub(super) fn new(world: &'a dyn World, repository: Repository, folder: String) -> Self {
+        let (contents, changed) = (Contents::Covered, Changed::None);
+        let (settings, notices) = (Vec::new(), Vec::new());
+        Self { world, repository, folder, settings, notices, index: None, contents, changed }
+    }
+}
+
 impl Session<'_> {
     /// What git says, if it ends well.
     pub(super) fn ask(&self, words: &[&str]) -> Result<Vec<u8>> {
-        let done = self.try_ask(words)?;
+        self.ask_seeing(words, Contents::All)
+    }
+
+    fn ask_seeing(&self, words: &[&str], contents: Contents) -> Result<Vec<u8>> {
+        let done = self.try_ask_seeing(words, contents)?;
         let shown = command(
             words.iter().map(|word| (*word).to_owned()).collect(),
             &self.folder,
@@ -68,14 +116,26 @@ impl Session<'_> {
 
     /// The same, however it ends.
     pub(super) fn try_ask(&self, words: &[&str]) -> Result<Done> {
+        self.try_ask_seeing(words, Contents::All)
+    }
+
+    /// The host's own question: the pack does not see the answer.
+    fn try_ask_seeing(&self, words: &[&str], contents: Contents) -> Result<Done> {
         let words = words.iter().map(|word| (*word).to_owned()).collect();
-        let asked = command(words, &self.folder, Needs::ReadGit, Processes::None);
+        let mut asked = command(words, &self.folder, Needs::ReadGit, Processes::None);
+        asked.confinement.contents = contents;
+        asked.env.extend(self.index_variable());
         self.world.run_git(&asked, Some(&self.repository), &[])
     }
 
     /// The entries that git prints with a NUL behind each.
     pub(super) fn names(&self, words: &[&str]) -> Result<Vec<String>> {
-        let printed = self.ask(words)?;
+        self.names_seeing(words, Contents::All)
+    }
+
+    /// The same, of a git that gets to read these files only.
+    pub(super) fn names_seeing(&self, words: &[&str], contents: Contents) -> Result<Vec<String>> {
+        let printed = self.ask_seeing(words, contents)?;
         let parts = printed.split(|byte| *byte == 0).filter(|part| !part.is_empty());
         parts.map(|part| self.utf8(part)).collect()
     }
@@ -85,6 +145,11 @@ impl Session<'_> {
             let message = format!("`{}` is no UTF-8: it cannot be checked", String::from_utf8_lossy(bytes));
             Diagnostic::new(Code::UTF8, message).help("rename the file with git itself")
         })
+    }
+
+    /// What git is told of an index of its own.
+    pub(super) fn index_variable(&self) -> Option<(String, String)> {
+        self.index.clone().map(|file| ("GIT_INDEX_FILE".to_owned(), file))
     }
 
     /// A path from the top of the working tree, absolute.
@@ -108,9 +173,9 @@ impl Session<'_> {
 
     //= docs/spec.md#git
     //# A verb that reads files of the working tree MUST be refused files that no grant to read covers.
-    /// Refuses files of the working tree that git would read for the pack, and the pack may not. What commits hold is
-    /// covered by the grant of git itself.
-    pub(super) fn may_read_files(&self, verb: &Verb, said: &Said, options: &Map) -> Result<()> {
+    /// Refuses files of the working tree that git would read for the pack, and the pack may not; gives those that it gets
+    /// to read. What commits hold is covered by the grant of git itself.
+    pub(super) fn contents_for(&self, verb: &Verb, said: &Said, options: &Map) -> Result<Contents> {
         let is_on = |name: &str| is_on(options, name);
         let is_range = || said.names.len() > 1 || said.names.iter().any(|name| name.contains(".."));
         let reads = match verb.name {
@@ -120,24 +185,65 @@ impl Session<'_> {
             "add" | "blame" | "hash_object" | "stash_push" => true,
             _ => false,
         };
-        let given: Vec<&String> = said.paths.iter().chain(&said.files).collect();
-        if !reads || verb.name == "hash_object" && given.is_empty() {
+        let given = said.paths.iter().chain(&said.files);
+        let mut places: Vec<String> = given.map(|given| path::join(&self.repository.folder, given)).collect();
+        if FINDING.contains(&verb.name) {
+            places.iter().try_for_each(|place| self.may_look(verb, place))?;
+        }
+        if !reads || verb.name == "hash_object" && places.is_empty() {
+            //= docs/spec.md#git
+            //# Git MUST be kept by the system from reading a file of the working tree for a pack that no grant to read covers.
+            let compares = !matches!(verb.changes, Changes::Nothing | Changes::Patched);
+            return Ok(match compares || OF_COMMITS.contains(&verb.name) {
+                true => Contents::All,
+                false => Contents::Covered,
+            });
+        }
+        if places.is_empty() {
+            places.push(self.repository.top.clone());
+        }
+        places.iter().try_for_each(|place| self.may_read(verb.name, place))?;
+        Ok(Contents::Of(places))
+    }
+
+    /// Refuses a file, or a folder with all that lies below it, that git would read and no grant to read covers.
+    pub(super) fn may_read(&self, verb: &str, place: &str) -> Result<()> {
+        self.world.may_read(place).map_err(|refused| {
+            let message = format!("git {verb} would read `{place}`: {}", refused.message);
+            let help = refused.help.clone().unwrap_or_default();
+            let name = if verb == "apply" { "take a patch of files" } else { "name `paths`" };
+            Diagnostic::new(Code::WORLD, message).help(format!("{name} that the pack may read; {help}"))
+        })
+    }
+
+    //= docs/spec.md#git
+    //# A path that a verb would tell the state of MUST be one that the pack may look at.
+    /// Refuses a path of which the answer would tell whether it is there, though it named nothing.
+    fn may_look(&self, verb: &Verb, place: &str) -> Result<()> {
+        if self.world.may_read(place).is_ok() || self.world.stat(place).is_ok_and(|stat| stat.is_some()) {
             return Ok(());
         }
-        let places = if given.is_empty() { vec![&self.repository.top] } else { given };
-        for place in places {
-            let place = path::join(&self.repository.folder, place);
-            self.world.may_read(&place).map_err(|refused| {
-                let message = format!("git {} would read `{place}`: {}", verb.name, refused.message);
-                let help = refused.help.clone().unwrap_or_default();
-                Diagnostic::new(Code::WORLD, message).help(format!("name `paths` that the pack may read; {help}"))
-            })?;
-        }
-        Ok(())
+        self.may_read(verb.name, place)
     }
 
     //= docs/spec.md#git
     //# Every file that git is going to write or remove MUST pass the check of a write by the script itself.
+    /// The same of names that were found in the working tree: what no grant to read covers is not named.
+    pub(super) fn may_write_found(&self, verb: &str, names: &[String]) -> Result<()> {
+        let is_hidden = |name: &&String| {
+            let place = self.below_top(name);
+            self.world.may_write(&place).is_err() && self.world.may_read(&place).is_err()
+        };
+        match names.iter().filter(is_hidden).count() {
+            0 => self.may_write(verb, names),
+            count => {
+                let message = format!("git {verb} would change {count} files that no grant to write covers");
+                let help = "name `paths` that the pack may write; the files are not named, for it may not read there";
+                Err(Diagnostic::new(Code::WORLD, message).help(help))
+            }
+        }
+    }
+
     /// Refuses files that the pack may not write; `name` is the verb.
     pub(super) fn may_write(&self, verb: &str, names: &[String]) -> Result<()> {
         match names.iter().find_map(|name| Some((name, self.world.may_write(&self.below_top(name)).err()?))) {

@@ -7,8 +7,10 @@ use super::{ended, words};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::pattern::Pattern;
 use crate::value::{Map, Value};
-use crate::world::run::{Command, Needs, Processes};
+use crate::world::granted::protected_name;
+use crate::world::run::{Changed, Command, Contents, Needs, Processes};
 use crate::world::{World, path};
+use std::collections::BTreeSet;
 
 /// Patterns for a sparse checkout that hide what no grant covers, at any depth.
 const HIDDEN: [&str; 2] = ["!.toolsd", "!toolsd.toml"];
@@ -97,12 +99,12 @@ pub(super) fn add_worktree(session: &mut Session<'_>, verb: &Verb, said: Said, o
     let tree = said.names[1].clone();
     let list = ["ls-tree", "-r", "-z", "--full-tree", "--name-only", "--end-of-options", &tree];
     let listed = session.try_ask(&list)?;
-    let mut hides = false;
+    let mut hidden = Vec::new();
     for name in listed.ran.output.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
         let name = String::from_utf8_lossy(name).into_owned();
         match session.world.may_write(&path::join(&place, &format!("./{name}"))) {
             Ok(()) => {}
-            Err(_) if is_hidden(&name) => hides = true,
+            Err(_) if is_hidden(&name) => hidden.push(name),
             Err(refused) => {
                 let mut told = Diagnostic::new(
                     Code::WORLD,
@@ -114,6 +116,8 @@ pub(super) fn add_worktree(session: &mut Session<'_>, verb: &Verb, said: Said, o
         }
     }
     let quiet = said.words.iter().any(|word| word == "--quiet");
+    // Git makes the folder in one that may have to be made itself.
+    session.changed = Changed::Files(vec![path::join(&place, "file")]);
     let asked = words(session, verb, said, options)?;
     let done = session.world.run_git(&asked, Some(&session.repository), &session.settings)?;
     let shown = Command { arguments: asked.arguments[1..].to_vec(), ..asked };
@@ -123,16 +127,17 @@ pub(super) fn add_worktree(session: &mut Session<'_>, verb: &Verb, said: Said, o
     let errors = if quiet { Vec::new() } else { done.ran.errors };
     let repository = session.world.repository(&place, Needs::WriteGit)?;
     let notices = std::mem::take(&mut session.notices);
-    let mut below = Session { world: session.world, repository, folder: place, settings: Vec::new(), notices };
-    if hides {
+    let mut below = Session { notices, ..Session::new(session.world, repository, place) };
+    if !hidden.is_empty() {
         let said = Said { words: sparse(), input: b"/*\n".to_vec(), ..Said::default() };
-        hide_as(&mut below, said, true, true)?;
+        hide_as(&mut below, said, &hidden, true)?;
         below.notices.push("files that no grant covers are hidden in the working tree".to_owned());
         below.repository = below.world.repository(&below.folder, Needs::WriteGit)?;
     }
     let fill = ["read-tree", "-m", "-u", "HEAD"].map(str::to_owned).to_vec();
-    let fill = command(fill, &below.folder, Needs::WriteGit, Processes::None);
+    let fill = changing(command(fill, &below.folder, Needs::WriteGit, Processes::None));
     let mut ran = below.world.run_git(&fill, Some(&below.repository), &[])?.ran;
+    below.notices.append(&mut ran.notes);
     ran.errors = [errors, ran.errors].concat();
     let answer = ended(&shown, ran, Code("git"), checks)?;
     with_notices(answer, &mut below)
@@ -149,23 +154,50 @@ fn sparse() -> Vec<String> {
     ["sparse-checkout", "set", "--no-cone", "--stdin"].map(str::to_owned).to_vec()
 }
 
+/// Git may change files in all folders of which the pack may.
+fn changing(mut asked: Command) -> Command {
+    asked.confinement.contents = Contents::All;
+    asked.confinement.changed = Changed::Any;
+    asked
+}
+
+/// Whether no grant covers a file, on some file system at least.
 fn is_hidden(name: &str) -> bool {
-    name.split('/').any(|part| part.eq_ignore_ascii_case(".toolsd") || part.eq_ignore_ascii_case("toolsd.toml"))
+    name.split('/').any(|part| protected_name(part).is_some())
+}
+
+/// The patterns that hide these files: of each the first part that no grant covers, in the spelling that it has here.
+fn hiding(hidden: &[String]) -> Result<BTreeSet<String>> {
+    let mut patterns: BTreeSet<String> = HIDDEN.map(str::to_owned).into();
+    for name in hidden {
+        let parts: Vec<&str> = name.split('/').collect();
+        let end = parts.iter().position(|part| protected_name(part).is_some()).map_or(parts.len(), |at| at + 1);
+        let shown = parts[..end].join("/");
+        if shown.contains('\n') {
+            let message = format!("`{shown}` has a line break: it cannot be hidden");
+            return Err(Diagnostic::new(Code::WORLD, message).help("rename it with git itself"));
+        }
+        let special = |letter: char| "\\*?[]!# ".contains(letter);
+        let escaped = shown.chars().flat_map(|c| special(c).then_some('\\').into_iter().chain([c]));
+        patterns.insert(format!("!/{}", escaped.collect::<String>()));
+    }
+    Ok(patterns)
 }
 
 /// Hides files of a working tree: those asked for, and those that no grant covers.
 pub(super) fn hide(session: &mut Session<'_>, verb: &Verb, said: Said, checks: bool) -> Result<Value> {
     // What is hidden now may be shown by other patterns, and the other way round: both are looked at.
     let all = session.names(&["ls-files", "-z", "--full-name", "--cached"])?;
-    let named: Vec<String> = all.iter().filter(|name| !is_hidden(name)).cloned().collect();
+    let (hidden, named): (Vec<String>, Vec<String>) = all.into_iter().partition(|name| is_hidden(name));
     session.may_write(verb.name, &named)?;
-    hide_as(session, said, named.len() < all.len(), checks)
+    hide_as(session, said, &hidden, checks)
 }
 
 //= docs/spec.md#git
 //# A working tree that git makes or fills MUST NOT hold files that no grant to write covers: they are hidden in it.
-fn hide_as(session: &mut Session<'_>, mut said: Said, hides: bool, checks: bool) -> Result<Value> {
-    for pattern in HIDDEN.iter().filter(|_| hides) {
+fn hide_as(session: &mut Session<'_>, mut said: Said, hidden: &[String], checks: bool) -> Result<Value> {
+    let patterns = if hidden.is_empty() { BTreeSet::new() } else { hiding(hidden)? };
+    for pattern in patterns {
         said.input.extend(format!("{pattern}\n").into_bytes());
     }
     // The patterns are the working tree's own, and so is the switch for them: the repository has to allow for that.
@@ -181,9 +213,10 @@ fn hide_as(session: &mut Session<'_>, mut said: Said, hides: bool, checks: bool)
             "extensions.worktreeConfig was set in the repository: the patterns are this working tree's own".to_owned(),
         );
     }
-    let mut asked = command(said.words, &session.folder, Needs::WriteGit, Processes::None);
+    let mut asked = changing(command(said.words, &session.folder, Needs::WriteGit, Processes::None));
     asked.input = said.input;
-    let done = session.world.run_git(&asked, Some(&session.repository), &[])?;
+    let mut done = session.world.run_git(&asked, Some(&session.repository), &[])?;
+    session.notices.append(&mut done.ran.notes);
     let shown = Command { arguments: asked.arguments[1..].to_vec(), ..asked };
     with_notices(ended(&shown, done.ran, Code("git"), checks)?, session)
 }

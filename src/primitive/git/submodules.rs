@@ -70,6 +70,7 @@ fn add(session: &Session<'_>, said: &Said, names: &BTreeSet<String>, asked: &Com
     let mut adding = command(words, &session.folder, asked.needs, Processes::None);
     adding.input = names.iter().flat_map(|name| format!(":(top,literal){name}\0").into_bytes()).collect();
     adding.env = asked.env.clone();
+    adding.confinement.contents.clone_from(&asked.confinement.contents);
     adding.env.push(super::taken_as_patterns());
     turn::run(session, &adding)
 }

@@ -25,7 +25,7 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::run::{Command, Confinement, Needs, RealFile};
 use rustix::process::Pid;
 use std::fmt::{self, Display, Formatter};
-use std::os::fd::OwnedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::OnceLock;
 
 /// What the user wants where the system cannot confine programs. The workspace has no say in it.
@@ -142,6 +142,8 @@ pub(super) struct Start<'a> {
     pub is_git: bool,
     /// The folders that what it may touch is looked for beneath.
     pub roots: &'a Roots,
+    /// Locks that it holds, too: they last as long as it does, or anything that it started.
+    pub held: &'a [BorrowedFd<'a>],
 }
 
 /// A program that runs: the leader of a group of processes.

@@ -1,8 +1,10 @@
 //! Git on the disk: the repository that the host finds, and the surroundings in which a command runs.
 
 mod find;
+mod guarded;
 mod hold;
 mod links;
+mod opening;
 mod settings;
 mod stand_in;
 #[cfg(test)]
@@ -14,7 +16,9 @@ use super::{Disk, place, process};
 use crate::diagnostic::Result;
 use crate::world::path;
 use crate::world::repository::{Done, Repository};
-use crate::world::run::{Command, Needs, Processes};
+use crate::world::run::{Changed, Command, Needs, Processes, Ran};
+use guarded::Guard;
+use opening::Opening;
 use std::fs;
 
 pub(in crate::world::disk) use find::find;
@@ -81,10 +85,23 @@ pub(super) fn run(
     let confinement = &mut command.confinement;
     let parts = [&own, &repository.git_dir, &repository.common_dir];
     confinement.read.extend(parts.iter().copied().chain(&repository.elsewhere).cloned());
+    let opening = Opening::of(disk, &confinement.write, &confinement.changed)?;
+    let guarded = |opened: &Opening| Guard::new(repository, &opened.folders, &command.arguments, command.stop);
+    let guard = (confinement.changed != Changed::None).then(|| guarded(&opening));
+    confinement.write.clone_from(&opening.folders);
     if writes {
         confinement.write.extend(parts.map(String::clone));
     }
-    let mut ran = process::run(disk, &command)?;
+    let ran = process::run_beside(disk, &command, Some(stand_in.folder()));
+    opening.close();
+    let notes = guard.map(Guard::settle).unwrap_or_default();
+    let mut ran = match ran {
+        Ok(ran) => Ran { notes, ..ran },
+        Err(mut fault) => {
+            fault.message = std::iter::once(fault.message.clone()).chain(notes).collect::<Vec<_>>().join("; ");
+            return Err(fault);
+        }
+    };
     // A link that was put there since the repository was found may have been followed: what git says is withheld.
     links::check(&repository.common_dir)?;
     let not_kept = stand_in.settle(repository)?;

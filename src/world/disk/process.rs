@@ -41,6 +41,11 @@ const LAST_BREATH: Duration = Duration::from_millis(500);
 
 /// Runs a program to its end, or ends it.
 pub(super) fn run(disk: &Disk, command: &Command) -> Result<Ran> {
+    run_beside(disk, command, None)
+}
+
+/// The same with a temporary folder that the program uses, too.
+pub(super) fn run_beside(disk: &Disk, command: &Command, beside: Option<&Temporary>) -> Result<Ran> {
     let _until_it_is_cleared_up = AtWork::begin()?;
     let program = disk.programs.find(&command.program)?;
     let folder = folder(&disk.roots, &command.folder)?;
@@ -57,7 +62,13 @@ pub(super) fn run(disk: &Disk, command: &Command) -> Result<Ran> {
     if let Some(survey) = &survey {
         confinement.write.clone_from(&survey.writable);
     }
+    //= docs/spec.md#robustness
+    //# A temporary folder of git MUST stay as long as a git that uses it runs, and no longer.
+    // Git of a host that was killed ends its work.
+    let own = (command.needs != Needs::Program).then_some(&temporary);
+    let held: Vec<_> = own.into_iter().chain(beside).map(Temporary::lock).collect();
     let start = Start {
+        held: &held,
         path: &program.path,
         files: &program.files,
         name: &command.program,

@@ -43,18 +43,33 @@ fn own_folders() -> Vec<(u64, u64)> {
     found.map(|known| (known.dev(), known.ino())).collect()
 }
 
+/// The protected names below a folder, and the folders of the host's own; and why not all could be looked for.
+pub(super) fn below(folder: &str, stop: fn() -> Result<()>) -> (Vec<PathBuf>, Option<Box<Diagnostic>>) {
+    let mut survey = Survey { stop, ..Survey::empty() };
+    let mut found = Vec::new();
+    let looked = survey.find(folder, &mut |path| {
+        found.push(path);
+        true
+    });
+    (found, looked.err())
+}
+
 impl Survey {
-    /// Looks below these files and folders, which are absolute. One that lies below a protected name is refused.
-    pub(super) fn of(granted: &[String], stop: fn() -> Result<()>) -> Result<Self> {
-        let mut survey = Self {
+    fn empty() -> Self {
+        Self {
             writable: Vec::new(),
             opened: Vec::new(),
             own: own_folders(),
-            stop,
+            stop: || Ok(()),
             folders: 0,
             most: MOST_FOLDERS,
             opens_closed: false,
-        };
+        }
+    }
+
+    /// Looks below these files and folders, which are absolute. One that lies below a protected name is refused.
+    pub(super) fn of(granted: &[String], stop: fn() -> Result<()>) -> Result<Self> {
+        let mut survey = Self { stop, ..Self::empty() };
         for at in granted {
             if let Some(part) = at.split('/').find(|part| protected_name(part).is_some()) {
                 let fault = Diagnostic::new(Code::WORLD, format!("no grant covers `{part}`: `{at}` is refused"));
@@ -201,7 +216,7 @@ fn open_to_owner(folder: &Path) -> std::io::Result<()> {
 }
 
 /// Gives a file or a folder another name, which nothing looks for.
-fn set_aside(at: &Path) -> Result<String> {
+pub(super) fn set_aside(at: &Path) -> Result<String> {
     let names = (1..1_000).map(|number| {
         let mut name = at.as_os_str().to_owned();
         name.push(format!(".set-aside-{number}"));

@@ -85,7 +85,7 @@ impl Scratch {
                     read: vec![self.disk.root().to_owned()],
                     write: vec![self.disk.root().to_owned()],
                     processes: Processes::SameProgram,
-                    network: false,
+                    ..Confinement::default()
                 },
                 stop: guard_less,
             };

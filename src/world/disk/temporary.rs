@@ -3,7 +3,7 @@
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, fstat, open};
 use std::fs;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::time::Duration;
@@ -13,14 +13,15 @@ pub(super) const OF_PROGRAMS: &str = "toolsd-run-";
 /// How the names of folders for git begin.
 pub(super) const OF_GIT: &str = "toolsd-git-";
 
-/// How long a folder of git that nobody holds is left alone: git ends its work when its host is gone.
-const OF_GIT_STAYS: Duration = Duration::from_secs(3_600);
+/// How long a folder of git that nobody holds is left alone: git ends its work when its host is gone. Where it has the lock,
+/// too, nobody needs a folder that nobody holds.
+const OF_GIT_STAYS: Duration = Duration::from_secs(if cfg!(target_os = "linux") { 0 } else { 3_600 });
 
 /// A folder of our own; it goes when this is dropped.
 pub(super) struct Temporary {
     folder: tempfile::TempDir,
     /// Nobody else takes the folder away meanwhile.
-    _lock: OwnedFd,
+    lock: OwnedFd,
 }
 
 impl Temporary {
@@ -32,9 +33,14 @@ impl Temporary {
             let folder = tempfile::Builder::new().prefix(prefix).permissions(own).tempdir()?;
             // Whoever looked before it was locked took it for a left one: it has it, and takes it away.
             if let Some(lock) = locked(folder.path())? {
-                return Ok(Self { folder, _lock: lock });
+                return Ok(Self { folder, lock });
             }
         }
+    }
+
+    /// Its lock: whoever has it, or a copy of it, keeps the folder from being taken away.
+    pub(super) fn lock(&self) -> BorrowedFd<'_> {
+        self.lock.as_fd()
     }
 
     /// Where it is.
@@ -124,8 +130,10 @@ mod tests {
         let held = Temporary::new(OF_PROGRAMS).unwrap();
         let left = |name: &str| base.join(format!("{name}{}", &uuid::Uuid::new_v4().simple().to_string()[..6]));
         let (dead, of_git, other, link) = (left(OF_PROGRAMS), left(OF_GIT), left("toolsd-other-"), left(OF_GIT));
+        // That of a git whose host was killed: git has its lock.
         let at_work = left(OF_GIT);
         fs::create_dir(&at_work).unwrap();
+        let of_a_git = locked(&at_work).unwrap().unwrap();
         let target = tempfile::tempdir().unwrap();
         fs::write(target.path().join("kept"), "").unwrap();
         for folder in [&dead, &of_git, &other] {
@@ -139,7 +147,9 @@ mod tests {
         fs::File::open(&of_git).unwrap().set_modified(old).unwrap();
         sweep();
         assert!(at_work.exists());
-        fs::remove_dir(at_work).unwrap();
+        drop(of_a_git);
+        sweep();
+        assert!(!at_work.exists() || !cfg!(target_os = "linux"));
         assert!(!dead.exists() && !of_git.exists() && held.path().exists() && other.exists());
         assert!(fs::symlink_metadata(&link).is_ok() && target.path().join("kept").exists());
         fs::remove_file(link).unwrap();

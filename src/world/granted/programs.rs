@@ -97,7 +97,8 @@ impl Granted {
             let message = format!("`{}` is not run: the pack may write `{at}`", command.program);
             return Err(Diagnostic::new(Code::WORLD, message).help("a program that a pack makes is never run"));
         }
-        let confinement = Confinement { read, write, processes: Processes::Any, network: grant.network };
+        let confinement =
+            Confinement { read, write, processes: Processes::Any, network: grant.network, ..Confinement::default() };
         Ok(Command { confinement, ..command.clone() })
     }
 

@@ -2,11 +2,29 @@
 
 use super::Granted;
 use super::grants::enclosing_folders;
+use super::judging::widened;
 use super::protected::protected_part;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::repository::{Done, Repository};
-use crate::world::run::{Command, Git, Needs};
+use crate::world::run::{Changed, Command, Confinement, Contents, Git, Needs};
 use crate::world::{EntryKind, path};
+
+/// Files that decide what git says of others. What they hold it does not show.
+const DECIDING: [&str; 2] = [".gitattributes", ".gitignore"];
+
+/// A name that nobody has thought of: what covers it covers all of a folder.
+const ALL_BELOW: &str = "\u{1}/\u{1}";
+
+/// The files above a place that decide what git says of it.
+fn deciding(place: &str, top: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut folder = place;
+    while folder != top && path::is_below(folder, top) {
+        folder = path::folder(folder);
+        found.extend(DECIDING.map(|name| path::join(folder, name)));
+    }
+    found
+}
 
 impl Granted {
     /// Whether a normal path lies below no root: neither that of the pack nor one that the user granted.
@@ -36,16 +54,58 @@ impl Granted {
         let Some(repository) = repository else { return self.world.run_git(command, None, settings) };
         self.check_repository(&command.folder, repository)?;
         let mut command = command.clone();
-        let allowed = &self.rules.allowed;
-        let folders =
-            |grants: &[String]| enclosing_folders(self.world.as_ref(), grants, &self.rules.roots, &repository.top);
-        // Git reads its ignore and attribute files and compares what it knows with what is there: of a part it would tell
-        // something else. Which contents a script may see was checked before: see `may_read`.
-        command.confinement.read.push(repository.top.clone());
-        if command.needs != Needs::ReadGit {
-            command.confinement.write.extend(folders(&allowed.write));
+        self.give_contents(&mut command.confinement, &repository.top)?;
+        if command.needs != Needs::ReadGit && command.confinement.changed != Changed::None {
+            let granted = self.parts(&self.rules.allowed.write, &repository.top);
+            if let Changed::Files(changed) = &command.confinement.changed {
+                changed.iter().try_for_each(|file| self.check_replaced(file, &granted))?;
+            }
+            command.confinement.write.extend(granted);
         }
         self.world.run_git(&command, Some(repository), settings)
+    }
+
+    fn parts(&self, grants: &[String], top: &str) -> Vec<String> {
+        enclosing_folders(self.world.as_ref(), grants, &self.rules.roots, top)
+    }
+
+    //= docs/spec.md#git
+    //# Git MUST be kept by the system from reading a file of the working tree for a pack that no grant to read covers.
+    /// Gives git the files that it may read. It follows a folder that becomes a link while it works: what such a link
+    /// leads to is not among them.
+    fn give_contents(&self, confinement: &mut Confinement, top: &str) -> Result<()> {
+        if confinement.contents == Contents::All || self.covers(&path::join(top, ALL_BELOW)) {
+            confinement.read.push(top.to_owned());
+            return Ok(());
+        }
+        let places = match &confinement.contents {
+            Contents::Of(places) => {
+                places.iter().try_for_each(|place| self.check_read_below(place))?;
+                places.clone()
+            }
+            _ => self.parts(&self.rules.allowed.read, top),
+        };
+        confinement.list.push(top.to_owned());
+        for place in &places {
+            confinement.read.extend(deciding(place, top));
+        }
+        confinement.read.extend(places);
+        confinement.read.sort_unstable();
+        confinement.read.dedup();
+        Ok(())
+    }
+
+    //= docs/spec.md#git
+    //# A verb that puts a file anew in its place MUST be refused before it begins if the grants to write cover the file and not its folder.
+    /// Git never writes into a file that is there: it removes it and makes another one, which changes the folder.
+    fn check_replaced(&self, file: &str, granted: &[String]) -> Result<()> {
+        let folder = path::folder(file);
+        if granted.iter().any(|part| part != file && path::is_below(folder, part)) {
+            return Ok(());
+        }
+        let message = format!("git would make `{file}` anew in its folder, and the pack may write the file alone");
+        let folder = self.normal(folder);
+        Err(Diagnostic::new(Code::WORLD, message).help(widened("write", &self.rules.allowed.write, &folder)))
     }
 
     /// Whether grants cover a file, or all of a folder: then they cover a name in it that nobody has thought of.
@@ -53,7 +113,7 @@ impl Granted {
         self.check_effect(path)?;
         let is_folder = self.world.stat(path)?.is_some_and(|stat| stat.entry == EntryKind::Folder);
         let covered = match is_folder {
-            true => self.covers(&path::join(path, "\u{1}/\u{1}")),
+            true => self.covers(&path::join(path, ALL_BELOW)),
             false => self.covers(path),
         };
         if covered { Ok(()) } else { Err(self.refused(path, "read", &self.rules.allowed.read)) }

@@ -135,6 +135,7 @@ pub(super) fn start(start: &Start<'_>, confines: Option<&Mechanisms>) -> Result<
         orphaned,
         tether,
         limits: limits(),
+        held: start.held.iter().map(|held| held.try_clone_to_owned()).collect::<io::Result<_>>().map_err(wrong)?,
     };
     let pid = spawn::spawn(&image).map_err(|(step, error)| match step {
         "execve" => failed(start, &error),
@@ -165,6 +166,8 @@ fn above(stream: OwnedFd) -> Result<OwnedFd> {
 /// What a rule lets be done.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Grant {
+    /// The entries of folders, and of no file what it holds.
+    List,
     Read,
     Execute,
     Write,
@@ -176,6 +179,7 @@ impl Grant {
     fn rights(self) -> BitFlags<AccessFs> {
         let read = AccessFs::ReadFile | AccessFs::ReadDir;
         match self {
+            Self::List => AccessFs::ReadDir.into(),
             Self::Read => read,
             Self::Execute => read | AccessFs::Execute,
             Self::Sink => AccessFs::ReadFile | AccessFs::WriteFile,
@@ -221,8 +225,9 @@ fn ruleset(start: &Start<'_>, mechanisms: &Mechanisms, absent: &mut Vec<String>)
     let temporary = PathFd::new(start.temporary).map_err(|fault| unusable(&fault))?;
     created = add(created, temporary, Grant::Write, abi).map_err(|fault| unusable(&fault))?;
     let read = confinement.read.iter().map(|at| (at, Grant::Read));
+    let read = confinement.list.iter().map(|at| (at, Grant::List)).chain(read);
     for (at, grant) in read.chain(confinement.write.iter().map(|at| (at, Grant::Write))) {
-        match reached(start, at)? {
+        match reached(start, at, grant)? {
             Some(opened) => created = add(created, opened, grant, abi).map_err(|fault| unusable(&fault))?,
             None => absent.push(at.clone()),
         }
@@ -280,7 +285,7 @@ fn judged(start: &Start<'_>, file: &RealFile) -> Result<OwnedFd> {
 /// A path that was granted, open; nothing if it is not there. Below a root no symlink is followed.
 //= docs/spec.md#programs
 //# What a program was granted MUST NOT be reached through a symlink below a root.
-fn reached(start: &Start<'_>, at: &str) -> Result<Option<OwnedFd>> {
+fn reached(start: &Start<'_>, at: &str, grant: Grant) -> Result<Option<OwnedFd>> {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     let opened = match start.roots.find(at) {
         Ok((None, _)) => return Ok(None),
@@ -294,6 +299,8 @@ fn reached(start: &Start<'_>, at: &str) -> Result<Option<OwnedFd>> {
     match opened {
         Ok(opened) => Ok(Some(opened)),
         Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => Ok(None),
+        // Git reads a link itself, which nothing restricts, and not what it leads to.
+        Err(Errno::LOOP | Errno::XDEV) if start.is_git && grant == Grant::Read => Ok(None),
         Err(rustix::io::Errno::LOOP | rustix::io::Errno::XDEV) => {
             let message = format!("`{}` cannot be run: `{at}` is or lies behind a symlink", start.name);
             Err(Diagnostic::new(Code::WORLD, message).help("grant the folder that it leads to"))
@@ -311,25 +318,27 @@ mod tests {
     fn grants_have_their_rights_and_no_more() {
         use AccessFs as A;
         let all = [
-            (A::Execute, [false, true, false, false]),
-            (A::WriteFile, [false, false, true, true]),
-            (A::ReadFile, [true, true, true, true]),
-            (A::ReadDir, [true, true, true, false]),
-            (A::RemoveDir, [false, false, true, false]),
-            (A::RemoveFile, [false, false, true, false]),
-            (A::MakeChar, [false, false, false, false]),
-            (A::MakeDir, [false, false, true, false]),
-            (A::MakeReg, [false, false, true, false]),
-            (A::MakeSock, [false, false, false, false]),
-            (A::MakeFifo, [false, false, false, false]),
-            (A::MakeBlock, [false, false, false, false]),
-            (A::MakeSym, [false, false, true, false]),
-            (A::Refer, [false, false, true, false]),
-            (A::Truncate, [false, false, true, false]),
-            (A::IoctlDev, [false, false, false, false]),
+            (A::Execute, [false, false, true, false, false]),
+            (A::WriteFile, [false, false, false, true, true]),
+            (A::ReadFile, [false, true, true, true, true]),
+            (A::ReadDir, [true, true, true, true, false]),
+            (A::RemoveDir, [false, false, false, true, false]),
+            (A::RemoveFile, [false, false, false, true, false]),
+            (A::MakeChar, [false, false, false, false, false]),
+            (A::MakeDir, [false, false, false, true, false]),
+            (A::MakeReg, [false, false, false, true, false]),
+            (A::MakeSock, [false, false, false, false, false]),
+            (A::MakeFifo, [false, false, false, false, false]),
+            (A::MakeBlock, [false, false, false, false, false]),
+            (A::MakeSym, [false, false, false, true, false]),
+            (A::Refer, [false, false, false, true, false]),
+            (A::Truncate, [false, false, false, true, false]),
+            (A::IoctlDev, [false, false, false, false, false]),
         ];
         for (right, has) in all {
-            for (grant, has) in [Grant::Read, Grant::Execute, Grant::Write, Grant::Sink].into_iter().zip(has) {
+            for (grant, has) in
+                [Grant::List, Grant::Read, Grant::Execute, Grant::Write, Grant::Sink].into_iter().zip(has)
+            {
                 assert_eq!(grant.rights().contains(right), has, "{right:?}");
             }
         }

@@ -36,6 +36,8 @@ pub(super) fn profile(program: &str, temporary: &str, confinement: &Confinement)
     rule(format!("(allow file-read* (literal \"/\") {} (literal {}))", below(&SYSTEM), quoted(program)));
     rule("(allow file-read* (literal \"/dev/random\") (literal \"/dev/urandom\") (literal \"/dev/zero\"))".to_owned());
     rule("(allow file-read* file-write-data (literal \"/dev/null\"))".to_owned());
+    let listed = below(&confinement.list);
+    rule(format!("(allow file-read-data (require-all (vnode-type DIRECTORY) (require-any {listed})))"));
     rule(format!("(allow file-read* {})", below(&confinement.read)));
     rule(format!("(allow file-read* file-write* {})", below(&confinement.write)));
     rule(format!("(deny file-write* (regex #\"{PROTECTED}\"))"));

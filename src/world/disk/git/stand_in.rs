@@ -89,6 +89,11 @@ impl StandIn {
         Ok(made)
     }
 
+    /// The folder itself.
+    pub(super) fn folder(&self) -> &Temporary {
+        &self.folder
+    }
+
     /// Its path.
     pub(super) fn path(&self) -> String {
         self.folder.path().to_string_lossy().into_owned()

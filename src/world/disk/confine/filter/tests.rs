@@ -53,7 +53,10 @@ fn kinds() -> Vec<(Confinement, u32)> {
         for processes in [Processes::None, Processes::SameProgram, Processes::Any] {
             for network in [false, true] {
                 for landlock in [0, 2, 5, 7] {
-                    kinds.push((Confinement { read: vec![], write: write.clone(), processes, network }, landlock));
+                    kinds.push((
+                        Confinement { write: write.clone(), processes, network, ..Confinement::default() },
+                        landlock,
+                    ));
                 }
             }
         }
