@@ -139,12 +139,15 @@ fn an_orderly_end_leaves_nothing_to_look_for() {
 fn two_hosts_leave_each_others_programs_alone() {
     let house = house();
     let mut living = serve(&house);
-    begin(
-        &mut living,
-        "mkdir -p out/living/.git; : > out/begun; while [ ! -e out/go ]; do sleep 0.05; done; ls -A out/living > out/seen",
-    );
+    let until = |name: &str| format!("while [ ! -e out/{name} ]; do sleep 0.05; done");
+    let (make, go) = (until("make"), until("go"));
+    let line =
+        format!(": > out/begun; {make}; mkdir -p out/living/.git; : > out/made; {go}; ls -A out/living > out/seen");
+    begin(&mut living, &line);
     wait_for(&house.workspace().join("out/begun"));
     let (own, planted) = (house.workspace().join("out/living/.git"), killed(&house));
+    fs::write(house.workspace().join("out/make"), "").unwrap();
+    wait_for(&house.workspace().join("out/made"));
     // Commands come and go: what the living program made is its own until it has ended.
     for _ in 0..3 {
         house.run(&["list"]);

@@ -226,6 +226,8 @@ impl<'a> Running<'a> {
             if self.command.needs == Needs::Program && ending::is_ending() {
                 return Err(ending::ended());
             }
+            //= docs/spec.md#programs
+            //# A program that prints more than its caller takes MUST be ended then, unless it changes a repository.
             // What changes a repository is let finish. Nobody would see the rest of what any other one prints.
             if self.overflows() && matches!(self.command.needs, Needs::Program | Needs::ReadGit) {
                 return Err(self.too_much(" and was ended"));
