@@ -10,6 +10,9 @@ mod calls;
 mod files;
 #[path = "hostile/house.rs"]
 mod house;
+#[cfg(target_os = "linux")]
+#[path = "hostile/killed.rs"]
+mod killed;
 #[path = "hostile/names.rs"]
 mod names;
 #[cfg(target_os = "linux")]

@@ -53,6 +53,12 @@ fn in_the_making(workspace: &Path) -> usize {
     making.len()
 }
 
+/// The letters that the texts are of.
+fn letters(workspace: &Path) -> std::collections::BTreeSet<u8> {
+    let texts = files(workspace).into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "txt"));
+    texts.map(|path| std::fs::read(path).unwrap()[0]).collect()
+}
+
 /// Runs the mill and kills it so many milliseconds after it has begun to write.
 fn killed(workspace: &Path, words: &[&str], after_ms: u64) {
     let mut running = mill(workspace, words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -94,6 +100,41 @@ fn a_killed_call_tears_no_file_and_leaves_nothing() {
     assert!(left > 0 && stale > 0, "no kill hit a write ({left}) or a lock ({stale}): this shows nothing");
     // A list of a living process is its own; those of the dead are gone.
     assert!(std::fs::read_dir(home.path().join("state/toolsd/pending")).unwrap().count() <= 1);
+}
+
+//= docs/spec.md#robustness
+//= type=test
+//# Files that a call wrote together MUST all be written or none, also when its process was killed, before the workspace is used again.
+#[test]
+fn what_a_killed_call_wrote_is_all_or_nothing_for_the_next_command() {
+    let home = tempfile::tempdir().unwrap();
+    let workspace = home.path().join("workspace");
+    std::fs::create_dir(&workspace).unwrap();
+    let (mut half, mut told) = (0, 0);
+    for turn in 0..60 {
+        killed(&workspace, &["rounds=100000"], turn % 20 * 2 + turn / 20);
+        half += usize::from(letters(&workspace).len() > 1);
+        // One that writes nothing.
+        let next = support::toolsd(home.path())
+            .env("HOME", home.path())
+            .args(["list", "--pack", "mill", "--dir", PACKS, "--workspace"])
+            .arg(&workspace)
+            .output()
+            .unwrap();
+        told += usize::from(String::from_utf8_lossy(&next.stderr).contains("cut short"));
+        let (found, count) = (
+            letters(&workspace),
+            files(&workspace).iter().filter(|path| path.extension().is_some_and(|ending| ending == "txt")).count(),
+        );
+        assert!(found.len() <= 1 && [0, 24].contains(&count), "turn {turn}: {count} files of {found:?}");
+        assert_eq!(in_the_making(&workspace), 0, "turn {turn}");
+        let folders = std::fs::read_dir(&workspace).unwrap().count();
+        assert!(count > 0 || folders <= 1, "turn {turn}: {folders} entries, and no text");
+    }
+    assert!(
+        half > 0 && told >= half,
+        "{half} kills hit a call between its files, {told} were told: this shows nothing"
+    );
 }
 
 //= docs/spec.md#writes

@@ -1,10 +1,12 @@
 //! Calls that hold a script thread although they were answered: how they are told, and what is done when all are held.
 
-use super::status::{STATUS, status};
+use super::status::{STATUS, fault, status};
 use super::{Answer, Completed, Request, Service, outcome};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::registry::{Registry, ServedTool};
 use crate::value::Json;
+use crate::world::World;
+use crate::world::disk::recovered;
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,6 +47,12 @@ impl Called {
     }
 }
 
+/// What is wrong with the roots of a workspace.
+fn displaced(workspace: &dyn World) -> Vec<Json> {
+    let roots = std::iter::once(".".to_owned()).chain(workspace.granted_roots());
+    roots.filter_map(|root| workspace.stat(&root).err().map(|wrong| fault(&wrong))).collect()
+}
+
 impl Service {
     /// The state of a registry, and of the threads that scripts run on.
     pub(super) fn status(&self, registry: &Registry) -> Json {
@@ -56,6 +64,18 @@ impl Service {
             held.iter().map(|held| json!({ "name": held.name, "since_s": held.since.as_secs() })).collect();
         if !held.is_empty() {
             told["held"] = held.into();
+        }
+        //= docs/spec.md#programs
+        //# What a program of a killed host made of protected names MUST be set aside before anything of a workspace is used again, and told.
+        let recovered = recovered();
+        if !recovered.is_empty() {
+            told["recovered"] = recovered.into();
+        }
+        //= docs/spec.md#roots
+        //# A root that was moved, removed or replaced MUST stand in `toolsd://status`.
+        let displaced = self.site.as_ref().map(|site| displaced(site.workspace().as_ref())).unwrap_or_default();
+        if !displaced.is_empty() {
+            told["roots"] = displaced.into();
         }
         told
     }

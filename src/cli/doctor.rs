@@ -93,6 +93,7 @@ impl Finding {
 const CHECKS: &[fn(&Session) -> Vec<Finding>] = &[
     place::workspace,
     place::files,
+    place::left,
     place::trust,
     packs::packs,
     place::sandbox,

@@ -36,6 +36,7 @@ impl Session {
     /// Opens the workspace that the options name. A folder that is not there is a fault.
     pub fn open(mut shared: Shared, terminal: Terminal) -> Result<Self> {
         disk::choose_sandbox(shared.sandbox.into());
+        disk::recover();
         let here = current_folder()?;
         let absolute = |folder: &String| path::clean(&path::join(&here, folder));
         let folder = shared.workspace.as_ref().map_or_else(|| here.clone(), absolute);

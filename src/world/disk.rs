@@ -4,15 +4,18 @@
 mod confine;
 mod ending;
 mod git;
+mod journal;
 mod lock;
 mod many;
 mod opened;
 mod owned;
 mod pending;
 mod place;
+mod planted;
 mod process;
 mod program;
 mod protected;
+mod recovery;
 mod refusal;
 mod repository;
 mod roots;
@@ -28,11 +31,11 @@ mod write;
 pub use confine::{Mechanisms, Sandbox, SandboxStatus, choose_sandbox, sandbox_status};
 pub use ending::{end_process, end_programs};
 pub use owned::{is_misled, make_private_folder, take_write_from_others};
-pub use pending::sweep;
 pub use place::{
     CONFIG_BELOW_HOME, TRUST_BELOW_HOME, config_folder, current_folder, home_folder, is_hosts_own, state_folder,
     trust_folder,
 };
+pub use recovery::{recover, recovered, sweep};
 pub use scratch::Scratch;
 pub use secrecy::{
     SECRET_VARIABLES, SecretFile, check_secret_place, hide_process, read_secret, read_secret_descriptor,

@@ -1,4 +1,4 @@
-//! Ordinary programs in ordinary uses: confined, with a fitting grant, each does what it does without.
+//! Ordinary programs in ordinary uses: confined, with a fitting grant, each does what it does without; else it is told.
 
 use crate::house::House;
 use std::fs;
@@ -80,7 +80,74 @@ const MORE: &[(&str, &str)] = &[
     ),
     ("xz", "xz -c a.txt > out/a.xz && xz -dc out/a.xz"),
     ("node", "node -e 'require(\"fs\").cpSync(\"tree\", \"out/t\", { recursive: true }); console.log(1)'"),
+    ("npm", "export HOME=$(mktemp -d); npm run -s greet; npm pkg get name; npm prefix | wc -l"),
+    ("npm", "export HOME=$(mktemp -d); node tool.js; npx --no-install no-such-tool 2>/dev/null || echo none"),
+    (
+        "node",
+        "node -e 'require(\"child_process\").execSync(\"echo hi\", { stdio: \"inherit\" })'; node node_modules/.bin/tool",
+    ),
+    ("java", "java -version 2>/dev/null; java A.java"),
+    ("javac", "javac -d out A.java && ls out && java -cp out A"),
+    ("mvn", "HOME=$(mktemp -d) mvn -q --version"),
+    ("jq", "jq -c .name package.json; jq -n '[1, 2] | add'"),
+    ("unzip", "unzip -p a.zip; unzip -q -d out a.zip && ls out"),
+    ("rsync", "rsync -r tree out/ && cat out/tree/leaf"),
+    ("cmake", "cmake --version | head -1; cmake -E cat a.txt"),
+    ("go", "go version"),
+    ("ssh", "ssh -V"),
+    ("gpg", "gpg --version | head -1; HOME=$(mktemp -d) gpg --batch --list-keys 2>/dev/null"),
+    ("curl", "curl --version | head -1; curl -sS file://$PWD/a.txt"),
+    ("sqlite3", "sqlite3 out/d 'create table t (a); insert into t values (3); select a from t'"),
+    ("xargs", "printf 'a\\nb\\n' | xargs -P 4 -n 1 echo | sort"),
+    ("file", "file -b a.txt"),
+    ("bc", "echo 2 ^ 10 | bc"),
+    ("openssl", "openssl version; openssl dgst -sha256 a.txt"),
+    ("pytest", "pytest -p no:cacheprovider -q --version"),
+    ("black", "black --check -q script.py; echo $?"),
+    ("ruff", "ruff check --no-cache -q script.py; echo $?"),
+    ("tsc", "tsc --version"),
+    ("rustfmt", "rustfmt --version"),
+    (
+        "/usr/bin/python3",
+        "/usr/bin/python3 -m venv --without-pip out/v && ls out/v; /usr/bin/python3 -m json.tool package.json",
+    ),
     ("gcc", "echo 'int main(){return 3;}' > out/m.c && gcc -o out/m out/m.c && ls out"),
+];
+
+/// An archive of the file `z.txt`, which holds `one` and a line's end.
+const ZIP: &[u8] = b"PK\x03\x04\x14\0\0\0\0\0\0\0!\0\x9f\xa8\x17\xf8\x04\0\0\0\x04\0\0\0\x05\0\0\0z.txtone\nPK\x01\x02\
+    \x14\x03\x14\0\0\0\0\0\0\0!\0\x9f\xa8\x17\xf8\x04\0\0\0\x04\0\0\0\x05\0\0\0\0\0\0\0\0\0\0\0\xa4\x01\
+    \0\0\0\0z.txtPK\x05\x06\0\0\0\0\x01\0\x01\03\0\0\0'\0\0\0\0\0";
+
+/// Lines that need more than is granted, the program that they need, and what the note names beside what always holds.
+const TOLD: &[(&str, &str, &[&str])] = &[
+    ("sh", "echo x > elsewhere", &["`elsewhere` is granted to read, and not to write"]),
+    ("sh", "cat /etc/shadow", &["nothing grants `/etc/shadow`"]),
+    ("sh", "ls /root/../tmp", &["nothing grants `/tmp`"]),
+    ("make", "make -s -f rules.mk own", &["starts no program outside", "tool.sh` is granted to read"]),
+    ("node", "node_modules/.bin/tool", &["starts no program outside", "start its interpreter"]),
+    ("npm", "HOME=$(mktemp -d) npm run -s tool", &["starts no program outside"]),
+    // As npm ends where its folders are closed to it.
+    ("node", "node -e 'process.exit(-13)'", &["programs of Node write below `HOME`"]),
+    // It ends well, and did nothing.
+    ("perl", "perl -pi -e s/one/eins/ a.txt", &["`a.txt` is granted to read, and not to write"]),
+    ("sed", "sed -i s/one/eins/ a.txt", &["is granted to read, and not to write"]),
+    ("/usr/bin/python3", "/usr/bin/python3 -c 'import multiprocessing as m; m.Lock()'", &["`/dev/shm`"]),
+    (
+        "/usr/bin/python3",
+        "/usr/bin/python3 -c 'open(\"a.txt\", \"w\")'",
+        &["`a.txt` is granted to read, and not to write"],
+    ),
+    ("sqlite3", "sqlite3 d.db 'create table t (a)'", &["`d.db` is granted to read, and not to write"]),
+    ("gpg", "HOME=/var gpg --list-keys", &["nothing grants `/var/.gnupg`"]),
+    ("curl", "curl -sS http://127.0.0.1:9", &["has no network"]),
+    ("curl", "curl -sS https://example.org", &["has no network"]),
+    ("tar", "tar -cf t.tar tree", &["`t.tar` is granted to read, and not to write"]),
+    (
+        "node",
+        "node -e 'require(\"fs\").writeFileSync(\"x.txt\", \"\")'",
+        &["`x.txt` is granted to read, and not to write"],
+    ),
 ];
 
 fn fill(house: &House) {
@@ -98,13 +165,25 @@ fn fill(house: &House) {
         .unwrap();
     fs::write(at("script.sh"), "echo $0 $# $1\n").unwrap();
     fs::write(
+        at("package.json"),
+        r#"{ "name": "x", "version": "1.0.0", "scripts": { "greet": "echo hi", "tool": "tool" } }"#,
+    )
+    .unwrap();
+    fs::write(at("A.java"), "class A { public static void main(String[] a) { System.out.println(1); } }\n").unwrap();
+    fs::write(at("a.zip"), ZIP).unwrap();
+    fs::create_dir_all(at("node_modules/.bin")).unwrap();
+    let _is_there = std::os::unix::fs::symlink("../../tool.js", at("node_modules/.bin/tool"));
+    for (name, text) in [("tool.js", "#!/usr/bin/env node\nconsole.log(1);\n"), ("tool.sh", "#!/bin/sh\necho x\n")] {
+        crate::house::put_program(&at(name), text);
+    }
+    fs::write(
         at("script.py"),
         "import json, os, sys, tempfile\nprint(json.dumps({'a': len(sys.argv)}))\nopen('out/py', 'w').write('x')\n",
     )
     .unwrap();
     fs::write(
         at("rules.mk"),
-        "all: out/made\nout/made: a.txt\n\tcp a.txt out/made\nmore:\n\t@echo $(shell echo shell)\nwrong:\n\t@exit 3\n",
+        "all: out/made\nout/made: a.txt\n\tcp a.txt out/made\nmore:\n\t@echo $(shell echo shell)\nwrong:\n\t@exit 3\nown:\n\t./tool.sh\n",
     )
     .unwrap();
 }
@@ -142,6 +221,10 @@ fn plain(house: &House, program: &str, line: &str) -> Effects {
 }
 
 fn run(house: &House, program: &str, line: &str) -> Ran {
+    try_run(house, program, line).unwrap()
+}
+
+fn try_run(house: &House, program: &str, line: &str) -> toolsd::diagnostic::Result<Ran> {
     let texts = |list: &[&str]| list.iter().map(|at| (*at).to_owned()).collect::<Vec<_>>();
     let grant = ProgramGrant { program: program.to_owned(), ..ProgramGrant::default() };
     let flags = Allowed { may_read: true, may_write: true, may_run: true, ..Allowed::default() };
@@ -159,7 +242,7 @@ fn run(house: &House, program: &str, line: &str) -> Ran {
         confinement: Confinement::default(),
         stop: || Ok(()),
     };
-    Granted::new(Arc::new(disk), allowed).unwrap().run(&command).unwrap()
+    Granted::new(Arc::new(disk), allowed).unwrap().run(&command)
 }
 
 fn confined(house: &House, program: &str, line: &str) -> Effects {
@@ -169,10 +252,20 @@ fn confined(house: &House, program: &str, line: &str) -> Effects {
     (ran.code, text(&ran.output), text(&ran.errors), left(&house.workspace().join("out")))
 }
 
+/// Whether a program is installed, and as one of the system: what a user installed needs grants of its own.
+fn is_there(name: &str) -> bool {
+    let found = Plain::new("which").arg(name).output().unwrap();
+    let real = fs::canonicalize(String::from_utf8_lossy(&found.stdout).trim());
+    let is_systems = real.is_ok_and(|real| real.starts_with("/usr"));
+    if !is_systems {
+        eprintln!("skipped: `{name}` is not installed in `/usr`");
+    }
+    is_systems
+}
+
 #[test]
 fn ordinary_programs_do_what_they_do() {
     let house = House::new();
-    let is_there = |name: &str| Plain::new("which").arg(name).stdout(Stdio::null()).status().unwrap().success();
     let more = MORE.iter().filter(|(name, _)| is_there(name)).map(|(_, line)| ("sh", *line));
     let lines = LINES.iter().map(|line| ("sh", *line)).chain(OF_BASH.iter().map(|line| ("bash", *line))).chain(more);
     let mut differ = Vec::new();
@@ -210,7 +303,29 @@ fn a_refusal_is_told_once_with_what_is_granted() {
         once.dedup();
         assert_eq!(once.len(), ran.notes.len(), "{:?}", ran.notes);
     }
+    let mut missed = Vec::new();
+    for (_, line, parts) in TOLD.iter().filter(|(program, ..)| is_there(program)) {
+        let ran = run(&house, "sh", line);
+        let told: Vec<&String> = ran.notes.iter().filter(|note| note.contains("ran confined")).collect();
+        let errors = String::from_utf8_lossy(&ran.errors);
+        if told.len() != 1 || !parts.iter().all(|part| told[0].contains(part)) {
+            missed.push(format!("{line}\n  code {}: {errors}\n  {:?} lacks one of {parts:?}", ran.code, ran.notes));
+        }
+    }
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
     for line in ["exit 1", "cat no-such-file"] {
         assert!(!run(&house, "sh", line).notes.iter().any(|note| note.contains("ran confined")), "{line}");
+    }
+}
+
+//= docs/spec.md#programs
+//= type=test
+//# A program that prints more than its caller takes MUST be ended then, unless it changes a repository.
+#[test]
+fn a_program_that_prints_without_end_is_ended_when_it_printed_too_much() {
+    let house = House::new();
+    for line in ["yes", "yes >&2", "yes & yes"] {
+        let fault = try_run(&house, "sh", line).unwrap_err();
+        assert!(fault.message.contains("printed more than 1024 kB and was ended"), "{line}: {fault}");
     }
 }

@@ -1,6 +1,6 @@
 //! Programs that a pack could write, under every kind of name that leads to them.
 
-use crate::house::House;
+use crate::house::{House, copy_program, put_program};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -51,11 +51,8 @@ fn make(kind: &str, house: &House) -> PathBuf {
         fs::create_dir_all(folder).unwrap();
     }
     let (tool, inside) = (bin.join("tool"), src.join("tool"));
-    let copy = |at: &Path| assert!(fs::copy("/usr/bin/true", at).is_ok());
-    let script = |line: &str| {
-        fs::write(&tool, format!("#!{line}\n")).unwrap();
-        fs::set_permissions(&tool, fs::Permissions::from_mode(0o755)).unwrap();
-    };
+    let copy = |at: &Path| copy_program("/usr/bin/true", at);
+    let script = |line: &str| put_program(&tool, &format!("#!{line}\n"));
     match kind {
         "link over a link inside" | "folder link over a link inside" | "link and back" => {}
         _ => copy(&inside),
@@ -177,8 +174,7 @@ fn what_leads_nowhere_is_told() {
     let house = House::new();
     let tool = house.parent().join("tool");
     let script = |line: &str| {
-        fs::write(&tool, format!("#!{line}\n")).unwrap();
-        fs::set_permissions(&tool, fs::Permissions::from_mode(0o755)).unwrap();
+        put_program(&tool, &format!("#!{line}\n"));
         run(&house, &tool, &[], &[]).unwrap_err().message
     };
     assert!(script("bin/sh").ends_with("names its interpreter by the relative path `bin/sh`"));

@@ -417,6 +417,21 @@ fn limits_and_capabilities_are_given_up() {
     );
 }
 
+#[test]
+fn privileges_are_given_up_by_each_layer() {
+    held(
+        &[All, Landlock, Seccomp, Old],
+        |house| {
+            let is_root = rustix::process::geteuid().is_root();
+            let acts = ["privileges", "capabilities"].into_iter().filter(|act| is_root || *act != "capabilities");
+            let attacks = acts.map(|act| Attack::new(act, ".", 0));
+            // Where all of this runs without, it is no attack.
+            attacks.filter(|attack| plain(house, attack).contains(SUCCESS)).collect()
+        },
+        run_of,
+    );
+}
+
 /// Calls that reach beyond files: with nothing in their arguments each is looked at by the kernel, and fails in another way.
 const NEVER: &[libc::c_long] = &[
     libc::SYS_add_key,
@@ -617,7 +632,7 @@ fn a_program_that_others_could_have_put_there_is_not_run() {
     let house = House::new();
     let file = house.workspace().join("bin/tool");
     fs::create_dir(file.parent().unwrap()).unwrap();
-    fs::copy("/usr/bin/true", &file).unwrap();
+    crate::house::copy_program("/usr/bin/true", &file);
     let name = fs::canonicalize(&file).unwrap().to_str().unwrap().to_owned();
     let run = |program: &str, write: &[&str]| {
         let write = write.iter().map(|at| (*at).to_owned()).collect();

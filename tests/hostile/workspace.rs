@@ -1,6 +1,6 @@
 //! Workspaces that change under a running call, or bring rules of their own.
 
-use crate::house::{House, PACKS, SECRET};
+use crate::house::{Client, House, PACKS, SECRET};
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -91,4 +91,29 @@ fn a_configuration_of_the_workspace_widens_nothing_before_it_is_trusted() {
     }
     house.write("workspace/toolsd.toml", "[limits]\ntime_ms = ");
     client.is_well();
+}
+
+//= docs/spec.md#roots
+//= type=test
+//# A root that was moved, removed or replaced MUST stand in `toolsd://status`.
+#[test]
+fn a_workspace_that_was_replaced_is_not_served_and_told() {
+    for root in ["workspace", "granted"] {
+        let house = House::new();
+        house.write("granted/file", "old");
+        let mut words = vec!["serve", "--dir", PACKS, "--pack", "hostile", "--root"];
+        let granted = house.parent().join("granted").to_str().unwrap().to_owned();
+        words.push(&granted);
+        let mut client = Client::start(house.command(&words));
+        let mut status = || client.ask("resources/read", json!({ "uri": "toolsd://status" })).to_string();
+        assert!(!status().contains("no longer the folder"));
+        let (from, to) = (house.parent().join(root), house.parent().join("elsewhere"));
+        fs::rename(&from, &to).unwrap();
+        fs::create_dir(&from).unwrap();
+        let told = status();
+        assert!(told.contains(&format!("{root}` is no longer the folder that was opened")), "{told}");
+        fs::remove_dir(&from).unwrap();
+        fs::rename(&to, &from).unwrap();
+        assert!(!status().contains("no longer the folder"));
+    }
 }

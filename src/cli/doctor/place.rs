@@ -6,7 +6,7 @@ use super::super::session::variable;
 use super::Finding;
 use crate::registry::{SETTINGS, is_withheld};
 use crate::world::World;
-use crate::world::disk::{Disk, config_folder, sandbox_status, state_folder};
+use crate::world::disk::{Disk, config_folder, recovered, sandbox_status, state_folder};
 use crate::world::run::{Command, Confinement, Needs};
 use std::time::Duration;
 
@@ -78,6 +78,11 @@ pub fn trust(session: &Session) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// What servers that were killed left behind.
+pub fn left(_: &Session) -> Vec<Finding> {
+    recovered().into_iter().map(|told| Finding::note("left", told)).collect()
 }
 
 /// Whether programs that packs start are confined here.

@@ -22,7 +22,9 @@ const MANY: usize = 512;
 pub(super) fn look(roots: &Roots, paths: &[&str]) -> Vec<Known> {
     let mut known: Vec<Known> = vec![None; paths.len()];
     let (main, outer): (Vec<usize>, Vec<usize>) = (0..paths.len()).partition(|at| path::is_clean_below(paths[*at]));
-    if let Ok(root) = roots.main_folder() {
+    if let Ok(root) = roots.main_folder()
+        && roots.is_in_place(root)
+    {
         if outer.is_empty() {
             return look_below(root, paths);
         }
@@ -39,7 +41,9 @@ pub(super) fn look(roots: &Roots, paths: &[&str]) -> Vec<Known> {
     };
     let mut done = 0;
     for run in found.chunk_by(same) {
-        if let Some((root, _)) = run.first().and_then(Option::as_ref) {
+        if let Some((root, _)) = run.first().and_then(Option::as_ref)
+            && roots.is_in_place(root)
+        {
             let below: Vec<&str> = run.iter().flatten().map(|(_, within)| within.as_ref()).collect();
             for (at, found) in outer[done..].iter().zip(look_below(root, &below)) {
                 known[*at] = found;

@@ -142,7 +142,7 @@ pub fn is_misled(folder: &str, workspace: &str, below_home: &str) -> bool {
 }
 
 /// The path without symlinks, as far as it is there.
-fn real(given: &str) -> String {
+pub(super) fn real(given: &str) -> String {
     let mut rest = String::new();
     let mut folder = path::clean(given);
     loop {

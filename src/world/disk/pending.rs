@@ -1,11 +1,15 @@
-//! New files in the making, written down before they come into being: those of a process that was killed are found
-//! in the state folder, and taken away by whoever writes next.
+//! New files in the making, and what is to become of them, written down before it comes into being: what a killed process
+//! left half done is finished, or taken away, before anything is read or written again.
 
-use super::{place, temporary};
+use super::journal::{self, Journal};
+use super::{place, recovery};
+use crate::value::Json;
 use crate::world::path;
-use std::fs::{File, TryLockError};
-use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::MetadataExt;
+use rustix::fs::{AtFlags, Mode, OFlags, Stat, fstat, open, renameat, statat, unlinkat};
+use rustix::io::Errno;
+use serde_json::json;
+use std::io;
+use std::os::fd::OwnedFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How a new file is named until it is put in its place: this, 32 hexadecimal digits, and the ending.
@@ -13,117 +17,321 @@ const START: &str = ".";
 /// See [`START`].
 const END: &str = ".toolsd";
 
-/// The list of this process; nothing until it writes.
-static OWN: Mutex<Option<List>> = Mutex::new(None);
-
-/// A list of files, locked as long as its process lives.
-struct List {
-    file: File,
-    path: String,
-}
+/// The journal of this process; nothing until it writes.
+static OWN: Mutex<Option<Journal>> = Mutex::new(None);
 
 /// While it lives, what is noted here is in the making.
 pub(super) struct Pending {
-    list: MutexGuard<'static, Option<List>>,
+    journal: MutexGuard<'static, Option<Journal>>,
 }
+
+/// The last step of one change: a new file is put in its place, or a file is removed.
+pub(super) struct Step<'a> {
+    /// The absolute path.
+    pub path: &'a str,
+    /// The folder that it lies in.
+    pub folder: (u64, u64),
+    /// The name of the new file beside it; without one the file is removed.
+    pub new: Option<&'a str>,
+    /// What is there.
+    pub old: Option<Mark>,
+}
+
+/// What tells a file from another one, and from itself when it was changed.
+pub(super) type Mark = (u64, u64, u64, i64, i64);
 
 /// A name for a new file that nobody else has.
 pub(super) fn temporary_name() -> String {
     format!("{START}{}{END}", uuid::Uuid::new_v4().simple())
 }
 
-/// Begins to write. What processes that were killed left behind is taken away first.
+/// Begins to write. What processes that were killed left behind is finished or taken away first.
 ///
 //= docs/spec.md#robustness
 //# What a killed process left of files in the making MUST be taken away by the next call that writes.
 pub(super) fn begin() -> Pending {
-    let mut list = OWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(folder) = folder() {
-        if list.is_none() {
-            *list = List::open(&folder).ok();
+        if own.is_none() {
+            *own = Journal::open(&folder).ok();
         }
-        sweep_but(&folder, list.as_ref().map(|list| list.path.as_str()));
+        finish_all(&folder);
     }
-    Pending { list }
+    Pending { journal: own }
 }
 
-/// Takes away what processes that were killed left behind.
-pub fn sweep() {
-    // A folder may hold much, and nobody waits for it.
-    std::thread::spawn(temporary::sweep);
-    let own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
+/// Finishes or takes away what processes that were killed left behind.
+pub(super) fn recover() {
+    let _no_write_meanwhile = OWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(folder) = folder() {
-        sweep_but(&folder, own.as_ref().map(|list| list.path.as_str()));
+        finish_all(&folder);
     }
 }
 
 impl Pending {
     /// Notes a file before it is made: an absolute path. Without a state folder nothing is noted.
     pub(super) fn note(&mut self, path: &str) -> io::Result<()> {
-        let Some(list) = self.list.as_mut() else { return Ok(()) };
-        let line = serde_json::Value::from(path);
-        list.file.write_all(format!("{line}\n").as_bytes())
+        self.line(&json!({ "file": path }))
+    }
+
+    /// Notes a folder before it is made.
+    pub(super) fn note_folder(&mut self, path: &str) -> io::Result<()> {
+        self.line(&json!({ "folder": path }))
+    }
+
+    /// Notes that all files are made: from here on a kill keeps none of these steps from being taken.
+    pub(super) fn decide(&mut self, steps: &[Step<'_>]) -> io::Result<()> {
+        self.line(&decision(steps))
+    }
+
+    fn line(&mut self, line: &Json) -> io::Result<()> {
+        self.journal.as_mut().map_or(Ok(()), |journal| journal.note(line))
     }
 }
 
 impl Drop for Pending {
     fn drop(&mut self) {
-        if let Some(list) = self.list.as_mut() {
-            // A list that keeps its lines names files that are gone: no harm.
-            let _stays = list.file.set_len(0).and_then(|()| list.file.seek(SeekFrom::Start(0)));
+        if let Some(journal) = self.journal.as_mut()
+            && journal.clear().is_err()
+        {
+            // What it says is done. One that cannot be emptied is taken away, and the next writer makes another one.
+            let _says_what_is_done = self.journal.take().map(Journal::remove);
         }
     }
 }
 
-impl List {
-    fn open(folder: &str) -> io::Result<Self> {
-        std::fs::create_dir_all(folder)?;
-        loop {
-            let path = path::join(folder, &format!("{}-{}", std::process::id(), uuid::Uuid::new_v4().simple()));
-            let file = File::options().read(true).write(true).create_new(true).open(&path)?;
-            file.try_lock().map_err(|_| io::ErrorKind::WouldBlock)?;
-            // Somebody who looked in between took it for a dead one's, and took it away.
-            if std::fs::metadata(&path).is_ok_and(|there| file.metadata().is_ok_and(|own| own.ino() == there.ino())) {
-                return Ok(Self { file, path });
-            }
-        }
-    }
+fn decision(steps: &[Step<'_>]) -> Json {
+    let steps = steps.iter().map(|step| json!([step.path, step.folder, step.new, step.old]));
+    json!({ "steps": steps.collect::<Vec<_>>() })
 }
 
-/// The folder of the lists. Tests of this crate write none.
+/// What the system says of a file.
+#[allow(clippy::unnecessary_cast, clippy::cast_sign_loss, clippy::useless_conversion, reason = "systems differ")]
+pub(super) fn mark(found: &Stat) -> Mark {
+    let size = u64::try_from(found.st_size).unwrap_or(0);
+    (found.st_dev as u64, found.st_ino as u64, size, i64::from(found.st_mtime), found.st_mtime_nsec as i64)
+}
+
+/// The folder of the journals. Tests of this crate write none.
 fn folder() -> Option<String> {
     let state = place::state_folder().filter(|_| !cfg!(test))?;
     Some(path::join(&state, "pending"))
 }
 
-fn sweep_but(folder: &str, own: Option<&str>) {
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let path = entry.path();
-        if path.to_str() == own {
-            continue;
+fn finish_all(folder: &str) {
+    for mut journal in journal::look(folder).left {
+        let told = finish(&journal.lines());
+        if !told.is_empty() {
+            recovery::tell(format!("a call was cut short when its server was killed: {}", told.join("; ")));
         }
-        let Ok(mut file) = File::options().read(true).write(true).open(&path) else { continue };
-        match file.try_lock() {
-            Ok(()) => {
-                let mut lines = String::new();
-                let _broken_counts_as_far_as_it_goes = file.read_to_string(&mut lines);
-                lines
-                    .lines()
-                    .filter_map(|line| serde_json::from_str::<String>(line).ok())
-                    .for_each(|path| forget(&path));
-                let _somebody_was_faster = std::fs::remove_file(&path);
-            }
-            // Its process lives.
-            Err(TryLockError::WouldBlock | TryLockError::Error(_)) => {}
+        let _somebody_was_faster = journal.remove();
+    }
+}
+
+/// Takes the steps that were decided, or takes away what was made before they were; tells what could not be done as it was
+/// meant, and what was.
+//= docs/spec.md#robustness
+//# Files that a call wrote together MUST all be written or none, also when its process was killed, before the workspace is used again.
+fn finish(lines: &[Json]) -> Vec<String> {
+    let text = |line: &Json, key: &str| line.get(key).and_then(Json::as_str).map(str::to_owned);
+    let mut told = Vec::new();
+    if let Some(steps) = lines.iter().find_map(|line| line.get("steps")?.as_array()) {
+        let taken = steps
+            .iter()
+            .filter(|step| {
+                take(step).unwrap_or_else(|problem| {
+                    told.push(problem);
+                    false
+                })
+            })
+            .count();
+        if taken > 0 {
+            told.insert(
+                0,
+                format!("{taken} of the {} changes that it had decided on were still to do, and are done", steps.len()),
+            );
+        }
+    } else {
+        let files = lines.iter().filter_map(|line| line.as_str().map(str::to_owned).or_else(|| text(line, "file")));
+        files.for_each(|path| forget(&path));
+        for path in lines.iter().rev().filter_map(|line| text(line, "folder")) {
+            let _holds_something_or_was_never_made = std::fs::remove_dir(path);
         }
     }
+    told
+}
+
+/// Takes one step; whether it was still to be taken.
+fn take(step: &Json) -> Result<bool, String> {
+    let unread = || "a step that is none was written down".to_owned();
+    let (path, folder, new, old): (String, (u64, u64), Option<String>, Option<Mark>) =
+        serde_json::from_value(step.clone()).map_err(|_| unread())?;
+    let lies = new.as_ref().map_or_else(String::new, |new| format!(" (what was to be written is `{new}` beside it)"));
+    let stays = |why: &str| format!("`{path}` is not as it was to be: {why}{lies}");
+    let failed = |error: Errno| stays(&super::roots::reason(&error.into()));
+    let parent = same_folder(&path, folder).map_err(|why| stays(&why))?;
+    let name = path::name(&path);
+    let look = |name: &str| match statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(found) => Ok(Some(mark(&found))),
+        Err(Errno::NOENT) => Ok(None),
+        Err(error) => Err(error),
+    };
+    let now = look(name).map_err(failed)?;
+    match new {
+        Some(new) if !is_temporary(&new) => Err(unread()),
+        Some(new) => match look(&new).map_err(failed)? {
+            // It is in its place.
+            None => Ok(false),
+            Some(_) if now == old => renameat(&parent, &new, &parent, name).map(|()| true).map_err(failed),
+            Some(_) => Err(kept_aside(&parent, &path, &new)),
+        },
+        None if now.is_none() => Ok(false),
+        None if now == old => unlinkat(&parent, name, AtFlags::empty()).map(|()| true).map_err(failed),
+        None => Err(format!("`{path}` was to be removed, was changed since, and is kept")),
+    }
+}
+
+/// Somebody changed a file before the new one could be put in its place: both are kept.
+fn kept_aside(parent: &OwnedFd, path: &str, new: &str) -> String {
+    let name = path::name(path);
+    let mut names = (1..1_000).map(|number| format!("{name}.set-aside-{number}"));
+    let free = names.find(|name| statat(parent, name.as_str(), AtFlags::SYMLINK_NOFOLLOW).is_err());
+    let renamed = free.as_ref().map(|free| renameat(parent, new, parent, free.as_str()));
+    match (free, renamed) {
+        (Some(free), Some(Ok(()))) => {
+            format!("`{path}` was changed since, and is kept: what was to be written is `{free}` beside it")
+        }
+        _ => format!("`{path}` was changed since, and is kept: what was to be written is `{new}` beside it"),
+    }
+}
+
+/// The folder of a file, if it is still the one that it was: whatever leads elsewhere by its name is not touched.
+fn same_folder(of: &str, identity: (u64, u64)) -> Result<OwnedFd, String> {
+    let at = path::folder(of);
+    let opened = open(at, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
+    let opened = opened.map_err(|error| format!("`{at}`: {}", super::roots::reason(&error.into())))?;
+    let found = fstat(&opened).map(|found| mark(&found)).map_err(|error| error.to_string())?;
+    match (found.0, found.1) == identity {
+        true => Ok(opened),
+        false => Err(format!("`{at}` is another folder now")),
+    }
+}
+
+fn is_temporary(name: &str) -> bool {
+    let middle = name.strip_prefix(START).and_then(|rest| rest.strip_suffix(END)).unwrap_or_default();
+    middle.len() == 32 && middle.chars().all(|c| c.is_ascii_hexdigit())
 }
 
 /// Removes a file that was in the making. What is not named as one is nobody's to remove here.
 fn forget(path: &str) {
-    let name = path::name(path);
-    let middle = name.strip_prefix(START).and_then(|rest| rest.strip_suffix(END)).unwrap_or_default();
-    if middle.len() == 32 && middle.chars().all(|c| c.is_ascii_hexdigit()) && path::is_absolute(path) {
+    if is_temporary(path::name(path)) && path::is_absolute(path) {
         let _is_gone = std::fs::remove_file(path);
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::MetadataExt;
+    use std::path::Path;
+
+    fn known(at: &Path) -> Option<Mark> {
+        let known = fs::symlink_metadata(at).ok()?;
+        Some((known.dev(), known.ino(), known.len(), known.mtime(), known.mtime_nsec()))
+    }
+
+    /// A folder with three files, and what a call noted that writes `a` and a new `d`, and removes `b` and `c`.
+    fn decided(folder: &Path) -> (Vec<Json>, Vec<[String; 2]>) {
+        for name in ["a", "b", "c"] {
+            fs::write(folder.join(name), "old").unwrap();
+        }
+        let at = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+        let (mut lines, mut steps, mut acts) = (Vec::new(), Vec::new(), Vec::new());
+        let identity = known(folder).map(|known| (known.0, known.1)).unwrap();
+        for (name, is_new) in [("a", true), ("d", true), ("b", false), ("c", false)] {
+            let new = is_new.then(temporary_name);
+            if let Some(new) = &new {
+                fs::write(at(new), "new").unwrap();
+                lines.push(json!({ "file": at(new) }));
+            }
+            acts.push([new.as_ref().map(|new| at(new)).unwrap_or_default(), at(name)]);
+            steps.push((at(name), new));
+        }
+        let steps: Vec<Step<'_>> = steps
+            .iter()
+            .map(|(path, new)| Step { path, folder: identity, new: new.as_deref(), old: known(Path::new(path)) })
+            .collect();
+        lines.push(decision(&steps));
+        (lines, acts)
+    }
+
+    fn act([new, path]: &[String; 2]) {
+        if new.is_empty() { fs::remove_file(path).unwrap() } else { fs::rename(new, path).unwrap() }
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> =
+            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    //= docs/spec.md#robustness
+    //= type=test
+    //# Files that a call wrote together MUST all be written or none, also when its process was killed, before the workspace is used again.
+    #[test]
+    fn a_kill_at_any_step_leaves_all_or_nothing() {
+        // Before the decision, which is half written: nothing.
+        let folder = tempfile::tempdir().unwrap();
+        let (mut lines, _) = decided(folder.path());
+        lines.pop();
+        fs::create_dir_all(folder.path().join("made/deep")).unwrap();
+        lines.extend(["made", "made/deep"].map(|name| json!({ "folder": folder.path().join(name) })));
+        assert_eq!(finish(&lines), Vec::<String>::new());
+        assert_eq!(names(folder.path()), ["a", "b", "c"]);
+        assert_eq!(fs::read(folder.path().join("a")).unwrap(), b"old");
+        // After it, at each step: all.
+        for taken in 0..=4 {
+            let folder = tempfile::tempdir().unwrap();
+            let (lines, acts) = decided(folder.path());
+            acts[..taken].iter().for_each(act);
+            for again in [false, true] {
+                let told = finish(&lines);
+                assert_eq!(told.len(), usize::from(taken < 4 && !again), "{told:?}");
+                assert_eq!(names(folder.path()), ["a", "d"], "{taken}");
+                for name in ["a", "d"] {
+                    assert_eq!(fs::read(folder.path().join(name)).unwrap(), b"new", "{taken}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_somebody_changed_meanwhile_is_kept_and_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let (lines, _) = decided(folder.path());
+        for name in ["a", "b"] {
+            fs::write(folder.path().join(name), "somebody else's").unwrap();
+        }
+        let told = finish(&lines).join("; ");
+        assert_eq!(names(folder.path()), ["a", "a.set-aside-1", "b", "d"]);
+        assert_eq!(fs::read(folder.path().join("a.set-aside-1")).unwrap(), b"new");
+        assert!(told.contains("a` was changed since") && told.contains("b` was to be removed"), "{told}");
+        // A folder by the same name is another one.
+        let house = tempfile::tempdir().unwrap();
+        let (one, other) = (house.path().join("one"), house.path().join("other"));
+        fs::create_dir(&one).unwrap();
+        let (lines, _) = decided(&one);
+        fs::rename(&one, &other).unwrap();
+        fs::create_dir(&one).unwrap();
+        for name in names(&other) {
+            fs::copy(other.join(&name), one.join(&name)).unwrap();
+        }
+        let before = names(&one);
+        let told = finish(&lines);
+        assert!(told.len() == 4 && told.iter().all(|one| one.contains("another folder now")), "{told:?}");
+        assert_eq!((names(&one), fs::read(one.join("a")).unwrap()), (before, b"old".to_vec()));
     }
 }

@@ -4,6 +4,7 @@ use super::Disk;
 use super::confine::{Start, Started, Tether};
 use super::ending::{self, AtWork};
 use super::place;
+use super::planted::{self, UnderWay};
 use super::protected::Survey;
 use super::refusal;
 use super::roots::{Roots, reason};
@@ -54,12 +55,14 @@ pub(super) fn run_beside(disk: &Disk, command: &Command, beside: Option<&Tempora
         Diagnostic::new(Code::WORLD, format!("no temporary folder can be made: {}", reason(&error)))
     })?;
     let temporary_path = temporary.path().to_string_lossy().into_owned();
-    let survey = match command.needs {
-        Needs::Program => Some(Survey::of(&command.confinement.write, command.stop)?),
+    let mut watched = match command.needs {
+        Needs::Program => {
+            Some(planted::begin(&command.program, &command.confinement.write, temporary.path(), command.stop)?)
+        }
         Needs::ReadGit | Needs::WriteGit | Needs::FetchGit => None,
     };
     let mut confinement = command.confinement.clone();
-    if let Some(survey) = &survey {
+    if let Some((survey, _)) = &watched {
         confinement.write.clone_from(&survey.writable);
     }
     //= docs/spec.md#robustness
@@ -82,6 +85,9 @@ pub(super) fn run_beside(disk: &Disk, command: &Command, beside: Option<&Tempora
     };
     let mut notes = Vec::new();
     let ended = disk.sandbox().start(&start, command).and_then(|mut started| {
+        if let Some((_, under_way)) = &mut watched {
+            under_way.started(started.pid);
+        }
         notes.extend(
             started
                 .absent
@@ -91,14 +97,14 @@ pub(super) fn run_beside(disk: &Disk, command: &Command, beside: Option<&Tempora
         );
         Running::new(started, command).wait()
     });
-    if let Some(survey) = survey {
-        notes.extend(told(survey)?);
+    if let Some((survey, under_way)) = watched {
+        notes.extend(told(survey, under_way)?);
     }
     drop(temporary);
     match ended {
         Ok(ran) => {
             if command.needs == Needs::Program && disk.sandbox().is_confining() {
-                notes.extend(refusal::told(&disk.roots, command, &command.confinement, &ran));
+                notes.extend(refusal::told(&disk.roots, command, &command.confinement, &program, &ran));
             }
             Ok(Ran { notes, ..ran })
         }
@@ -110,13 +116,14 @@ pub(super) fn run_beside(disk: &Disk, command: &Command, beside: Option<&Tempora
     }
 }
 
-/// What the caller is told of the folders that a program could write.
-fn told(survey: Survey) -> Result<Vec<String>> {
+/// What the caller is told of the folders that a program could write. What cannot be set aside stays written down.
+fn told(survey: Survey, under_way: UnderWay) -> Result<Vec<String>> {
     let opened = survey.opened.iter().map(|at| {
         format!("programs make nothing new in `{at}` itself: it holds a name that no grant covers; grant folders in it")
     });
     let opened: Vec<String> = opened.collect();
     let undone = survey.undo()?;
+    under_way.end();
     let undone = undone.iter().map(|at| format!("no grant covers what the program made: {at}"));
     Ok(undone.chain(opened).collect())
 }
@@ -230,6 +237,12 @@ impl<'a> Running<'a> {
             if self.command.needs == Needs::Program && ending::is_ending() {
                 return Err(ending::ended());
             }
+            //= docs/spec.md#programs
+            //# A program that prints more than its caller takes MUST be ended then, unless it changes a repository.
+            // What changes a repository is let finish. Nobody would see the rest of what any other one prints.
+            if self.overflows() && matches!(self.command.needs, Needs::Program | Needs::ReadGit) {
+                return Err(self.too_much(" and was ended"));
+            }
             if began.elapsed() > self.command.time {
                 let message = format!("`{}` ran for {} and was ended", self.command.line(), seconds(began.elapsed()));
                 return Err(Diagnostic::new(Code::LIMIT, message).help("give it more time by `timeout_s`"));
@@ -242,13 +255,23 @@ impl<'a> Running<'a> {
         while self.streams.iter().any(|stream| stream.is_open) && ended.elapsed() < LAST_WORDS {
             self.listen(LOOK);
         }
-        let [output, errors] = self.streams.each_mut().map(|stream| std::mem::take(&mut stream.bytes));
-        if output.len().max(errors.len()) > self.command.most {
-            let message = format!("`{}` printed more than {} kB", self.command.line(), self.command.most >> 10);
-            return Err(Diagnostic::new(Code::LIMIT, message).help("ask it for less"));
+        if self.overflows() {
+            return Err(self.too_much(""));
         }
+        let [output, errors] = self.streams.each_mut().map(|stream| std::mem::take(&mut stream.bytes));
         let code = status.exit_status().unwrap_or_else(|| 128 + status.terminating_signal().unwrap_or(0));
         Ok(Ran { code: i64::from(code), output, errors, notes: Vec::new() })
+    }
+
+    /// Whether it printed more than the caller takes.
+    fn overflows(&self) -> bool {
+        self.streams.iter().any(|stream| stream.bytes.len() > self.command.most)
+    }
+
+    fn too_much(&self, ended: &str) -> Box<Diagnostic> {
+        let most = self.command.most >> 10;
+        let message = format!("`{}` printed more than {most} kB{ended}", self.command.line());
+        Diagnostic::new(Code::LIMIT, message).help("ask it for less, or let it write a file")
     }
 
     /// Reads what it prints for so long at most. Gives how long to listen next: soon, where it closed its streams.

@@ -89,6 +89,19 @@ impl Survey {
         Ok(survey)
     }
 
+    /// What a program of a killed host could write: none of it held a protected name when the program began.
+    pub(super) fn of_left(writable: Vec<String>) -> Self {
+        Self {
+            writable,
+            opened: Vec::new(),
+            own: Vec::new(),
+            stop: || Ok(()),
+            folders: 0,
+            most: MOST_MADE,
+            opens_closed: true,
+        }
+    }
+
     /// Whether a protected name lies below a folder, at any depth; a file has none.
     fn has_protected(&mut self, at: &str) -> Result<bool> {
         self.find(at, &mut |_| false)
@@ -150,11 +163,17 @@ impl Survey {
             && fs::symlink_metadata(at).is_ok_and(|known| self.own.contains(&(known.dev(), known.ino())))
     }
 
+    /// Sets aside what a program made of protected names; tells both names of each.
+    pub(super) fn undo(self) -> Result<Vec<String>> {
+        let told = |(at, aside): (String, String)| format!("`{at}` is `{aside}` now");
+        Ok(self.set_aside()?.into_iter().map(told).collect())
+    }
+
     /// Sets aside what a program made of protected names; gives both names of each. Nothing is removed: somebody else
     /// may have made it meanwhile.
     //= docs/spec.md#programs
     //# A protected name that a program made MUST be set aside when it has ended, and the caller told.
-    pub(super) fn undo(mut self) -> Result<Vec<String>> {
+    pub(super) fn set_aside(mut self) -> Result<Vec<(String, String)>> {
         (self.stop, self.folders, self.own) = (|| Ok(()), 0, own_folders());
         (self.most, self.opens_closed) = (MOST_MADE, true);
         let (mut made, mut failed) = (Vec::new(), Vec::new());
@@ -168,10 +187,11 @@ impl Survey {
         // One that cannot be set aside keeps no other from it.
         let (told, stay): (Vec<_>, Vec<_>) = made.iter().map(|at| set_aside(at)).partition(Result::is_ok);
         failed.extend(stay.into_iter().filter_map(Result::err));
-        let told: Vec<String> = told.into_iter().flatten().collect();
+        let told: Vec<(String, String)> = told.into_iter().flatten().collect();
         let mut failed = failed.into_iter();
         let Some(mut first) = failed.next() else { return Ok(told) };
-        let others = failed.map(|fault| fault.message).chain(told);
+        let others = failed.map(|fault| fault.message);
+        let others = others.chain(told.into_iter().map(|(at, aside)| format!("`{at}` is `{aside}` now")));
         first.message = std::iter::once(first.message.clone()).chain(others).collect::<Vec<_>>().join("; ");
         Err(first)
     }
@@ -216,7 +236,7 @@ fn open_to_owner(folder: &Path) -> std::io::Result<()> {
 }
 
 /// Gives a file or a folder another name, which nothing looks for.
-pub(super) fn set_aside(at: &Path) -> Result<String> {
+pub(super) fn set_aside(at: &Path) -> Result<(String, String)> {
     let names = (1..1_000).map(|number| {
         let mut name = at.as_os_str().to_owned();
         name.push(format!(".set-aside-{number}"));
@@ -236,7 +256,7 @@ pub(super) fn set_aside(at: &Path) -> Result<String> {
     };
     let (shown, aside) = (at.display(), free.unwrap_or_default());
     match renamed {
-        Ok(()) => Ok(format!("`{shown}` is `{}` now", aside.display())),
+        Ok(()) => Ok((shown.to_string(), aside.to_string_lossy().into_owned())),
         Err(error) => {
             let message = format!("a program made `{shown}`, which cannot be set aside: {}", reason(&error));
             Err(Diagnostic::new(Code::WORLD, message).help("look at it and remove it by hand"))

@@ -1,11 +1,11 @@
 //! The folders that paths are opened beneath, and which one a path belongs to.
 
-use super::{place, shortage};
+use super::{owned, place, shortage};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::granted::GRANT_ROOT;
 use crate::world::path;
 use cap_std::ambient_authority;
-use cap_std::fs::Dir;
+use cap_std::fs::{Dir, MetadataExt};
 use std::borrow::Cow;
 use std::io;
 use std::sync::OnceLock;
@@ -37,9 +37,31 @@ struct Root {
     at_home: Vec<String>,
     /// Whether the user granted it: the grants of a pack hold beneath it too.
     granted: bool,
-    dir: OnceLock<Dir>,
+    /// Its path without symlinks, also if it comes into being later.
+    place: String,
+    dir: OnceLock<Held>,
     /// The folder that it lies in, open: needed if the root is a single file.
-    above: OnceLock<Dir>,
+    above: OnceLock<Held>,
+}
+
+/// An open folder, and what tells it from any other one.
+struct Held {
+    dir: Dir,
+    identity: (u64, u64),
+}
+
+impl Held {
+    fn open(path: &str) -> io::Result<Self> {
+        let dir = Dir::open_ambient_dir(path, ambient_authority())?;
+        let known = dir.dir_metadata()?;
+        Ok(Self { dir, identity: (known.dev(), known.ino()) })
+    }
+
+    /// Whether a path leads to it.
+    fn is_at(&self, path: &str) -> bool {
+        use std::os::unix::fs::MetadataExt as _;
+        std::fs::metadata(path).is_ok_and(|known| self.identity == (known.dev(), known.ino()))
+    }
 }
 
 impl Root {
@@ -49,7 +71,9 @@ impl Root {
         let mut spellings = vec![path::clean(&absolute)];
         let real = std::fs::canonicalize(&absolute).ok().and_then(|real| real.into_os_string().into_string().ok());
         spellings.extend(real.filter(|real| *real != spellings[0]));
-        let mut root = Self { spellings, at_home: Vec::new(), granted, dir: OnceLock::new(), above: OnceLock::new() };
+        let place = owned::real(&absolute);
+        let (dir, above) = (OnceLock::new(), OnceLock::new());
+        let mut root = Self { spellings, at_home: Vec::new(), granted, place, dir, above };
         root.live_at(home);
         Ok(root)
     }
@@ -64,11 +88,26 @@ impl Root {
 
     /// The open folder, once it is there.
     fn open(&self) -> io::Result<&Dir> {
-        if let Some(dir) = self.dir.get() {
-            return Ok(dir);
+        if let Some(held) = self.dir.get() {
+            return Ok(&held.dir);
         }
-        let dir = Dir::open_ambient_dir(&self.spellings[0], ambient_authority())?;
-        Ok(self.dir.get_or_init(|| dir))
+        let held = Held::open(&self.spellings[0])?;
+        // One that comes into being is opened where its name was to lead, wherever a link was put.
+        if owned::real(&self.spellings[0]) != self.place || !held.is_at(&self.place) {
+            return Err(escape());
+        }
+        Ok(&self.dir.get_or_init(|| held).dir)
+    }
+
+    //= docs/spec.md#roots
+    //# A root whose name does not lead to the folder that was opened under it any more MUST NOT be used.
+    /// Whether its name leads where it led: to the folder that is open, or, as long as none is, to no other place.
+    fn is_in_place(&self) -> bool {
+        match (self.dir.get(), self.above.get()) {
+            (Some(held), _) => held.is_at(&self.spellings[0]),
+            (None, Some(above)) => above.is_at(path::folder(&self.spellings[0])),
+            (None, None) => owned::real(&self.spellings[0]) == self.place,
+        }
     }
 
     /// The spelling of this root that the absolute `path` begins with.
@@ -100,13 +139,13 @@ impl Root {
             return None;
         }
         if self.above.get().is_none()
-            && let Ok(above) = Dir::open_ambient_dir(path::folder(file), ambient_authority())
+            && let Ok(above) = Held::open(path::folder(file))
         {
             // Another thread may have been first.
             let _ = self.above.set(above);
         }
         let (base, within) = (path::folder(file).to_owned(), path::name(file).to_owned());
-        Some(Start { dir: self.above.get()?, base, within })
+        Some(Start { dir: &self.above.get()?.dir, base, within })
     }
 
     /// The absolute `path`, seen from here.
@@ -176,6 +215,12 @@ impl Roots {
         self.roots[0].open()
     }
 
+    /// Whether the name of the root that this open folder is leads to it still.
+    pub(super) fn is_in_place(&self, dir: &Dir) -> bool {
+        let is_it = |root: &&Root| root.dir.get().is_some_and(|held| std::ptr::eq(&raw const held.dir, dir));
+        self.roots.iter().find(is_it).is_none_or(Root::is_in_place)
+    }
+
     /// The folder outside of the main root that an absolute path, or one in the home folder, lies beneath, and the
     /// clean path from there; nothing if there is none, or it is not there yet.
     pub(super) fn outer<'a>(&self, path: &'a str) -> Option<(&Dir, Cow<'a, str>)> {
@@ -233,7 +278,7 @@ impl Roots {
         }
         let real = std::fs::canonicalize(outward).ok()?.into_os_string().into_string().ok()?;
         let found = self.roots.iter().filter_map(|root| Some((root, root.within(&real)?)));
-        let (root, within) = found.min_by_key(|(_, within)| within.len())?;
+        let (root, within) = found.min_by_key(|(_, within)| within.len()).filter(|(root, _)| root.is_in_place())?;
         Some(Start { dir: root.open().ok()?, base: root.spelling().to_owned(), within })
     }
 
@@ -278,19 +323,27 @@ impl Roots {
         //= docs/spec.md#robustness
         //# A path MUST NOT lead outside its root, by `..`, by being absolute, or through a symlink.
         let clean = path::clean(&expand(path, self.home.as_deref()));
-        if path::is_below(&clean, ".") {
-            return Ok((&self.roots[0], clean));
-        }
-        if path::is_absolute(&clean) {
+        let is_below = path::is_below(&clean, ".");
+        // The innermost root is nearest: its symlinks are those that stay inside.
+        let innermost = || {
             let found = self.roots.iter().filter_map(|root| Some((root, root.within(&clean)?)));
-            // The innermost root is nearest: its symlinks are those that stay inside.
-            if let Some(found) = found.min_by_key(|(_, within)| within.len()) {
-                return Ok(found);
-            }
+            found.min_by_key(|(_, within)| within.len()).filter(|_| path::is_absolute(&clean))
+        };
+        let found = if is_below { Some((&self.roots[0], clean.clone())) } else { innermost() };
+        match found {
+            Some((root, _)) if !root.is_in_place() => return Err(displaced(&root.spellings[0])),
+            Some(found) => return Ok(found),
+            None => {}
         }
         let message = format!("`{path}` leads outside of `{}`", self.main());
         Err(Diagnostic::new(Code::WORLD, message).help(GRANT_ROOT))
     }
+}
+
+/// The fault of a root that is not where it was.
+fn displaced(root: &str) -> Box<Diagnostic> {
+    let message = format!("`{root}` is no longer the folder that was opened: it was moved, removed or replaced");
+    Diagnostic::new(Code::WORLD, message).help("put it back, or start the server again to use what is there now")
 }
 
 /// `~/…` with the home folder in its place.

@@ -86,15 +86,28 @@ pub(super) fn sweep() {
         if !entry.metadata().is_ok_and(|known| known.is_dir() && known.uid() == own && is_old(&known)) {
             continue;
         }
-        let path = entry.path();
-        if let Ok(Some(_lock)) = locked(&path)
-            && fs::remove_dir_all(&path).is_err()
-        {
-            // A program may have closed its folders to everybody.
-            open_up(&path);
-            if let Err(error) = fs::remove_dir_all(&path) {
-                tracing::warn!(%error, "`{}` was left by a killed server, and cannot be removed", path.display());
-            }
+        remove(&entry.path());
+    }
+}
+
+/// Takes away the folder of a program, as its host noted it, if nobody holds it.
+pub(super) fn take_away(folder: &Path) {
+    let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let is_own = fs::symlink_metadata(folder)
+        .is_ok_and(|known| known.is_dir() && known.uid() == rustix::process::geteuid().as_raw());
+    if name.strip_prefix(OF_PROGRAMS).is_some_and(is_random) && is_own {
+        remove(folder);
+    }
+}
+
+fn remove(path: &Path) {
+    if let Ok(Some(_lock)) = locked(path)
+        && fs::remove_dir_all(path).is_err()
+    {
+        // A program may have closed its folders to everybody.
+        open_up(path);
+        if let Err(error) = fs::remove_dir_all(path) {
+            tracing::warn!(%error, "`{}` was left by a killed server, and cannot be removed", path.display());
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Writing and removing files: never through a symlink, and never half.
 
 use super::Disk;
-use super::pending::{self, Pending};
+use super::pending::{self, Mark, Pending, Step};
 use super::roots::fault;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::{Change, path};
-use cap_std::fs::{Dir, MetadataExt, OpenOptions, OpenOptionsExt, Permissions};
+use cap_std::fs::{Dir, Metadata, MetadataExt, OpenOptions, OpenOptionsExt, Permissions};
 use std::io::{self, Write};
 
 /// Writes `bytes` into a new file beside the old one and puts it in its place. Folders are made; the permissions
@@ -47,8 +47,9 @@ pub(super) fn remove_folder(disk: &Disk, path: &str) -> Result<()> {
 
 /// Writes and removes several files: first every new file is written beside its place, with all its bytes, and every
 /// target looked at; then the new ones are put in their places, then the others removed. What fails before the first
-/// rename is undone, folders included. A rename that fails after another one succeeded cannot be undone: that would
-/// take a file system with transactions; the fault then names the file that is not as it should be.
+/// rename is undone, folders included. When all are made the rest is decided, and noted: a process that is killed from
+/// then on has the next one finish it. A rename that the system refuses after another one succeeded cannot be undone: the
+/// fault then names the file that is not as it should be.
 pub(super) fn apply(disk: &Disk, changes: &[Change]) -> Result<()> {
     changes.iter().try_for_each(|change| may_write(disk, &change.path))?;
     let (mut prepared, mut making) = (Vec::new(), Making::begin());
@@ -66,6 +67,12 @@ pub(super) fn apply(disk: &Disk, changes: &[Change]) -> Result<()> {
     }
     // A file that is moved is there twice for a moment, never not at all.
     prepared.sort_by_key(|one| one.temporary.is_none());
+    if prepared.len() > 1
+        && let Err(error) = making.files.decide(&prepared.iter().map(Prepared::step).collect::<Vec<_>>())
+    {
+        prepared.iter().for_each(Prepared::forget);
+        return Err(fault(&prepared[0].path, "written", &error));
+    }
     for (at, one) in prepared.iter().enumerate() {
         if let Err(fault) = one.settle() {
             prepared[at..].iter().for_each(Prepared::forget);
@@ -89,11 +96,20 @@ struct Prepared {
     parent: Dir,
     name: String,
     path: String,
+    /// Where it is, absolute, and the identity of its folder.
+    at: (String, (u64, u64)),
     /// The new file; without one the old file is removed.
     temporary: Option<String>,
+    /// What is there.
+    old: Option<Mark>,
 }
 
 impl Prepared {
+    fn step(&self) -> Step<'_> {
+        let (path, folder) = (self.at.0.as_str(), self.at.1);
+        Step { path, folder, new: self.temporary.as_deref(), old: self.old }
+    }
+
     fn settle(&self) -> Result<()> {
         match &self.temporary {
             Some(temporary) => self
@@ -126,32 +142,50 @@ impl Making {
 /// Does all of a change but its last step.
 fn prepare(disk: &Disk, path: &str, bytes: Option<&[u8]>, like: Option<&str>, making: &mut Making) -> Result<Prepared> {
     let (act, folders) = if bytes.is_some() { ("written", Some(&mut making.folders)) } else { ("removed", None) };
+    if folders.is_some() {
+        note_folders(disk, path, &mut making.files).map_err(|error| fault(path, act, &error))?;
+    }
     let (parent, name) = parent(disk, path, folders).map_err(|stopped| match stopped {
         Stopped::Absent => fault(path, act, &io::ErrorKind::NotFound.into()),
         Stopped::Fault(fault) => fault,
     })?;
     let old = replaced(&parent, path, &name)?;
+    let known = parent.dir_metadata().map_err(|error| fault(path, act, &error))?;
+    let at = (path::join(disk.roots.main(), &disk.roots.spelled(path)), (known.dev(), known.ino()));
+    let mark = old.as_ref().map(mark);
     let Some(bytes) = bytes else {
         return match old {
-            Some(_) => Ok(Prepared { parent, name, path: path.to_owned(), temporary: None }),
+            Some(_) => Ok(Prepared { parent, name, path: path.to_owned(), at, temporary: None, old: mark }),
             None => Err(fault(path, act, &io::ErrorKind::NotFound.into())),
         };
     };
-    let permissions = old.or_else(|| {
+    let permissions = old.map(|old| old.permissions()).or_else(|| {
         let (folder, within) = disk.roots.find(like?).ok()?;
         folder?.symlink_metadata(&within).ok().map(|metadata| metadata.permissions())
     });
     //= docs/spec.md#robustness
     //# A file MUST be written as a whole or not at all.
     let temporary = pending::temporary_name();
-    let folder = path::folder(&path::join(disk.roots.main(), &disk.roots.spelled(path))).to_owned();
-    making.files.note(&path::join(&folder, &temporary)).map_err(|error| fault(path, act, &error))?;
-    let prepared = Prepared { parent, name, path: path.to_owned(), temporary: Some(temporary.clone()) };
+    making.files.note(&path::join(path::folder(&at.0), &temporary)).map_err(|error| fault(path, act, &error))?;
+    let prepared = Prepared { parent, name, path: path.to_owned(), at, temporary: Some(temporary.clone()), old: mark };
     fill(&prepared.parent, &temporary, bytes, permissions).map_err(|error| {
         prepared.forget();
         fault(path, act, &error)
     })?;
     Ok(prepared)
+}
+
+/// Notes the folders on the way to a file that are not there: a process that is killed takes no folder back.
+fn note_folders(disk: &Disk, path: &str, files: &mut Pending) -> io::Result<()> {
+    let at = path::join(disk.roots.main(), &disk.roots.spelled(path));
+    let is_absent = |folder: &str| std::fs::symlink_metadata(folder).is_err();
+    let mut folder = path::folder(&at);
+    let mut absent = Vec::new();
+    while folder.len() > 1 && is_absent(folder) {
+        absent.push(folder);
+        folder = path::folder(folder);
+    }
+    absent.into_iter().rev().try_for_each(|folder| files.note_folder(folder))
 }
 
 /// The folders that were made: where, and under which name.
@@ -179,8 +213,13 @@ fn fill(parent: &Dir, name: &str, bytes: &[u8], permissions: Option<Permissions>
     permissions.map_or(Ok(()), |permissions| file.set_permissions(permissions))
 }
 
-/// The permissions of the file that is there, if one is; anything but a file is refused.
-fn replaced(parent: &Dir, path: &str, name: &str) -> Result<Option<Permissions>> {
+/// What tells a file from another one.
+fn mark(of: &Metadata) -> Mark {
+    (of.dev(), of.ino(), of.len(), of.mtime(), of.mtime_nsec())
+}
+
+/// The file that is there, if one is; anything but a file is refused.
+fn replaced(parent: &Dir, path: &str, name: &str) -> Result<Option<Metadata>> {
     match parent.symlink_metadata(name) {
         //= docs/spec.md#robustness
         //# A file that its owner may not write MUST NOT be replaced.
@@ -188,7 +227,7 @@ fn replaced(parent: &Dir, path: &str, name: &str) -> Result<Option<Permissions>>
             Err(Diagnostic::new(Code::WORLD, format!("`{path}` cannot be written: it is read-only"))
                 .help("allow it with `chmod u+w`"))
         }
-        Ok(metadata) if metadata.is_file() => Ok(Some(metadata.permissions())),
+        Ok(metadata) if metadata.is_file() => Ok(Some(metadata)),
         Ok(metadata) if metadata.is_symlink() => Err(through_link(path)),
         Ok(metadata) if metadata.is_dir() => {
             Err(Diagnostic::new(Code::WORLD, format!("`{path}` cannot be written: a folder is in its place")))

@@ -22,21 +22,44 @@ use std::sync::{Arc, OnceLock};
 const SYSTEM: [&str; 9] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"];
 
 /// What programs read of the system besides: no secrets, and nothing of other processes.
-const READABLE: [&str; 24] = [
+const READABLE: &[&str] = &[
     "/dev/random",
     "/dev/urandom",
     "/dev/zero",
+    "/etc/bash.bashrc",
+    // Certificates are public, and read by much that asks for nothing.
+    "/etc/ca-certificates",
+    "/etc/debian_version",
+    "/etc/fonts",
     "/etc/group",
+    "/etc/inputrc",
+    // What Debian links to from the folders of programs.
+    "/etc/java-11-openjdk",
+    "/etc/java-17-openjdk",
+    "/etc/java-21-openjdk",
+    "/etc/java-25-openjdk",
+    "/etc/java-8-openjdk",
     "/etc/ld.so.cache",
     "/etc/ld.so.preload",
     "/etc/locale.alias",
     "/etc/localtime",
+    "/etc/lsb-release",
     "/etc/magic",
+    "/etc/manpath.config",
+    // The other one of these may hold passwords.
+    "/etc/maven/logging",
+    "/etc/maven/m2.conf",
     "/etc/mime.types",
     "/etc/nsswitch.conf",
     "/etc/os-release",
     "/etc/passwd",
+    "/etc/perl",
+    "/etc/pki/ca-trust",
+    "/etc/pki/tls/certs",
+    "/etc/python3",
+    "/etc/ssl/certs",
     "/etc/ssl/openssl.cnf",
+    "/etc/terminfo",
     "/etc/timezone",
     "/proc/cpuinfo",
     "/proc/filesystems",
@@ -45,23 +68,14 @@ const READABLE: [&str; 24] = [
     "/proc/stat",
     "/proc/sys/kernel/osrelease",
     "/proc/sys/vm/overcommit_memory",
+    "/proc/uptime",
     "/proc/version",
     "/sys/devices/system/cpu",
 ];
 
 /// What names of other machines are found with, and who they are.
-const FOR_NETWORK: [&str; 10] = [
-    "/etc/ca-certificates",
-    "/etc/gai.conf",
-    "/etc/host.conf",
-    "/etc/hosts",
-    "/etc/pki/ca-trust",
-    "/etc/pki/tls/certs",
-    "/etc/protocols",
-    "/etc/resolv.conf",
-    "/etc/services",
-    "/etc/ssl/certs",
-];
+const FOR_NETWORK: [&str; 6] =
+    ["/etc/gai.conf", "/etc/host.conf", "/etc/hosts", "/etc/protocols", "/etc/resolv.conf", "/etc/services"];
 
 /// The largest file that a program may write: 4 GiB.
 const LARGEST_FILE: u64 = 4 << 30;
@@ -192,6 +206,12 @@ impl Grant {
     }
 }
 
+/// What is refused unless a rule grants it: all that this version of Landlock knows of, but for TCP where that is granted.
+fn handled(abi: ABI, network: bool) -> (BitFlags<AccessFs>, BitFlags<AccessNet>, BitFlags<Scope>) {
+    let net = if network { BitFlags::empty() } else { AccessNet::from_all(abi) };
+    (AccessFs::from_all(abi), net, Scope::from_all(abi))
+}
+
 /// The rules of Landlock: whatever they do not name is refused.
 fn ruleset(start: &Start<'_>, mechanisms: &Mechanisms, absent: &mut Vec<String>) -> Result<OwnedFd> {
     let unusable = |fault: &dyn std::fmt::Display| {
@@ -201,15 +221,16 @@ fn ruleset(start: &Start<'_>, mechanisms: &Mechanisms, absent: &mut Vec<String>)
     let confinement = start.confinement;
     //= docs/spec.md#programs
     //# Nothing less than what was asked of the system MAY confine a program: else it MUST NOT start.
+    let (files, net, scopes) = handled(abi, confinement.network);
     let mut rules = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
-        .handle_access(AccessFs::from_all(abi))
+        .handle_access(files)
         .map_err(|fault| unusable(&fault))?;
-    if abi >= ABI::V4 && !confinement.network {
-        rules = rules.handle_access(AccessNet::from_all(abi)).map_err(|fault| unusable(&fault))?;
+    if !net.is_empty() {
+        rules = rules.handle_access(net).map_err(|fault| unusable(&fault))?;
     }
-    if abi >= ABI::V6 {
-        rules = rules.scope(Scope::from_all(abi)).map_err(|fault| unusable(&fault))?;
+    if !scopes.is_empty() {
+        rules = rules.scope(scopes).map_err(|fault| unusable(&fault))?;
     }
     let mut created = rules.create().map_err(|fault| unusable(&fault))?;
     for (at, grant) in system(start) {
@@ -342,5 +363,52 @@ mod tests {
                 assert_eq!(grant.rights().contains(right), has, "{right:?}");
             }
         }
+    }
+
+    /// Each right that is refused, and since which version of Landlock.
+    #[test]
+    fn each_right_is_handled_as_soon_as_landlock_knows_of_it() {
+        use AccessFs as A;
+        let old = [
+            A::Execute,
+            A::WriteFile,
+            A::ReadFile,
+            A::ReadDir,
+            A::RemoveDir,
+            A::RemoveFile,
+            A::MakeChar,
+            A::MakeDir,
+            A::MakeReg,
+            A::MakeSock,
+            A::MakeFifo,
+            A::MakeBlock,
+            A::MakeSym,
+        ];
+        let newer = [(A::Refer, 2), (A::Truncate, 3), (A::IoctlDev, 5)];
+        for version in 1..=7 {
+            for network in [false, true] {
+                let (files, net, scopes) = handled(ABI::from(version), network);
+                let rights = old.iter().map(|right| (*right, 1)).chain(newer);
+                rights.for_each(|(right, since)| assert_eq!(files.contains(right), version >= since, "{right:?}"));
+                for right in [AccessNet::BindTcp, AccessNet::ConnectTcp] {
+                    assert_eq!(net.contains(right), version >= 4 && !network, "{right:?} of {version}");
+                }
+                for scope in [Scope::AbstractUnixSocket, Scope::Signal] {
+                    assert_eq!(scopes.contains(scope), version >= 6, "{scope:?} of {version}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn each_resource_has_its_limit_and_none_above_our_own() {
+        use rustix::process::{Resource, getrlimit};
+        let all = [
+            (libc::RLIMIT_CORE, Resource::Core, 1),
+            (libc::RLIMIT_FSIZE, Resource::Fsize, 4 << 30),
+            (libc::RLIMIT_NOFILE, Resource::Nofile, 4096),
+        ];
+        let expected = all.map(|(number, of, most)| (number, getrlimit(of).maximum.unwrap_or(u64::MAX).min(most)));
+        assert_eq!(limits(), expected);
     }
 }

@@ -1,0 +1,131 @@
+//! What is under way, written down in the state folder before it begins: what a killed process left is found there.
+//!
+//! Nothing is synced, as with all files of the host: what the kernel has survives the process, not a power failure.
+
+use crate::value::Json;
+use crate::world::path;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+
+/// No journal is longer: what is longer is none of ours.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// A file of lines, each a JSON value, that is locked as long as its process lives.
+pub(super) struct Journal {
+    file: File,
+    path: String,
+}
+
+impl Journal {
+    /// Makes one in this folder, which is made if it is not there.
+    pub(super) fn open(folder: &str) -> io::Result<Self> {
+        fs::create_dir_all(folder)?;
+        loop {
+            let path = path::join(folder, &format!("{}-{}", std::process::id(), uuid::Uuid::new_v4().simple()));
+            let file = File::options().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
+            // Somebody who looked in between took it for a dead one's, and took it away.
+            if file.try_lock().is_ok() && is_at(&file, &path) {
+                return Ok(Self { file, path });
+            }
+        }
+    }
+
+    /// Where it lies.
+    pub(super) fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Writes a line. One that a kill cut short is none.
+    pub(super) fn note(&mut self, line: &Json) -> io::Result<()> {
+        self.file.write_all(format!("{line}\n").as_bytes())
+    }
+
+    /// All lines that are whole.
+    pub(super) fn lines(&mut self) -> Vec<Json> {
+        let mut bytes = Vec::new();
+        let read =
+            self.file.seek(SeekFrom::Start(0)).and_then(|_| (&self.file).take(MOST_BYTES).read_to_end(&mut bytes));
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        match read {
+            Ok(_) => String::from_utf8_lossy(&bytes[..whole]).lines().map_while(|line| line.parse().ok()).collect(),
+            Err(_) => Vec::new(),
+        }
+    }
+
+    /// Empties it: nothing is under way any more.
+    pub(super) fn clear(&mut self) -> io::Result<()> {
+        self.file.set_len(0)?;
+        self.file.seek(SeekFrom::Start(0)).map(drop)
+    }
+
+    /// Takes it away.
+    pub(super) fn remove(self) -> io::Result<()> {
+        fs::remove_file(&self.path)
+    }
+}
+
+fn is_at(file: &File, path: &str) -> bool {
+    let there = fs::symlink_metadata(path).map(|there| (there.dev(), there.ino()));
+    let own = file.metadata().map(|own| (own.dev(), own.ino()));
+    matches!((there, own), (Ok(there), Ok(own)) if there == own)
+}
+
+/// The journals of a folder: those of killed processes, which this one holds from now on, and those that somebody holds.
+pub(super) struct Found {
+    pub(super) left: Vec<Journal>,
+    pub(super) held: Vec<Journal>,
+}
+
+/// Looks for journals.
+pub(super) fn look(folder: &str) -> Found {
+    let mut found = Found { left: Vec::new(), held: Vec::new() };
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let Ok(path) = entry.path().into_os_string().into_string() else { continue };
+        let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+        let Ok(file) = File::options().read(true).write(true).custom_flags(flags).open(&path) else { continue };
+        if !file.metadata().is_ok_and(|known| known.is_file()) {
+            continue;
+        }
+        let is_left = file.try_lock().is_ok();
+        let journal = Journal { file, path };
+        match is_left {
+            // One that its owner took away meanwhile is nobody's.
+            true if is_at(&journal.file, &journal.path) => found.left.push(journal),
+            true => {}
+            false => found.held.push(journal),
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_held_and_what_is_left_are_told_apart_and_half_a_line_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = folder.path().join("journals").to_str().unwrap().to_owned();
+        let mut held = Journal::open(&at).unwrap();
+        held.note(&json!({ "one": 1 })).unwrap();
+        let mut left = Journal::open(&at).unwrap();
+        left.note(&json!("whole")).unwrap();
+        left.file.write_all(b"\"half").unwrap();
+        drop(left);
+        fs::write(format!("{at}/strange"), "no JSON\n1\n").unwrap();
+        std::os::unix::fs::symlink("/dev/zero", format!("{at}/link")).unwrap();
+        let mut found = look(&at);
+        assert_eq!(found.held.len(), 1);
+        assert_eq!(found.held[0].lines(), [json!({ "one": 1 })]);
+        let mut lines: Vec<Vec<Json>> = found.left.iter_mut().map(Journal::lines).collect();
+        lines.sort_by_key(Vec::len);
+        assert_eq!(lines, [vec![], vec![json!("whole")]]);
+        found.left.into_iter().for_each(|one| one.remove().unwrap());
+        assert_eq!(fs::read_dir(&at).unwrap().count(), 2);
+        held.clear().unwrap();
+        assert!(held.lines().is_empty());
+    }
+}

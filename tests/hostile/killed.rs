@@ -1,0 +1,192 @@
+//! What programs made of protected names, when their host was killed: set aside before anybody believes it, and told.
+
+use crate::house::{Client, House};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+const PACK: &str = r#"
+[pack]
+title = "Planting"
+version = "1.0.0"
+when = []
+grants = { read = ["."], write = ["out"], run = ["sh"] }
+
+[[tool]]
+name = "echo"
+description = "Says what it was told, for the tests of programs."
+effect = "pure"
+input = { type = "object", properties = { text = { type = "string", description = "The text" } }, required = ["text"] }
+
+[[tool]]
+name = "run_line"
+description = "Runs a line of a shell, for the tests of programs. Gives what it printed."
+effect = "runs"
+limits = { time_ms = 120000 }
+input = { type = "object", properties = { line = { type = "string", description = "The line" } }, required = ["line"] }
+"#;
+
+const SCRIPT: &str = "/// Says it.\nfn echo(args) { args.text }\n\n/// Runs a line.\nfn run_line(args) { run(\"sh\", [\"-c\", args.line], #{ check: false, timeout_s: 100 }).text }\n";
+
+/// What a program plants that its host is to find again; it closes the folders behind itself.
+const PLANTED: [&str; 4] = ["out/.git", "out/deep/er/.toolsd", "out/toolsd.toml", "out/closed/.GIT"];
+
+/// A line that plants all, says so, and stays.
+const LINE: &str = "mkdir -p out/.git/hooks out/deep/er/.toolsd out/closed/.GIT; echo evil > out/.git/hooks/pre-commit; \
+                    echo > out/toolsd.toml; chmod 0 out/closed; : > out/planted; sleep 100";
+
+fn house() -> House {
+    let house = House::new();
+    house.write("layer/tools.d/planting.toml", PACK);
+    house.write("layer/tools.d/planting.rhai", SCRIPT);
+    fs::create_dir_all(house.workspace().join("out")).unwrap();
+    fs::create_dir_all(house.workspace().join("out2")).unwrap();
+    house
+}
+
+fn serve(house: &House) -> Client {
+    Client::start(house.command(&["serve", "--dir", "../layer", "--pack", "planting"]))
+}
+
+fn begin(client: &mut Client, line: &str) {
+    client.begin("tools/call", json!({ "name": "run_line", "arguments": { "line": line } }));
+}
+
+fn wait_for(path: &Path) {
+    let began = Instant::now();
+    while !path.exists() {
+        assert!(began.elapsed() < Duration::from_secs(60), "{} does not come", path.display());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Kills a host when its program has planted.
+fn killed(house: &House) -> Vec<PathBuf> {
+    let mut client = serve(house);
+    begin(&mut client, LINE);
+    wait_for(&house.workspace().join("out/planted"));
+    client.child.kill().unwrap();
+    client.ended();
+    let planted: Vec<PathBuf> = PLANTED.iter().map(|name| house.workspace().join(name)).collect();
+    assert!(planted[0].exists() && planted[2].exists(), "void: nothing was planted");
+    planted
+}
+
+fn status(client: &mut Client) -> Value {
+    let answer = client.ask("resources/read", json!({ "uri": "toolsd://status" }));
+    serde_json::from_str(answer["result"]["contents"][0]["text"].as_str().unwrap()).unwrap()
+}
+
+fn journals(house: &House) -> usize {
+    fs::read_dir(house.parent().join("state/toolsd/programs")).map_or(0, Iterator::count)
+}
+
+//= docs/spec.md#programs
+//= type=test
+//# What a program of a killed host made of protected names MUST be set aside before anything of a workspace is used again, and told.
+#[test]
+fn what_a_program_of_a_killed_host_planted_is_set_aside_by_any_command_and_told() {
+    let elsewhere = tempfile::tempdir().unwrap();
+    let other = elsewhere.path().to_str().unwrap();
+    let commands: [&[&str]; 5] = [
+        &["list", "--workspace", "out"],
+        &["check"],
+        &["doctor"],
+        &["call", "echo", "text=x", "--dir", "../layer", "--pack", "planting"],
+        // Of another workspace: what lies here may be believed by anybody.
+        &["list", "--workspace", other],
+    ];
+    for words in commands {
+        let house = house();
+        let planted = killed(&house);
+        let output = house.command(words).env("TOOLSD_LOG", "warn").output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        for (at, name) in planted.iter().zip(PLANTED) {
+            assert!(!at.exists() && told.contains(name), "{words:?}: {name} stays: {told}");
+        }
+        let hook = house.workspace().join("out/.git.set-aside-1/hooks/pre-commit");
+        assert_eq!(fs::read_to_string(hook).unwrap(), "evil\n", "{words:?}: nothing is removed");
+        assert_eq!(journals(&house), 0, "{words:?}");
+        // As long as it lies there, and only so long.
+        let (_, doctor, _) = house.run(&["doctor"]);
+        assert!(doctor.contains("left: a program (`sh`) whose server was killed made"), "{doctor}");
+        let mut client = serve(&house);
+        let told = status(&mut client);
+        assert_eq!(told["recovered"].as_array().map(Vec::len), Some(PLANTED.len()), "{told}");
+        fs::remove_dir_all(house.workspace().join("out")).unwrap();
+        assert_eq!(status(&mut client).get("recovered"), None);
+        assert!(!house.run(&["doctor"]).1.contains("left:"));
+    }
+}
+
+#[test]
+fn an_orderly_end_leaves_nothing_to_look_for() {
+    let house = house();
+    let mut client = serve(&house);
+    client.call("run_line", json!({ "line": "mkdir out/.git; ls -A out" }));
+    assert!(house.workspace().join("out/.git.set-aside-1").exists());
+    assert_eq!(journals(&house), 0);
+    // What the user makes afterwards is the user's.
+    fs::create_dir(house.workspace().join("out/.git")).unwrap();
+    client.child.kill().unwrap();
+    client.ended();
+    house.run(&["list"]);
+    assert!(house.workspace().join("out/.git").exists());
+}
+
+#[test]
+fn two_hosts_leave_each_others_programs_alone() {
+    let house = house();
+    let mut living = serve(&house);
+    let until = |name: &str| format!("while [ ! -e out/{name} ]; do sleep 0.05; done");
+    let (make, go) = (until("make"), until("go"));
+    let line =
+        format!(": > out/begun; {make}; mkdir -p out/living/.git; : > out/made; {go}; ls -A out/living > out/seen");
+    begin(&mut living, &line);
+    wait_for(&house.workspace().join("out/begun"));
+    let (own, planted) = (house.workspace().join("out/living/.git"), killed(&house));
+    fs::write(house.workspace().join("out/make"), "").unwrap();
+    wait_for(&house.workspace().join("out/made"));
+    // Commands come and go: what the living program made is its own until it has ended.
+    for _ in 0..3 {
+        house.run(&["list"]);
+        assert!(own.exists(), "the program of another host is disturbed");
+    }
+    assert_eq!(journals(&house), 2);
+    fs::write(house.workspace().join("out/go"), "").unwrap();
+    while living.hear().unwrap().get("id").is_none() {}
+    assert_eq!(fs::read_to_string(house.workspace().join("out/seen")).unwrap(), ".git\n");
+    assert!(!own.exists());
+    house.run(&["list"]);
+    assert!(planted.iter().all(|at| !at.exists()) && journals(&house) == 0, "{}", journals(&house));
+}
+
+#[test]
+fn what_cannot_be_looked_for_is_told_until_it_can() {
+    let house = house();
+    let planted = killed(&house);
+    let (out, away) = (house.workspace().join("out"), house.parent().join("away"));
+    fs::rename(&out, &away).unwrap();
+    // Not by a link: it leads to what was never looked at.
+    fs::create_dir_all(house.parent().join("outside/.git")).unwrap();
+    std::os::unix::fs::symlink("../outside", &out).unwrap();
+    let (_, told, _) = house.run(&["doctor"]);
+    assert!(told.contains("is another one now or gone"), "{told}");
+    assert!(house.parent().join("outside/.git").exists());
+    fs::remove_file(&out).unwrap();
+    fs::rename(&away, &out).unwrap();
+    let (_, told, _) = house.run(&["doctor"]);
+    assert!(told.contains("set-aside-1") && planted.iter().all(|at| !at.exists()), "{told}");
+}
+
+#[test]
+fn what_a_killed_host_left_is_set_aside_before_the_next_program_of_a_living_one() {
+    let house = house();
+    let mut living = serve(&house);
+    let planted = killed(&house);
+    living.call("run_line", json!({ "line": "true" }));
+    assert!(planted.iter().all(|at| !at.exists()));
+    let told = status(&mut living);
+    assert_eq!(told["recovered"].as_array().map(Vec::len), Some(PLANTED.len()), "{told}");
+}
