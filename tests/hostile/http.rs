@@ -354,7 +354,10 @@ fn who_closes_its_side_behind_a_request_is_answered() {
         raw.rest()
     };
     for (tool, count) in [("list_pots", 1), ("fill_pot", 1), ("pour_pot", 1), ("list_pots", 3)] {
-        let told = half(&call(&server, tool, "").repeat(count));
+        let text = call(&server, tool, "").repeat(count);
+        let told = half(&text);
+        // A busy machine needs longer than a second for some: then it is told so, and tried again.
+        let told = if told.starts_with("HTTP/1.1 408") { half(&text) } else { told };
         assert_eq!(told.matches("HTTP/1.1 200").count(), count, "{tool}: {}", &told[..told.len().min(300)]);
     }
     // Its sender may be gone: the call ends soon.

@@ -102,7 +102,7 @@ fn a_call_that_is_worked_on_outlasts_those_that_nobody_reads() {
     let flood = json!({ "name": "flood_pot", "arguments": {}, "_meta": meta });
     let mut crowd: Vec<Raw> = (0..3).map(|_| Raw::saying(&server, &call_of(&server, flood.clone(), ""))).collect();
     // Until nothing moves any more, because nobody reads.
-    std::thread::sleep(WATCH);
+    std::thread::sleep(WATCH * 6);
     let mut newcomer = caller(&server);
     assert!(open_of(&mut crowd, 2, PATIENCE) <= 2, "all that are not read are still there");
     stays_open(&mut working, "the call that is worked on");

@@ -222,8 +222,13 @@ impl Activity {
     }
 
     /// Its client closed its side; whether that is to be kept from whoever reads, because an answer is to come.
-    pub(crate) fn hangs_up(&self) -> bool {
-        let has_request = self.is_in(Phase::Answering) && self.is_read.load(Relaxed);
+    /// `whole` says how many requests are there to their end beside the one that is answered, if all are.
+    pub(crate) fn hangs_up(&self, whole: Option<usize>) -> bool {
+        let has_request = match whole {
+            Some(0) => self.is_in(Phase::Answering),
+            Some(_) => true,
+            None => self.is_in(Phase::Answering) && self.is_read.load(Relaxed),
+        };
         if !has_request && self.owed() == 0 && !self.is_blocked() {
             return false;
         }

@@ -232,6 +232,12 @@ impl Seat {
         self.heads().feed(bytes);
     }
 
+    /// Its client closed its side; whether that is to be kept from whoever reads.
+    pub(crate) fn hangs_up(&self) -> bool {
+        let whole = self.heads().whole();
+        self.activity.hangs_up(whole)
+    }
+
     /// A request is answered.
     pub(crate) fn has_answered(&self) {
         self.activity.has_answered();

@@ -85,6 +85,12 @@ impl Heads {
         }
     }
 
+    /// Whether each request whose head was read is there to its end, as far as that can be known here, and which of them
+    /// wait for those before them.
+    pub(crate) fn whole(&self) -> Option<usize> {
+        (self.body == 0 && self.current.size == 0 && !self.is_last).then_some(self.read.len())
+    }
+
     /// What is wrong with the next head.
     pub(crate) fn fault(&mut self) -> Option<HeadFault> {
         // A head that the HTTP library has read and this has not is one that both read otherwise.
@@ -275,6 +281,20 @@ mod tests {
             assert_eq!(faults(all.as_bytes(), pieces), [None, None, None, None, bare], "{pieces}");
             let chunked = format!("{plain}POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n{plain}");
             assert_eq!(faults(chunked.as_bytes(), pieces), [None, None], "{pieces}");
+        }
+    }
+
+    #[test]
+    fn it_is_known_whether_requests_are_there_to_their_end() {
+        let text = b"POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\na\n\nb\n";
+        for end in 1..=text.len() {
+            let mut heads = Heads::default();
+            heads.feed(&text[..end]);
+            assert_eq!(heads.whole(), (end == text.len()).then_some(1), "{end}");
+            heads.feed(&text[end..]);
+            heads.feed(text);
+            assert_eq!(heads.whole(), Some(2));
+            assert_eq!((heads.fault(), heads.whole()), (None, Some(1)));
         }
     }
 

@@ -117,6 +117,7 @@ impl Listener {
         let _ = timeout(SENDING, connections.none()).await;
         streams.cancel();
         let _ = timeout(SENDING, connections.none()).await;
+        let _ = timeout(SENDING, host.all_turns()).await;
         // Anything but nothing was cut off now, or is counted wrongly.
         let (open, bytes) = connections.counts();
         let (calls, tasks) = (host.turns(), host.tasks.running());

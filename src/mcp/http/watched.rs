@@ -63,7 +63,7 @@ impl AsyncRead for Watched {
         let read = &buffer.filled()[before..];
         let is_over = matches!(polled, Poll::Ready(Ok(()))) && read.is_empty() && buffer.remaining() > 0;
         // To the HTTP library it would be the end of the connection, whatever is still to be answered.
-        if is_over && self.seat.activity.hangs_up() {
+        if is_over && self.seat.hangs_up() {
             self.reader = Some(context.waker().clone());
             return Poll::Pending;
         }
