@@ -34,17 +34,10 @@ pub(super) fn check(session: &mut Session<'_>, verb: &Verb, said: &Said, options
         }
         Changes::Reset if !matches!(text("mode").as_deref(), Some("hard" | "merge" | "keep")) => return none(session),
         Changes::Reset => [look.of_files(Some(&first()), &[])?, look.between_head_and(&first())?].concat(),
-        Changes::Patched => {
-            let names = look.of_patch(said, is_on("reverse"))?;
-            if is_on("cached") {
-                return none(session);
-            }
-            session.contents = Contents::Of(may_be_read(session, verb, &names)?);
-            if is_on("only_check") {
-                return none(session);
-            }
-            names
-        }
+        Changes::Patched => match patched(session, verb, said, options)? {
+            Some(names) => names,
+            None => return none(session),
+        },
         Changes::Moved => look.moved(&said.paths)?,
         Changes::Removed if is_on("cached") => return none(session),
         Changes::Removed => look.known(&["--cached"], &said.paths)?,
@@ -52,17 +45,7 @@ pub(super) fn check(session: &mut Session<'_>, verb: &Verb, said: &Said, options
             let ignored: &[&str] = if is_on("ignored") { &["--others"] } else { &["--others", "--exclude-standard"] };
             look.known(ignored, &said.paths)?
         }
-        Changes::StashPushed => {
-            let mut names = look.of_files(look.head()?.as_deref(), &said.paths)?;
-            if is_on("staged") {
-                // All that is staged, whatever the paths are.
-                names.extend(look.of_index()?);
-            }
-            if is_on("untracked") {
-                names.extend(look.known(&["--others", "--exclude-standard"], &said.paths)?);
-            }
-            names
-        }
+        Changes::StashPushed => look.put_aside(said, is_on("staged"), is_on("untracked"))?,
         Changes::WorktreeRemoved => return worktree(session, verb, &first()),
         Changes::Aborted => look.aborted()?,
         Changes::Merged | Changes::Picked | Changes::Rebased | Changes::StashPopped => {
@@ -82,6 +65,16 @@ pub(super) fn check(session: &mut Session<'_>, verb: &Verb, said: &Said, options
     let has_folders = is_on("untracked") || is_on("folders");
     session.changed = changed(session, &names, has_folders);
     Ok(())
+}
+
+/// What a patch names, if it is to be put into files; what is read of the working tree is checked in any case.
+fn patched(session: &mut Session<'_>, verb: &Verb, said: &Said, options: &Map) -> Result<Option<Vec<String>>> {
+    let names = Look { session }.of_patch(said, is_on(options, "reverse"))?;
+    if is_on(options, "cached") {
+        return Ok(None);
+    }
+    session.contents = Contents::Of(may_be_read(session, verb, &names)?);
+    Ok(Some(names).filter(|_| !is_on(options, "only_check")))
 }
 
 /// A verb that leaves the working tree as it is: it gets no folder of it to write.
@@ -191,9 +184,17 @@ impl Look<'_, '_> {
         self.names(&DIFF, &more)
     }
 
-    /// What differs between the last commit and the index.
-    fn of_index(&self) -> Result<Vec<String>> {
-        self.names(&DIFF, &["--cached"])
+    /// What a stash takes from the working tree.
+    fn put_aside(&self, said: &Said, is_staged: bool, has_untracked: bool) -> Result<Vec<String>> {
+        let mut names = self.of_files(self.head()?.as_deref(), &said.paths)?;
+        if is_staged {
+            // All that is staged, whatever the paths are.
+            names.extend(self.names(&DIFF, &["--cached"])?);
+        }
+        if has_untracked {
+            names.extend(self.known(&["--others", "--exclude-standard"], &said.paths)?);
+        }
+        Ok(names)
     }
 
     /// Files that git knows, or does not.

@@ -101,6 +101,11 @@ pub(super) fn run_beside(disk: &Disk, command: &Command, beside: Option<&Tempora
         notes.extend(told(survey, under_way)?);
     }
     drop(temporary);
+    with_notes(disk, command, ended, notes)
+}
+
+/// How it ended, and what the host has to say of it.
+fn with_notes(disk: &Disk, command: &Command, ended: Result<Ran>, mut notes: Vec<String>) -> Result<Ran> {
     match ended {
         Ok(ran) => {
             if command.needs == Needs::Program && disk.sandbox().is_confining() {

@@ -111,6 +111,9 @@ fn may_go(folder: &str, files: &BTreeSet<&str>) -> bool {
 mod tests {
     use super::*;
 
+    //= docs/spec.md#git
+    //= type=test
+    //# Git MUST get no folder to write that holds a protected name, unless files change that lie in the folder itself.
     #[test]
     fn only_what_changes_is_opened() {
         let place = tempfile::tempdir().unwrap();
@@ -133,6 +136,12 @@ mod tests {
         assert_eq!(of(&["a/new/deep/file", "a/b/1"]), ["/a"]);
         assert_eq!(of(&["c/4"]), [""]);
         assert_eq!(of(&["5", "a/b/1"]), [""]);
-        assert!(has_protected(&top) && !has_protected(&format!("{top}/a")));
+        let disk = Disk::new(&top, []).unwrap();
+        let open = |at: &str, changed: Changed| Opening::of(&disk, &[at.to_owned()], &changed).unwrap().folders;
+        let file = |name: &str| Changed::Files(vec![format!("{top}/{name}")]);
+        assert_eq!(open(&top, file("a/b/1")), [format!("{top}/a/b")]);
+        assert_eq!(open(&top, file("5")), [top.clone()]);
+        assert_eq!(open(&top, Changed::Any), [top.clone()]);
+        assert_eq!(open(&format!("{top}/a"), file("a/b/1")), [format!("{top}/a")]);
     }
 }
