@@ -1,5 +1,5 @@
 //! What must not break: hostile packs, hostile clients and hostile workspaces against the built binary.
-#![allow(clippy::unwrap_used, reason = "tests may panic")]
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests may panic, and say what they skip")]
 
 #[cfg(target_os = "linux")]
 #[path = "hostile/attacker.rs"]
