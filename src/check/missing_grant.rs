@@ -41,19 +41,15 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let Some(pack) = &subject.definitions.pack else { return Vec::new() };
     let calls = subject.program.surveys().iter().flat_map(|survey| &survey.calls);
     let told = calls.filter_map(|call| {
-        let (what, grant) = missing(call, &pack.grants)?;
-        Some(advice(
-            CODE,
-            &call.at,
-            format!("the pack may not {what}"),
-            format!("allow it in `[pack]` by `grants = {{ {grant} }}`"),
-        ))
+        let (what, help) = missing(call, &pack.grants)?;
+        Some(advice(CODE, &call.at, format!("the pack may not {what}"), help))
     });
     told.collect()
 }
 
-/// What a call does that is not granted, and the grant.
+/// What a call does that is not granted, and what to do about it.
 fn missing(call: &Call, grants: &Grants) -> Option<(String, String)> {
+    let granting = |grant: String| format!("allow it in `[pack]` by `grants = {{ {grant} }}`");
     if let Some((needs, verb)) = verb_of(call) {
         let needs = git::find(verb, needs).ok()?.needs;
         let (level, word) = match needs {
@@ -61,19 +57,24 @@ fn missing(call: &Call, grants: &Grants) -> Option<(String, String)> {
             Needs::FetchGit => (Git::Fetch, "fetch"),
             Needs::WriteGit | Needs::Program => (Git::Write, "write"),
         };
-        return (grants.git < level).then(|| (format!("run `git {verb}`"), format!("git = {word:?}")));
+        return (grants.git < level).then(|| (format!("run `git {verb}`"), granting(format!("git = {word:?}"))));
     }
     let (_, text) = call.texts.iter().find(|(index, _)| *index == 0)?;
     if call.name == "run" {
         let is_granted = grants.run.iter().any(|grant| grant.program == *text);
-        return (!is_granted).then(|| (format!("run `{text}`"), format!("run = [{text:?}]")));
+        let help = match text.contains('/') && !path::is_absolute(text) {
+            // A grant names no relative path.
+            true => "grant it and call it by its absolute path".to_owned(),
+            false => granting(format!("run = [{text:?}]")),
+        };
+        return (!is_granted).then(|| (format!("run `{text}`"), help));
     }
     let (verb, globs) = match takes_a_path(&call.name)? {
         Effect::Reads => ("read", &grants.read),
         Effect::Writes => ("write", &grants.write),
         _ => return None,
     };
-    (!covers(globs, text)).then(|| (format!("{verb} `{text}`"), format!("{verb} = [{text:?}]")))
+    (!covers(globs, text)).then(|| (format!("{verb} `{text}`"), granting(format!("{verb} = [{text:?}]"))))
 }
 
 /// What a primitive does with the file or folder that its first argument names.
