@@ -101,18 +101,19 @@ pub(super) fn run_beside(disk: &Disk, command: &Command, beside: Option<&Tempora
         notes.extend(told(survey, under_way)?);
     }
     drop(temporary);
-    with_notes(disk, command, ended, notes)
+    if let Ok(ran) = &ended
+        && command.needs == Needs::Program
+        && disk.sandbox().is_confining()
+    {
+        notes.extend(refusal::told(&disk.roots, command, &command.confinement, &program, ran));
+    }
+    with_notes(ended, notes)
 }
 
 /// How it ended, and what the host has to say of it.
-fn with_notes(disk: &Disk, command: &Command, ended: Result<Ran>, mut notes: Vec<String>) -> Result<Ran> {
+fn with_notes(ended: Result<Ran>, notes: Vec<String>) -> Result<Ran> {
     match ended {
-        Ok(ran) => {
-            if command.needs == Needs::Program && disk.sandbox().is_confining() {
-                notes.extend(refusal::told(&disk.roots, command, &command.confinement, &program, &ran));
-            }
-            Ok(Ran { notes, ..ran })
-        }
+        Ok(ran) => Ok(Ran { notes, ..ran }),
         Err(fault) if notes.is_empty() => Err(fault),
         Err(mut fault) => {
             fault.message = format!("{}; {}", fault.message, notes.join("; "));

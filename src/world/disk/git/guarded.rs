@@ -74,7 +74,7 @@ impl Guard {
         for (at, known) in entries {
             let size = known.len();
             let is_small = known.is_file() && size <= MOST_BYTES && size <= left;
-            let bytes = is_small.then(|| fs::read(&at).ok()).flatten();
+            let bytes = is_small.then(|| bytes_of(&at)).flatten();
             left -= if bytes.is_some() { size } else { 0 };
             guard.kept.insert(at, Kept { known, bytes });
         }
@@ -121,19 +121,17 @@ impl Guard {
         notes.dedup();
         let mut aside: Vec<PathBuf> = Vec::new();
         for at in now.keys().filter(|at| !self.kept.contains_key(*at)) {
-            let is_asked_for = || {
-                let bytes = at.to_str().and_then(|at| super::data(at).ok().flatten());
-                self.is_of_trees && bytes.is_some_and(|bytes| names_working_tree(at, &bytes, &self.own))
-            };
+            let is_asked_for =
+                || self.is_of_trees && bytes_of(at).is_some_and(|bytes| names_working_tree(at, &bytes, &self.own));
             if aside.iter().any(|done| at.starts_with(done)) || is_asked_for() {
                 continue;
             }
-            notes.push(told(removed(at).map_or_else(|| set_aside(at), Ok)));
+            notes.push(removed(at).unwrap_or_else(|| told(set_aside(at))));
             aside.push(at.clone());
         }
         for (at, kept) in &self.kept {
             let (Some(bytes), now) = (&kept.bytes, now.get(at)) else { continue };
-            if now.is_some_and(|now| is_same(now, &kept.known)) || fs::read(at).is_ok_and(|now| now == *bytes) {
+            if now.is_some_and(|now| is_same(now, &kept.known)) || bytes_of(at).is_some_and(|now| now == *bytes) {
                 continue;
             }
             if now.is_none() && self.is_of_trees && names_working_tree(at, bytes, &self.own) {
@@ -150,13 +148,22 @@ impl Guard {
     }
 }
 
-fn told(aside: Result<String>) -> String {
-    aside.map_or_else(|fault| fault.message, |aside| format!("no grant covers what git made: {aside}"))
+fn told(aside: Result<(String, String)>) -> String {
+    match aside {
+        Ok((at, aside)) => format!("no grant covers what git made: `{at}` is `{aside}` now"),
+        Err(fault) => fault.message,
+    }
+}
+
+/// What a file holds that git believes; nothing for whatever is no small file.
+fn bytes_of(at: &Path) -> Option<Vec<u8>> {
+    super::data(at.to_str()?).ok().flatten()
 }
 
 /// Takes an empty folder away, which git makes for a submodule: nothing is lost with it.
 fn removed(at: &Path) -> Option<String> {
-    fs::remove_dir(at).ok().map(|()| format!("`{}`, an empty folder, was removed", at.display()))
+    let is_removed = fs::remove_dir(at).is_ok();
+    is_removed.then(|| format!("no grant covers what git made: `{}`, an empty folder, was removed", at.display()))
 }
 
 /// A file or folder with all below it, no link followed.
