@@ -31,7 +31,9 @@ pub struct Done {
     /// Its exit code and what it printed.
     pub ran: Ran,
     /// The keys that git set in the configuration it was shown: they did not reach the repository.
-    pub not_kept: Vec<String>,
+    pub not_set: Vec<String>,
+    /// The keys that it took out of that: they are there as before.
+    pub not_removed: Vec<String>,
 }
 
 /// One line of a configuration.

@@ -5,6 +5,7 @@
 //! changes only what the other side changed.
 
 use super::arguments::{Said, is_on};
+use super::entries::{Entry, may_write};
 use super::session::{Session, command};
 use super::verb::{Changes, Verb};
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -12,9 +13,9 @@ use crate::value::{Map, Value};
 use crate::world::run::{Needs, Processes};
 use crate::world::{EntryKind, path};
 
-const DIFF: [&str; 5] = ["diff", "--name-only", "--no-renames", "--ignore-submodules=all", "-z"];
+const DIFF: [&str; 5] = ["diff", "--raw", "--no-renames", "--ignore-submodules=all", "-z"];
 const TREES: [&str; 8] =
-    ["diff-tree", "-r", "-m", "--root", "--name-only", "--no-renames", "--no-commit-id", "--ignore-submodules=none"];
+    ["diff-tree", "-r", "-m", "--root", "--raw", "--no-renames", "--no-commit-id", "--ignore-submodules=none"];
 
 /// Refuses what the pack may not write.
 pub(super) fn check(session: &mut Session<'_>, verb: &Verb, said: &Said, options: &Map) -> Result<()> {
@@ -33,18 +34,20 @@ pub(super) fn check(session: &mut Session<'_>, verb: &Verb, said: &Said, options
         Changes::Reset if !matches!(text("mode").as_deref(), Some("hard" | "merge" | "keep")) => return Ok(()),
         Changes::Reset => [look.of_files(Some(&first()), &[])?, look.between_head_and(&first())?].concat(),
         Changes::Patched if is_on("cached") || is_on("only_check") => return Ok(()),
-        Changes::Patched => look.of_patch(said, is_on("reverse"))?,
-        Changes::Moved => look.moved(&said.paths)?,
+        Changes::Patched => Entry::files(look.of_patch(said, is_on("reverse"))?),
+        Changes::Moved => Entry::files(look.moved(&said.paths)?),
         Changes::Removed if is_on("cached") || said.index.is_some() => return Ok(()),
-        Changes::Removed => look.known(&["--cached"], &said.paths)?,
+        Changes::Removed => look.removed(&said.paths)?,
         Changes::Cleaned => {
             let ignored: &[&str] = if is_on("ignored") { &["--others"] } else { &["--others", "--exclude-standard"] };
-            look.known(ignored, &said.paths)?
+            // Git passes by the repositories among them.
+            let known = look.known(ignored, &said.paths)?;
+            Entry::files(known.into_iter().filter(|name| !name.ends_with('/')).collect())
         }
         Changes::StashPushed => {
             let mut names = look.of_files(look.head()?.as_deref(), &said.paths)?;
             if is_on("untracked") {
-                names.extend(look.known(&["--others", "--exclude-standard"], &said.paths)?);
+                names.extend(Entry::files(look.known(&["--others", "--exclude-standard"], &said.paths)?));
             }
             names
         }
@@ -55,15 +58,15 @@ pub(super) fn check(session: &mut Session<'_>, verb: &Verb, said: &Said, options
             return joined(session, verb, &wide, &exact);
         }
     };
-    session.may_write(verb.name, &names)
+    may_write(session, verb.name, &names)
 }
 
 /// Checks a merge of any kind: with renames if all that differs may be written, else without.
-fn joined(session: &mut Session<'_>, verb: &Verb, wide: &[String], exact: &[String]) -> Result<()> {
-    if session.may_write(verb.name, wide).is_ok() {
+fn joined(session: &mut Session<'_>, verb: &Verb, wide: &[Entry], exact: &[Entry]) -> Result<()> {
+    if may_write(session, verb.name, wide).is_ok() {
         return Ok(());
     }
-    session.may_write(verb.name, exact)?;
+    may_write(session, verb.name, exact)?;
     session.settings.push(("merge.renames".to_owned(), "false".to_owned()));
     session
         .notices
@@ -85,7 +88,7 @@ fn worktree(session: &Session<'_>, verb: &Verb, given: &str) -> Result<()> {
     // What was hidden is not there.
     let there = |name: &&String| !matches!(below.world.stat(&below.below_top(name)), Ok(None));
     let names: Vec<String> = names.iter().filter(there).cloned().collect();
-    below.may_write(verb.name, &names)
+    may_write(&below, verb.name, &Entry::files(names))
 }
 
 struct Look<'a, 'w> {
@@ -93,8 +96,8 @@ struct Look<'a, 'w> {
 }
 
 impl Look<'_, '_> {
-    fn names(&self, start: &[&str], more: &[&str]) -> Result<Vec<String>> {
-        self.session.names(&[start, more].concat())
+    fn changed(&self, start: &[&str], more: &[&str]) -> Result<Vec<Entry>> {
+        self.session.names(&[start, more].concat()).map(Entry::of_raw)
     }
 
     /// The commit that is checked out; none in a repository without commits.
@@ -117,11 +120,11 @@ impl Look<'_, '_> {
         })
     }
 
-    fn between(&self, from: &str, to: &str) -> Result<Vec<String>> {
-        self.names(&TREES, &["-z", "--end-of-options", from, to])
+    fn between(&self, from: &str, to: &str) -> Result<Vec<Entry>> {
+        self.changed(&TREES, &["-z", "--end-of-options", from, to])
     }
 
-    fn between_head_and(&self, name: &str) -> Result<Vec<String>> {
+    fn between_head_and(&self, name: &str) -> Result<Vec<Entry>> {
         let to = self.commit(name)?;
         match self.head()? {
             Some(head) => self.between(&head, &to),
@@ -129,16 +132,16 @@ impl Look<'_, '_> {
         }
     }
 
-    fn all_of(&self, tree: &str) -> Result<Vec<String>> {
-        self.session.names(&["ls-tree", "-r", "-z", "--full-tree", "--name-only", "--end-of-options", tree])
+    fn all_of(&self, tree: &str) -> Result<Vec<Entry>> {
+        self.session.names(&["ls-tree", "-r", "-z", "--full-tree", "--end-of-options", tree]).map(Entry::of_list)
     }
 
     /// What differs between a commit, or the index, and the files.
-    fn of_files(&self, source: Option<&str>, paths: &[String]) -> Result<Vec<String>> {
+    fn of_files(&self, source: Option<&str>, paths: &[String]) -> Result<Vec<Entry>> {
         let source = source.map(|source| self.commit(source)).transpose()?;
         let paths = paths.iter().map(String::as_str);
         let more: Vec<&str> = source.as_deref().into_iter().chain(["--"]).chain(paths).collect();
-        self.names(&DIFF, &more)
+        self.changed(&DIFF, &more)
     }
 
     /// Files that git knows, or does not.
@@ -146,9 +149,22 @@ impl Look<'_, '_> {
         let start = [&["ls-files", "-z", "--full-name"], which, &["--"]].concat();
         let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
         let start: Vec<&str> = start.into_iter().collect();
-        let names = self.names(&start, &paths)?;
-        // A repository in a folder is shown as that folder.
-        Ok(names.into_iter().map(|name| name.trim_end_matches('/').to_owned()).collect())
+        // A repository in a folder is shown as that folder, with a `/` at its end.
+        self.session.names(&[&start[..], &paths[..]].concat())
+    }
+
+    /// What `rm` takes away: of a submodule the folder, too, and what `.gitmodules` says of it.
+    fn removed(&self, paths: &[String]) -> Result<Vec<Entry>> {
+        let mut found = Entry::of_list(self.known(&["--cached", "--stage"], paths)?);
+        let Some(submodule) = found.iter().find(|entry| entry.is_submodule) else { return Ok(found) };
+        let place = self.session.below_top(&submodule.name);
+        if self.session.world.stat(&place)?.is_some() && !self.session.world.list(&place)?.is_empty() {
+            let message = format!("git rm would take away the submodule `{}` with all in it", submodule.name);
+            return Err(Diagnostic::new(Code::WORLD, message)
+                .help("`cached: true` takes it out of the index and leaves the folder; a person does the rest with git itself"));
+        }
+        found.extend(Entry::files(vec![".gitmodules".to_owned()]));
+        Ok(found)
     }
 
     //= docs/spec.md#git
@@ -219,7 +235,7 @@ impl Look<'_, '_> {
     }
 
     /// What giving up a merge, rebase, cherry-pick or revert can bring back.
-    fn aborted(&self) -> Result<Vec<String>> {
+    fn aborted(&self) -> Result<Vec<Entry>> {
         let Some(head) = self.head()? else { return Ok(Vec::new()) };
         let mut names = self.of_files(Some(&head), &[])?;
         for begun in [
@@ -241,7 +257,7 @@ impl Look<'_, '_> {
     }
 
     /// What a merge of any kind can change, and what it changes if renames are not followed.
-    fn joined(&self, changes: Changes, said: &Said, onto: Option<String>) -> Result<(Vec<String>, Vec<String>)> {
+    fn joined(&self, changes: Changes, said: &Said, onto: Option<String>) -> Result<(Vec<Entry>, Vec<Entry>)> {
         let Some(head) = self.head()? else {
             let all = self.all_of(&self.commit(said.names.first().map_or("HEAD", String::as_str))?)?;
             return Ok((all.clone(), all));
@@ -266,7 +282,7 @@ impl Look<'_, '_> {
                 words.extend(said.names.iter().map(String::as_str));
                 let commits = String::from_utf8_lossy(&self.session.ask(&words)?).into_owned();
                 for commit in commits.lines() {
-                    exact.extend(self.names(&TREES, &["-z", "--end-of-options", commit])?);
+                    exact.extend(self.changed(&TREES, &["-z", "--end-of-options", commit])?);
                     wide.extend(self.between(&head, commit)?);
                 }
                 wide.extend(exact.clone());
@@ -279,7 +295,7 @@ impl Look<'_, '_> {
                 let log = [
                     "log",
                     "-m",
-                    "--name-only",
+                    "--raw",
                     "--no-renames",
                     "--ignore-submodules=none",
                     "--format=",
@@ -287,7 +303,7 @@ impl Look<'_, '_> {
                     "--end-of-options",
                     &range,
                 ];
-                exact.extend(self.session.names(&log)?.iter().map(|name| name.trim_start_matches('\n').to_owned()));
+                exact.extend(Entry::of_raw(self.session.names(&log)?));
                 wide.clone_from(&exact);
             }
             _ => {

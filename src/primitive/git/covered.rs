@@ -5,7 +5,7 @@
 
 use super::arguments::{Said, is_on};
 use super::session::Session;
-use super::verb::Verb;
+use super::verb::{Tells, Verb};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::{Map, Value};
 use crate::world::path;
@@ -28,9 +28,9 @@ pub(super) fn patterns(
     }
     let is_on = |name: &&str| is_on(options, name);
     let paths = said.paths.iter().map(String::as_str);
-    let found = match verb.name {
-        "status" => {
-            let all = ["status", "--porcelain=v1", "-z", "--no-renames", "--ignore-submodules=all"];
+    let found = match verb.tells {
+        Tells::Status => {
+            let all = ["status", "--porcelain=v1", "-z", "--no-renames", "--ignore-submodules=dirty"];
             let untracked = if options.get("untracked").and_then(Value::as_text) == Some("no") { "no" } else { "all" };
             let untracked = format!("--untracked-files={untracked}");
             let ignored = is_on(&"ignored").then_some("--ignored=traditional");
@@ -38,7 +38,7 @@ pub(super) fn patterns(
             let entries = session.names(&words.collect::<Vec<_>>())?;
             entries.into_iter().filter_map(|entry| entry.get(3..).map(str::to_owned)).collect()
         }
-        "files" => {
+        Tells::Files => {
             let which = ["cached", "deleted", "modified", "others", "ignored", "exclude_standard"];
             let which: Vec<String> =
                 which.iter().filter(|name| is_on(name)).map(|name| format!("--{}", name.replace('_', "-"))).collect();
@@ -49,7 +49,7 @@ pub(super) fn patterns(
             let words = words.chain(which.iter().map(String::as_str)).chain(["--"]).chain(paths);
             session.names(&words.collect::<Vec<_>>())?
         }
-        _ => return Ok(None),
+        Tells::Nothing | Tells::Rules => return Ok(None),
     };
     let hidden: Vec<&String> = found.iter().filter(|name| !is_covered(session, name)).collect();
     if hidden.is_empty() {

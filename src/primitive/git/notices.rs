@@ -98,9 +98,9 @@ pub(super) fn of(session: &Session<'_>, verb: &Verb) -> Vec<String> {
     if there(".gitmodules") {
         match verb.name {
             "add" | "commit" => found.push(NOT_LOOKED_INTO.to_owned()),
-            "status" | "diff" | "switch" => {
-                found.push("submodules are left out: git would start itself in them".to_owned());
-            }
+            "status" | "diff" | "switch" => found.push(
+                "submodules are not looked into: git would start itself in them; that one moved is told".to_owned(),
+            ),
             _ => {}
         }
     }

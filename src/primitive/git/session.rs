@@ -2,7 +2,7 @@
 
 use super::arguments::{Said, is_on};
 use super::ended;
-use super::verb::Verb;
+use super::verb::{Reads, Verb};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::value::Map;
@@ -80,6 +80,20 @@ impl Session<'_> {
         parts.map(|part| self.utf8(part)).collect()
     }
 
+    /// The same, with paths that are patterns of the host's own.
+    pub(super) fn names_by_patterns(&self, words: &[&str]) -> Result<Vec<String>> {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        let mut asked = command(words, &self.folder, Needs::ReadGit, Processes::None);
+        asked.env.push(super::taken_as_patterns());
+        let done = self.world.run_git(&asked, Some(&self.repository), &[])?;
+        if done.ran.code != 0 {
+            ended(&Command { arguments: asked.arguments[1..].to_vec(), ..asked }, done.ran, Code("git"), true)?;
+            return Ok(Vec::new());
+        }
+        let parts = done.ran.output.split(|byte| *byte == 0).filter(|part| !part.is_empty());
+        parts.map(|part| self.utf8(part)).collect()
+    }
+
     fn utf8(&self, bytes: &[u8]) -> Result<String> {
         String::from_utf8(bytes.to_vec()).map_err(|_| {
             let message = format!("`{}` is no UTF-8: it cannot be checked", String::from_utf8_lossy(bytes));
@@ -113,18 +127,20 @@ impl Session<'_> {
     pub(super) fn may_read_files(&self, verb: &Verb, said: &Said, options: &Map) -> Result<()> {
         let is_on = |name: &str| is_on(options, name);
         let is_range = || said.names.len() > 1 || said.names.iter().any(|name| name.contains(".."));
-        let reads = match verb.name {
-            "diff" => !is_on("cached") && !is_range(),
-            "grep" => !is_on("cached") && said.names.is_empty(),
-            "commit" => is_on("all") || !said.paths.is_empty(),
-            "add" | "blame" | "hash_object" | "stash_push" => true,
-            _ => false,
+        let reads = match verb.reads {
+            Reads::Nothing => false,
+            Reads::All => true,
+            Reads::Compared => !is_on("cached") && !is_range(),
+            Reads::Searched => !is_on("cached") && said.names.is_empty(),
+            Reads::Committed => is_on("all") || !said.paths.is_empty(),
+            Reads::Named => !said.files.is_empty(),
         };
-        let given: Vec<&String> = said.paths.iter().chain(&said.files).collect();
-        if !reads || verb.name == "hash_object" && given.is_empty() {
+        if !reads {
             return Ok(());
         }
-        let places = if given.is_empty() { vec![&self.repository.top] } else { given };
+        let whole = if verb.reads == Reads::Searched { &self.repository.folder } else { &self.repository.top };
+        let given: Vec<&String> = said.paths.iter().chain(&said.files).collect();
+        let places = if given.is_empty() { vec![whole] } else { given };
         for place in places {
             let place = path::join(&self.repository.folder, place);
             self.world.may_read(&place).map_err(|refused| {
@@ -134,21 +150,6 @@ impl Session<'_> {
             })?;
         }
         Ok(())
-    }
-
-    //= docs/spec.md#git
-    //# Every file that git is going to write or remove MUST pass the check of a write by the script itself.
-    /// Refuses files that the pack may not write; `name` is the verb.
-    pub(super) fn may_write(&self, verb: &str, names: &[String]) -> Result<()> {
-        match names.iter().find_map(|name| Some((name, self.world.may_write(&self.below_top(name)).err()?))) {
-            None => Ok(()),
-            Some((name, refused)) => {
-                let message = format!("git {verb} would write `{name}`: {}", refused.message);
-                let mut told = Diagnostic::new(Code::WORLD, message);
-                told.help.clone_from(&refused.help);
-                Err(told)
-            }
-        }
     }
 }
 

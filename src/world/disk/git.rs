@@ -61,7 +61,7 @@ pub(super) fn run(
     let _until_it_is_cleared_up = AtWork::begin()?;
     let Some(repository) = repository else {
         command.env.push(("GIT_CEILING_DIRECTORIES".to_owned(), "/".to_owned()));
-        return Ok(Done { ran: process::run(disk, &command)?, not_kept: Vec::new() });
+        return Ok(Done { ran: process::run(disk, &command)?, ..Done::default() });
     };
     let stand_in = StandIn::new(repository, writes, fetches, settings)?;
     let own = stand_in.path();
@@ -93,7 +93,7 @@ pub(super) fn run(
     if command.arguments.iter().any(|word| word == "worktree" || word == "check-ignore") {
         replace(&mut ran.output, &own, repository.main_top());
     }
-    Ok(Done { ran, not_kept })
+    Ok(Done { ran, not_set: not_kept.set, not_removed: not_kept.removed })
 }
 
 fn nowhere(own: &str) -> [(String, String); 2] {

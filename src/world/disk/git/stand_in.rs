@@ -10,6 +10,7 @@ use crate::world::disk::roots::reason;
 use crate::world::disk::temporary::{OF_GIT, Temporary};
 use crate::world::path;
 use crate::world::repository::Repository;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::symlink;
@@ -46,7 +47,7 @@ const FIXED: [(&str, &str); 28] = [
     ("core.pager", "cat"),
     ("core.quotePath", "false"),
     ("diff.external", ""),
-    ("diff.ignoreSubmodules", "all"),
+    ("diff.ignoreSubmodules", "dirty"),
     ("diff.submodule", "short"),
     ("fetch.recurseSubmodules", "false"),
     ("gc.auto", "0"),
@@ -64,6 +65,13 @@ const FIXED: [(&str, &str); 28] = [
 
 /// Protocols that `fetch` speaks, and nothing else does.
 const PROTOCOLS: [&str; 5] = ["file", "git", "http", "https", "ssh"];
+
+/// The keys that git set in the configuration of a stand-in, and those that it took out of it.
+#[derive(Default)]
+pub(super) struct NotKept {
+    pub(super) set: Vec<String>,
+    pub(super) removed: Vec<String>,
+}
 
 /// The folder; it goes when this is dropped.
 pub(super) struct StandIn {
@@ -117,7 +125,7 @@ impl StandIn {
 
     /// Puts right what git wrote with the path of the stand-in, and gives the keys that git would have set: they are
     /// gone with it.
-    pub(super) fn settle(&self, repository: &Repository) -> Result<Vec<String>> {
+    pub(super) fn settle(&self, repository: &Repository) -> Result<NotKept> {
         for name in REPLACED {
             self.bring_back(name, &repository.common_dir)?;
         }
@@ -132,15 +140,23 @@ impl StandIn {
         }
         let after = text(&path::join(&self.path(), "config")).unwrap_or_default();
         if after == self.config {
-            return Ok(Vec::new());
+            return Ok(NotKept::default());
         }
         let (before, after) = (settings::read(&self.config), settings::read(&after));
         let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
-        let differs = |one: &&(String, String)| !before.contains(one) || !after.contains(one);
-        let mut keys: Vec<String> = before.iter().chain(&after).filter(differs).map(|(key, _)| key.clone()).collect();
-        keys.sort_unstable();
-        keys.dedup();
-        Ok(keys)
+        let keys = |found: &[(String, String)]| found.iter().map(|(key, _)| key.clone()).collect::<BTreeSet<_>>();
+        let known = keys(&after);
+        let (changed, gone) = keys(&before)
+            .union(&known)
+            .filter(|key| {
+                let values = |found: &[(String, String)]| -> Vec<String> {
+                    found.iter().filter(|(name, _)| name == *key).map(|(_, value)| value.clone()).collect()
+                };
+                values(&before) != values(&after)
+            })
+            .cloned()
+            .partition(|key| known.contains(key));
+        Ok(NotKept { set: changed, removed: gone })
     }
 
     /// Puts a file into the repository that git put in the place of the link to it: so it changes `HEAD` when it renames
