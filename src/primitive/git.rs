@@ -77,7 +77,7 @@ pub fn run(context: &Context<'_>, args: &Args, needs: Needs) -> Result<Value> {
     if verb.tells == Tells::Rules && is_on(&options, "verbose") {
         covered::may_tell_rules(&session, &said)?;
     }
-    session.notices = notices::of(&session, verb);
+    session.notices = notices::of(&session, verb, &said)?;
     changes::check(&mut session, verb, &said, &options)?;
     match verb.changes {
         Changes::WorktreeAdded => steps::add_worktree(&mut session, verb, said, &options),

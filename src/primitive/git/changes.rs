@@ -1,8 +1,9 @@
 //! Which files a verb is going to write or remove: asked of git before it does, and checked one by one.
 //!
 //! Where a merge is involved, more is asked than will change: every file in which the two sides differ. If one of them
-//! may not be written, renames are switched off for this call, and what is left is exact: a merge without renames
-//! changes only what the other side changed.
+//! may not be written, renames are switched off for this call, and what is left is what the other side changed. A git
+//! before 2.50 follows them all the same, so where a file that the other side changed is gone here, all that is new here
+//! is asked about, too: a rename can lead nowhere else.
 
 use super::arguments::{Said, is_on};
 use super::entries::{Entry, may_write};
@@ -12,8 +13,10 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::{Map, Value};
 use crate::world::run::{Needs, Processes};
 use crate::world::{EntryKind, path};
+use std::collections::HashSet;
 
 const DIFF: [&str; 5] = ["diff", "--raw", "--no-renames", "--ignore-submodules=all", "-z"];
+const INDEX: [&str; 6] = ["diff-index", "--cached", "--raw", "--no-renames", "--ignore-submodules=all", "-z"];
 const TREES: [&str; 8] =
     ["diff-tree", "-r", "-m", "--root", "--raw", "--no-renames", "--no-commit-id", "--ignore-submodules=none"];
 
@@ -53,7 +56,7 @@ pub(super) fn check(session: &mut Session<'_>, verb: &Verb, said: &Said, options
         }
         Changes::WorktreeRemoved => return worktree(session, verb, &first()),
         Changes::Aborted => look.aborted()?,
-        Changes::Merged | Changes::Picked | Changes::Rebased | Changes::StashPopped => {
+        Changes::Merged | Changes::Picked | Changes::Reverted | Changes::Rebased | Changes::StashPopped => {
             let (wide, exact) = look.joined(verb.changes, said, text("onto"))?;
             return joined(session, verb, &wide, &exact);
         }
@@ -120,8 +123,30 @@ impl Look<'_, '_> {
         })
     }
 
+    fn parents(&self, commit: &str) -> Result<Vec<String>> {
+        let printed = self.session.ask(&["rev-parse", "--end-of-options", &format!("{commit}^@")])?;
+        let lines = String::from_utf8_lossy(&printed).into_owned();
+        Ok(lines.lines().filter(|line| !line.starts_with('-')).map(str::to_owned).collect())
+    }
+
     fn between(&self, from: &str, to: &str) -> Result<Vec<Entry>> {
         self.changed(&TREES, &["-z", "--end-of-options", from, to])
+    }
+
+    /// What differs between a commit and what is in the index: a side of a merge, with what is in no commit yet.
+    fn from_index(&self, commit: &str) -> Result<Vec<Entry>> {
+        self.changed(&INDEX, &[commit, "--"])
+    }
+
+    /// Where a change could go besides: git takes a file that is gone on our side for one that is new there, and older
+    /// versions do so whatever they are told.
+    fn followed(&self, base: &str, exact: &[Entry]) -> Result<Vec<Entry>> {
+        let ours = self.from_index(base)?;
+        let gone: HashSet<&str> = ours.iter().filter(|entry| entry.is_gone).map(|entry| entry.name.as_str()).collect();
+        match exact.iter().any(|entry| gone.contains(entry.name.as_str())) {
+            true => Ok(ours.into_iter().filter(|entry| entry.is_new).collect()),
+            false => Ok(Vec::new()),
+        }
     }
 
     fn between_head_and(&self, name: &str) -> Result<Vec<Entry>> {
@@ -262,59 +287,70 @@ impl Look<'_, '_> {
             let all = self.all_of(&self.commit(said.names.first().map_or("HEAD", String::as_str))?)?;
             return Ok((all.clone(), all));
         };
-        let (mut wide, mut exact) = (Vec::new(), Vec::new());
         match changes {
-            Changes::Merged => {
-                let other = self.commit(&said.names[0])?;
-                wide = self.between(&head, &other)?;
-                let bases =
-                    self.session.try_ask(&["merge-base", "--all", "--end-of-options", &head, &other])?.ran.output;
-                let bases = String::from_utf8_lossy(&bases).into_owned();
-                for base in bases.lines() {
-                    exact.extend(self.between(base, &other)?);
-                }
-                if bases.is_empty() {
-                    exact.clone_from(&wide);
-                }
-            }
-            Changes::Picked => {
-                let mut words = vec!["rev-list", "--no-walk", "--end-of-options"];
-                words.extend(said.names.iter().map(String::as_str));
-                let commits = String::from_utf8_lossy(&self.session.ask(&words)?).into_owned();
-                for commit in commits.lines() {
-                    exact.extend(self.changed(&TREES, &["-z", "--end-of-options", commit])?);
-                    wide.extend(self.between(&head, commit)?);
-                }
-                wide.extend(exact.clone());
-            }
-            Changes::Rebased => {
-                let upstream = self.commit(&said.names[0])?;
-                let onto = onto.map_or_else(|| Ok(upstream.clone()), |onto| self.commit(&onto))?;
-                exact = self.between(&head, &onto)?;
-                let range = format!("{upstream}..{head}");
-                let log = [
-                    "log",
-                    "-m",
-                    "--raw",
-                    "--no-renames",
-                    "--ignore-submodules=none",
-                    "--format=",
-                    "-z",
-                    "--end-of-options",
-                    &range,
-                ];
-                exact.extend(Entry::of_raw(self.session.names(&log)?));
-                wide.clone_from(&exact);
-            }
-            _ => {
-                let entry = self.commit(said.names.first().map_or("stash@{0}", String::as_str))?;
-                exact = self.between(&format!("{entry}^1"), &entry)?;
-                if let Some(untracked) = self.hash(&format!("{entry}^3"))? {
-                    exact.extend(self.all_of(&untracked)?);
-                }
-                wide = [self.between(&head, &entry)?, exact.clone()].concat();
+            Changes::Merged => self.merged(&head, &said.names[0]),
+            Changes::Picked | Changes::Reverted => self.picked(&said.names, changes == Changes::Reverted),
+            Changes::Rebased => self.rebased(&head, &said.names[0], onto),
+            _ => self.popped(said.names.first().map_or("stash@{0}", String::as_str)),
+        }
+    }
+
+    fn merged(&self, head: &str, other: &str) -> Result<(Vec<Entry>, Vec<Entry>)> {
+        let other = self.commit(other)?;
+        let wide = [self.between(head, &other)?, self.from_index(&other)?].concat();
+        let bases = self.session.try_ask(&["merge-base", "--all", "--end-of-options", head, &other])?.ran.output;
+        let bases = String::from_utf8_lossy(&bases).into_owned();
+        let mut exact = Vec::new();
+        for base in bases.lines() {
+            exact.extend(self.between(base, &other)?);
+        }
+        for base in bases.lines() {
+            exact.extend(self.followed(base, &exact)?);
+        }
+        if bases.is_empty() {
+            exact.clone_from(&wide);
+        }
+        Ok((wide, exact))
+    }
+
+    fn picked(&self, names: &[String], is_reverted: bool) -> Result<(Vec<Entry>, Vec<Entry>)> {
+        let mut words = vec!["rev-list", "--no-walk", "--end-of-options"];
+        words.extend(names.iter().map(String::as_str));
+        let commits = String::from_utf8_lossy(&self.session.ask(&words)?).into_owned();
+        let (mut wide, mut exact) = (Vec::new(), Vec::new());
+        for commit in commits.lines() {
+            exact.extend(self.changed(&TREES, &["-z", "--end-of-options", commit])?);
+            wide.extend(self.from_index(commit)?);
+        }
+        wide.extend(exact.clone());
+        for commit in commits.lines() {
+            let bases = if is_reverted { vec![commit.to_owned()] } else { self.parents(commit)? };
+            for base in bases {
+                exact.extend(self.followed(&base, &exact)?);
             }
         }
         Ok((wide, exact))
+    }
+
+    /// Where a rename could lead, one of the commits or the place that they come to has a file: all of these are asked about.
+    fn rebased(&self, head: &str, upstream: &str, onto: Option<String>) -> Result<(Vec<Entry>, Vec<Entry>)> {
+        let upstream = self.commit(upstream)?;
+        let onto = onto.map_or_else(|| Ok(upstream.clone()), |onto| self.commit(&onto))?;
+        let range = format!("{upstream}..{head}");
+        let log = ["log", "-m", "--raw", "--no-renames", "--ignore-submodules=none", "--format=", "-z"];
+        let commits = self.session.names(&[&log[..], &["--end-of-options", &range]].concat())?;
+        let exact = [self.between(head, &onto)?, Entry::of_raw(commits)].concat();
+        Ok((exact.clone(), exact))
+    }
+
+    fn popped(&self, entry: &str) -> Result<(Vec<Entry>, Vec<Entry>)> {
+        let entry = self.commit(entry)?;
+        let base = format!("{entry}^1");
+        let mut exact = self.between(&base, &entry)?;
+        exact.extend(self.followed(&base, &exact)?);
+        if let Some(untracked) = self.hash(&format!("{entry}^3"))? {
+            exact.extend(self.all_of(&untracked)?);
+        }
+        Ok(([self.from_index(&entry)?, exact.clone()].concat(), exact))
     }
 }

@@ -242,7 +242,7 @@ pub const COMMITS: &[Verb] = &[
             option("no_commit", Flag("--no-commit"), "Without commits."),
             MAINLINE,
         ],
-        Changes::Picked,
+        Changes::Reverted,
         "Makes commits that undo others.",
     )
     .without_end()

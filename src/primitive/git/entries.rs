@@ -19,12 +19,16 @@ pub(super) struct Entry {
     pub(super) name: String,
     /// Whether it is a submodule and becomes none but another one, or nothing: its folder stays as it is.
     pub(super) is_submodule: bool,
+    /// Whether the first side has it and the second has not.
+    pub(super) is_gone: bool,
+    /// Whether the second side has it and the first has not.
+    pub(super) is_new: bool,
 }
 
 impl Entry {
     /// Files, for all that is known of them.
     pub(super) fn files(names: Vec<String>) -> Vec<Self> {
-        names.into_iter().map(|name| Self { name, is_submodule: false }).collect()
+        names.into_iter().map(|name| Self { name, is_submodule: false, is_gone: false, is_new: false }).collect()
     }
 
     /// What `--raw -z` prints: modes and hashes, and then the path.
@@ -38,6 +42,8 @@ impl Entry {
             let is_other = |mode: &&str| *mode != SUBMODULE && *mode != NOTHING;
             found.push(Self {
                 name,
+                is_gone: modes.get(1) == Some(&NOTHING),
+                is_new: modes.first() == Some(&NOTHING),
                 is_submodule: modes.contains(&SUBMODULE) && !modes.iter().any(|mode| is_other(&mode)),
             });
         }
@@ -47,7 +53,13 @@ impl Entry {
     /// What `ls-tree -z` and `ls-files -s -z` print: a mode and more, a tab, and the path.
     pub(super) fn of_list(printed: Vec<String>) -> Vec<Self> {
         let parts = printed.iter().filter_map(|line| line.split_once('\t'));
-        parts.map(|(mode, name)| Self { name: name.to_owned(), is_submodule: mode.starts_with(SUBMODULE) }).collect()
+        let entry = |(mode, name): (&str, &str)| Self {
+            name: name.to_owned(),
+            is_submodule: mode.starts_with(SUBMODULE),
+            is_gone: false,
+            is_new: true,
+        };
+        parts.map(entry).collect()
     }
 }
 

@@ -9,6 +9,7 @@ use super::{ended, words};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::pattern::Pattern;
 use crate::value::{Map, Value};
+use crate::world::repository::Repository;
 use crate::world::run::{Command, Needs, Processes};
 use crate::world::{World, path};
 
@@ -30,8 +31,10 @@ pub(super) fn init(world: &dyn World, verb: &Verb, said: &Said, folder: &str, op
     let root = path::join(world.root(), &world.spelled(there));
     asked.confinement.read.push(root.clone());
     asked.confinement.write.push(root);
-    let ran = world.run_git(&asked, None, &[])?.ran;
-    answer(&asked, ran, options, Vec::new())
+    let done = world.run_git(&asked, None, &[])?;
+    let repository = Repository { settings: done.settings, ..Repository::default() };
+    let notices = super::notices::missed(&repository, "init", "").into_iter().collect();
+    answer(&asked, done.ran, options, notices)
 }
 
 /// `config` and `repository`: no git is started.

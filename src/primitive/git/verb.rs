@@ -166,8 +166,10 @@ pub enum Changes {
     Reset,
     /// What joining `ref` or `refs` into `HEAD` can change.
     Merged,
-    /// What the commits `refs` change, or the other way round.
+    /// What the commits `refs` change.
     Picked,
+    /// The same, the other way round.
+    Reverted,
     /// What moving the commits of `HEAD` onto `onto` can change.
     Rebased,
     /// What was changed since a command began that is given up.
@@ -298,6 +300,18 @@ impl Verb {
     /// All of its options.
     pub fn options(&self) -> impl Iterator<Item = &'static GitOption> + Clone + use<> {
         self.own.iter().chain(self.shared.iter().copied().flatten())
+    }
+
+    /// Where the branch begins that it makes, if it makes one.
+    pub fn begins_at<'a>(&self, words: &[String], names: &'a [String]) -> Option<&'a str> {
+        let makes = |option: &GitOption| match option.kind {
+            OptionKind::NewBranch(word) => words.iter().skip(self.words.len()).any(|given| given.starts_with(word)),
+            _ => false,
+        };
+        if self.words.contains(&"--no-track") {
+            return names.get(1).map(String::as_str);
+        }
+        self.options().any(makes).then(|| names.last())?.map(String::as_str)
     }
 
     /// The same, with options that others have, too.

@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::symlink;
+use std::path::Path;
 
 /// How the names of all these folders begin.
 pub(super) const PREFIX: &str = OF_GIT;
@@ -31,14 +32,13 @@ const MADE: [&str; 2] = ["logs", "worktrees"];
 //= docs/spec.md#git
 //# No program that the configuration of a repository names MUST be started.
 /// The last lines of every configuration: they count, whatever stands above.
-const FIXED: [(&str, &str); 28] = [
+const FIXED: [(&str, &str); 27] = [
     ("advice.detachedHead", "false"),
     ("branch.autoSetupMerge", "false"),
     ("color.ui", "false"),
     ("column.ui", "never"),
     ("commit.gpgSign", "false"),
     ("core.askPass", "false"),
-    ("core.attributesFile", "/dev/null"),
     ("core.bare", "false"),
     ("core.editor", ":"),
     ("core.excludesFile", "/dev/null"),
@@ -62,6 +62,9 @@ const FIXED: [(&str, &str); 28] = [
     ("tag.gpgSign", "false"),
     ("trailer.ifmissing", "doNothing"),
 ];
+
+/// The user's own attributes, in the folder.
+const ATTRIBUTES: &str = "users-attributes";
 
 /// Protocols that `fetch` speaks, and nothing else does.
 const PROTOCOLS: [&str; 5] = ["file", "git", "http", "https", "ssh"];
@@ -90,7 +93,10 @@ impl StandIn {
             Diagnostic::new(Code::WORLD, message).help("`TMPDIR` names a folder that can be written")
         };
         let folder = Temporary::new(PREFIX).map_err(failed)?;
-        let config = config(repository, fetches, more);
+        let attributes = (!repository.attributes.is_empty()).then(|| folder.path().join(ATTRIBUTES));
+        let attributes = attributes.as_deref().and_then(Path::to_str).unwrap_or("/dev/null").to_owned();
+        let given = [&[("core.attributesFile".to_owned(), attributes)], more].concat();
+        let config = config(repository, fetches, &given);
         let excludes = data(&path::join(&repository.common_dir, "info/exclude"))?.unwrap_or_default();
         let made = Self { folder, config, excludes, worktrees: worktrees(repository) };
         made.fill(repository, writes).map_err(failed)?;
@@ -115,6 +121,9 @@ impl StandIn {
             }
         }
         fs::write(own.join("config"), &self.config)?;
+        if !repository.attributes.is_empty() {
+            fs::write(own.join(ATTRIBUTES), &repository.attributes)?;
+        }
         fs::create_dir(own.join("info"))?;
         symlink(path::join(real, "info/attributes"), own.join("info/attributes"))?;
         let mut excludes = repository.excludes.clone();
