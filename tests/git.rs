@@ -279,6 +279,40 @@ fn a_remote_is_named_and_lies_below_a_root() {
     assert!(!yard.git(&["branch", "-r"]).contains("far"));
 }
 
+/// Git reads the repository that it asks, and the files that the user's configuration includes.
+#[test]
+fn another_repository_below_the_root_is_asked() {
+    let yard = Yard::with_repository();
+    let mine = fs::read_to_string(yard.at(".gitconfig")).unwrap();
+    fs::write(yard.at(".gitconfig"), mine + "[include]\npath = ~/more/settings\n").unwrap();
+    fs::create_dir(yard.at("more")).unwrap();
+    fs::write(yard.at("more/settings"), "[fetch]\nprune = true\n").unwrap();
+    let second = yard.workspace().join("second");
+    fs::create_dir(&second).unwrap();
+    yard.git_in(&second, &["init", "-q"]);
+    yard.git_in(&second, &["remote", "add", "first", ".."]);
+    let told = yard.act("fetch", &json!({ "remote": "first", "folder": "second" }));
+    assert_eq!(told["code"], 0, "{told}");
+    assert_eq!(yard.git_in(&second, &["branch", "-r"]), "  first/main\n");
+}
+
+//= docs/spec.md#git
+//= type=test
+//# A verb that reads files of the working tree MUST be refused files that no grant to read covers.
+#[test]
+fn a_search_in_a_folder_needs_no_more_than_that() {
+    let yard = Yard::with_repository();
+    yard.put("pub/a.md", "one\n");
+    yard.commit("pub");
+    let search = |options: Value| yard.call_of("narrow", "narrow_look", &json!({ "verb": "grep", "options": options }));
+    let found = search(json!({ "pattern": "one", "folder": "pub" }));
+    assert_eq!(found["text"], "a.md:one\n", "{found}");
+    for options in [json!({ "pattern": "one" }), json!({ "pattern": "one", "folder": "pub", "paths": ["../a.txt"] })] {
+        let refused = search(options);
+        assert!(refused["error"].to_string().contains("git grep would read"), "{refused}");
+    }
+}
+
 //= docs/spec.md#git
 //= type=test
 //# A repository of another user MUST be refused unless the user's own `safe.directory` names it.
