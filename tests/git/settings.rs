@@ -361,7 +361,7 @@ fn a_setting_of_the_user_counts_or_is_told() {
         let [ours, theirs, without] = places(at);
         let (code, output, errors) = plain(&yard, &theirs.join(below), verb, &options);
         let (_, usual, _) = plain(&yard, &without.join(below), verb, &options);
-        let is_of_notes = |line: &str| line.starts_with("refs/notes/") || line.contains("Notes added by");
+        let is_of_notes = |line: &str| line.starts_with("refs/notes/commits ") || line.contains("Notes added by");
         let seen = |folder: &std::path::Path| {
             let mut found = state(&template, folder);
             let more = ["log", "-1", "--format=%cn %ce %N %(trailers) %e%n%B", "--notes"];

@@ -146,7 +146,6 @@ fn no_name_begins_as_an_option_does() {
                     | OptionKind::RefOf(_)
                     | OptionKind::RefsOf(_)
                     | OptionKind::NewBranch(_)
-                    | OptionKind::Index
             );
             let names = ["-", "-x", "--", "--all", "--output=x", "-D", "\n-x"];
             for name in names.iter().filter(|_| is_name) {
