@@ -318,7 +318,6 @@ pub fn questions(verbs: impl Iterator<Item = &'static Verb>) -> Vec<(&'static Ve
 
 /// What the host adds: a person has no need of it, and is told of more or of the same without it.
 const OWN: &[&str] = &[
-    "--ignore-submodules=dirty",
     "--no-autosquash",
     "--no-autostash",
     "--no-checkout",
@@ -379,7 +378,7 @@ fn typed(verb: &Verb, options: &Value) -> (Vec<String>, Vec<u8>) {
             OptionKind::Index | OptionKind::Host(_) | OptionKind::Signature | OptionKind::Moment => {}
         }
     }
-    words.retain(|word| !OWN.contains(&word.as_str()));
+    words.retain(|word| !OWN.contains(&word.as_str()) && !word.starts_with("--ignore-submodules="));
     words.extend(names);
     if !paths.is_empty() {
         words.extend((verb.name != "tree").then(|| "--".to_owned()));
