@@ -193,6 +193,9 @@ pub fn every_verb() -> Vec<(bool, &'static str, Value)> {
                 _ => json!("new"),
             };
         }
+        if verb.name == "hash_object" {
+            options["content"] = json!("new");
+        }
         options
     };
     let reading = toolsd::primitive::git::reading().map(|verb| (true, verb.name, of(verb)));
