@@ -97,6 +97,12 @@ pub trait World: Send + Sync {
         Ok(())
     }
 
+    /// What stands where an entry itself is to be put, replaced or removed: a link goes, and not what it leads to. Refuses
+    /// as [`may_write`](Self::may_write) does, but for what stands there. Changes nothing.
+    fn may_replace(&self, path: &str) -> Result<Standing> {
+        self.may_write(path).map(|()| Standing::File)
+    }
+
     /// Refuses a file, or a folder with all that lies below it, which may not be read. Reads nothing.
     fn may_read(&self, _path: &str) -> Result<()> {
         Ok(())
@@ -253,6 +259,19 @@ pub enum EntryKind {
     Folder,
     /// A device, a pipe, a socket, or a symlink that leads nowhere or outside.
     Other,
+}
+
+/// What stands where an entry is to be put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// A file, or nothing.
+    File,
+    /// A symlink.
+    Link,
+    /// A folder.
+    Folder,
+    /// Nothing that counts: a symlink is on the way.
+    BehindLink,
 }
 
 /// One entry of a folder.

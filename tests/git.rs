@@ -4,6 +4,10 @@
 
 #[path = "git/answers.rs"]
 mod answers;
+#[path = "git/kinds.rs"]
+mod kinds;
+#[path = "git/settings.rs"]
+mod settings;
 #[path = "support/mod.rs"]
 mod support;
 #[path = "git/told.rs"]
@@ -93,7 +97,8 @@ fn what_is_left_out_is_told() {
     let before = fs::read(yard.workspace().join(".git/config")).unwrap();
     yard.act("branch", &json!({ "name": "gone" }));
     let told = yard.act("branch_delete", &json!({ "names": "gone", "force": true }));
-    assert!(told["notices"].to_string().contains("git would have set branch.gone.merge, branch.gone.remote"), "{told}");
+    let removed = "git would have removed branch.gone.merge, branch.gone.remote";
+    assert!(told["notices"].to_string().contains(removed), "{told}");
     assert_eq!(fs::read(yard.workspace().join(".git/config")).unwrap(), before);
 }
 
@@ -274,6 +279,40 @@ fn a_remote_is_named_and_lies_below_a_root() {
     assert!(!yard.git(&["branch", "-r"]).contains("far"));
 }
 
+/// Git reads the repository that it asks, and the files that the user's configuration includes.
+#[test]
+fn another_repository_below_the_root_is_asked() {
+    let yard = Yard::with_repository();
+    let mine = fs::read_to_string(yard.at(".gitconfig")).unwrap();
+    fs::write(yard.at(".gitconfig"), mine + "[include]\npath = ~/more/settings\n").unwrap();
+    fs::create_dir(yard.at("more")).unwrap();
+    fs::write(yard.at("more/settings"), "[fetch]\nprune = true\n").unwrap();
+    let second = yard.workspace().join("second");
+    fs::create_dir(&second).unwrap();
+    yard.git_in(&second, &["init", "-q"]);
+    yard.git_in(&second, &["remote", "add", "first", ".."]);
+    let told = yard.act("fetch", &json!({ "remote": "first", "folder": "second" }));
+    assert_eq!(told["code"], 0, "{told}");
+    assert_eq!(yard.git_in(&second, &["branch", "-r"]), "  first/main\n");
+}
+
+//= docs/spec.md#git
+//= type=test
+//# A verb that reads files of the working tree MUST be refused files that no grant to read covers.
+#[test]
+fn a_search_in_a_folder_needs_no_more_than_that() {
+    let yard = Yard::with_repository();
+    yard.put("pub/a.md", "one\n");
+    yard.commit("pub");
+    let search = |options: Value| yard.call_of("narrow", "narrow_look", &json!({ "verb": "grep", "options": options }));
+    let found = search(json!({ "pattern": "one", "folder": "pub" }));
+    assert_eq!(found["text"], "a.md:one\n", "{found}");
+    for options in [json!({ "pattern": "one" }), json!({ "pattern": "one", "folder": "pub", "paths": ["../a.txt"] })] {
+        let refused = search(options);
+        assert!(refused["error"].to_string().contains("git grep would read"), "{refused}");
+    }
+}
+
 //= docs/spec.md#git
 //= type=test
 //# A repository of another user MUST be refused unless the user's own `safe.directory` names it.
@@ -312,6 +351,72 @@ fn a_merge_beside_files_of_others_goes_on_without_renames() {
     let patch = "diff --git a/b.txt b/c.txt\nsimilarity index 100%\nrename from b.txt\nrename to c.txt\n";
     let refused = yard.act("apply", &json!({ "patch": patch }));
     assert!(refused["error"].as_str().unwrap().contains("renames or copies"), "{refused}");
+}
+
+/// Git before 2.50 follows renames even where it is told not to: a change of a file that the pack may write comes where that
+/// file was moved to.
+//= docs/spec.md#git
+//= type=test
+//# Every file that git is going to write or remove MUST pass the check of a write by the script itself.
+#[test]
+fn no_rename_brings_a_change_to_a_file_of_others() {
+    for (verb, options) in [
+        ("merge", json!({ "ref": "other" })),
+        ("merge", json!({ "ref": "other", "squash": true })),
+        ("cherry_pick", json!({ "refs": "other" })),
+        ("cherry_pick", json!({ "refs": "other", "no_commit": true })),
+        ("revert", json!({ "refs": "back" })),
+        ("rebase", json!({ "upstream": "main" })),
+        ("stash_pop", json!({})),
+        ("stash_apply", json!({})),
+    ] {
+        let attack = || {
+            let yard = Yard::with_repository();
+            let text = "fn one() {}\nfn two() {}\nfn three() {}\nfn four() {}\n";
+            yard.put("a.rhai", text);
+            yard.commit("a");
+            yard.git(&["checkout", "-q", "-b", "other"]);
+            yard.put("a.rhai", &format!("{text}planted\n"));
+            yard.commit("planted");
+            yard.git(&["checkout", "-q", "-b", "back"]);
+            yard.put("a.rhai", text);
+            yard.commit("back");
+            yard.git(&["checkout", "-q", "main"]);
+            if verb.starts_with("stash") {
+                yard.put("a.rhai", &format!("{text}planted\n"));
+                yard.git(&["stash", "push", "-q"]);
+            }
+            fs::create_dir_all(yard.workspace().join(".toolsd/tools.d")).unwrap();
+            yard.git(&["mv", "a.rhai", ".toolsd/tools.d/a.rhai"]);
+            // What is only in the index counts as ours, too.
+            if !verb.starts_with("stash") && options["no_commit"].is_null() {
+                yard.commit("moved");
+            }
+            if verb == "rebase" {
+                yard.git(&["checkout", "-q", "other"]);
+            }
+            yard
+        };
+        let is_planted = |yard: &Yard| {
+            let found = fs::read_to_string(yard.workspace().join(".toolsd/tools.d/a.rhai"));
+            found.is_ok_and(|text| text.contains("planted"))
+        };
+        let plain = attack();
+        let words: &[&str] = match verb {
+            "merge" => &["merge", "--no-edit", "other"],
+            "cherry_pick" if options["no_commit"] == true => &["cherry-pick", "-n", "other"],
+            "cherry_pick" => &["cherry-pick", "other"],
+            "revert" => &["revert", "--no-edit", "back"],
+            "rebase" => &["rebase", "-q", "main"],
+            _ => &["stash", "pop", "-q"],
+        };
+        plain.git(words);
+        assert!(is_planted(&plain), "{verb}: the attack is void");
+        let yard = attack();
+        let told = yard.act(verb, &options);
+        assert!(told["error"].to_string().contains("no grant covers `.toolsd`"), "{verb} {options}: {told}");
+        assert!(!is_planted(&yard), "{verb} {options}");
+    }
 }
 
 //= docs/spec.md#git

@@ -1,10 +1,12 @@
 //! Git for packs: verbs of one table, in a repository that the host chose.
 
+mod answer;
 mod arguments;
 mod changes;
 mod changing;
 mod covered;
 mod ending;
+mod entries;
 mod format;
 mod inspecting;
 mod looking_up;
@@ -28,10 +30,11 @@ use crate::value::{Kind, Map, Value};
 use crate::world::path;
 use crate::world::repository::Done;
 use crate::world::run::{Command, Needs};
+use answer::answered;
 use arguments::{Said, is_on};
 use session::{Session, command, new_enough};
 use std::time::Duration;
-use verb::{Changes, OptionKind, Verb};
+use verb::{Changes, Literal, OptionKind, Tells, Verb};
 
 /// The parameter `verb` of both primitives.
 pub const VERB: Param = required("verb", &[Kind::Text], "What git is to do: one of the verbs below.");
@@ -59,7 +62,7 @@ pub fn run(context: &Context<'_>, args: &Args, needs: Needs) -> Result<Value> {
     new_enough(&**world)?;
     let folder = options.get("folder").and_then(Value::as_text).unwrap_or(".").to_owned();
     if verb.changes == Changes::Made {
-        return steps::init(&**world, verb, &said, &folder, checks(&options));
+        return steps::init(&**world, verb, &said, &folder, &options);
     }
     let mut repository = world.repository(&folder, verb.needs)?;
     let (_turn, has_waited) = turn::wait(context, &repository, verb.needs)?;
@@ -74,14 +77,14 @@ pub fn run(context: &Context<'_>, args: &Args, needs: Needs) -> Result<Value> {
     let own_index = said.index.as_ref().map(|name| format!("toolsd-{name}.index"));
     session.index = own_index.map(|name| path::join(&session.repository.git_dir, &name));
     session.contents = session.contents_for(verb, &said, &options)?;
-    if verb.name == "check_ignore" && is_on(&options, "verbose") {
+    if verb.tells == Tells::Rules && is_on(&options, "verbose") {
         covered::may_tell_rules(&session, &said)?;
     }
-    session.notices = notices::of(&session, verb);
+    session.notices = notices::of(&session, verb, &said)?;
     changes::check(&mut session, verb, &said, &options)?;
     match verb.changes {
         Changes::WorktreeAdded => steps::add_worktree(&mut session, verb, said, &options),
-        Changes::Sparse => steps::hide(&mut session, verb, said, checks(&options)),
+        Changes::Sparse => steps::hide(&mut session, verb, said, &options),
         _ => spoken(&mut session, verb, said, &options),
     }
 }
@@ -104,6 +107,7 @@ pub fn find(name: &str, needs: Needs) -> Result<&'static Verb> {
     })
 }
 
+/// Whether a fault of git is one of the script.
 fn checks(options: &Map) -> bool {
     !matches!(options.get("check"), Some(Value::Bool(false)))
 }
@@ -113,12 +117,16 @@ fn spoken(session: &mut Session<'_>, verb: &Verb, mut said: Said, options: &Map)
     let patterns = covered::patterns(session, verb, &said, options)?;
     let is_narrowed = patterns.is_some();
     said.paths = patterns.unwrap_or(said.paths);
-    let mut asked = words(session, verb, said.clone(), options)?;
-    // For all paths `stash push` hands patterns of its own to what it starts; taken literally they name nothing.
-    let has_own = verb.name == "stash_push" && said.paths.is_empty();
-    asked.env.extend((is_narrowed || has_own).then(taken_as_patterns));
+    let mut asked = words(session, verb, said.clone())?;
+    let untold = match verb.literal {
+        Literal::Always => is_narrowed,
+        Literal::Untold => true,
+        // For all paths `stash push` hands patterns of its own to what it starts; taken literally they name nothing.
+        Literal::IfAny => is_narrowed || said.paths.is_empty(),
+    };
+    asked.env.extend(untold.then(taken_as_patterns));
     if verb.needs == Needs::FetchGit {
-        steps::check_remote(session, &asked)?;
+        asked.confinement.read.extend(steps::check_remote(session, &asked)?);
         asked.env.extend(steps::ways_to_remotes(session));
         let seconds = match options.get("timeout_s") {
             Some(Value::Float(seconds)) => *seconds,
@@ -127,15 +135,11 @@ fn spoken(session: &mut Session<'_>, verb: &Verb, mut said: Said, options: &Map)
         };
         asked.time = Duration::try_from_secs_f64(seconds).unwrap_or(session::LONGEST).min(session::LONGEST);
     }
-    if verb.name == "commit" {
-        // That one has moved, git sees by itself; what was changed in one, another git in it would.
-        session.settings.push(("diff.ignoreSubmodules".to_owned(), "dirty".to_owned()));
-    }
-    let done = match is_narrowed || verb.name == "status" || verb.name == "files" {
+    let done = match is_narrowed || matches!(verb.tells, Tells::Status | Tells::Files) {
         true => covered::run(session, verb, options, &asked)?,
         false => submodules::run(session, verb, said, options, &asked)?,
     };
-    finish(session, &asked, done, checks(options))
+    finish(session, &asked, done, options)
 }
 
 /// Paths count as patterns of git for this command: those that the host itself writes.
@@ -144,7 +148,9 @@ fn taken_as_patterns() -> (String, String) {
 }
 
 /// The command, with all its words in their places.
-fn words(session: &Session<'_>, verb: &Verb, said: Said, options: &Map) -> Result<Command> {
+fn words(session: &Session<'_>, verb: &Verb, said: Said) -> Result<Command> {
+    let has_files = verb.options().any(|option| matches!(option.kind, OptionKind::Files)) || said.reads_files;
+    let input = if has_files { steps::listed(session, &said)? } else { said.input };
     let mut words = said.words;
     if verb.ends_options && !said.names.is_empty() {
         words.push("--end-of-options".to_owned());
@@ -154,43 +160,24 @@ fn words(session: &Session<'_>, verb: &Verb, said: Said, options: &Map) -> Resul
         words.extend(verb.ends_names.then(|| "--".to_owned()));
         words.extend(said.paths);
     }
-    let mut input = said.input;
-    if !said.files.is_empty() {
-        let is_hashed = verb.name == "hash_object";
-        words.extend(is_hashed.then(|| "--stdin-paths".to_owned()));
-        input = steps::listed(session, &said.files, is_hashed)?;
-    } else if verb.name == "hash_object" {
-        words.push("--stdin".to_owned());
-    }
     let mut asked = command(words, &session.folder, verb.needs, verb.processes);
     asked.input = input;
     asked.confinement.contents.clone_from(&session.contents);
     asked.confinement.changed.clone_from(&session.changed);
-    if verb.name == "check_ignore" {
-        // It refuses to take paths literally, though it does; what is a pattern to it begins with `:`.
-        asked.env.push(taken_as_patterns());
-    }
-    if verb.name == "commit_tree" {
-        asked.env.extend(steps::signed_as(options)?);
-    }
+    asked.env.extend(said.env);
     asked.env.extend(session.index_variable());
     Ok(asked)
 }
 
 /// Says how the command that the verb is ended.
-fn finish(session: &mut Session<'_>, asked: &Command, done: Done, checks: bool) -> Result<Value> {
+fn finish(session: &mut Session<'_>, asked: &Command, done: Done, options: &Map) -> Result<Value> {
     //= docs/spec.md#git
     //# What git would write into the configuration of a repository MUST NOT reach it, and MUST be reported.
-    if !done.not_kept.is_empty() {
-        session
-            .notices
-            .push(format!("git would have set {}: the configuration stays as it is", done.not_kept.join(", ")));
+    for (act, keys) in [("set", &done.not_set), ("removed", &done.not_removed)] {
+        if !keys.is_empty() {
+            let keys = keys.join(", ");
+            session.notices.push(format!("git would have {act} {keys}: the configuration stays as it is"));
+        }
     }
-    session.notices.extend(done.ran.notes.iter().cloned());
-    let shown = Command { arguments: asked.arguments[1..].to_vec(), ..asked.clone() };
-    let mut answer = ended(&shown, done.ran, Code("git"), checks)?;
-    if let Value::Map(fields) = &mut answer {
-        fields.insert("notices".into(), Value::list(session.notices.drain(..).map(Value::from)));
-    }
-    Ok(answer)
+    answered(session, asked, done.ran, options)
 }

@@ -47,7 +47,7 @@ pub use shortage::{check_descriptors, shortages};
 use super::repository::{Done, Repository};
 use super::run::{Command, Needs, ProgramFile, Ran};
 use super::walk::{self, Folders, Found};
-use super::{Attempt, Change, Entry, EntryKind, Stat, Walk, Walked, World};
+use super::{Attempt, Change, Entry, EntryKind, Standing, Stat, Walk, Walked, World};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::world::judge::{Judge, Owner};
@@ -210,6 +210,10 @@ impl World for Disk {
 
     fn may_write(&self, path: &str) -> Result<()> {
         write::may_write(self, path)
+    }
+
+    fn may_replace(&self, path: &str) -> Result<Standing> {
+        write::may_replace(self, path)
     }
 
     fn spelled(&self, path: &str) -> String {

@@ -21,7 +21,7 @@ use super::judge::Judge;
 use super::repository::{Done, Repository};
 use super::run::{Command, Git, Needs, ProgramFile, ProgramGrant, Ran};
 use super::staged::Staged;
-use super::{Attempt, Change, Entry, EntryKind, Stat, Walk, Walked, World, path, walk};
+use super::{Attempt, Change, Entry, EntryKind, Standing, Stat, Walk, Walked, World, path, walk};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -279,6 +279,11 @@ impl World for Granted {
     fn may_write(&self, path: &str) -> Result<()> {
         self.check_write(path)?;
         self.world.may_write(path)
+    }
+
+    fn may_replace(&self, path: &str) -> Result<Standing> {
+        self.check_write(path)?;
+        self.world.may_replace(path)
     }
 
     fn spelled(&self, path: &str) -> String {

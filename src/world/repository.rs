@@ -1,6 +1,9 @@
 //! A repository of git as the host found it: where its parts lie, and what its configuration says.
 
+pub mod known;
+
 use super::run::Ran;
+use known::{Heard, Known};
 
 /// A repository that the host chose for one call. All paths are absolute and free of symlinks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,10 +22,12 @@ pub struct Repository {
     pub elsewhere: Vec<String>,
     /// Its configuration and that of the user, in git's order: of two equal keys the last one counts.
     pub settings: Vec<Setting>,
-    /// Its hooks that git would run.
+    /// The hooks that git would run: its own, or those of the user's `core.hooksPath`.
     pub hooks: Vec<String>,
     /// The user's own ignore file (`core.excludesFile`).
     pub excludes: Vec<u8>,
+    /// The user's own attribute file (`core.attributesFile`).
+    pub attributes: Vec<u8>,
 }
 
 /// How a command of git ended.
@@ -31,7 +36,11 @@ pub struct Done {
     /// Its exit code and what it printed.
     pub ran: Ran,
     /// The keys that git set in the configuration it was shown: they did not reach the repository.
-    pub not_kept: Vec<String>,
+    pub not_set: Vec<String>,
+    /// The keys that it took out of that: they are there as before.
+    pub not_removed: Vec<String>,
+    /// What the user's configuration says, of a command in no repository.
+    pub settings: Vec<Setting>,
 }
 
 /// One line of a configuration.
@@ -86,60 +95,42 @@ impl Scope {
     }
 }
 
-/// What git is told of a repository's configuration; `*` stands for any subsection. None of these names a program,
-/// a file or another repository. Whatever is not here, git never hears of.
-const INERT: [&str; 38] = [
-    "branch.*.merge",
-    "branch.*.rebase",
-    "branch.*.remote",
-    "core.abbrev",
-    "core.autocrlf",
-    "core.bigfilethreshold",
-    "core.checkstat",
-    "core.eol",
-    "core.filemode",
-    "core.ignorecase",
-    "core.logallrefupdates",
-    "core.precomposeunicode",
-    "core.repositoryformatversion",
-    "core.safecrlf",
-    "core.sharedrepository",
-    "core.sparsecheckout",
-    "core.sparsecheckoutcone",
-    "core.splitindex",
-    "core.symlinks",
-    "core.trustctime",
-    "diff.algorithm",
-    "diff.indentheuristic",
-    "diff.renames",
-    "extensions.compatobjectformat",
-    "extensions.noop",
-    "extensions.objectformat",
-    "extensions.partialclone",
-    "extensions.preciousobjects",
-    "extensions.refstorage",
-    "extensions.relativeworktrees",
-    "i18n.commitencoding",
-    "index.sparse",
-    "index.version",
-    "merge.conflictstyle",
-    "remote.*.fetch",
-    "remote.*.url",
-    "user.email",
-    "user.name",
-];
-
-/// What of the user's own configuration git is told.
-const OF_USER: [&str; 6] =
-    ["core.autocrlf", "core.eol", "core.safecrlf", "init.defaultbranch", "user.email", "user.name"];
-
 impl Setting {
     /// Whether git is told of it.
     pub fn is_told(&self) -> bool {
-        match self.scope.is_of_repository() {
-            true => INERT.contains(&self.pattern().as_str()),
-            false => OF_USER.contains(&self.key.as_str()),
+        let of_repository = self.scope.is_of_repository();
+        self.known().is_some_and(|known| match known.heard {
+            Heard::Anybody => true,
+            Heard::Repository => of_repository,
+            Heard::Nobody => false,
+        })
+    }
+
+    /// Whether git would do something else by it in a command than it does here, where it is not told of it.
+    pub fn is_missed_by(&self, command: &str) -> bool {
+        let of_repository = self.scope.is_of_repository();
+        let Some(known) = self.known().filter(|_| !self.is_told()) else { return false };
+        // A user's own ways to remotes count for `fetch`, which reads them itself.
+        let is_read = command == "fetch" && !of_repository;
+        !is_read && !self.is_as_here(known.ours) && known.commands.iter().any(|one| *one == command || *one == "*")
+    }
+
+    /// Whether the value is one with which git does what it does here.
+    fn is_as_here(&self, ours: &str) -> bool {
+        let value = self.value.to_ascii_lowercase();
+        let off = ["false", "no", "off", "0", ""];
+        let on = ["true", "yes", "on", "1"];
+        match ours {
+            "" => false,
+            "false" => off.contains(&value.as_str()),
+            "true" => on.contains(&value.as_str()),
+            other => value == other,
         }
+    }
+
+    /// What is known of its key.
+    pub fn known(&self) -> Option<&'static Known> {
+        known::known(&self.pattern())
     }
 
     /// Section, subsection and name.

@@ -149,7 +149,7 @@ const SILENT: &[(&str, &str)] = &[
 ];
 
 /// A repository with something of everything.
-fn template() -> Yard {
+pub fn template() -> Yard {
     let yard = Yard::with_repository();
     yard.put(".gitignore", "*.log\n");
     yard.put("deep/b.txt", "a line\nanother line\n");
@@ -186,7 +186,7 @@ fn template() -> Yard {
 }
 
 /// What was changed and not committed, for verbs that look at it.
-fn changed(yard: &Yard, folder: &Path) {
+pub fn changed(yard: &Yard, folder: &Path) {
     fs::write(folder.join("deep/b.txt"), "a changed line\nanother line\n").unwrap();
     fs::write(folder.join("staged.txt"), "a staged line\n").unwrap();
     yard.git_in(folder, &["add", "staged.txt"]);
@@ -256,16 +256,19 @@ fn value(verb: &Verb, name: &str, kind: OptionKind) -> Value {
         OptionKind::Text(_) | OptionKind::Message => json!("said"),
         OptionKind::Index => json!("own"),
         OptionKind::Path => json!("trees/w"),
-        OptionKind::Paths | OptionKind::Files => json!(["deep"]),
+        OptionKind::NewBranch(_) => json!("made"),
+        OptionKind::Signature => json!("Bea <bea@example.org>"),
+        OptionKind::Moment => json!("2026-02-03T04:05:06Z"),
+        OptionKind::Paths | OptionKind::Files | OptionKind::Contents(_) => json!(["deep"]),
         OptionKind::Lines => json!([]),
-        OptionKind::Input if name == "content" => json!("content\n"),
-        OptionKind::Input => json!("--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n-one\n+uno\n line two\n three\n"),
+        OptionKind::Input(Some(_)) => json!("content\n"),
+        OptionKind::Input(None) => json!("--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n-one\n+uno\n line two\n three\n"),
         OptionKind::Host(_) => json!(20),
     }
 }
 
 /// Each verb alone, and with each of its options.
-fn questions(verbs: impl Iterator<Item = &'static Verb>) -> Vec<(&'static Verb, &'static str, Value)> {
+pub fn questions(verbs: impl Iterator<Item = &'static Verb>) -> Vec<(&'static Verb, &'static str, Value)> {
     let mut found = Vec::new();
     for verb in verbs.filter(|verb| !verb.words.is_empty()) {
         let mut needed = Map::new();
@@ -313,6 +316,21 @@ fn questions(verbs: impl Iterator<Item = &'static Verb>) -> Vec<(&'static Verb, 
     found
 }
 
+/// What the host adds: a person has no need of it, and is told of more or of the same without it.
+const OWN: &[&str] = &[
+    "--no-autosquash",
+    "--no-autostash",
+    "--no-checkout",
+    "--no-ext-diff",
+    "--no-fork-point",
+    "--no-rebase-merges",
+    "--no-textconv",
+    "--no-track",
+    "--no-update-refs",
+    "--no-verify",
+    "--whitespace=nowarn",
+];
+
 /// What a person types for it, and what is typed into git.
 fn typed(verb: &Verb, options: &Value) -> (Vec<String>, Vec<u8>) {
     let text = |value: &Value| match value {
@@ -337,7 +355,8 @@ fn typed(verb: &Verb, options: &Value) -> (Vec<String>, Vec<u8>) {
             | OptionKind::Sort(word)
             | OptionKind::OneOf(word, _)
             | OptionKind::RefOf(word) => words.push(format!("{word}{}", text(value))),
-            OptionKind::Pattern(word) | OptionKind::RefsOf(word) => {
+            OptionKind::NewBranch(word) if word.ends_with('=') => words.push(format!("{word}{}", text(value))),
+            OptionKind::Pattern(word) | OptionKind::RefsOf(word) | OptionKind::NewBranch(word) => {
                 all(value).into_iter().for_each(|one| words.extend([word.to_owned(), one]));
             }
             OptionKind::Ref | OptionKind::FullRef | OptionKind::Refs | OptionKind::Names | OptionKind::Path => {
@@ -345,21 +364,21 @@ fn typed(verb: &Verb, options: &Value) -> (Vec<String>, Vec<u8>) {
             }
             OptionKind::Entry => names.push(format!("stash@{{{}}}", text(value))),
             OptionKind::Paths => paths = all(value),
-            OptionKind::Files if verb.name == "hash_object" => words.extend(all(value)),
+            OptionKind::Contents(_) => words.extend(all(value)),
             OptionKind::Files => input = all(value).join("\0").into_bytes(),
             OptionKind::Message => {
                 words.extend(["-F".to_owned(), "-".to_owned()]);
                 input = text(value).into_bytes();
             }
-            OptionKind::Input => {
-                words.extend((verb.name == "hash_object").then(|| "--stdin".to_owned()));
+            OptionKind::Input(word) => {
+                words.extend(word.map(str::to_owned));
                 input = text(value).into_bytes();
             }
             OptionKind::Lines => input = all(value).iter().flat_map(|line| format!("{line}\n").into_bytes()).collect(),
-            OptionKind::Index | OptionKind::Host(_) => {}
+            OptionKind::Index | OptionKind::Host(_) | OptionKind::Signature | OptionKind::Moment => {}
         }
     }
-    words.retain(|word| word != "--no-checkout");
+    words.retain(|word| !OWN.contains(&word.as_str()) && !word.starts_with("--ignore-submodules="));
     words.extend(names);
     if !paths.is_empty() {
         words.extend((verb.name != "tree").then(|| "--".to_owned()));
@@ -369,7 +388,7 @@ fn typed(verb: &Verb, options: &Value) -> (Vec<String>, Vec<u8>) {
 }
 
 /// The code, and what git prints for a person.
-fn plain(yard: &Yard, folder: &Path, verb: &Verb, options: &Value) -> (i64, String, String) {
+pub fn plain(yard: &Yard, folder: &Path, verb: &Verb, options: &Value) -> (i64, String, String) {
     let (words, input) = typed(verb, options);
     let mut command = Command::new("git");
     for setting in
@@ -378,7 +397,8 @@ fn plain(yard: &Yard, folder: &Path, verb: &Verb, options: &Value) -> (i64, Stri
         command.args(["-c", setting]);
     }
     if let Some(index) = options.get("index") {
-        let file = folder.join(".git").join(format!("toolsd-{}.index", index.as_str().unwrap()));
+        let git_dir = yard.git_in(folder, &["rev-parse", "--absolute-git-dir"]);
+        let file = Path::new(git_dir.trim()).join(format!("toolsd-{}.index", index.as_str().unwrap()));
         command.env("GIT_INDEX_FILE", file);
     }
     command.args(&words).current_dir(folder).env("HOME", yard.home.path()).env("LC_ALL", "C").env("GIT_ADVICE", "0");
@@ -426,7 +446,7 @@ fn a_verb_that_looks_says_what_git_says() {
 }
 
 /// All that is in a repository and its working tree, but for what hangs on the clock.
-fn state(yard: &Yard, folder: &Path) -> BTreeMap<String, String> {
+pub fn state(yard: &Yard, folder: &Path) -> BTreeMap<String, String> {
     let git = |words: &[&str]| {
         let output = yard.plain(folder, words);
         String::from_utf8_lossy(&output.stdout).into_owned()
@@ -454,10 +474,13 @@ fn state(yard: &Yard, folder: &Path) -> BTreeMap<String, String> {
             if path.file_name().is_some_and(|name| name == ".git") {
                 continue;
             }
+            let name = path.strip_prefix(top).unwrap().display().to_string();
             match path.is_dir() {
+                _ if path.is_symlink() => {
+                    found.insert(name, format!("-> {}", fs::read_link(&path).unwrap().display()));
+                }
                 true => files(&path, top, found),
                 false => {
-                    let name = path.strip_prefix(top).unwrap().display().to_string();
                     found.insert(name, String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned());
                 }
             }
@@ -467,12 +490,12 @@ fn state(yard: &Yard, folder: &Path) -> BTreeMap<String, String> {
     found
 }
 
-fn copied(from: &Path, to: &Path) {
+pub fn copied(from: &Path, to: &Path) {
     assert!(Command::new("cp").args(["-a"]).arg(from).arg(to).status().unwrap().success());
 }
 
 /// A copy of a repository, and its index as git would have it there: another file is another time.
-fn copied_repository(yard: &Yard, from: &Path, to: &Path) {
+pub fn copied_repository(yard: &Yard, from: &Path, to: &Path) {
     copied(from, to);
     let _conflicts_stay = yard.plain(to, &["update-index", "-q", "--refresh"]);
 }

@@ -118,7 +118,9 @@ fn looks() -> Vec<Value> {
             OptionKind::Sort(_) => json!("refname"),
             OptionKind::Index => json!("own"),
             OptionKind::Paths if name == "paths" => json!(["."]),
-            OptionKind::Paths | OptionKind::Files | OptionKind::Path => json!(["pub/a.md", "private/new"]),
+            OptionKind::Paths | OptionKind::Files | OptionKind::Contents(_) | OptionKind::Path => {
+                json!(["pub/a.md", "private/new"])
+            }
             OptionKind::Text("-L") => json!("1,1"),
             _ => json!("marker"),
         };

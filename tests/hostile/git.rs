@@ -185,13 +185,16 @@ pub fn every_verb() -> Vec<(bool, &'static str, Value)> {
                 (_, OptionKind::Ref) => json!("other"),
                 (_, OptionKind::OneOf(_, known)) => json!(known[0]),
                 (_, OptionKind::Paths) if verb.name == "mv" => json!(["b.bin", "c.bin"]),
-                (_, OptionKind::Paths | OptionKind::Files) => json!(["a.txt"]),
+                (_, OptionKind::Paths | OptionKind::Files | OptionKind::Contents(_)) => json!(["a.txt"]),
                 (_, OptionKind::Lines) => json!([]),
                 ("remote", _) => json!("o"),
                 ("show", _) => json!("top"),
-                (_, OptionKind::Input) => json!("--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n-one\n+uno\n five\n"),
+                (_, OptionKind::Input(_)) => json!("--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n-one\n+uno\n five\n"),
                 _ => json!("new"),
             };
+        }
+        if verb.name == "hash_object" {
+            options["content"] = json!("new");
         }
         options
     };

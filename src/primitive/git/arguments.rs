@@ -1,14 +1,18 @@
 //! From the options of a script to the words that git gets: one `--name=value` for each, and nothing else.
 
-use super::format::{foreign_field, foreign_key, foreign_placeholder};
+use super::format::{Foreign, foreign_field, foreign_key, foreign_placeholder};
 use super::verb::{GitOption, OptionKind, Shape, Verb};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::value::{Bytes, Map, Value};
 
 /// What every verb takes besides its own options.
-pub const COMMON: [(&str, &str); 2] = [
+pub const COMMON: [(&str, &str); 3] = [
     ("folder", "The folder it runs in; the root of the workspace if it is left out."),
     ("check", "Whether another exit code than 0 is a fault; `true` if it is left out."),
+    (
+        "any_bytes",
+        "Lets bytes through that are no UTF-8: `text` has `\u{fffd}` for them, and `bytes` is all that git printed.",
+    ),
 ];
 
 /// Whether a script has switched an option on.
@@ -27,10 +31,18 @@ pub(super) struct Said {
     pub(super) paths: Vec<String>,
     /// What git reads.
     pub(super) input: Vec<u8>,
-    /// Files whose contents git reads.
+    /// Files that git is told of by its standard input.
     pub(super) files: Vec<String>,
+    /// Whether git reads the contents of these files.
+    pub(super) reads_files: bool,
+    /// Variables of its environment.
+    pub(super) env: Vec<(String, String)>,
     /// Its own index.
     pub(super) index: Option<String>,
+}
+
+fn of_both(end: &str, value: &str) -> Vec<(String, String)> {
+    ["AUTHOR", "COMMITTER"].map(|who| (format!("GIT_{who}_{end}"), value.to_owned())).to_vec()
 }
 
 //= docs/spec.md#git
@@ -40,6 +52,17 @@ pub(super) fn say(verb: &Verb, options: &Map) -> Result<Said> {
     for (key, value) in options {
         if let Some(fault) = unknown(verb, key).filter(|_| !value.is_null()) {
             return Err(fault);
+        }
+    }
+    for (name, doc) in COMMON {
+        let Some(value) = options.get(name).filter(|value| !value.is_null()) else { continue };
+        let (takes, is_right) = match name {
+            "folder" => ("text", value.as_text().is_some()),
+            _ => ("flag", matches!(value, Value::Bool(_))),
+        };
+        if !is_right {
+            let message = format!("`{name}` of git \"{}\" takes a {takes}, got {}", verb.name, value.kind().name());
+            return Err(Diagnostic::new(Code::ARGUMENTS, message).help(doc));
         }
     }
     let mut said = Said { words: verb.words.iter().map(|word| (*word).to_owned()).collect(), ..Said::default() };
@@ -54,6 +77,10 @@ pub(super) fn say(verb: &Verb, options: &Map) -> Result<Said> {
             }
             None => {}
         }
+    }
+    if said.words.len() == verb.words.len() && verb.options().any(|one| matches!(one.kind, OptionKind::Contents(_))) {
+        let message = format!("git \"{}\" needs `content` or `paths`", verb.name);
+        return Err(Diagnostic::new(Code::ARGUMENTS, message).help("it keeps what they give"));
     }
     Ok(said)
 }
@@ -89,6 +116,13 @@ impl Sayer<'_> {
                 said.words.push(format!("{word}{}", self.format(value, foreign_key)?));
             }
             OptionKind::OneOf(word, known) => said.words.push(format!("{word}{}", self.one_of(value, known)?)),
+            OptionKind::NewBranch(word) => {
+                let name = self.name(self.text(value)?)?;
+                match word.ends_with('=') {
+                    true => said.words.push(format!("{word}{name}")),
+                    false => said.words.extend([word.to_owned(), name]),
+                }
+            }
             OptionKind::RefOf(word) => said.words.push(format!("{word}{}", self.name(self.text(value)?)?)),
             OptionKind::RefsOf(word) => {
                 for name in self.texts(value)? {
@@ -105,13 +139,23 @@ impl Sayer<'_> {
             OptionKind::Path => said.names.push(self.name(self.text(value)?)?),
             OptionKind::Paths => said.paths = self.texts(value)?,
             OptionKind::Files => said.files = self.texts(value)?,
+            OptionKind::Contents(word) => {
+                said.words.push(word.to_owned());
+                said.files = self.texts(value)?;
+                said.reads_files = true;
+            }
+            OptionKind::Signature => said.env.extend(self.signature(value)?),
+            OptionKind::Moment => said.env.extend(of_both("DATE", &self.text(value)?)),
             OptionKind::Entry => said.names.push(format!("stash@{{{}}}", self.number(value)?)),
             OptionKind::Index => said.index = Some(self.index(value)?),
             OptionKind::Message => {
                 said.words.extend(["-F".to_owned(), "-".to_owned()]);
                 said.input = self.text(value)?.into_bytes();
             }
-            OptionKind::Input => said.input = self.bytes(value)?,
+            OptionKind::Input(word) => {
+                said.words.extend(word.map(str::to_owned));
+                said.input = self.bytes(value)?;
+            }
             OptionKind::Lines => {
                 said.input = self.texts(value)?.iter().flat_map(|line| [line.as_bytes(), b"\n"].concat()).collect();
             }
@@ -172,13 +216,19 @@ impl Sayer<'_> {
         }
     }
 
-    fn format(&self, value: &Value, foreign: fn(&str) -> Option<String>) -> Result<String> {
+    /// Name and address, as author and as committer.
+    fn signature(&self, value: &Value) -> Result<Vec<(String, String)>> {
+        let author = self.text(value)?;
+        let parts = author.strip_suffix('>').and_then(|author| author.split_once('<'));
+        let (name, email) =
+            parts.ok_or_else(|| self.refused(format!("`{author}` is no author"), "it is `NAME <EMAIL>`"))?;
+        Ok([of_both("NAME", name.trim()), of_both("EMAIL", email.trim())].concat())
+    }
+
+    fn format(&self, value: &Value, foreign: fn(&str) -> Option<Foreign>) -> Result<String> {
         let text = self.text(value)?;
         match foreign(&text) {
-            Some(found) => Err(self.refused(
-                format!("`{found}` is no placeholder for a format"),
-                "those that start a program, such as `%G?`, are left out",
-            )),
+            Some(found) => Err(self.refused(found.message(), found.help())),
             None => Ok(text),
         }
     }

@@ -1,20 +1,24 @@
 //! Which files a verb is going to write or remove: asked of git before it does, and checked one by one.
 //!
 //! Where a merge is involved, more is asked than will change: every file in which the two sides differ. If one of them
-//! may not be written, renames are switched off for this call, and what is left is exact: a merge without renames
-//! changes only what the other side changed.
+//! may not be written, renames are switched off for this call, and what is left is what the other side changed. A git
+//! before 2.50 follows them all the same, so where a file that the other side changed is gone here, all that is new here
+//! is asked about, too: a rename can lead nowhere else.
 
 use super::arguments::{Said, is_on};
+use super::entries::{Entry, may_write, may_write_found, stands_alone};
 use super::session::{Session, command};
 use super::verb::{Changes, Verb};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::{Map, Value};
 use crate::world::run::{Changed, Contents, Needs, Processes};
 use crate::world::{EntryKind, path};
+use std::collections::HashSet;
 
-const DIFF: [&str; 5] = ["diff", "--name-only", "--no-renames", "--ignore-submodules=all", "-z"];
+const DIFF: [&str; 5] = ["diff", "--raw", "--no-renames", "--ignore-submodules=all", "-z"];
+const INDEX: [&str; 6] = ["diff-index", "--cached", "--raw", "--no-renames", "--ignore-submodules=all", "-z"];
 const TREES: [&str; 8] =
-    ["diff-tree", "-r", "-m", "--root", "--name-only", "--no-renames", "--no-commit-id", "--ignore-submodules=none"];
+    ["diff-tree", "-r", "-m", "--root", "--raw", "--no-renames", "--no-commit-id", "--ignore-submodules=none"];
 
 /// Refuses what the pack may not write.
 pub(super) fn check(session: &mut Session<'_>, verb: &Verb, said: &Said, options: &Map) -> Result<()> {
@@ -35,20 +39,22 @@ pub(super) fn check(session: &mut Session<'_>, verb: &Verb, said: &Said, options
         Changes::Reset if !matches!(text("mode").as_deref(), Some("hard" | "merge" | "keep")) => return none(session),
         Changes::Reset => [look.of_files(Some(&first()), &[])?, look.between_head_and(&first())?].concat(),
         Changes::Patched => match patched(session, verb, said, options)? {
-            Some(names) => names,
+            Some(names) => Entry::files(names),
             None => return none(session),
         },
-        Changes::Moved => look.moved(&said.paths)?,
+        Changes::Moved => Entry::files(look.moved(&said.paths)?),
         Changes::Removed if is_on("cached") => return none(session),
-        Changes::Removed => look.known(&["--cached"], &said.paths)?,
+        Changes::Removed => look.removed(&said.paths)?,
         Changes::Cleaned => {
             let ignored: &[&str] = if is_on("ignored") { &["--others"] } else { &["--others", "--exclude-standard"] };
-            look.known(ignored, &said.paths)?
+            // Git passes by the repositories among them.
+            let known = look.known(ignored, &said.paths)?;
+            Entry::files(known.into_iter().filter(|name| !name.ends_with('/')).collect())
         }
         Changes::StashPushed => look.put_aside(said, is_on("staged"), is_on("untracked"))?,
         Changes::WorktreeRemoved => return worktree(session, verb, &first()),
         Changes::Aborted => look.aborted()?,
-        Changes::Merged | Changes::Picked | Changes::Rebased | Changes::StashPopped => {
+        Changes::Merged | Changes::Picked | Changes::Reverted | Changes::Rebased | Changes::StashPopped => {
             let (wide, exact) = look.joined(verb.changes, said, text("onto"))?;
             return joined(session, verb, &wide, &exact);
         }
@@ -57,13 +63,13 @@ pub(super) fn check(session: &mut Session<'_>, verb: &Verb, said: &Said, options
     //# What is found in the working tree where no grant to read covers it MUST NOT be named, and the answer MUST tell how many such files were left out.
     match verb.changes {
         Changes::Switched | Changes::Patched | Changes::Moved | Changes::Removed => {
-            session.may_write(verb.name, &names)?;
+            may_write(session, verb.name, &names)?;
         }
-        _ => session.may_write_found(verb.name, &names)?,
+        _ => may_write_found(session, verb.name, &names)?,
     }
     // Folders go that no name says.
     let has_folders = is_on("untracked") || is_on("folders");
-    session.changed = changed(session, &names, has_folders);
+    session.changed = if has_folders { Changed::Any } else { changed(session, &names) };
     Ok(())
 }
 
@@ -83,12 +89,13 @@ fn none(session: &mut Session<'_>) -> Result<()> {
     Ok(())
 }
 
-/// What git gets to write. Where submodules are, it makes folders for them that no list of files has.
-fn changed(session: &Session<'_>, names: &[String], has_folders: bool) -> Changed {
-    let is_absent = |name: &str| matches!(session.world.stat(&session.below_top(name)), Ok(None));
-    match has_folders || !is_absent(".gitmodules") {
+/// What git gets to write. Where submodules are, it makes folders for them that no list of files has; where a folder or a
+/// link gives way, it changes more than the entry.
+fn changed(session: &Session<'_>, entries: &[Entry]) -> Changed {
+    let has_submodules = !matches!(session.world.stat(&session.below_top(".gitmodules")), Ok(None));
+    match has_submodules || !entries.iter().all(|entry| stands_alone(session, entry)) {
         true => Changed::Any,
-        false => Changed::Files(names.iter().map(|name| session.below_top(name)).collect()),
+        false => Changed::Files(entries.iter().map(|entry| session.below_top(&entry.name)).collect()),
     }
 }
 
@@ -100,13 +107,13 @@ fn may_be_read(session: &Session<'_>, verb: &Verb, names: &[String]) -> Result<V
 }
 
 /// Checks a merge of any kind: with renames if all that differs may be written, else without.
-fn joined(session: &mut Session<'_>, verb: &Verb, wide: &[String], exact: &[String]) -> Result<()> {
-    if session.may_write(verb.name, wide).is_ok() {
-        session.changed = changed(session, &[wide, exact].concat(), false);
+fn joined(session: &mut Session<'_>, verb: &Verb, wide: &[Entry], exact: &[Entry]) -> Result<()> {
+    if may_write(session, verb.name, wide).is_ok() {
+        session.changed = changed(session, &[wide, exact].concat());
         return Ok(());
     }
-    session.may_write(verb.name, exact)?;
-    session.changed = changed(session, exact, false);
+    may_write(session, verb.name, exact)?;
+    session.changed = changed(session, exact);
     session.settings.push(("merge.renames".to_owned(), "false".to_owned()));
     session
         .notices
@@ -128,7 +135,7 @@ fn worktree(session: &Session<'_>, verb: &Verb, given: &str) -> Result<()> {
     // What was hidden is not there.
     let there = |name: &&String| !matches!(below.world.stat(&below.below_top(name)), Ok(None));
     let names: Vec<String> = names.iter().filter(there).cloned().collect();
-    below.may_write_found(verb.name, &names)
+    may_write_found(&below, verb.name, &Entry::files(names))
 }
 
 struct Look<'a, 'w> {
@@ -136,8 +143,8 @@ struct Look<'a, 'w> {
 }
 
 impl Look<'_, '_> {
-    fn names(&self, start: &[&str], more: &[&str]) -> Result<Vec<String>> {
-        self.session.names(&[start, more].concat())
+    fn changed(&self, start: &[&str], more: &[&str]) -> Result<Vec<Entry>> {
+        self.session.names(&[start, more].concat()).map(Entry::of_raw)
     }
 
     /// The commit that is checked out; none in a repository without commits.
@@ -160,11 +167,33 @@ impl Look<'_, '_> {
         })
     }
 
-    fn between(&self, from: &str, to: &str) -> Result<Vec<String>> {
-        self.names(&TREES, &["-z", "--end-of-options", from, to])
+    fn parents(&self, commit: &str) -> Result<Vec<String>> {
+        let printed = self.session.ask(&["rev-parse", "--end-of-options", &format!("{commit}^@")])?;
+        let lines = String::from_utf8_lossy(&printed).into_owned();
+        Ok(lines.lines().filter(|line| !line.starts_with('-')).map(str::to_owned).collect())
     }
 
-    fn between_head_and(&self, name: &str) -> Result<Vec<String>> {
+    fn between(&self, from: &str, to: &str) -> Result<Vec<Entry>> {
+        self.changed(&TREES, &["-z", "--end-of-options", from, to])
+    }
+
+    /// What differs between a commit and what is in the index: a side of a merge, with what is in no commit yet.
+    fn from_index(&self, commit: &str) -> Result<Vec<Entry>> {
+        self.changed(&INDEX, &[commit, "--"])
+    }
+
+    /// Where a change could go besides: git takes a file that is gone on our side for one that is new there, and older
+    /// versions do so whatever they are told.
+    fn followed(&self, base: &str, exact: &[Entry]) -> Result<Vec<Entry>> {
+        let ours = self.from_index(base)?;
+        let gone: HashSet<&str> = ours.iter().filter(|entry| entry.is_gone).map(|entry| entry.name.as_str()).collect();
+        match exact.iter().any(|entry| gone.contains(entry.name.as_str())) {
+            true => Ok(ours.into_iter().filter(|entry| entry.is_new).collect()),
+            false => Ok(Vec::new()),
+        }
+    }
+
+    fn between_head_and(&self, name: &str) -> Result<Vec<Entry>> {
         let to = self.commit(name)?;
         match self.head()? {
             Some(head) => self.between(&head, &to),
@@ -172,29 +201,29 @@ impl Look<'_, '_> {
         }
     }
 
-    fn all_of(&self, tree: &str) -> Result<Vec<String>> {
-        self.session.names(&["ls-tree", "-r", "-z", "--full-tree", "--name-only", "--end-of-options", tree])
+    fn all_of(&self, tree: &str) -> Result<Vec<Entry>> {
+        self.session.names(&["ls-tree", "-r", "-z", "--full-tree", "--end-of-options", tree]).map(Entry::of_list)
     }
 
     /// What differs between a commit, or the index, and the files.
-    fn of_files(&self, source: Option<&str>, paths: &[String]) -> Result<Vec<String>> {
+    fn of_files(&self, source: Option<&str>, paths: &[String]) -> Result<Vec<Entry>> {
         let source = source.map(|source| self.commit(source)).transpose()?;
         let paths = paths.iter().map(String::as_str);
         let more: Vec<&str> = source.as_deref().into_iter().chain(["--"]).chain(paths).collect();
-        self.names(&DIFF, &more)
+        self.changed(&DIFF, &more)
     }
 
     /// What a stash takes from the working tree.
-    fn put_aside(&self, said: &Said, is_staged: bool, has_untracked: bool) -> Result<Vec<String>> {
-        let mut names = self.of_files(self.head()?.as_deref(), &said.paths)?;
+    fn put_aside(&self, said: &Said, is_staged: bool, has_untracked: bool) -> Result<Vec<Entry>> {
+        let mut found = self.of_files(self.head()?.as_deref(), &said.paths)?;
         if is_staged {
             // All that is staged, whatever the paths are.
-            names.extend(self.names(&DIFF, &["--cached"])?);
+            found.extend(self.changed(&DIFF, &["--cached"])?);
         }
         if has_untracked {
-            names.extend(self.known(&["--others", "--exclude-standard"], &said.paths)?);
+            found.extend(Entry::files(self.known(&["--others", "--exclude-standard"], &said.paths)?));
         }
-        Ok(names)
+        Ok(found)
     }
 
     /// Files that git knows, or does not.
@@ -202,9 +231,22 @@ impl Look<'_, '_> {
         let start = [&["ls-files", "-z", "--full-name"], which, &["--"]].concat();
         let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
         let start: Vec<&str> = start.into_iter().collect();
-        let names = self.names(&start, &paths)?;
-        // A repository in a folder is shown as that folder.
-        Ok(names.into_iter().map(|name| name.trim_end_matches('/').to_owned()).collect())
+        // A repository in a folder is shown as that folder, with a `/` at its end.
+        self.session.names(&[&start[..], &paths[..]].concat())
+    }
+
+    /// What `rm` takes away: of a submodule the folder, too, and what `.gitmodules` says of it.
+    fn removed(&self, paths: &[String]) -> Result<Vec<Entry>> {
+        let mut found = Entry::of_list(self.known(&["--cached", "--stage"], paths)?);
+        let Some(submodule) = found.iter().find(|entry| entry.is_submodule) else { return Ok(found) };
+        let place = self.session.below_top(&submodule.name);
+        if self.session.world.stat(&place)?.is_some() && !self.session.world.list(&place)?.is_empty() {
+            let message = format!("git rm would take away the submodule `{}` with all in it", submodule.name);
+            return Err(Diagnostic::new(Code::WORLD, message)
+                .help("`cached: true` takes it out of the index and leaves the folder; a person does the rest with git itself"));
+        }
+        found.extend(Entry::files(vec![".gitmodules".to_owned()]));
+        Ok(found)
     }
 
     //= docs/spec.md#git
@@ -275,7 +317,7 @@ impl Look<'_, '_> {
     }
 
     /// What giving up a merge, rebase, cherry-pick or revert can bring back.
-    fn aborted(&self) -> Result<Vec<String>> {
+    fn aborted(&self) -> Result<Vec<Entry>> {
         let Some(head) = self.head()? else { return Ok(Vec::new()) };
         let mut names = self.of_files(Some(&head), &[])?;
         for begun in [
@@ -297,64 +339,75 @@ impl Look<'_, '_> {
     }
 
     /// What a merge of any kind can change, and what it changes if renames are not followed.
-    fn joined(&self, changes: Changes, said: &Said, onto: Option<String>) -> Result<(Vec<String>, Vec<String>)> {
+    fn joined(&self, changes: Changes, said: &Said, onto: Option<String>) -> Result<(Vec<Entry>, Vec<Entry>)> {
         let Some(head) = self.head()? else {
             let all = self.all_of(&self.commit(said.names.first().map_or("HEAD", String::as_str))?)?;
             return Ok((all.clone(), all));
         };
-        let (mut wide, mut exact) = (Vec::new(), Vec::new());
         match changes {
-            Changes::Merged => {
-                let other = self.commit(&said.names[0])?;
-                wide = self.between(&head, &other)?;
-                let bases =
-                    self.session.try_ask(&["merge-base", "--all", "--end-of-options", &head, &other])?.ran.output;
-                let bases = String::from_utf8_lossy(&bases).into_owned();
-                for base in bases.lines() {
-                    exact.extend(self.between(base, &other)?);
-                }
-                if bases.is_empty() {
-                    exact.clone_from(&wide);
-                }
-            }
-            Changes::Picked => {
-                let mut words = vec!["rev-list", "--no-walk", "--end-of-options"];
-                words.extend(said.names.iter().map(String::as_str));
-                let commits = String::from_utf8_lossy(&self.session.ask(&words)?).into_owned();
-                for commit in commits.lines() {
-                    exact.extend(self.names(&TREES, &["-z", "--end-of-options", commit])?);
-                    wide.extend(self.between(&head, commit)?);
-                }
-                wide.extend(exact.clone());
-            }
-            Changes::Rebased => {
-                let upstream = self.commit(&said.names[0])?;
-                let onto = onto.map_or_else(|| Ok(upstream.clone()), |onto| self.commit(&onto))?;
-                exact = self.between(&head, &onto)?;
-                let range = format!("{upstream}..{head}");
-                let log = [
-                    "log",
-                    "-m",
-                    "--name-only",
-                    "--no-renames",
-                    "--ignore-submodules=none",
-                    "--format=",
-                    "-z",
-                    "--end-of-options",
-                    &range,
-                ];
-                exact.extend(self.session.names(&log)?.iter().map(|name| name.trim_start_matches('\n').to_owned()));
-                wide.clone_from(&exact);
-            }
-            _ => {
-                let entry = self.commit(said.names.first().map_or("stash@{0}", String::as_str))?;
-                exact = self.between(&format!("{entry}^1"), &entry)?;
-                if let Some(untracked) = self.hash(&format!("{entry}^3"))? {
-                    exact.extend(self.all_of(&untracked)?);
-                }
-                wide = [self.between(&head, &entry)?, exact.clone()].concat();
+            Changes::Merged => self.merged(&head, &said.names[0]),
+            Changes::Picked | Changes::Reverted => self.picked(&said.names, changes == Changes::Reverted),
+            Changes::Rebased => self.rebased(&head, &said.names[0], onto),
+            _ => self.popped(said.names.first().map_or("stash@{0}", String::as_str)),
+        }
+    }
+
+    fn merged(&self, head: &str, other: &str) -> Result<(Vec<Entry>, Vec<Entry>)> {
+        let other = self.commit(other)?;
+        let wide = [self.between(head, &other)?, self.from_index(&other)?].concat();
+        let bases = self.session.try_ask(&["merge-base", "--all", "--end-of-options", head, &other])?.ran.output;
+        let bases = String::from_utf8_lossy(&bases).into_owned();
+        let mut exact = Vec::new();
+        for base in bases.lines() {
+            exact.extend(self.between(base, &other)?);
+        }
+        for base in bases.lines() {
+            exact.extend(self.followed(base, &exact)?);
+        }
+        if bases.is_empty() {
+            exact.clone_from(&wide);
+        }
+        Ok((wide, exact))
+    }
+
+    fn picked(&self, names: &[String], is_reverted: bool) -> Result<(Vec<Entry>, Vec<Entry>)> {
+        let mut words = vec!["rev-list", "--no-walk", "--end-of-options"];
+        words.extend(names.iter().map(String::as_str));
+        let commits = String::from_utf8_lossy(&self.session.ask(&words)?).into_owned();
+        let (mut wide, mut exact) = (Vec::new(), Vec::new());
+        for commit in commits.lines() {
+            exact.extend(self.changed(&TREES, &["-z", "--end-of-options", commit])?);
+            wide.extend(self.from_index(commit)?);
+        }
+        wide.extend(exact.clone());
+        for commit in commits.lines() {
+            let bases = if is_reverted { vec![commit.to_owned()] } else { self.parents(commit)? };
+            for base in bases {
+                exact.extend(self.followed(&base, &exact)?);
             }
         }
         Ok((wide, exact))
+    }
+
+    /// Where a rename could lead, one of the commits or the place that they come to has a file: all of these are asked about.
+    fn rebased(&self, head: &str, upstream: &str, onto: Option<String>) -> Result<(Vec<Entry>, Vec<Entry>)> {
+        let upstream = self.commit(upstream)?;
+        let onto = onto.map_or_else(|| Ok(upstream.clone()), |onto| self.commit(&onto))?;
+        let range = format!("{upstream}..{head}");
+        let log = ["log", "-m", "--raw", "--no-renames", "--ignore-submodules=none", "--format=", "-z"];
+        let commits = self.session.names(&[&log[..], &["--end-of-options", &range]].concat())?;
+        let exact = [self.between(head, &onto)?, Entry::of_raw(commits)].concat();
+        Ok((exact.clone(), exact))
+    }
+
+    fn popped(&self, entry: &str) -> Result<(Vec<Entry>, Vec<Entry>)> {
+        let entry = self.commit(entry)?;
+        let base = format!("{entry}^1");
+        let mut exact = self.between(&base, &entry)?;
+        exact.extend(self.followed(&base, &exact)?);
+        if let Some(untracked) = self.hash(&format!("{entry}^3"))? {
+            exact.extend(self.all_of(&untracked)?);
+        }
+        Ok(([self.from_index(&entry)?, exact.clone()].concat(), exact))
     }
 }

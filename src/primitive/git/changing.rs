@@ -1,10 +1,10 @@
 //! The verbs of `git`: they change the repository, and the files that the table says.
 
 use super::verb::OptionKind::{
-    Date, Entry, Flag, Host, Index, Input, Lines, Message, Names, Number, OneOf, Path, Paths, Pattern, Ref, RefOf,
+    Date, Entry, Flag, Host, Index, Input, Lines, Message, Names, NewBranch, Number, OneOf, Path, Paths, Ref, RefOf,
     Refs, Text,
 };
-use super::verb::{Changes, GitOption, Shape, Verb, option, required};
+use super::verb::{Adds, Changes, GitOption, Literal, Reads, Shape, Verb, option, required};
 use crate::world::run::{Needs, Processes};
 
 const PATHS: GitOption = option("paths", Paths, "What is meant.");
@@ -12,6 +12,11 @@ const QUIET: GitOption = option("quiet", Flag("--quiet"), "Says nothing where al
 const FORCE: GitOption = option("force", Flag("--force"), "Also where git would rather not.");
 const INDEX: GitOption = option("index", Index, "The name of an index of its own, so that the user's stays as it is.");
 const AUTHOR: GitOption = option("author", Text("--author="), "Who wrote it: `NAME <EMAIL>`.");
+const MAINLINE: GitOption = option(
+    "mainline",
+    Number("--mainline="),
+    "Needed for a merge, and for nothing else: the parent that counts as what was there before. `1` is the branch that it was merged into.",
+);
 const DATE: GitOption = option("date", Date("--date="), "When it was written.");
 
 /// What moves files and branches.
@@ -29,7 +34,9 @@ pub const FILES: &[Verb] = &[
         ],
         Changes::Nothing,
         "Puts files into the index.",
-    ),
+    )
+    .reading(Reads::All)
+    .adding(Adds::Files),
     Verb::write(
         "rm",
         &["rm"],
@@ -98,7 +105,7 @@ pub const FILES: &[Verb] = &[
         "apply",
         &["apply", "--whitespace=nowarn"],
         &[
-            required("patch", Input, "The patch, without renames."),
+            required("patch", Input(None), "The patch, without renames."),
             option("cached", Flag("--cached"), "To the index only."),
             option("staged", Flag("--index"), "To the index, too."),
             option("reverse", Flag("--reverse"), "The other way round."),
@@ -112,7 +119,7 @@ pub const FILES: &[Verb] = &[
         "switch",
         &["switch", "--no-progress", "--no-guess"],
         &[
-            option("create", Text("--create="), "Makes a branch of this name."),
+            option("create", NewBranch("--create="), "Makes a branch of this name."),
             required("ref", Ref, "The branch, or where the new one begins."),
             QUIET,
             option("detach", Flag("--detach"), "Checks out a commit without a branch."),
@@ -134,8 +141,8 @@ pub const FILES: &[Verb] = &[
         &[
             required("path", Path, "Where."),
             required("ref", Ref, "The branch, or where the new one begins."),
-            option("create", Pattern("-b"), "Makes a branch of this name."),
-            option("reset", Pattern("-B"), "Makes a branch of this name, or moves it."),
+            option("create", NewBranch("-b"), "Makes a branch of this name."),
+            option("reset", NewBranch("-B"), "Makes a branch of this name, or moves it."),
             option("detach", Flag("--detach"), "Checks out a commit without a branch."),
             QUIET,
             FORCE,
@@ -163,7 +170,7 @@ pub const FILES: &[Verb] = &[
         &["init", "--template="],
         &[
             option("path", Path, "Where; the folder of the call if left out."),
-            option("branch", Text("--initial-branch="), "The name of the first branch."),
+            option("branch", NewBranch("--initial-branch="), "The name of the first branch."),
             QUIET,
         ],
         Changes::Made,
@@ -189,7 +196,9 @@ pub const COMMITS: &[Verb] = &[
         ],
         Changes::Nothing,
         "Makes a commit. It is not signed, and no hook runs.",
-    ),
+    )
+    .reading(Reads::Committed)
+    .adding(Adds::ForCommit),
     Verb::write(
         "merge",
         &["merge", "--no-edit", "--no-verify", "--no-autostash", "--strategy=ort"],
@@ -216,7 +225,7 @@ pub const COMMITS: &[Verb] = &[
             required("refs", Refs, "The commits."),
             option("no_commit", Flag("--no-commit"), "Without commits."),
             option("record_origin", Flag("-x"), "Says where they come from."),
-            option("mainline", Number("--mainline="), "Against which parent of a merge."),
+            MAINLINE,
             option("allow_empty", Flag("--allow-empty"), "Also if nothing changed."),
         ],
         Changes::Picked,
@@ -231,9 +240,9 @@ pub const COMMITS: &[Verb] = &[
         &[
             required("refs", Refs, "The commits."),
             option("no_commit", Flag("--no-commit"), "Without commits."),
-            option("mainline", Number("--mainline="), "Against which parent of a merge."),
+            MAINLINE,
         ],
-        Changes::Picked,
+        Changes::Reverted,
         "Makes commits that undo others.",
     )
     .without_end()
@@ -267,6 +276,8 @@ pub const COMMITS: &[Verb] = &[
         Changes::StashPushed,
         "Puts aside what was changed.",
     )
+    .reading(Reads::All)
+    .taking(Literal::IfAny)
     .starts(Processes::SameProgram),
     Verb::write(
         "stash_pop",

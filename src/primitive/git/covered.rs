@@ -7,7 +7,7 @@ use super::arguments::{Said, is_on};
 use super::named::unknown;
 use super::session::Session;
 use super::turn;
-use super::verb::Verb;
+use super::verb::{Tells, Verb};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::value::{Map, Value};
@@ -33,16 +33,16 @@ pub(super) fn patterns(
     }
     let is_on = |name: &&str| is_on(options, name);
     let paths = said.paths.iter().map(String::as_str);
-    let words: Vec<String> = match verb.name {
-        "status" => {
-            let all = ["status", "--porcelain=v1", "-z", "--no-renames", "--ignore-submodules=all"];
+    let words: Vec<String> = match verb.tells {
+        Tells::Status => {
+            let all = ["status", "--porcelain=v1", "-z", "--no-renames", "--ignore-submodules=dirty"];
             let untracked = if options.get("untracked").and_then(Value::as_text) == Some("no") { "no" } else { "all" };
             let untracked = format!("--untracked-files={untracked}");
             let ignored = is_on(&"ignored").then_some("--ignored=traditional");
             let words = all.into_iter().chain([untracked.as_str()]).chain(ignored).chain(["--"]).chain(paths);
             words.map(str::to_owned).collect()
         }
-        "files" => {
+        Tells::Files => {
             let which = ["cached", "deleted", "modified", "others", "ignored", "exclude_standard"];
             let which: Vec<String> =
                 which.iter().filter(|name| is_on(name)).map(|name| format!("--{}", name.replace('_', "-"))).collect();
@@ -53,12 +53,12 @@ pub(super) fn patterns(
             let words = words.chain(which.iter().map(String::as_str)).chain(["--"]).chain(paths);
             words.map(str::to_owned).collect()
         }
-        _ => return Ok(None),
+        Tells::Nothing | Tells::Rules => return Ok(None),
     };
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let found = |contents: Contents| -> Result<BTreeSet<String>> {
         let entries = session.names_seeing(&words, contents)?;
-        let start = if verb.name == "status" { 3 } else { 0 };
+        let start = if verb.tells == Tells::Status { 3 } else { 0 };
         let names = entries.into_iter().filter_map(|entry| entry.get(start..).map(str::to_owned));
         Ok(names.filter(|name| !is_covered(session, name)).collect())
     };

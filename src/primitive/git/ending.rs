@@ -43,6 +43,9 @@ fn failed(command: &Command, ended: i64, output: &str, errors: &str, code: Code)
         Some(lock) => format!(
             "another git is at work here (a person's, an editor's), or one was ended: try again; only if none runs, remove `{lock}`"
         ),
+        None if errors.contains("no -m option was given") => {
+            "`mainline: 1` says which parent of the merge counts as what was there before".to_owned()
+        }
         None => "`check: false` gives the code instead".to_owned(),
     };
     Diagnostic::new(code, message.trim_end_matches(": "))

@@ -1,7 +1,7 @@
 //! The verbs of `git_read` about commits and what differs: they change nothing.
 
 use super::verb::OptionKind::{Date, Flag, Format, Number, OneOf, Paths, Ref, Refs, Text};
-use super::verb::{GitOption, Verb, option, required};
+use super::verb::{GitOption, Reads, Tells, Verb, option, required};
 
 const PATHS: GitOption = option("paths", Paths, "Only what lies there.");
 const REFS: GitOption = option("refs", Refs, "Commits, and ranges such as `a..b` and `a...b`.");
@@ -65,7 +65,7 @@ const DIFFERING: &[GitOption] = &[
 pub const VERBS: &[Verb] = &[
     Verb::read(
         "status",
-        &["status", "--ignore-submodules=all"],
+        &["status", "--ignore-submodules=dirty"],
         &[
             PATHS,
             Z,
@@ -76,11 +76,12 @@ pub const VERBS: &[Verb] = &[
             option("ignored", Flag("--ignored"), "Ignored files, too."),
             option("no_renames", Flag("--no-renames"), "Takes a rename for a removal and a new file."),
         ],
-        "What differs between the last commit, the index and the files. Submodules are left out.",
-    ),
+        "What differs between the last commit, the index and the files. Of submodules: whether one moved.",
+    )
+    .telling(Tells::Status),
     Verb::read(
         "log",
-        &["log", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all"],
+        &["log", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"],
         &[
             PATHS,
             option("format", Format("--format="), "How a commit is shown."),
@@ -93,7 +94,7 @@ pub const VERBS: &[Verb] = &[
     .sharing(&[WALKING, DIFFERING]),
     Verb::read(
         "diff",
-        &["diff", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all"],
+        &["diff", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"],
         &[
             PATHS,
             option("refs", Refs, "Two commits, a range, or one commit against the files."),
@@ -101,12 +102,13 @@ pub const VERBS: &[Verb] = &[
             option("merge_base", Flag("--merge-base"), "Against the common ancestor."),
             option("check_whitespace", Flag("--check"), "Only tells of leftover markers and blanks."),
         ],
-        "What differs between commits, the index and the files. Submodules are left out.",
+        "What differs between commits, the index and the files. Of submodules: whether one moved.",
     )
+    .reading(Reads::Compared)
     .sharing(&[DIFFERING]),
     Verb::read(
         "diff_tree",
-        &["diff-tree", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all"],
+        &["diff-tree", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"],
         &[
             PATHS,
             required("refs", Refs, "One commit or two trees."),
@@ -119,7 +121,7 @@ pub const VERBS: &[Verb] = &[
     .sharing(&[DIFFERING]),
     Verb::read(
         "show",
-        &["show", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all"],
+        &["show", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"],
         &[
             PATHS,
             required("refs", Refs, "Commits, tags, or files such as `HEAD:./a.md` and, of a conflict, `:2:a.md`."),
@@ -199,5 +201,6 @@ pub const VERBS: &[Verb] = &[
         ],
         "Who changed each line of a file last.",
     )
+    .reading(Reads::All)
     .without_end(),
 ];

@@ -3,7 +3,7 @@
 use super::verb::OptionKind::{
     Files, Flag, FullRef, Host, Index, Names, Number, OneOf, Paths, Pattern, Ref, RefFormat, RefOf, Refs, Sort,
 };
-use super::verb::{GitOption, Shape, Verb, option, required};
+use super::verb::{GitOption, Literal, Reads, Shape, Tells, Verb, option, required};
 use crate::world::run::Processes;
 
 const PATHS: GitOption = option("paths", Paths, "Only what lies there.");
@@ -35,7 +35,8 @@ pub const VERBS: &[Verb] = &[
             option("error_unmatch", Flag("--error-unmatch"), "A path that is not there is a fault."),
         ],
         "The files in the index, and beside it.",
-    ),
+    )
+    .telling(Tells::Files),
     Verb::read(
         "tree",
         &["ls-tree"],
@@ -150,7 +151,8 @@ pub const VERBS: &[Verb] = &[
             option("max_depth", Number("--max-depth="), "So many folders deep."),
         ],
         "Lines of files that git knows, by a pattern. Ends with 1 if there is none.",
-    ),
+    )
+    .reading(Reads::Searched),
     Verb::read(
         "check_ignore",
         &["check-ignore", "--stdin", "-z"],
@@ -160,7 +162,10 @@ pub const VERBS: &[Verb] = &[
             option("non_matching", Flag("--non-matching"), "Those that no rule covers, too; with `verbose`."),
         ],
         "Which paths are ignored, each with a NUL at its end. Ends with 1 if none is.",
-    ),
+    )
+    .telling(Tells::Rules)
+    // It refuses to take paths as they are, though it does; what is a pattern to it begins with `:`.
+    .taking(Literal::Untold),
     Verb::read("worktrees", &["worktree", "list", "--porcelain"], &[Z], "The working trees."),
     Verb::read("stash_list", &["stash", "list"], &[], "The entries of the stash.").starts(Processes::SameProgram),
     Verb::read("remotes", &["remote", "--verbose"], &[], "The remotes and where they are."),

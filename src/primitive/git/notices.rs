@@ -1,8 +1,11 @@
 //! What the user's own git would do here and ours does not: told to the caller.
 
+use super::arguments::Said;
 use super::session::Session;
 use super::verb::Verb;
+use crate::diagnostic::Result;
 use crate::world::path;
+use crate::world::repository::{Repository, Setting};
 use crate::world::run::Needs;
 
 /// What is told where files are added beside submodules.
@@ -65,6 +68,13 @@ const WITHOUT_INDEX: [&str; 17] = [
     "worktree_prune",
 ];
 
+/// All verbs that are named here.
+#[cfg(test)]
+pub(super) fn named() -> impl Iterator<Item = &'static str> {
+    let lists = [&COMMITTING[..], &WITHOUT_REFS, &WITHOUT_INDEX].into_iter().chain(HOOKS.iter().map(|hook| hook.1));
+    lists.flatten().copied()
+}
+
 /// Whether git would run a hook for a verb.
 fn runs(hook: &str, verb: &str) -> bool {
     match hook {
@@ -74,10 +84,35 @@ fn runs(hook: &str, verb: &str) -> bool {
     }
 }
 
+/// The attributes of the working tree and of the user that name drivers, as texts.
+fn attributes(session: &Session<'_>) -> String {
+    let file = path::join(&session.repository.top, ".gitattributes");
+    let bytes = session.world.read(&file).unwrap_or_default();
+    String::from_utf8_lossy(&[bytes, session.repository.attributes.clone()].join(&b'\n')).into_owned()
+}
+
+//= docs/spec.md#git
+//# An answer MUST name the settings by which the user's own git would have done something else here.
+/// The settings that matter for a command and do not count.
+pub(super) fn missed(repository: &Repository, command: &str, attributes: &str) -> Option<String> {
+    let is_named = |setting: &Setting| match setting.parts() {
+        (kind @ ("diff" | "filter" | "merge"), Some(driver), _) => attributes.contains(&format!("{kind}={driver}")),
+        _ => true,
+    };
+    let counts = |setting: &&Setting| repository.setting(&setting.key).is_some_and(|last| std::ptr::eq(last, *setting));
+    let missed = repository.settings.iter().filter(counts);
+    let missed =
+        missed.filter(|setting| setting.is_missed_by(command) && !setting.names_program() && is_named(setting));
+    let whose = |setting: &Setting| if setting.scope.is_of_repository() { "the repository's" } else { "the user's" };
+    let mut told: Vec<String> = missed.map(|setting| format!("{} ({})", setting.key, whose(setting))).collect();
+    told.sort_unstable();
+    (!told.is_empty()).then(|| format!("settings that do not count here: {}", told.join(", ")))
+}
+
 //= docs/spec.md#git
 //# An answer MUST name the programs of the repository that were not run, the hooks that this verb would have run and the signature that is missing.
 /// What was left out of this call.
-pub(super) fn of(session: &Session<'_>, verb: &Verb) -> Vec<String> {
+pub(super) fn of(session: &Session<'_>, verb: &Verb, said: &Said) -> Result<Vec<String>> {
     let repository = &session.repository;
     let mut found = Vec::new();
     let mut keys: Vec<&str> =
@@ -94,13 +129,14 @@ pub(super) fn of(session: &Session<'_>, verb: &Verb) -> Vec<String> {
     if let Some(include) = repository.settings.iter().find(includes) {
         found.push(format!("the repository's configuration includes `{}`; it is not read", include.value));
     }
+    found.extend(missed(repository, verb.words.first().copied().unwrap_or_default(), &attributes(session)));
     let there = |name: &str| matches!(session.world.stat(&path::join(&repository.top, name)), Ok(Some(_)));
     if there(".gitmodules") {
         match verb.name {
             "add" | "commit" => found.push(NOT_LOOKED_INTO.to_owned()),
-            "status" | "diff" | "switch" => {
-                found.push("submodules are left out: git would start itself in them".to_owned());
-            }
+            "status" | "diff" | "switch" => found.push(
+                "submodules are not looked into: git would start itself in them; that one moved is told".to_owned(),
+            ),
             _ => {}
         }
     }
@@ -110,18 +146,7 @@ pub(super) fn of(session: &Session<'_>, verb: &Verb) -> Vec<String> {
         if session.world.staged().is_some_and(|staged| !staged.is_empty()) {
             found.push("what this call has written is not on the disk yet: git does not see it".to_owned());
         }
-        return found;
-    }
-    let user_filter = repository
-        .settings
-        .iter()
-        .find(|one| !one.scope.is_of_repository() && one.key.starts_with("filter.") && one.key.ends_with(".clean"));
-    if let Some(filter) = user_filter
-        && let Ok(bytes) = session.world.read(&path::join(&repository.top, ".gitattributes"))
-        && let Some((_, name)) = filter.parts().1.map(|name| ((), name))
-        && String::from_utf8_lossy(&bytes).contains(&format!("filter={name}"))
-    {
-        found.push(format!("the user's filter `{name}` is not run: files that it covers go in as they are"));
+        return Ok(found);
     }
     let hooks: Vec<&str> = repository.hooks.iter().map(String::as_str).filter(|hook| runs(hook, verb.name)).collect();
     if !hooks.is_empty() {
@@ -133,5 +158,21 @@ pub(super) fn of(session: &Session<'_>, verb: &Verb) -> Vec<String> {
     if verb.name == "tag" && (repository.is_on("tag.gpgsign") || repository.is_on("tag.forcesignannotated")) {
         found.push("tag.gpgSign is set: the tag is not signed".to_owned());
     }
-    found
+    found.extend(upstream(session, verb, said)?);
+    Ok(found)
+}
+
+/// What git would have noted where a new branch begins at one of a remote.
+fn upstream(session: &Session<'_>, verb: &Verb, said: &Said) -> Result<Option<String>> {
+    let Some(begin) = verb.begins_at(&said.words, &said.names) else { return Ok(None) };
+    let setting = session.repository.setting("branch.autosetupmerge").map_or("true", |setting| setting.value.as_str());
+    if matches!(setting, "false" | "inherit" | "no" | "off" | "simple") {
+        return Ok(None);
+    }
+    let asked = ["rev-parse", "--symbolic-full-name", "--verify", "--quiet", "--end-of-options", begin];
+    let full = String::from_utf8_lossy(&session.try_ask(&asked)?.ran.output).trim().to_owned();
+    let is_followed = full.starts_with("refs/remotes/") || setting == "always" && full.starts_with("refs/heads/");
+    Ok(is_followed.then(|| {
+        format!("git would have noted `{begin}` as upstream of the branch: the configuration stays as it is; `git branch --set-upstream-to={begin}` notes it")
+    }))
 }

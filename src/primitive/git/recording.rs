@@ -1,7 +1,9 @@
 //! The verbs of `git` that change refs and objects, and no file.
 
-use super::verb::OptionKind::{Files, Flag, FullRef, Host, Index, Input, Lines, Message, Names, Ref, RefsOf};
-use super::verb::{Changes, GitOption, Shape, Verb, option, required};
+use super::verb::OptionKind::{
+    Contents, Flag, FullRef, Index, Input, Lines, Message, Moment, Names, Ref, RefsOf, Signature,
+};
+use super::verb::{Changes, GitOption, Reads, Verb, option, required};
 
 const QUIET: GitOption = option("quiet", Flag("--quiet"), "Says nothing where all went well.");
 const FORCE: GitOption = option("force", Flag("--force"), "Also where git would rather not.");
@@ -114,8 +116,8 @@ pub const VERBS: &[Verb] = &[
             required("tree", Ref, "The tree."),
             option("parents", RefsOf("-p"), "The commits before it."),
             required("message", Message, "What it says."),
-            option("author", Host(Shape::Text), "Who wrote and made it: `NAME <EMAIL>`."),
-            option("date", Host(Shape::Text), "When: `SECONDS +ZONE` or ISO 8601."),
+            option("author", Signature, "Who wrote and made it: `NAME <EMAIL>`."),
+            option("date", Moment, "When: `SECONDS +ZONE` or ISO 8601."),
         ],
         Changes::Nothing,
         "Makes a commit of a tree. No branch moves.",
@@ -130,8 +132,12 @@ pub const VERBS: &[Verb] = &[
     Verb::write(
         "hash_object",
         &["hash-object", "-w", "--no-filters"],
-        &[option("content", Input, "The bytes."), option("paths", Files, "Files, in place of `content`.")],
+        &[
+            option("content", Input(Some("--stdin")), "The bytes."),
+            option("paths", Contents("--stdin-paths"), "Files, in place of `content`."),
+        ],
         Changes::Nothing,
         "Keeps contents as they are, and gives a hash for each.",
-    ),
+    )
+    .reading(Reads::Named),
 ];

@@ -2,7 +2,7 @@
 
 use super::arguments::{Said, is_on};
 use super::ended;
-use super::verb::{Changes, Verb};
+use super::verb::{Changes, Reads, Tells, Verb};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::value::Map;
@@ -38,9 +38,6 @@ pub(super) struct Session<'a> {
     /// Which files of the working tree the verb is going to change.
     pub(super) changed: Changed,
 }
-
-/// Verbs that tell of files whether git knows them, and what became of them.
-const FINDING: [&str; 3] = ["clean", "files", "status"];
 
 /// Verbs that print what commits and refs hold: of the working tree they read attributes alone. All others get of it what
 /// the grants to read cover, and no more.
@@ -140,6 +137,22 @@ impl Session<'_> {
         parts.map(|part| self.utf8(part)).collect()
     }
 
+    /// The same, with paths that are patterns of the host's own.
+    pub(super) fn names_by_patterns(&self, words: &[&str]) -> Result<Vec<String>> {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        let mut asked = command(words, &self.folder, Needs::ReadGit, Processes::None);
+        asked.confinement.contents = Contents::All;
+        asked.env.push(super::taken_as_patterns());
+        asked.env.extend(self.index_variable());
+        let done = self.world.run_git(&asked, Some(&self.repository), &[])?;
+        if done.ran.code != 0 {
+            ended(&Command { arguments: asked.arguments[1..].to_vec(), ..asked }, done.ran, Code("git"), true)?;
+            return Ok(Vec::new());
+        }
+        let parts = done.ran.output.split(|byte| *byte == 0).filter(|part| !part.is_empty());
+        parts.map(|part| self.utf8(part)).collect()
+    }
+
     fn utf8(&self, bytes: &[u8]) -> Result<String> {
         String::from_utf8(bytes.to_vec()).map_err(|_| {
             let message = format!("`{}` is no UTF-8: it cannot be checked", String::from_utf8_lossy(bytes));
@@ -178,19 +191,20 @@ impl Session<'_> {
     pub(super) fn contents_for(&self, verb: &Verb, said: &Said, options: &Map) -> Result<Contents> {
         let is_on = |name: &str| is_on(options, name);
         let is_range = || said.names.len() > 1 || said.names.iter().any(|name| name.contains(".."));
-        let reads = match verb.name {
-            "diff" => !is_on("cached") && !is_range(),
-            "grep" => !is_on("cached") && said.names.is_empty(),
-            "commit" => is_on("all") || !said.paths.is_empty(),
-            "add" | "blame" | "hash_object" | "stash_push" => true,
-            _ => false,
+        let reads = match verb.reads {
+            Reads::Nothing => false,
+            Reads::All => true,
+            Reads::Compared => !is_on("cached") && !is_range(),
+            Reads::Searched => !is_on("cached") && said.names.is_empty(),
+            Reads::Committed => is_on("all") || !said.paths.is_empty(),
+            Reads::Named => !said.files.is_empty(),
         };
         let given = said.paths.iter().chain(&said.files);
         let mut places: Vec<String> = given.map(|given| path::join(&self.repository.folder, given)).collect();
-        if FINDING.contains(&verb.name) {
+        if matches!(verb.tells, Tells::Status | Tells::Files) || verb.changes == Changes::Cleaned {
             places.iter().try_for_each(|place| self.may_look(verb, place))?;
         }
-        if !reads || verb.name == "hash_object" && places.is_empty() {
+        if !reads {
             //= docs/spec.md#git
             //# Git MUST be kept by the system from reading a file of the working tree for a pack that no grant to read covers.
             let compares = !matches!(verb.changes, Changes::Nothing | Changes::Patched);
@@ -200,7 +214,8 @@ impl Session<'_> {
             });
         }
         if places.is_empty() {
-            places.push(self.repository.top.clone());
+            let whole = if verb.reads == Reads::Searched { &self.repository.folder } else { &self.repository.top };
+            places.push(whole.clone());
         }
         places.iter().try_for_each(|place| self.may_read(verb.name, place))?;
         Ok(Contents::Of(places))
@@ -224,37 +239,6 @@ impl Session<'_> {
             return Ok(());
         }
         self.may_read(verb.name, place)
-    }
-
-    //= docs/spec.md#git
-    //# Every file that git is going to write or remove MUST pass the check of a write by the script itself.
-    /// The same of names that were found in the working tree: what no grant to read covers is not named.
-    pub(super) fn may_write_found(&self, verb: &str, names: &[String]) -> Result<()> {
-        let is_hidden = |name: &&String| {
-            let place = self.below_top(name);
-            self.world.may_write(&place).is_err() && self.world.may_read(&place).is_err()
-        };
-        match names.iter().filter(is_hidden).count() {
-            0 => self.may_write(verb, names),
-            count => {
-                let message = format!("git {verb} would change {count} files that no grant to write covers");
-                let help = "name `paths` that the pack may write; the files are not named, for it may not read there";
-                Err(Diagnostic::new(Code::WORLD, message).help(help))
-            }
-        }
-    }
-
-    /// Refuses files that the pack may not write; `name` is the verb.
-    pub(super) fn may_write(&self, verb: &str, names: &[String]) -> Result<()> {
-        match names.iter().find_map(|name| Some((name, self.world.may_write(&self.below_top(name)).err()?))) {
-            None => Ok(()),
-            Some((name, refused)) => {
-                let message = format!("git {verb} would write `{name}`: {}", refused.message);
-                let mut told = Diagnostic::new(Code::WORLD, message);
-                told.help.clone_from(&refused.help);
-                Err(told)
-            }
-        }
     }
 }
 

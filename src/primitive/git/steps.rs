@@ -1,6 +1,8 @@
 //! Verbs that take more than one step, and those that the host answers itself.
 
+use super::answer::{answer, answered};
 use super::arguments::{Said, is_on};
+use super::entries::{Entry, may_write};
 use super::session::{Session, command};
 use super::verb::Verb;
 use super::{ended, words};
@@ -8,6 +10,7 @@ use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::pattern::Pattern;
 use crate::value::{Map, Value};
 use crate::world::granted::protected_name;
+use crate::world::repository::Repository;
 use crate::world::run::{Changed, Command, Contents, Needs, Processes};
 use crate::world::{World, path};
 use std::collections::BTreeSet;
@@ -16,7 +19,7 @@ use std::collections::BTreeSet;
 const HIDDEN: [&str; 2] = ["!.toolsd", "!toolsd.toml"];
 
 /// Makes a repository where the pack may write.
-pub(super) fn init(world: &dyn World, verb: &Verb, said: &Said, folder: &str, checks: bool) -> Result<Value> {
+pub(super) fn init(world: &dyn World, verb: &Verb, said: &Said, folder: &str, options: &Map) -> Result<Value> {
     let place = path::join(folder, said.names.first().map_or(".", String::as_str));
     world.may_write(&path::join(&place, "file"))?;
     let mut words = said.words.clone();
@@ -30,8 +33,10 @@ pub(super) fn init(world: &dyn World, verb: &Verb, said: &Said, folder: &str, ch
     let root = path::join(world.root(), &world.spelled(there));
     asked.confinement.read.push(root.clone());
     asked.confinement.write.push(root);
-    let ran = world.run_git(&asked, None, &[])?.ran;
-    ended(&Command { arguments: asked.arguments[1..].to_vec(), ..asked }, ran, Code("git"), checks)
+    let done = world.run_git(&asked, None, &[])?;
+    let repository = Repository { settings: done.settings, ..Repository::default() };
+    let notices = super::notices::missed(&repository, "init", "").into_iter().collect();
+    answer(&asked, done.ran, options, notices)
 }
 
 /// `config` and `repository`: no git is started.
@@ -93,7 +98,6 @@ fn config(session: &Session<'_>, name: Option<&str>, pattern: Option<&str>, opti
 
 /// Makes a working tree without its files, hides what may not be written, and brings the rest.
 pub(super) fn add_worktree(session: &mut Session<'_>, verb: &Verb, said: Said, options: &Map) -> Result<Value> {
-    let checks = super::checks(options);
     let place = path::join(&session.repository.folder, &said.names[0]);
     session.world.may_write(&path::join(&place, "file"))?;
     let tree = said.names[1].clone();
@@ -118,11 +122,10 @@ pub(super) fn add_worktree(session: &mut Session<'_>, verb: &Verb, said: Said, o
     let quiet = said.words.iter().any(|word| word == "--quiet");
     // Git makes the folder in one that may have to be made itself.
     session.changed = Changed::Files(vec![path::join(&place, "file")]);
-    let asked = words(session, verb, said, options)?;
+    let asked = words(session, verb, said)?;
     let done = session.world.run_git(&asked, Some(&session.repository), &session.settings)?;
-    let shown = Command { arguments: asked.arguments[1..].to_vec(), ..asked };
     if done.ran.code != 0 {
-        return with_notices(ended(&shown, done.ran, Code("git"), checks)?, session);
+        return answered(session, &asked, done.ran, options);
     }
     let errors = if quiet { Vec::new() } else { done.ran.errors };
     let repository = session.world.repository(&place, Needs::WriteGit)?;
@@ -130,7 +133,7 @@ pub(super) fn add_worktree(session: &mut Session<'_>, verb: &Verb, said: Said, o
     let mut below = Session { notices, ..Session::new(session.world, repository, place) };
     if !hidden.is_empty() {
         let said = Said { words: sparse(), input: b"/*\n".to_vec(), ..Said::default() };
-        hide_as(&mut below, said, &hidden, true)?;
+        hide_as(&mut below, said, &hidden, &Map::default())?;
         below.notices.push("files that no grant covers are hidden in the working tree".to_owned());
         below.repository = below.world.repository(&below.folder, Needs::WriteGit)?;
     }
@@ -139,15 +142,7 @@ pub(super) fn add_worktree(session: &mut Session<'_>, verb: &Verb, said: Said, o
     let mut ran = below.world.run_git(&fill, Some(&below.repository), &[])?.ran;
     below.notices.append(&mut ran.notes);
     ran.errors = [errors, ran.errors].concat();
-    let answer = ended(&shown, ran, Code("git"), checks)?;
-    with_notices(answer, &mut below)
-}
-
-fn with_notices(mut answer: Value, session: &mut Session<'_>) -> Result<Value> {
-    if let Value::Map(fields) = &mut answer {
-        fields.insert("notices".into(), Value::list(session.notices.drain(..).map(Value::from)));
-    }
-    Ok(answer)
+    answered(&mut below, &asked, ran, options)
 }
 
 fn sparse() -> Vec<String> {
@@ -185,17 +180,17 @@ fn hiding(hidden: &[String]) -> Result<BTreeSet<String>> {
 }
 
 /// Hides files of a working tree: those asked for, and those that no grant covers.
-pub(super) fn hide(session: &mut Session<'_>, verb: &Verb, said: Said, checks: bool) -> Result<Value> {
+pub(super) fn hide(session: &mut Session<'_>, verb: &Verb, said: Said, options: &Map) -> Result<Value> {
     // What is hidden now may be shown by other patterns, and the other way round: both are looked at.
     let all = session.names(&["ls-files", "-z", "--full-name", "--cached"])?;
     let (hidden, named): (Vec<String>, Vec<String>) = all.into_iter().partition(|name| is_hidden(name));
-    session.may_write(verb.name, &named)?;
-    hide_as(session, said, &hidden, checks)
+    may_write(session, verb.name, &Entry::files(named))?;
+    hide_as(session, said, &hidden, options)
 }
 
 //= docs/spec.md#git
 //# A working tree that git makes or fills MUST NOT hold files that no grant to write covers: they are hidden in it.
-fn hide_as(session: &mut Session<'_>, mut said: Said, hidden: &[String], checks: bool) -> Result<Value> {
+fn hide_as(session: &mut Session<'_>, mut said: Said, hidden: &[String], options: &Map) -> Result<Value> {
     let patterns = if hidden.is_empty() { BTreeSet::new() } else { hiding(hidden)? };
     for pattern in patterns {
         said.input.extend(format!("{pattern}\n").into_bytes());
@@ -215,17 +210,15 @@ fn hide_as(session: &mut Session<'_>, mut said: Said, hidden: &[String], checks:
     }
     let mut asked = changing(command(said.words, &session.folder, Needs::WriteGit, Processes::None));
     asked.input = said.input;
-    let mut done = session.world.run_git(&asked, Some(&session.repository), &[])?;
-    session.notices.append(&mut done.ran.notes);
-    let shown = Command { arguments: asked.arguments[1..].to_vec(), ..asked };
-    with_notices(ended(&shown, done.ran, Code("git"), checks)?, session)
+    let done = session.world.run_git(&asked, Some(&session.repository), &[])?;
+    answered(session, &asked, done.ran, options)
 }
 
 /// The files whose contents git is to read, a line for each, or a NUL behind each.
-pub(super) fn listed(session: &Session<'_>, files: &[String], is_hashed: bool) -> Result<Vec<u8>> {
+pub(super) fn listed(session: &Session<'_>, said: &Said) -> Result<Vec<u8>> {
     let mut input = Vec::new();
-    for file in files {
-        if !is_hashed {
+    for file in &said.files {
+        if !said.reads_files {
             let literal = if file.starts_with(':') { "./" } else { "" };
             input.extend([literal.as_bytes(), file.as_bytes(), b"\0"].concat());
             continue;
@@ -250,8 +243,8 @@ pub(super) fn listed(session: &Session<'_>, files: &[String], is_hashed: bool) -
 
 //= docs/spec.md#git
 //# A remote MUST be one that the repository's configuration has by name, and a folder only if it lies below a granted root.
-/// Refuses a remote that is not named, or lies in a folder outside.
-pub(super) fn check_remote(session: &Session<'_>, asked: &Command) -> Result<()> {
+/// Refuses a remote that is not named, or lies in a folder outside; gives the folders that it lies in.
+pub(super) fn check_remote(session: &Session<'_>, asked: &Command) -> Result<Vec<String>> {
     let name =
         asked.arguments.iter().skip_while(|word| *word != "--end-of-options").nth(1).cloned().unwrap_or_default();
     let key = format!("remote.{name}.url");
@@ -269,9 +262,11 @@ pub(super) fn check_remote(session: &Session<'_>, asked: &Command) -> Result<()>
         return Err(Diagnostic::new(Code("git"), format!("there is no remote `{name}`"))
             .help(did_you_mean(&name, known).unwrap_or_else(|| "`git remote add` makes one".to_owned())));
     }
+    let mut places = Vec::new();
     for url in urls {
         let Some(folder) = folder_of(url) else { continue };
-        let place = session.world.spelled(&path::join(&session.repository.top, folder));
+        let absolute = path::join(&session.repository.top, folder);
+        let place = session.world.spelled(&absolute);
         let below = |root: &str| path::is_below(&place, root);
         if !below(".") && !session.world.granted_roots().iter().any(|root| below(root)) {
             let message = format!("the remote `{name}` lies in `{place}`, outside of the root");
@@ -279,8 +274,9 @@ pub(super) fn check_remote(session: &Session<'_>, asked: &Command) -> Result<()>
         }
         // A symlink may lead out.
         session.world.stat(&place)?;
+        places.push(absolute);
     }
-    Ok(())
+    Ok(places)
 }
 
 /// The folder that a URL names: git's own rule for what is no host.
@@ -293,27 +289,6 @@ fn folder_of(url: &str) -> Option<&str> {
     }
     let host = url.split_once(':').is_some_and(|(host, _)| !host.contains('/'));
     (!host).then_some(url)
-}
-
-/// Who a commit is said to be of, and when it was made.
-pub(super) fn signed_as(options: &Map) -> Result<Vec<(String, String)>> {
-    let text = |name: &str| options.get(name).and_then(Value::as_text);
-    let mut found = Vec::new();
-    let mut both = |end: &str, value: &str| {
-        found.extend(["AUTHOR", "COMMITTER"].map(|who| (format!("GIT_{who}_{end}"), value.to_owned())));
-    };
-    if let Some(author) = text("author") {
-        let parts = author.strip_suffix('>').and_then(|author| author.split_once('<'));
-        let (name, email) = parts.ok_or_else(|| {
-            Diagnostic::new(Code::ARGUMENTS, format!("`{author}` is no author")).help("it is `NAME <EMAIL>`")
-        })?;
-        both("NAME", name.trim());
-        both("EMAIL", email.trim());
-    }
-    if let Some(date) = text("date") {
-        both("DATE", date);
-    }
-    Ok(found)
 }
 
 /// How ssh is to behave: it asks nobody.

@@ -4,7 +4,7 @@
 use super::arguments::{Said, is_on};
 use super::notices::NOT_LOOKED_INTO;
 use super::session::{Session, command};
-use super::verb::Verb;
+use super::verb::{Adds, Verb};
 use super::{turn, words};
 use crate::diagnostic::Result;
 use crate::value::Map;
@@ -18,14 +18,16 @@ use std::collections::BTreeSet;
 pub(super) fn run(session: &mut Session<'_>, verb: &Verb, said: Said, options: &Map, asked: &Command) -> Result<Done> {
     let done = turn::run(session, asked)?;
     let is_on = |name: &str| is_on(options, name);
-    let may_stop = verb.name == "add" || verb.name == "commit";
-    if !may_stop || done.ran.code == 0 || !String::from_utf8_lossy(&done.ran.errors).contains("in submodule") {
+    if verb.adds == Adds::Nothing
+        || done.ran.code == 0
+        || !String::from_utf8_lossy(&done.ran.errors).contains("in submodule")
+    {
         return Ok(done);
     }
     if !session.notices.iter().any(|notice| notice == NOT_LOOKED_INTO) {
         session.notices.push(NOT_LOOKED_INTO.to_owned());
     }
-    let is_commit = verb.name == "commit";
+    let is_commit = verb.adds == Adds::ForCommit;
     let mut which = vec!["--modified", "--deleted"];
     if !is_commit && !is_on("update") {
         which.push("--others");
@@ -43,7 +45,7 @@ pub(super) fn run(session: &mut Session<'_>, verb: &Verb, said: Said, options: &
         }
         let left = said.words.into_iter().filter(|word| word != "--all").collect();
         let said = Said { words: left, input: said.input, index: said.index, ..Said::default() };
-        let asked = words(session, verb, said, options)?;
+        let asked = words(session, verb, said)?;
         return turn::run(session, &asked);
     }
     Ok(done)

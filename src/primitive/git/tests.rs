@@ -24,8 +24,11 @@ fn word(kind: OptionKind) -> Option<&'static str> {
         | OptionKind::RefFormat(word)
         | OptionKind::Sort(word)
         | OptionKind::OneOf(word, _)
+        | OptionKind::NewBranch(word)
         | OptionKind::RefOf(word)
-        | OptionKind::RefsOf(word) => Some(word),
+        | OptionKind::RefsOf(word)
+        | OptionKind::Contents(word) => Some(word),
+        OptionKind::Input(word) => word,
         _ => None,
     }
 }
@@ -66,9 +69,15 @@ fn the_table_is_sound() {
             assert!(option.doc.ends_with('.'), "{} {}", verb.name, option.name);
             let named = word(option.kind).unwrap_or_default();
             let name = named.trim_start_matches('-').trim_end_matches('=');
-            assert!(!NEVER.contains(&name), "{} {named}", verb.name);
+            // What it reads there the host gives it.
+            let is_given = matches!(option.kind, OptionKind::Input(_) | OptionKind::Contents(_));
+            assert!(!NEVER.contains(&name) || is_given, "{} {named}", verb.name);
             // A value is part of the word, or the next word of an option that always takes one.
-            let apart = matches!(option.kind, OptionKind::Pattern(_) | OptionKind::RefsOf(_) | OptionKind::Flag(_));
+            let apart = is_given
+                || matches!(
+                    option.kind,
+                    OptionKind::Pattern(_) | OptionKind::RefsOf(_) | OptionKind::NewBranch(_) | OptionKind::Flag(_)
+                );
             let is_joined = apart || named.is_empty() || named.ends_with('=') || ["--", "-", "-L"].contains(&named);
             assert!(is_joined, "{} {named}", verb.name);
         }
@@ -118,6 +127,49 @@ fn no_other_option_is_taken() {
     assert!(fault.help.unwrap().contains("`commit`"));
 }
 
+/// Every option of every verb that takes a name, with what git would take for an option.
+//= docs/spec.md#git
+//= type=test
+//# A name of a commit, branch or file that begins with `-` MUST be refused.
+#[test]
+fn no_name_begins_as_an_option_does() {
+    let mut asked = 0;
+    for verb in every() {
+        for option in verb.options() {
+            let is_name = matches!(
+                option.kind,
+                OptionKind::Ref
+                    | OptionKind::Refs
+                    | OptionKind::FullRef
+                    | OptionKind::Names
+                    | OptionKind::Path
+                    | OptionKind::RefOf(_)
+                    | OptionKind::RefsOf(_)
+                    | OptionKind::NewBranch(_)
+            );
+            let names = ["-", "-x", "--", "--all", "--output=x", "-D", "\n-x"];
+            for name in names.iter().filter(|_| is_name) {
+                let options = Map::from_iter([(option.name.into(), Value::from(*name))]);
+                let fault = say(verb, &options).unwrap_err();
+                assert!(fault.message.contains("is no name"), "{} {}: {}", verb.name, option.name, fault.message);
+                asked += 1;
+            }
+            // Paths may begin so: they stand behind `--`, or in what git reads.
+            if option.kind == OptionKind::Paths {
+                assert!(verb.ends_names || verb.options().any(|one| one.is_required && one.kind == OptionKind::Ref));
+            }
+        }
+    }
+    assert!(asked > 300, "{asked}");
+}
+
+#[test]
+fn lists_of_verbs_name_verbs() {
+    let all = every();
+    let stranger = super::notices::named().find(|name| !all.iter().any(|verb| verb.name == *name));
+    assert_eq!(stranger, None);
+}
+
 proptest! {
     //= docs/spec.md#git
     //= type=test
@@ -147,7 +199,8 @@ proptest! {
                 let is_message = said == "-F" && verb.options().any(|option| option.kind == OptionKind::Message);
                 prop_assert!(option.is_some() || is_message, "{} {said}", verb.name);
                 // The value of these is the next word, whatever it is.
-                if is_message || verb.options().any(|option| matches!(option.kind, OptionKind::Pattern(word) | OptionKind::RefsOf(word) if word == said)) {
+                let takes_next = |kind| matches!(kind, OptionKind::Pattern(word) | OptionKind::RefsOf(word) | OptionKind::NewBranch(word) if word == said);
+                if is_message || verb.options().any(|option| takes_next(option.kind)) {
                     let value = words.next();
                     prop_assert!(value.is_some() && (!is_message || value.unwrap() == "-"));
                 }

@@ -24,6 +24,14 @@ pub struct Verb {
     pub processes: Processes,
     /// Which files of the working tree it changes.
     pub changes: Changes,
+    /// Which contents of the working tree it shows or keeps.
+    pub reads: Reads,
+    /// Which names of the working tree it tells.
+    pub tells: Tells,
+    /// Whether its paths are taken as they are.
+    pub literal: Literal,
+    /// What it adds of the working tree, where git would look into submodules.
+    pub adds: Adds,
 }
 
 /// An option of a verb.
@@ -59,6 +67,8 @@ pub enum OptionKind {
     Sort(&'static str),
     /// One of these words.
     OneOf(&'static str, &'static [&'static str]),
+    /// The name of a branch that is made, for an option of git; a word of its own unless that ends with `=`.
+    NewBranch(&'static str),
     /// The name of a commit or object, for an option of git.
     RefOf(&'static str),
     /// The names of commits or objects, for an option of git that is given once for each.
@@ -77,12 +87,18 @@ pub enum OptionKind {
     Paths,
     /// A message, by git's standard input.
     Message,
-    /// What git reads on its standard input.
-    Input,
+    /// What git reads on its standard input, and the option of git that says so.
+    Input(Option<&'static str>),
     /// Lines that git reads on its standard input.
     Lines,
-    /// Paths of files whose contents git reads; by its standard input.
+    /// Paths of files, by git's standard input: a NUL behind each.
     Files,
+    /// Paths of files whose contents git reads; by its standard input: a line for each, and the option of git that says so.
+    Contents(&'static str),
+    /// Who a commit is of: `NAME <EMAIL>`, for git's environment.
+    Signature,
+    /// When a commit was made, for git's environment.
+    Moment,
     /// The name of an index of its own beside that of the user.
     Index,
     /// A number, in its place, as git writes entries of the stash.
@@ -108,18 +124,19 @@ impl OptionKind {
         match self {
             Self::Flag(_) | Self::Host(Shape::Flag) => "flag",
             Self::Number(_) | Self::Entry | Self::Host(Shape::Float) => "number",
-            Self::Text(_) | Self::Pattern(_) | Self::Sort(_) | Self::Host(Shape::Text) | Self::Input => "text",
-            Self::Date(_) => "date",
+            Self::Text(_) | Self::Pattern(_) | Self::Sort(_) | Self::Host(Shape::Text) | Self::Input(_) => "text",
+            Self::Signature => "text",
+            Self::Date(_) | Self::Moment => "date",
             Self::Format(_) | Self::RefFormat(_) => "format",
             Self::OneOf(..) => "one of",
             Self::RefOf(_) | Self::Ref | Self::FullRef => "ref",
             Self::RefsOf(_) | Self::Refs => "ref or list of refs",
             Self::Names => "name or list of names",
             Self::Path => "path",
-            Self::Paths | Self::Files => "path or list of paths",
+            Self::Paths | Self::Files | Self::Contents(_) => "path or list of paths",
             Self::Message => "message",
             Self::Lines => "list of lines",
-            Self::Index => "name",
+            Self::Index | Self::NewBranch(_) => "name",
         }
     }
 }
@@ -150,8 +167,10 @@ pub enum Changes {
     Reset,
     /// What joining `ref` or `refs` into `HEAD` can change.
     Merged,
-    /// What the commits `refs` change, or the other way round.
+    /// What the commits `refs` change.
     Picked,
+    /// The same, the other way round.
+    Reverted,
     /// What moving the commits of `HEAD` onto `onto` can change.
     Rebased,
     /// What was changed since a command began that is given up.
@@ -178,6 +197,58 @@ pub enum Changes {
     Made,
 }
 
+/// Which contents of files in the working tree a verb shows or keeps. What commits hold is no matter of this.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// None.
+    Nothing,
+    /// Those that its paths name; all, without any.
+    All,
+    /// The same, unless with `cached`, or between two commits.
+    Compared,
+    /// Those that its paths name; those in its folder, without any. None with `cached`, or where commits are named.
+    Searched,
+    /// With `all` those that git knows, else those that its paths name.
+    Committed,
+    /// Those that are named to it, and no other.
+    Named,
+}
+
+/// Which names of files in the working tree, unknown to git, a verb tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tells {
+    /// None.
+    Nothing,
+    /// Those of `status`.
+    Status,
+    /// Those of `ls-files`.
+    Files,
+    /// None; but with `verbose` the rules of ignore files.
+    Rules,
+}
+
+/// Whether paths are names, or patterns of git.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Literal {
+    /// Names.
+    Always,
+    /// Names, though git must not be told: it refuses to take them as such, or hands patterns of its own on.
+    Untold,
+    /// Names; and where none are given, git must not be told that they are.
+    IfAny,
+}
+
+/// What a verb adds to the index of the files that git knows or finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Adds {
+    /// Nothing.
+    Nothing,
+    /// Files.
+    Files,
+    /// Files that git knows, for a commit.
+    ForCommit,
+}
+
 /// An option that may be left out.
 pub const fn option(name: &'static str, kind: OptionKind, doc: &'static str) -> GitOption {
     GitOption { name, kind, is_required: false, doc }
@@ -196,8 +267,9 @@ impl Verb {
         own: &'static [GitOption],
         summary: &'static str,
     ) -> Self {
-        let (needs, processes, changes) = (Needs::ReadGit, Processes::None, Changes::Nothing);
-        Self { name, summary, words, own, shared: &[], ends_options: true, ends_names: true, needs, processes, changes }
+        let mut verb = Self::write(name, words, own, Changes::Nothing, summary);
+        verb.needs = Needs::ReadGit;
+        verb
     }
 
     /// A verb that changes the repository, and these files.
@@ -208,13 +280,39 @@ impl Verb {
         changes: Changes,
         summary: &'static str,
     ) -> Self {
-        let (needs, processes) = (Needs::WriteGit, Processes::None);
-        Self { name, summary, words, own, shared: &[], ends_options: true, ends_names: true, needs, processes, changes }
+        Self {
+            name,
+            summary,
+            words,
+            own,
+            shared: &[],
+            ends_options: true,
+            ends_names: true,
+            needs: Needs::WriteGit,
+            processes: Processes::None,
+            changes,
+            reads: Reads::Nothing,
+            tells: Tells::Nothing,
+            literal: Literal::Always,
+            adds: Adds::Nothing,
+        }
     }
 
     /// All of its options.
     pub fn options(&self) -> impl Iterator<Item = &'static GitOption> + Clone + use<> {
         self.own.iter().chain(self.shared.iter().copied().flatten())
+    }
+
+    /// Where the branch begins that it makes, if it makes one.
+    pub fn begins_at<'a>(&self, words: &[String], names: &'a [String]) -> Option<&'a str> {
+        let makes = |option: &GitOption| match option.kind {
+            OptionKind::NewBranch(word) => words.iter().skip(self.words.len()).any(|given| given.starts_with(word)),
+            _ => false,
+        };
+        if self.words.contains(&"--no-track") {
+            return names.get(1).map(String::as_str);
+        }
+        self.options().any(makes).then(|| names.last())?.map(String::as_str)
     }
 
     /// The same, with options that others have, too.
@@ -249,6 +347,34 @@ impl Verb {
     #[must_use]
     pub const fn needing(mut self, needs: Needs) -> Self {
         self.needs = needs;
+        self
+    }
+
+    /// The same, and it shows or keeps contents of the working tree.
+    #[must_use]
+    pub const fn reading(mut self, reads: Reads) -> Self {
+        self.reads = reads;
+        self
+    }
+
+    /// The same, and it tells names of the working tree.
+    #[must_use]
+    pub const fn telling(mut self, tells: Tells) -> Self {
+        self.tells = tells;
+        self
+    }
+
+    /// The same, with paths that git takes otherwise.
+    #[must_use]
+    pub const fn taking(mut self, literal: Literal) -> Self {
+        self.literal = literal;
+        self
+    }
+
+    /// The same, and it adds what it finds.
+    #[must_use]
+    pub const fn adding(mut self, adds: Adds) -> Self {
+        self.adds = adds;
         self
     }
 }

@@ -15,7 +15,7 @@ use super::small_file::{self, Links};
 use super::{Disk, place, process};
 use crate::diagnostic::Result;
 use crate::world::path;
-use crate::world::repository::{Done, Repository};
+use crate::world::repository::{Done, Repository, Setting};
 use crate::world::run::{Changed, Command, Needs, Processes, Ran};
 use guarded::Guard;
 use opening::Opening;
@@ -46,6 +46,17 @@ const ENVIRONMENT: [(&str, &str); 17] = [
     ("SSH_ASKPASS_REQUIRE", "never"),
 ];
 
+/// Who the user is and when it is, as the host's own environment says it to git.
+const IDENTITY: [&str; 7] = [
+    "EMAIL",
+    "GIT_AUTHOR_DATE",
+    "GIT_AUTHOR_EMAIL",
+    "GIT_AUTHOR_NAME",
+    "GIT_COMMITTER_DATE",
+    "GIT_COMMITTER_EMAIL",
+    "GIT_COMMITTER_NAME",
+];
+
 /// What the user's own ways to a remote are kept in, in the home folder.
 const WAYS: [&str; 7] = [".config/git", ".git-credentials", ".gitconfig", ".gitcookies", ".netrc", ".ssh", ".ssl"];
 
@@ -65,7 +76,9 @@ pub(super) fn run(
     let _until_it_is_cleared_up = AtWork::begin()?;
     let Some(repository) = repository else {
         command.env.push(("GIT_CEILING_DIRECTORIES".to_owned(), "/".to_owned()));
-        return Ok(Done { ran: process::run(disk, &command)?, not_kept: Vec::new() });
+        let settings = if writes { settings::of_user("") } else { Vec::new() };
+        command.env.extend(given(&settings));
+        return Ok(Done { ran: process::run(disk, &command)?, settings, ..Done::default() });
     };
     let stand_in = StandIn::new(repository, writes, fetches, settings)?;
     let own = stand_in.path();
@@ -83,6 +96,9 @@ pub(super) fn run(
     let places = [("GIT_COMMON_DIR", &own), ("GIT_DIR", &repository.git_dir), ("GIT_WORK_TREE", &repository.top)];
     command.env.extend(places.map(|(name, value)| (name.to_owned(), value.clone())));
     let confinement = &mut command.confinement;
+    if fetches {
+        confinement.read.extend(settings::files_of_user(&repository.git_dir));
+    }
     let parts = [&own, &repository.git_dir, &repository.common_dir];
     confinement.read.extend(parts.iter().copied().chain(&repository.elsewhere).cloned());
     let opening = Opening::of(disk, &confinement.write, &confinement.changed)?;
@@ -110,7 +126,19 @@ pub(super) fn run(
     if command.arguments.iter().any(|word| word == "worktree" || word == "check-ignore") {
         replace(&mut ran.output, &own, repository.main_top());
     }
-    Ok(Done { ran, not_kept })
+    Ok(Done { ran, not_set: not_kept.set, not_removed: not_kept.removed, settings: Vec::new() })
+}
+
+/// What of the user's settings git is told of where there is no repository, by its environment.
+fn given(settings: &[Setting]) -> Vec<(String, String)> {
+    let told: Vec<&Setting> = settings.iter().filter(|setting| setting.is_told()).collect();
+    let pairs = told.iter().enumerate().flat_map(|(at, setting)| {
+        [
+            (format!("GIT_CONFIG_KEY_{at}"), setting.key.clone()),
+            (format!("GIT_CONFIG_VALUE_{at}"), setting.value.clone()),
+        ]
+    });
+    pairs.chain([("GIT_CONFIG_COUNT".to_owned(), told.len().to_string())]).collect()
 }
 
 fn nowhere(own: &str) -> [(String, String); 2] {
@@ -133,6 +161,11 @@ fn surrounded(disk: &Disk, command: &Command, fetches: bool) -> Result<Command> 
     command.env.extend(variables);
     if command.needs == Needs::ReadGit {
         command.env.push(("GIT_OPTIONAL_LOCKS".to_owned(), "0".to_owned()));
+    } else {
+        // Who the user is: what the call itself says counts more.
+        let own = IDENTITY.iter().filter(|name| !command.env.iter().any(|(set, _)| set == *name));
+        let own: Vec<_> = own.filter_map(|name| Some(((*name).to_owned(), place::env(name)?))).collect();
+        command.env.extend(own);
     }
     if let Some(home) = place::home_folder().filter(|_| fetches) {
         command.confinement.read.extend(WAYS.map(|name| path::join(&home, name)));

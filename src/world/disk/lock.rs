@@ -1,7 +1,7 @@
 //! Locks: `flock` on an open file that is never unlinked, so nobody locks a file that is no longer in its place.
 
 use super::roots::{Roots, fault, reason};
-use super::write::{Stopped, parent};
+use super::write::{Stopped, parent, through_link};
 use super::{Disk, place};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::{Attempt, Lock, path};
@@ -40,6 +40,7 @@ pub(super) fn lock(disk: &Disk, path: &str) -> Result<Attempt> {
 fn beneath(disk: &Disk, path: &str) -> Result<File> {
     let (folder, name) = parent(disk, path, Some(&mut Vec::new())).map_err(|stopped| match stopped {
         Stopped::Absent => fault(path, "locked", &io::ErrorKind::NotFound.into()),
+        Stopped::Link => through_link(path),
         Stopped::Fault(fault) => fault,
     })?;
     let mut options = OpenOptions::new();

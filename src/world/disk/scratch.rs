@@ -5,7 +5,7 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::judge::Judge;
 use crate::world::repository::{Done, Repository};
 use crate::world::run::{Command, Confinement, Needs, Processes, ProgramFile, Ran};
-use crate::world::{Attempt, Change, Entry, Stat, Walk, Walked, World};
+use crate::world::{Attempt, Change, Entry, Standing, Stat, Walk, Walked, World};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -167,6 +167,10 @@ impl World for Scratch {
 
     fn may_write(&self, path: &str) -> Result<()> {
         self.disk.may_write(path)
+    }
+
+    fn may_replace(&self, path: &str) -> Result<Standing> {
+        self.disk.may_replace(path)
     }
 
     fn spelled(&self, path: &str) -> String {

@@ -4,7 +4,7 @@ use super::Disk;
 use super::pending::{self, Mark, Pending, Step};
 use super::roots::fault;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::world::{Change, path};
+use crate::world::{Change, Standing, path};
 use cap_std::fs::{Dir, Metadata, MetadataExt, OpenOptions, OpenOptionsExt, Permissions};
 use std::io::{self, Write};
 
@@ -41,6 +41,7 @@ pub(super) fn remove_folder(disk: &Disk, path: &str) -> Result<()> {
             _ => fault(path, "removed", &error),
         }),
         Err(Stopped::Absent) => Err(fault(path, "removed", &io::ErrorKind::NotFound.into())),
+        Err(Stopped::Link) => Err(through_link(path)),
         Err(Stopped::Fault(fault)) => Err(fault),
     }
 }
@@ -87,6 +88,21 @@ pub(super) fn may_write(disk: &Disk, path: &str) -> Result<()> {
     match parent(disk, path, None) {
         Ok((parent, name)) => replaced(&parent, path, &name).map(drop),
         Err(Stopped::Absent) => Ok(()),
+        Err(Stopped::Link) => Err(through_link(path)),
+        Err(Stopped::Fault(fault)) => Err(fault),
+    }
+}
+
+/// The same for an entry itself, whatever it is: what stands there.
+pub(super) fn may_replace(disk: &Disk, path: &str) -> Result<Standing> {
+    match parent(disk, path, None) {
+        Ok((parent, name)) => match parent.symlink_metadata(&name) {
+            Ok(found) if found.is_symlink() => Ok(Standing::Link),
+            Ok(found) if found.is_dir() => Ok(Standing::Folder),
+            _ => replaced(&parent, path, &name).map(|_| Standing::File),
+        },
+        Err(Stopped::Absent) => Ok(Standing::File),
+        Err(Stopped::Link) => Ok(Standing::BehindLink),
         Err(Stopped::Fault(fault)) => Err(fault),
     }
 }
@@ -147,6 +163,7 @@ fn prepare(disk: &Disk, path: &str, bytes: Option<&[u8]>, like: Option<&str>, ma
     }
     let (parent, name) = parent(disk, path, folders).map_err(|stopped| match stopped {
         Stopped::Absent => fault(path, act, &io::ErrorKind::NotFound.into()),
+        Stopped::Link => through_link(path),
         Stopped::Fault(fault) => fault,
     })?;
     let old = replaced(&parent, path, &name)?;
@@ -195,6 +212,8 @@ pub(super) type Made = Vec<(Dir, String)>;
 pub(super) enum Stopped {
     /// A folder on the way is not there.
     Absent,
+    /// A symlink is on the way.
+    Link,
     /// It may not be gone.
     Fault(Box<Diagnostic>),
 }
@@ -255,7 +274,7 @@ pub(super) fn parent(
         let inner = enter(&dir, name, made.as_deref_mut()).map_err(|error| match error.raw_os_error() {
             Some(libc::ELOOP | libc::ENOTDIR) => match dir.symlink_metadata(name).is_ok_and(|found| found.is_symlink())
             {
-                true => Stopped::Fault(through_link(path)),
+                true => Stopped::Link,
                 false => failed(error),
             },
             Some(libc::ENOENT) => Stopped::Absent,
@@ -313,7 +332,7 @@ fn enter(dir: &Dir, name: &str, made: Option<&mut Made>) -> io::Result<Dir> {
     Ok(Dir::from_std_file(opened.into_std()))
 }
 
-fn through_link(path: &str) -> Box<Diagnostic> {
+pub(super) fn through_link(path: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::WORLD, format!("`{path}` leads through a symlink"))
         .help("files are written to real folders only")
 }

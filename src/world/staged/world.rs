@@ -5,7 +5,7 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::repository::{Done, Repository};
 use crate::world::run::{Command, Needs, ProgramFile, Ran};
 use crate::world::walk::{self, Folders};
-use crate::world::{Attempt, Entry, EntryKind, Stat, Walk, Walked, World};
+use crate::world::{Attempt, Entry, EntryKind, Standing, Stat, Walk, Walked, World};
 
 fn missing(path: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::WORLD, format!("there is no file `{path}`"))
@@ -119,6 +119,10 @@ impl World for Staged {
 
     fn may_write(&self, path: &str) -> Result<()> {
         self.under.may_write(path)
+    }
+
+    fn may_replace(&self, path: &str) -> Result<Standing> {
+        self.under.may_replace(path)
     }
 
     fn spelled(&self, path: &str) -> String {

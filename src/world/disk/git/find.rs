@@ -41,11 +41,23 @@ pub(in crate::world::disk) fn find(roots: &Roots, folder: &str, is_user_heard: b
     let mut settings = if is_user_heard { settings::of_user(&git_dir) } else { Vec::new() };
     let excludes = if is_user_heard { settings::excludes(&settings) } else { Vec::new() };
     owned(&top, &git_dir, &marker.1, &settings)?;
+    let attributes = if is_user_heard { settings::attributes(&settings) } else { Vec::new() };
     settings.extend(settings::of_repository(&path::join(&common_dir, "config"), Scope::Local)?);
-    let hooks = hooks(&path::join(&common_dir, "hooks"));
-    let repository =
-        Repository { folder, top, git_dir, common_dir, is_named_back, elsewhere, settings, hooks, excludes };
-    with_worktree(repository)
+    let mut repository = with_worktree(Repository {
+        folder,
+        top,
+        git_dir,
+        common_dir,
+        is_named_back,
+        elsewhere,
+        settings,
+        hooks: Vec::new(),
+        excludes,
+        attributes,
+    })?;
+    let named = settings::hooks_folder(&repository.settings, &repository.top);
+    repository.hooks = hooks(&named.unwrap_or_else(|| path::join(&repository.common_dir, "hooks")));
+    Ok(repository)
 }
 
 /// Whether a folder of git names the `.git` that names it: a working tree that git itself made.

@@ -3,7 +3,7 @@
 //! Git makes every file anew, so it needs the folder. Landlock has no rule for a folder alone: what lies below it is
 //! given, too. Where files of a folder with a protected name itself are to change, that is looked after: see `guarded`.
 
-use super::super::write::{Made, Stopped, parent};
+use super::super::write::{Made, Stopped, parent, through_link};
 use super::Disk;
 use crate::diagnostic::Result;
 use crate::world::granted::protected_name;
@@ -48,6 +48,7 @@ impl Opening {
     fn make(&mut self, disk: &Disk, folder: &str) -> Result<()> {
         match parent(disk, &path::join(folder, "file"), Some(&mut self.made)) {
             Ok(_) | Err(Stopped::Absent) => Ok(()),
+            Err(Stopped::Link) => Err(through_link(folder)),
             Err(Stopped::Fault(fault)) => Err(fault),
         }
     }

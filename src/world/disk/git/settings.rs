@@ -13,17 +13,35 @@ const MOST_INCLUDES: usize = 10;
 
 /// What the machine and the user set, includes followed. What cannot be read counts as empty.
 pub(super) fn of_user(git_dir: &str) -> Vec<Setting> {
-    let mut found = Vec::new();
-    include("/etc/gitconfig", Scope::System, git_dir, 0, &mut found);
+    let mut found = Found::default();
+    of_user_into(git_dir, &mut found);
+    found.settings
+}
+
+/// The files that the user's configuration includes, whether a condition holds or not: git ends where it cannot read one.
+pub(super) fn files_of_user(git_dir: &str) -> Vec<String> {
+    let mut found = Found::default();
+    of_user_into(git_dir, &mut found);
+    found.included
+}
+
+/// What was found in configurations, and the files that they include.
+#[derive(Default)]
+struct Found {
+    settings: Vec<Setting>,
+    included: Vec<String>,
+}
+
+fn of_user_into(git_dir: &str, found: &mut Found) {
+    include("/etc/gitconfig", Scope::System, git_dir, 0, found);
     let home = place::home_folder();
     let config = place::env("XDG_CONFIG_HOME").filter(|folder| path::is_absolute(folder));
     if let Some(config) = config.or_else(|| Some(path::join(home.as_deref()?, ".config"))) {
-        include(&path::join(&config, "git/config"), Scope::Global, git_dir, 0, &mut found);
+        include(&path::join(&config, "git/config"), Scope::Global, git_dir, 0, found);
     }
     if let Some(home) = home {
-        include(&path::join(&home, ".gitconfig"), Scope::Global, git_dir, 0, &mut found);
+        include(&path::join(&home, ".gitconfig"), Scope::Global, git_dir, 0, found);
     }
-    found
 }
 
 //= docs/spec.md#git
@@ -39,16 +57,19 @@ pub(super) fn of_repository(file: &str, scope: Scope) -> Result<Vec<Setting>> {
     Ok(read.into_iter().map(|(key, value)| Setting { scope, key, value }).collect())
 }
 
-fn include(file: &str, scope: Scope, git_dir: &str, depth: usize, found: &mut Vec<Setting>) {
+fn include(file: &str, scope: Scope, git_dir: &str, depth: usize, found: &mut Found) {
     let Ok(Some(text)) = small_file::read(file, MOST_BYTES, Links::Followed) else { return };
     let Ok(read) = read(&String::from_utf8_lossy(&text)) else { return };
     for (key, value) in read {
         let condition = key.strip_prefix("includeif.").and_then(|rest| rest.strip_suffix(".path"));
+        if key == "include.path" || condition.is_some() {
+            found.included.push(beside(file, &value));
+        }
         let follows = key == "include.path" || condition.is_some_and(|condition| holds(condition, file, git_dir));
         if follows && depth < MOST_INCLUDES {
             include(&beside(file, &value), scope, git_dir, depth + 1, found);
         }
-        found.push(Setting { scope, key, value });
+        found.settings.push(Setting { scope, key, value });
     }
 }
 
@@ -81,7 +102,25 @@ fn holds(condition: &str, file: &str, git_dir: &str) -> bool {
 
 /// The user's own ignore file: `core.excludesFile`, else `git/ignore` in the folder of configurations.
 pub(super) fn excludes(settings: &[Setting]) -> Vec<u8> {
-    let set = settings.iter().rev().find(|one| one.key == "core.excludesfile" && !one.scope.is_of_repository());
+    of_users_file(settings, "core.excludesfile", "git/ignore")
+}
+
+/// The user's own attribute file: `core.attributesFile`, else `git/attributes` there. The drivers that it names are not.
+pub(super) fn attributes(settings: &[Setting]) -> Vec<u8> {
+    of_users_file(settings, "core.attributesfile", "git/attributes")
+}
+
+/// Where the hooks are that count, if not in the repository: a path may begin at the top of the working tree.
+pub(super) fn hooks_folder(settings: &[Setting], top: &str) -> Option<String> {
+    let set = settings.iter().rev().find(|one| one.key == "core.hookspath")?;
+    // One that the repository names is told of as a program.
+    let at_home = set.value.strip_prefix("~/").and_then(|rest| Some(path::join(&place::home_folder()?, rest)));
+    let folder = at_home.unwrap_or_else(|| path::join(top, &set.value));
+    Some(if set.scope.is_of_repository() { String::new() } else { folder })
+}
+
+fn of_users_file(settings: &[Setting], key: &str, usual: &str) -> Vec<u8> {
+    let set = settings.iter().rev().find(|one| one.key == key && !one.scope.is_of_repository());
     let home = place::home_folder();
     let file = match (set, home) {
         (Some(set), Some(home)) => Some(match set.value.strip_prefix("~/") {
@@ -90,7 +129,7 @@ pub(super) fn excludes(settings: &[Setting]) -> Vec<u8> {
         }),
         (None, home) => {
             let config = place::env("XDG_CONFIG_HOME").filter(|folder| path::is_absolute(folder));
-            config.or_else(|| Some(path::join(&home?, ".config"))).map(|config| path::join(&config, "git/ignore"))
+            config.or_else(|| Some(path::join(&home?, ".config"))).map(|config| path::join(&config, usual))
         }
         (Some(_), None) => None,
     };

@@ -10,9 +10,11 @@ use crate::world::disk::roots::reason;
 use crate::world::disk::temporary::{OF_GIT, Temporary};
 use crate::world::path;
 use crate::world::repository::Repository;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::symlink;
+use std::path::Path;
 
 /// How the names of all these folders begin.
 pub(super) const PREFIX: &str = OF_GIT;
@@ -30,14 +32,13 @@ const MADE: [&str; 2] = ["logs", "worktrees"];
 //= docs/spec.md#git
 //# No program that the configuration of a repository names MUST be started.
 /// The last lines of every configuration: they count, whatever stands above.
-const FIXED: [(&str, &str); 28] = [
+const FIXED: [(&str, &str); 27] = [
     ("advice.detachedHead", "false"),
     ("branch.autoSetupMerge", "false"),
     ("color.ui", "false"),
     ("column.ui", "never"),
     ("commit.gpgSign", "false"),
     ("core.askPass", "false"),
-    ("core.attributesFile", "/dev/null"),
     ("core.bare", "false"),
     ("core.editor", ":"),
     ("core.excludesFile", "/dev/null"),
@@ -46,7 +47,7 @@ const FIXED: [(&str, &str); 28] = [
     ("core.pager", "cat"),
     ("core.quotePath", "false"),
     ("diff.external", ""),
-    ("diff.ignoreSubmodules", "all"),
+    ("diff.ignoreSubmodules", "dirty"),
     ("diff.submodule", "short"),
     ("fetch.recurseSubmodules", "false"),
     ("gc.auto", "0"),
@@ -62,8 +63,18 @@ const FIXED: [(&str, &str); 28] = [
     ("trailer.ifmissing", "doNothing"),
 ];
 
+/// The user's own attributes, in the folder.
+const ATTRIBUTES: &str = "users-attributes";
+
 /// Protocols that `fetch` speaks, and nothing else does.
 const PROTOCOLS: [&str; 5] = ["file", "git", "http", "https", "ssh"];
+
+/// The keys that git set in the configuration of a stand-in, and those that it took out of it.
+#[derive(Default)]
+pub(super) struct NotKept {
+    pub(super) set: Vec<String>,
+    pub(super) removed: Vec<String>,
+}
 
 /// The folder; it goes when this is dropped.
 pub(super) struct StandIn {
@@ -82,7 +93,10 @@ impl StandIn {
             Diagnostic::new(Code::WORLD, message).help("`TMPDIR` names a folder that can be written")
         };
         let folder = Temporary::new(PREFIX).map_err(failed)?;
-        let config = config(repository, fetches, more);
+        let attributes = (!repository.attributes.is_empty()).then(|| folder.path().join(ATTRIBUTES));
+        let attributes = attributes.as_deref().and_then(Path::to_str).unwrap_or("/dev/null").to_owned();
+        let given = [&[("core.attributesFile".to_owned(), attributes)], more].concat();
+        let config = config(repository, fetches, &given);
         let excludes = data(&path::join(&repository.common_dir, "info/exclude"))?.unwrap_or_default();
         let made = Self { folder, config, excludes, worktrees: worktrees(repository) };
         made.fill(repository, writes).map_err(failed)?;
@@ -112,6 +126,9 @@ impl StandIn {
             }
         }
         fs::write(own.join("config"), &self.config)?;
+        if !repository.attributes.is_empty() {
+            fs::write(own.join(ATTRIBUTES), &repository.attributes)?;
+        }
         fs::create_dir(own.join("info"))?;
         symlink(path::join(real, "info/attributes"), own.join("info/attributes"))?;
         let mut excludes = repository.excludes.clone();
@@ -122,7 +139,7 @@ impl StandIn {
 
     /// Puts right what git wrote with the path of the stand-in, and gives the keys that git would have set: they are
     /// gone with it.
-    pub(super) fn settle(&self, repository: &Repository) -> Result<Vec<String>> {
+    pub(super) fn settle(&self, repository: &Repository) -> Result<NotKept> {
         for name in REPLACED {
             self.bring_back(name, &repository.common_dir)?;
         }
@@ -137,15 +154,23 @@ impl StandIn {
         }
         let after = text(&path::join(&self.path(), "config")).unwrap_or_default();
         if after == self.config {
-            return Ok(Vec::new());
+            return Ok(NotKept::default());
         }
         let (before, after) = (settings::read(&self.config), settings::read(&after));
         let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
-        let differs = |one: &&(String, String)| !before.contains(one) || !after.contains(one);
-        let mut keys: Vec<String> = before.iter().chain(&after).filter(differs).map(|(key, _)| key.clone()).collect();
-        keys.sort_unstable();
-        keys.dedup();
-        Ok(keys)
+        let keys = |found: &[(String, String)]| found.iter().map(|(key, _)| key.clone()).collect::<BTreeSet<_>>();
+        let known = keys(&after);
+        let (changed, gone) = keys(&before)
+            .union(&known)
+            .filter(|key| {
+                let values = |found: &[(String, String)]| -> Vec<String> {
+                    found.iter().filter(|(name, _)| name == *key).map(|(_, value)| value.clone()).collect()
+                };
+                values(&before) != values(&after)
+            })
+            .cloned()
+            .partition(|key| known.contains(key));
+        Ok(NotKept { set: changed, removed: gone })
     }
 
     /// Puts a file into the repository that git put in the place of the link to it: so it changes `HEAD` when it renames

@@ -1,0 +1,55 @@
+//! What a script is given of a command of git: how it ended, what it printed, and what the host has to say besides.
+
+use super::arguments::is_on;
+use super::session::Session;
+use super::{checks, ended};
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::value::{Bytes, Map, Value};
+use crate::world::run::{Command, Ran};
+
+/// What is told where an answer holds what is no text.
+const NO_TEXT: &str = "what is no UTF-8 stands as `\u{fffd}` in `text`; `bytes` has it as it is";
+
+/// So much of a line stands in a message.
+const MOST_LINE: usize = 120;
+
+/// The answer of a call, with all that was noticed in it.
+pub(super) fn answered(session: &mut Session<'_>, asked: &Command, ran: Ran, options: &Map) -> Result<Value> {
+    answer(asked, ran, options, std::mem::take(&mut session.notices))
+}
+
+//= docs/spec.md#git
+//# What git prints that is no UTF-8 MUST be given where it is asked for, and else be a fault that says where it stands and how to ask.
+/// The same, with these notices.
+pub(super) fn answer(asked: &Command, mut ran: Ran, options: &Map, mut notices: Vec<String>) -> Result<Value> {
+    let shown = Command { arguments: asked.arguments[1..].to_vec(), ..asked.clone() };
+    notices.append(&mut ran.notes);
+    let mut bytes = None;
+    if is_on(options, "any_bytes") {
+        let text = String::from_utf8_lossy(&ran.output).into_owned().into_bytes();
+        notices.extend((text != ran.output).then(|| NO_TEXT.to_owned()));
+        bytes = Some(std::mem::replace(&mut ran.output, text));
+    } else if let Some(fault) = no_text(&shown, &ran).filter(|_| ran.code == 0 || !checks(options)) {
+        return Err(fault);
+    }
+    let mut answer = ended(&shown, ran, Code("git"), checks(options))?;
+    if let Value::Map(fields) = &mut answer {
+        if let Some(bytes) = bytes {
+            fields.insert("bytes".into(), Bytes::value(bytes));
+        }
+        fields.insert("notices".into(), Value::list(notices.into_iter().map(Value::from)));
+    }
+    Ok(answer)
+}
+
+fn no_text(shown: &Command, ran: &Ran) -> Option<Box<Diagnostic>> {
+    let at = std::str::from_utf8(&ran.output).err()?.valid_up_to();
+    let begin = ran.output[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    let line = ran.output[begin..].split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let line = String::from_utf8_lossy(&line[..line.len().min(MOST_LINE)]).into_owned();
+    let number = ran.output[..begin].iter().filter(|byte| **byte == b'\n').count() + 1;
+    let message = format!("`{}` prints what is no UTF-8, first in line {number}: `{line}`", shown.line());
+    Some(Diagnostic::new(Code::UTF8, message).help(
+        "`any_bytes: true` gives it all the same: `text` with `\u{fffd}` in its place, and `bytes` as it is; or name `paths` without that file",
+    ))
+}

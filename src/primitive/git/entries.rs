@@ -1,0 +1,147 @@
+//! What git is going to put, replace or remove, entry by entry: no link is followed, and of a folder that goes all that
+//! lies in it is looked at.
+
+use super::session::Session;
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::world::Standing;
+use std::collections::HashSet;
+
+/// The mode of a submodule, as git writes it.
+const SUBMODULE: &str = "160000";
+
+/// The mode of what is not there.
+const NOTHING: &str = "000000";
+
+/// An entry of the working tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    /// Its path from the top.
+    pub(super) name: String,
+    /// Whether it is a submodule and becomes none but another one, or nothing: its folder stays as it is.
+    pub(super) is_submodule: bool,
+    /// Whether the first side has it and the second has not.
+    pub(super) is_gone: bool,
+    /// Whether the second side has it and the first has not.
+    pub(super) is_new: bool,
+}
+
+impl Entry {
+    /// Files, for all that is known of them.
+    pub(super) fn files(names: Vec<String>) -> Vec<Self> {
+        names.into_iter().map(|name| Self { name, is_submodule: false, is_gone: false, is_new: false }).collect()
+    }
+
+    /// What `--raw -z` prints: modes and hashes, and then the path.
+    pub(super) fn of_raw(printed: Vec<String>) -> Vec<Self> {
+        let mut found = Vec::new();
+        let mut parts = printed.into_iter();
+        while let Some(modes) = parts.next() {
+            let Some(modes) = modes.trim_start_matches('\n').strip_prefix(':').map(str::to_owned) else { continue };
+            let Some(name) = parts.next() else { break };
+            let modes: Vec<&str> = modes.split(' ').take(2).collect();
+            let is_other = |mode: &&str| *mode != SUBMODULE && *mode != NOTHING;
+            found.push(Self {
+                name,
+                is_gone: modes.get(1) == Some(&NOTHING),
+                is_new: modes.first() == Some(&NOTHING),
+                is_submodule: modes.contains(&SUBMODULE) && !modes.iter().any(|mode| is_other(&mode)),
+            });
+        }
+        found
+    }
+
+    /// What `ls-tree -z` and `ls-files -s -z` print: a mode and more, a tab, and the path.
+    pub(super) fn of_list(printed: Vec<String>) -> Vec<Self> {
+        let parts = printed.iter().filter_map(|line| line.split_once('\t'));
+        let entry = |(mode, name): (&str, &str)| Self {
+            name: name.to_owned(),
+            is_submodule: mode.starts_with(SUBMODULE),
+            is_gone: false,
+            is_new: true,
+        };
+        parts.map(entry).collect()
+    }
+}
+
+//= docs/spec.md#git
+//# Every file that git is going to write or remove MUST pass the check of a write by the script itself.
+//= docs/spec.md#git
+//# A tracked symlink MUST be replaced and removed as an entry of its own, and a submodule's pointer without its folder, as git does; where git would take a folder away, all that lies in it MUST pass.
+/// Refuses entries that the pack may not write.
+pub(super) fn may_write(session: &Session<'_>, verb: &str, entries: &[Entry]) -> Result<()> {
+    let names: HashSet<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
+    entries
+        .iter()
+        .try_for_each(|entry| one(session, entry, &names).map_err(|refused| told(verb, &entry.name, &refused)))
+}
+
+/// The same of entries that were found in the working tree: what no grant to read covers is not named.
+pub(super) fn may_write_found(session: &Session<'_>, verb: &str, entries: &[Entry]) -> Result<()> {
+    let is_hidden = |entry: &&Entry| {
+        let place = session.below_top(&entry.name);
+        session.world.may_replace(&place).is_err() && session.world.may_read(&place).is_err()
+    };
+    match entries.iter().filter(is_hidden).count() {
+        0 => may_write(session, verb, entries),
+        count => {
+            let message = format!("git {verb} would change {count} files that no grant to write covers");
+            let help = "name `paths` that the pack may write; the files are not named, for it may not read there";
+            Err(Diagnostic::new(Code::WORLD, message).help(help))
+        }
+    }
+}
+
+/// Whether nothing but the entry itself changes with it: no folder goes, and no link on its way.
+pub(super) fn stands_alone(session: &Session<'_>, entry: &Entry) -> bool {
+    let standing = session.world.may_replace(&session.below_top(&entry.name));
+    matches!(standing, Ok(Standing::File | Standing::Link))
+}
+
+fn told(verb: &str, name: &str, refused: &Diagnostic) -> Box<Diagnostic> {
+    let mut told = Diagnostic::new(Code::WORLD, format!("git {verb} would write `{name}`: {}", refused.message));
+    told.help.clone_from(&refused.help);
+    told
+}
+
+fn one(session: &Session<'_>, entry: &Entry, names: &HashSet<&str>) -> Result<()> {
+    let place = session.below_top(&entry.name);
+    match session.world.may_replace(&place)? {
+        Standing::File | Standing::Link => Ok(()),
+        Standing::Folder if entry.is_submodule => Ok(()),
+        Standing::Folder => folder(session, &entry.name),
+        // The link goes first if it changes, too: then there is a folder.
+        Standing::BehindLink if goes_first(session, &entry.name, names) => Ok(()),
+        Standing::BehindLink => session.world.may_write(&place),
+    }
+}
+
+/// Whether a link on the way to an entry is itself one of those that change.
+fn goes_first(session: &Session<'_>, name: &str, names: &HashSet<&str>) -> bool {
+    let above = name.match_indices('/').map(|(at, _)| &name[..at]);
+    let is_link = |name: &str| matches!(session.world.may_replace(&session.below_top(name)), Ok(Standing::Link));
+    above.into_iter().find(|name| is_link(name)).is_some_and(|link| names.contains(link))
+}
+
+/// A folder where git puts a file: all in it would go.
+fn folder(session: &Session<'_>, name: &str) -> Result<()> {
+    let within = format!("{}/", name.trim_end_matches('/'));
+    let literal = format!(":(top,literal){within}");
+    let ours = ["ls-files", "-z", "--full-name", "--cached", "--others", "--", &literal];
+    for below in session.names_by_patterns(&ours)? {
+        let is_empty = || session.world.list(&session.below_top(name)).is_ok_and(|found| found.is_empty());
+        if !below.starts_with(&within) && is_empty() {
+            // A submodule that nobody has brought.
+            continue;
+        }
+        if below.ends_with('/') || !below.starts_with(&within) {
+            let message =
+                format!("`{}` is a repository of its own, and would go with all in it", below.trim_end_matches('/'));
+            return Err(Diagnostic::new(Code::WORLD, message).help("a person does that with git itself"));
+        }
+        match session.world.may_replace(&session.below_top(&below))? {
+            Standing::File | Standing::Link => {}
+            Standing::Folder | Standing::BehindLink => session.world.may_write(&session.below_top(&below))?,
+        }
+    }
+    Ok(())
+}

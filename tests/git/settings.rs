@@ -1,0 +1,447 @@
+//! Every setting of git that is known, against git as it is: the same comes out, or the answer names it.
+
+use crate::answers::{copied_repository, plain, state, template};
+use crate::yard::Yard;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::fs;
+use toolsd::primitive::git::{reading, writing};
+use toolsd::world::repository::known::{Heard, KNOWN};
+
+/// A setting, its value, what is so before by git, the verb that it matters for, and its options.
+type Row = (&'static str, &'static str, &'static [&'static str], &'static str, &'static str);
+
+const NOTHING: &[&str] = &[];
+const PATCH: &[&str] = &["fetch -q near", "!printf 'one\\nTWO\\nthree\\n' > a.txt"];
+const CLASH: &[&str] = &["checkout -q -b clash v1", "!printf 'one\\nclash\\n' > a.txt", "commit -qam clash"];
+
+const ROWS: &[Row] = &[
+    (
+        "apply.whitespace",
+        "error",
+        NOTHING,
+        "apply",
+        r#"{ "patch": "--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n-one\n+uno \n line two\n three\n" }"#,
+    ),
+    (
+        "apply.ignoreWhitespace",
+        "change",
+        NOTHING,
+        "apply",
+        r#"{ "patch": "--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n-one\n+uno\n line  two\n three\n" }"#,
+    ),
+    ("author.name", "Somebody", NOTHING, "commit", r#"{ "message": "x", "allow_empty": true }"#),
+    ("author.email", "s@example.org", NOTHING, "commit", r#"{ "message": "x", "allow_empty": true }"#),
+    ("committer.name", "Somebody", NOTHING, "commit", r#"{ "message": "x", "allow_empty": true }"#),
+    ("committer.email", "s@example.org", NOTHING, "merge", r#"{ "ref": "side", "no_ff": true }"#),
+    ("user.name", "Somebody", NOTHING, "commit", r#"{ "message": "x", "allow_empty": true }"#),
+    ("user.email", "s@example.org", NOTHING, "revert", r#"{ "refs": "HEAD~1" }"#),
+    ("blame.blankBoundary", "true", NOTHING, "blame", r#"{ "paths": "a.txt" }"#),
+    ("blame.date", "short", NOTHING, "blame", r#"{ "paths": "a.txt" }"#),
+    ("blame.showEmail", "true", NOTHING, "blame", r#"{ "paths": "a.txt" }"#),
+    ("blame.showRoot", "true", NOTHING, "blame", r#"{ "paths": "a.txt" }"#),
+    ("branch.sort", "-refname", NOTHING, "branches", "{}"),
+    ("tag.sort", "-refname", &["tag v2"], "tags", "{}"),
+    ("versionsort.suffix", "-rc", &["tag w1", "tag w1-rc"], "tags", r#"{ "sort": "version:refname" }"#),
+    (
+        "commit.cleanup",
+        "verbatim",
+        NOTHING,
+        "commit",
+        r##"{ "message": "said\n\n\n\nmore\n\n\n", "allow_empty": true }"##,
+    ),
+    (
+        "core.commentChar",
+        ";",
+        &["config commit.cleanup strip"],
+        "commit",
+        r#"{ "message": "said\n\n;more\n", "allow_empty": true }"#,
+    ),
+    ("core.abbrev", "20", NOTHING, "log", r#"{ "oneline": true }"#),
+    ("core.autocrlf", "true", &["!rm a.txt"], "restore", r#"{ "paths": "a.txt" }"#),
+    ("core.eol", "crlf", &["!echo '*.txt text' > .gitattributes", "!rm a.txt"], "restore", r#"{ "paths": "a.txt" }"#),
+    (
+        "core.safecrlf",
+        "true",
+        &["!echo '*.txt text' > .gitattributes", "!printf 'a\\r\\n' > w.txt"],
+        "add",
+        r#"{ "paths": "w.txt" }"#,
+    ),
+    ("core.notesRef", "refs/notes/mine", NOTHING, "notes_add", r#"{ "message": "x" }"#),
+    ("core.fileMode", "false", &["config --unset core.fileMode", "!chmod +x a.txt"], "add", r#"{ "paths": "a.txt" }"#),
+    (
+        "core.whitespace",
+        "tab-in-indent",
+        &["!printf 'one\\n\\ttwo\\nthree\\n' > a.txt"],
+        "diff",
+        r#"{ "check_whitespace": true }"#,
+    ),
+    ("core.attributesFile", "~/attributes", &["!rm a.txt"], "restore", r#"{ "paths": "a.txt" }"#),
+    ("core.excludesFile", "~/excludes", &["!touch x.swp"], "status", r#"{ "porcelain": "v1" }"#),
+    ("core.hooksPath", "~/hooks", NOTHING, "commit", r#"{ "message": "x", "allow_empty": true }"#),
+    ("diff.context", "0", PATCH, "diff", "{}"),
+    ("diff.noprefix", "true", PATCH, "diff", "{}"),
+    ("diff.mnemonicPrefix", "true", PATCH, "diff", "{}"),
+    ("diff.srcPrefix", "x/", PATCH, "diff", "{}"),
+    ("diff.dstPrefix", "x/", PATCH, "show", r#"{ "refs": "HEAD~2" }"#),
+    ("diff.relative", "true", PATCH, "diff", r#"{ "folder": "deep", "refs": ["v1", "main"] }"#),
+    ("diff.renames", "false", NOTHING, "show", r#"{ "refs": "HEAD~2", "name_status": true }"#),
+    ("diff.algorithm", "patience", NOTHING, "log", "{}"),
+    ("diff.statGraphWidth", "1", NOTHING, "log", r#"{ "stat": true }"#),
+    (
+        "diff.suppressBlankEmpty",
+        "true",
+        &["!printf 'one\\n\\nthree\\n' > a.txt", "commit -qam blank", "!printf 'one\\n\\nfour\\n' > a.txt"],
+        "diff",
+        "{}",
+    ),
+    ("diff.external", "~/mark", PATCH, "diff", "{}"),
+    ("diff.orderFile", "~/order", &["!echo x >> a.txt", "!echo x >> b.txt"], "diff", "{}"),
+    ("diff.up.textconv", "tr a-z A-Z <", &["!echo 'a.txt diff=up' > .gitattributes", "!echo x >> a.txt"], "diff", "{}"),
+    (
+        "filter.up.clean",
+        "tr a-z A-Z",
+        &["!echo 'a.txt filter=up' > .gitattributes", "!echo x >> a.txt"],
+        "add",
+        r#"{ "paths": "a.txt" }"#,
+    ),
+    (
+        "filter.up.smudge",
+        "tr a-z A-Z",
+        &["!echo 'a.txt filter=up' > .gitattributes", "!rm a.txt"],
+        "restore",
+        r#"{ "paths": "a.txt" }"#,
+    ),
+    ("fetch.prune", "true", &["update-ref refs/remotes/near/gone HEAD"], "fetch", r#"{ "remote": "near" }"#),
+    ("remote.near.prune", "true", &["update-ref refs/remotes/near/gone HEAD"], "fetch", r#"{ "remote": "near" }"#),
+    ("remote.near.tagOpt", "--no-tags", &["tag -d v1"], "fetch", r#"{ "remote": "near" }"#),
+    ("url.other:.insteadOf", ".git/", NOTHING, "remotes", "{}"),
+    ("format.pretty", "oneline", NOTHING, "log", "{}"),
+    ("grep.lineNumber", "true", NOTHING, "grep", r#"{ "pattern": "line" }"#),
+    ("grep.column", "true", NOTHING, "grep", r#"{ "pattern": "line" }"#),
+    ("grep.fullName", "true", NOTHING, "grep", r#"{ "pattern": "line", "folder": "deep" }"#),
+    ("grep.patternType", "fixed", NOTHING, "grep", r#"{ "pattern": "l.ne" }"#),
+    ("grep.extendedRegexp", "true", NOTHING, "grep", r#"{ "pattern": "line|one" }"#),
+    ("i18n.commitEncoding", "ISO-8859-1", NOTHING, "commit", r#"{ "message": "x", "allow_empty": true }"#),
+    ("i18n.logOutputEncoding", "UTF-16", NOTHING, "log", r#"{ "max_count": 1 }"#),
+    ("log.abbrevCommit", "true", NOTHING, "log", "{}"),
+    ("log.date", "iso", NOTHING, "log", "{}"),
+    ("log.decorate", "full", NOTHING, "log", "{}"),
+    (
+        "log.follow",
+        "true",
+        &["mv gone.txt z.txt", "commit -qm moved"],
+        "log",
+        r#"{ "paths": "z.txt", "oneline": true }"#,
+    ),
+    ("log.mailmap", "false", &["!echo 'X <x@example.org> <a@example.org>' > .mailmap"], "log", r#"{ "max_count": 2 }"#),
+    ("log.showRoot", "false", NOTHING, "log", r#"{ "stat": true }"#),
+    ("mailmap.file", "~/mailmap", NOTHING, "log", r#"{ "max_count": 2 }"#),
+    ("merge.ff", "false", &["checkout -q merged"], "merge", r#"{ "ref": "side" }"#),
+    ("merge.ff", "only", NOTHING, "merge", r#"{ "ref": "side" }"#),
+    ("merge.conflictStyle", "diff3", CLASH, "merge", r#"{ "ref": "main" }"#),
+    ("merge.log", "true", NOTHING, "merge", r#"{ "ref": "side", "no_ff": true }"#),
+    ("merge.stat", "false", NOTHING, "merge", r#"{ "ref": "side" }"#),
+    ("merge.suppressDest", "nothing", NOTHING, "merge", r#"{ "ref": "side", "no_ff": true }"#),
+    ("merge.autoStash", "true", &["checkout -q merged", "!echo more >> a.txt"], "merge", r#"{ "ref": "main" }"#),
+    (
+        "merge.up.driver",
+        "~/mark",
+        &[
+            "!echo 'a.txt merge=up' > .git/info/attributes",
+            "checkout -q -b clash v1",
+            "!echo clash >> a.txt",
+            "commit -qam clash",
+            "!cp .git/info/attributes .gitattributes",
+        ],
+        "merge",
+        r#"{ "ref": "main" }"#,
+    ),
+    ("merge.verifySignatures", "true", NOTHING, "merge", r#"{ "ref": "side" }"#),
+    ("notes.displayRef", "refs/notes/x", &["notes --ref=x add -m other"], "log", r#"{ "max_count": 1 }"#),
+    (
+        "notes.rewriteRef",
+        "refs/notes/commits",
+        &["notes add -f -m mine"],
+        "commit",
+        r#"{ "amend": true, "message": "x" }"#,
+    ),
+    ("rebase.autoStash", "true", &["checkout -q side", "!echo more >> a.txt"], "rebase", r#"{ "upstream": "main" }"#),
+    (
+        "rebase.updateRefs",
+        "true",
+        &["checkout -q side", "commit -q --allow-empty -m on", "branch stacked HEAD~1"],
+        "rebase",
+        r#"{ "upstream": "main" }"#,
+    ),
+    (
+        "rebase.rebaseMerges",
+        "true",
+        &["checkout -q -b j v1", "commit -q --allow-empty -m j", "merge -q --no-ff -m merged side"],
+        "rebase",
+        r#"{ "upstream": "main" }"#,
+    ),
+    ("rerere.enabled", "true", CLASH, "merge", r#"{ "ref": "main" }"#),
+    ("status.short", "true", PATCH, "status", "{}"),
+    ("status.branch", "true", PATCH, "status", r#"{ "short": true }"#),
+    ("status.relativePaths", "false", &["!echo x >> deep/b.txt"], "status", r#"{ "folder": "deep", "short": true }"#),
+    ("status.showUntrackedFiles", "no", &["!touch new"], "status", r#"{ "porcelain": "v1" }"#),
+    ("status.showStash", "true", NOTHING, "status", "{}"),
+    ("status.renames", "false", &["mv b.txt c.txt"], "status", r#"{ "porcelain": "v1" }"#),
+];
+
+/// Settings that no row is about, and why.
+const WITHOUT: &[(&str, &str)] = &[
+    ("blame.ignorerevsfile", "names a file; told as the others of `blame`"),
+    ("branch.autosetupmerge", "told where a branch begins: a test of its own"),
+    ("branch.*.merge", "belongs to the repository"),
+    ("branch.*.rebase", "belongs to the repository"),
+    ("branch.*.remote", "belongs to the repository"),
+    ("core.bigfilethreshold", "how files are kept, not what is"),
+    ("core.checkstat", "how files are looked at"),
+    ("core.commentstring", "newer than the git that is asked of"),
+    ("core.ignorecase", "for disks of another kind"),
+    ("core.logallrefupdates", "logs of refs hang on the clock"),
+    ("core.precomposeunicode", "for disks of another kind"),
+    ("core.repositoryformatversion", "belongs to the repository"),
+    ("core.sharedrepository", "permissions only"),
+    ("core.sparsecheckout", "belongs to the repository"),
+    ("core.sparsecheckoutcone", "belongs to the repository"),
+    ("core.splitindex", "how the index is kept"),
+    ("core.symlinks", "for disks of another kind"),
+    ("core.trustctime", "how files are looked at"),
+    ("core.worktree", "of the repository only: a test of its own"),
+    ("diff.*.binary", "told as `diff.*.textconv`"),
+    ("diff.*.command", "told as `diff.*.textconv`"),
+    ("diff.*.xfuncname", "told as `diff.*.textconv`"),
+    ("diff.indentheuristic", "told as `diff.algorithm`"),
+    ("diff.interhunkcontext", "told as `diff.context`"),
+    ("diff.renamelimit", "told as `diff.renames`"),
+    ("diff.statnamewidth", "told as `diff.statgraphwidth`"),
+    ("diff.submodule", "told as `diff.context`"),
+    ("extensions.compatobjectformat", "belongs to the repository"),
+    ("extensions.noop", "belongs to the repository"),
+    ("extensions.objectformat", "belongs to the repository"),
+    ("extensions.partialclone", "belongs to the repository"),
+    ("extensions.preciousobjects", "belongs to the repository"),
+    ("extensions.refstorage", "belongs to the repository"),
+    ("extensions.relativeworktrees", "belongs to the repository"),
+    ("fetch.fsckobjects", "of a sound remote nothing is refused"),
+    ("fetch.prunetags", "as `fetch.prune`"),
+    ("filter.*.process", "as `filter.*.clean`"),
+    ("format.notes", "told as `notes.displayref`"),
+    ("index.sparse", "belongs to the repository"),
+    ("index.version", "how the index is kept"),
+    ("init.defaultbranch", "in no repository: a test of its own"),
+    ("init.defaultobjectformat", "in no repository: a test of its own"),
+    ("init.templatedir", "in no repository: a test of its own"),
+    ("log.diffmerges", "told as `log.date`"),
+    ("log.excludedecoration", "told as `log.decorate`"),
+    ("log.showsignature", "there is no signature"),
+    ("mailmap.blob", "told as `mailmap.file`"),
+    ("merge.branchdesc", "as `merge.log`"),
+    ("merge.directoryrenames", "told as `merge.autostash`"),
+    ("merge.renamelimit", "how renames are looked for"),
+    ("merge.renames", "`ort` heeds it as of git 2.50"),
+    ("notes.*.amend", "as `notes.rewriteref`"),
+    ("notes.*.rebase", "as `notes.rewriteref`"),
+    ("notes.rewritemode", "as `notes.rewriteref`"),
+    ("rebase.autosquash", "as `rebase.updaterefs`"),
+    ("rebase.backend", "the same commits come out"),
+    ("rebase.forkpoint", "told as `rebase.autostash`"),
+    ("rebase.stat", "told as `merge.stat`"),
+    ("remote.*.fetch", "belongs to the repository"),
+    ("remote.*.url", "belongs to the repository"),
+    ("rerere.autoupdate", "as `rerere.enabled`"),
+    ("status.aheadbehind", "there is no upstream"),
+    ("status.displaycommentprefix", "told as `status.short`"),
+    ("status.renamelimit", "told as `status.renames`"),
+    ("status.submodulesummary", "told as `status.short`"),
+    ("submodule.recurse", "there is no submodule"),
+    ("user.useconfigonly", "the user has a name"),
+    ("worktree.userelativepaths", "newer than the git that is asked of"),
+];
+
+/// The keys of rows are written as people write them.
+fn pattern(key: &str) -> String {
+    let key = key.to_ascii_lowercase();
+    let parts: Vec<&str> = key.split('.').collect();
+    match parts.len() {
+        2 => key,
+        _ => format!("{}.*.{}", parts[0], parts[parts.len() - 1]),
+    }
+}
+
+#[test]
+fn every_setting_that_is_known_is_asked_about() {
+    let rows: BTreeSet<String> = ROWS.iter().map(|row| pattern(row.0)).collect();
+    let without: BTreeSet<String> = WITHOUT.iter().map(|(key, _)| (*key).to_owned()).collect();
+    let known: BTreeSet<String> = KNOWN.iter().map(|known| known.key.to_owned()).collect();
+    let missing: Vec<_> = known.iter().filter(|key| !rows.contains(*key) && !without.contains(*key)).collect();
+    assert!(missing.is_empty(), "neither a row nor a reason: {missing:?}");
+    let idle: Vec<_> = without.iter().filter(|key| rows.contains(*key) || !known.contains(*key)).collect();
+    assert!(idle.is_empty(), "a reason too many: {idle:?}");
+    let commands: BTreeSet<&str> = reading().chain(writing()).filter_map(|verb| verb.words.first().copied()).collect();
+    for (at, one) in KNOWN.iter().enumerate() {
+        assert!(KNOWN[..at].iter().all(|other| other.key != one.key), "{} stands there twice", one.key);
+        assert_eq!(one.key, one.key.to_ascii_lowercase());
+        assert!(one.heard != Heard::Nobody || !one.commands.is_empty(), "{} matters nowhere", one.key);
+        let unknown = one.commands.iter().find(|command| **command != "*" && !commands.contains(*command));
+        assert!(unknown.is_none(), "{}: no verb speaks {unknown:?}", one.key);
+    }
+}
+
+fn prepare(yard: &Yard, folder: &std::path::Path, before: &[&str]) {
+    for line in before {
+        match line.strip_prefix('!') {
+            Some(line) => {
+                let done = std::process::Command::new("sh").args(["-c", line]).current_dir(folder).status().unwrap();
+                assert!(done.success(), "{line}");
+            }
+            None => drop(yard.git_in(folder, &line.split_whitespace().collect::<Vec<_>>())),
+        }
+    }
+}
+
+//= docs/spec.md#git
+//= type=test
+//# An answer MUST name the settings by which the user's own git would have done something else here.
+#[test]
+fn a_setting_of_the_user_counts_or_is_told() {
+    let template = template();
+    let yard = Yard::new();
+    for (name, text) in [
+        ("attributes", "*.txt text eol=crlf\n"),
+        ("excludes", "*.swp\n"),
+        ("mailmap", "X <x@example.org> <a@example.org>\n"),
+        ("order", "b.txt\na.txt\n"),
+    ] {
+        fs::write(yard.at(name), text).unwrap();
+    }
+    let home = yard.home.path().display().to_string();
+    yard.program("mark", "echo marked\n");
+    yard.program("hooks/pre-commit", "exit 1\n");
+    let mut asked = Vec::new();
+    let mut config = fs::read_to_string(yard.at(".gitconfig")).unwrap();
+    // Ours, git with the setting, and git without it.
+    let places = |at: usize| {
+        [yard.workspace().join(format!("q{at}")), yard.at(&format!("q{at}")), yard.at(&format!("without{at}"))]
+    };
+    for (at, (key, value, before, verb, options)) in ROWS.iter().enumerate() {
+        for copy in places(at) {
+            copied_repository(&yard, &template.workspace(), &copy);
+            prepare(&yard, &copy, before);
+        }
+        let file = yard.at(&format!("setting{at}"));
+        let value = if key.ends_with("external") || key.ends_with("driver") {
+            value.replace('~', &home)
+        } else {
+            (*value).to_owned()
+        };
+        yard.git_in(yard.home.path(), &["config", "--file", file.to_str().unwrap(), key, &value]);
+        for place in &places(at)[..2] {
+            let file = file.display();
+            config += &format!("[includeIf \"gitdir:{}/\"]\npath = {file}\n", place.canonicalize().unwrap().display());
+        }
+        let mut options: Value = serde_json::from_str(options).unwrap();
+        let below = options["folder"].as_str().unwrap_or_default().to_owned();
+        options["folder"] = json!(format!("q{at}/{below}"));
+        options["check"] = json!(false);
+        options["any_bytes"] = json!(true);
+        asked.push(json!({ "verb": verb, "options": options, "reads": reading().any(|one| one.name == *verb) }));
+    }
+    fs::write(yard.at(".gitconfig"), config).unwrap();
+    let answers = yard.call("say_all", &json!({ "questions": asked }));
+    let answers = answers.as_array().unwrap_or_else(|| panic!("{answers}"));
+    let mut faults = Vec::new();
+    for (at, ((key, value, _, name, options), told)) in ROWS.iter().zip(answers).enumerate() {
+        let verb = reading().chain(writing()).find(|verb| verb.name == *name).unwrap();
+        let options: Value = serde_json::from_str(options).unwrap();
+        let below = options["folder"].as_str().unwrap_or_default();
+        let [ours, theirs, without] = places(at);
+        let (code, output, errors) = plain(&yard, &theirs.join(below), verb, &options);
+        let (_, usual, _) = plain(&yard, &without.join(below), verb, &options);
+        let is_of_notes = |line: &str| line.starts_with("refs/notes/commits ") || line.contains("Notes added by");
+        let seen = |folder: &std::path::Path| {
+            let mut found = state(&template, folder);
+            let more = ["log", "-1", "--format=%cn %ce %N %(trailers) %e%n%B", "--notes"];
+            found
+                .insert("last".to_owned(), String::from_utf8_lossy(&template.plain(folder, &more).stdout).into_owned());
+            // The names in a tree of notes are hashes of commits, which hang on the clock.
+            for text in found.values_mut() {
+                *text = text.split('\n').filter(|line| !is_of_notes(line)).collect::<Vec<_>>().join("\n");
+            }
+            found.insert("config".to_owned(), fs::read_to_string(folder.join(".git/config")).unwrap());
+            found
+        };
+        let (ours, theirs, without) = (seen(&ours), seen(&theirs), seen(&without));
+        let is_text = reading().any(|one| one.name == *name);
+        if (output == usual || !is_text && *key != "merge.stat") && theirs == without {
+            let is_quiet = ["diff.algorithm", "rerere.enabled", "blame.showRoot", "core.safecrlf"].contains(key);
+            if !is_quiet {
+                faults.push(format!(
+                    "{key} = {value}: git does nothing else by it in {name} {options}: {output}{errors}"
+                ));
+            }
+        }
+        let is_same = told["code"] == json!(code) && ours == theirs && (!is_text || told["text"] == json!(output));
+        let notices = told["notices"].to_string().to_ascii_lowercase();
+        let is_told = notices.contains(&key.to_ascii_lowercase())
+            || *key == "core.hooksPath" && notices.contains("hooks do not run: pre-commit");
+        if !is_same && !is_told {
+            let differs: Vec<_> = theirs.iter().filter(|(name, text)| ours.get(*name) != Some(text)).collect();
+            faults.push(format!(
+                "{key} = {value}: {name} {options}\n  git: {code} {output:?} {errors:?}\n  we: {told}\n  {differs:?}"
+            ));
+        }
+    }
+    assert!(faults.is_empty(), "{} of {}:\n{}", faults.len(), ROWS.len(), faults.join("\n"));
+}
+
+#[test]
+fn a_new_repository_is_as_the_user_wants_it() {
+    let yard = Yard::new();
+    let mine = fs::read_to_string(yard.at(".gitconfig")).unwrap();
+    let more = "[init]\ndefaultBranch = trunk\ntemplateDir = ~/template\n";
+    fs::write(yard.at(".gitconfig"), mine + more).unwrap();
+    let told = yard.act("init", &json!({ "path": "new" }));
+    assert_eq!(told["code"], 0, "{told}");
+    assert!(told["notices"].to_string().contains("init.templatedir (the user's)"), "{told}");
+    assert_eq!(fs::read_to_string(yard.workspace().join("new/.git/HEAD")).unwrap(), "ref: refs/heads/trunk\n");
+}
+
+/// Who the user is can also stand in the environment of the host.
+#[test]
+fn the_environment_says_who_commits() {
+    let yard = Yard::with_repository();
+    let arguments = json!({ "verb": "commit", "options": { "message": "x", "allow_empty": true } }).to_string();
+    let mut command = yard.command(&["call", "act_git", &arguments]);
+    command.env("GIT_AUTHOR_NAME", "Ada").env("GIT_AUTHOR_EMAIL", "ada@example.org");
+    command.env("GIT_COMMITTER_NAME", "Bob").env("GIT_COMMITTER_DATE", "2026-01-02T03:04:05Z");
+    let done = command.output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let who = yard.git(&["log", "-1", "--format=%an <%ae> %cn <%ce> %cI"]);
+    assert_eq!(who, "Ada <ada@example.org> Bob <a@example.org> 2026-01-02T03:04:05Z\n");
+}
+
+/// Where a new branch begins at one of a remote, git notes that: its configuration stays as it is, and that is told.
+#[test]
+fn an_upstream_that_is_not_noted_is_told() {
+    let yard = template();
+    for (verb, options, is_told) in [
+        ("branch", json!({ "name": "one", "ref": "near/side" }), true),
+        ("switch", json!({ "create": "two", "ref": "near/side" }), true),
+        ("worktree_add", json!({ "path": "w", "create": "three", "ref": "near/side" }), true),
+        ("branch", json!({ "name": "four", "ref": "side" }), false),
+        ("branch", json!({ "name": "five" }), false),
+        ("switch", json!({ "ref": "side" }), false),
+    ] {
+        let told = yard.act(verb, &options);
+        assert_eq!(told["code"], 0, "{verb} {options}: {told}");
+        let has_notice = told["notices"].to_string().contains("`near/side` as upstream of the branch");
+        assert_eq!(has_notice, is_told, "{verb} {options}: {told}");
+    }
+    yard.git(&["config", "core.worktree", "/elsewhere"]);
+    let told = yard.look("status", &json!({}));
+    assert!(told["notices"].to_string().contains("core.worktree (the repository's)"), "{told}");
+}
