@@ -66,17 +66,15 @@ pub(super) fn say(verb: &Verb, options: &Map) -> Result<Said> {
         }
     }
     let mut said = Said { words: verb.words.iter().map(|word| (*word).to_owned()).collect(), ..Said::default() };
+    let given = |option: &GitOption| options.get(option.name).filter(|value| !value.is_null());
     for option in verb.options() {
-        match options.get(option.name).filter(|value| !value.is_null()) {
-            Some(value) => {
-                Sayer { verb, option }.say(value, &mut said)?;
-            }
-            None if option.is_required => {
-                let message = format!("git \"{}\" needs `{}`", verb.name, option.name);
-                return Err(Diagnostic::new(Code::ARGUMENTS, message).help(option.doc));
-            }
-            None => {}
+        if let Some(value) = given(option) {
+            Sayer { verb, option }.say(value, &mut said)?;
         }
+    }
+    if let Some(option) = verb.options().find(|option| option.is_required && given(option).is_none()) {
+        let message = format!("git \"{}\" needs `{}`", verb.name, option.name);
+        return Err(Diagnostic::new(Code::ARGUMENTS, message).help(option.doc));
     }
     if said.words.len() == verb.words.len() && verb.options().any(|one| matches!(one.kind, OptionKind::Contents(_))) {
         let message = format!("git \"{}\" needs `content` or `paths`", verb.name);
