@@ -178,14 +178,14 @@ impl Look<'_, '_> {
     }
 
     /// What differs between a commit and what is in the index: a side of a merge, with what is in no commit yet.
-    fn from_index(&self, commit: &str) -> Result<Vec<Entry>> {
+    fn since_index(&self, commit: &str) -> Result<Vec<Entry>> {
         self.changed(&INDEX, &[commit, "--"])
     }
 
     /// Where a change could go besides: git takes a file that is gone on our side for one that is new there, and older
     /// versions do so whatever they are told.
     fn followed(&self, base: &str, exact: &[Entry]) -> Result<Vec<Entry>> {
-        let ours = self.from_index(base)?;
+        let ours = self.since_index(base)?;
         let gone: HashSet<&str> = ours.iter().filter(|entry| entry.is_gone).map(|entry| entry.name.as_str()).collect();
         match exact.iter().any(|entry| gone.contains(entry.name.as_str())) {
             true => Ok(ours.into_iter().filter(|entry| entry.is_new).collect()),
@@ -354,7 +354,7 @@ impl Look<'_, '_> {
 
     fn merged(&self, head: &str, other: &str) -> Result<(Vec<Entry>, Vec<Entry>)> {
         let other = self.commit(other)?;
-        let wide = [self.between(head, &other)?, self.from_index(&other)?].concat();
+        let wide = [self.between(head, &other)?, self.since_index(&other)?].concat();
         let bases = self.session.try_ask(&["merge-base", "--all", "--end-of-options", head, &other])?.ran.output;
         let bases = String::from_utf8_lossy(&bases).into_owned();
         let mut exact = Vec::new();
@@ -377,7 +377,7 @@ impl Look<'_, '_> {
         let (mut wide, mut exact) = (Vec::new(), Vec::new());
         for commit in commits.lines() {
             exact.extend(self.changed(&TREES, &["-z", "--end-of-options", commit])?);
-            wide.extend(self.from_index(commit)?);
+            wide.extend(self.since_index(commit)?);
         }
         wide.extend(exact.clone());
         for commit in commits.lines() {
@@ -408,6 +408,6 @@ impl Look<'_, '_> {
         if let Some(untracked) = self.hash(&format!("{entry}^3"))? {
             exact.extend(self.all_of(&untracked)?);
         }
-        Ok(([self.from_index(&entry)?, exact.clone()].concat(), exact))
+        Ok(([self.since_index(&entry)?, exact.clone()].concat(), exact))
     }
 }
