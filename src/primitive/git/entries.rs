@@ -44,7 +44,7 @@ impl Entry {
                 name,
                 is_gone: modes.get(1) == Some(&NOTHING),
                 is_new: modes.first() == Some(&NOTHING),
-                is_submodule: modes.contains(&SUBMODULE) && !modes.iter().any(|mode| is_other(mode)),
+                is_submodule: modes.contains(&SUBMODULE) && !modes.iter().any(is_other),
             });
         }
         found
