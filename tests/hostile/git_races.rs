@@ -152,7 +152,7 @@ fn a_folder_that_becomes_a_link_is_not_written_through() {
     let questions: Vec<&Value> = std::iter::repeat_n(&steps, 15).flatten().collect();
     let told = yard.call("say_all", &json!({ "questions": questions }));
     drop(swapping);
-    assert_eq!(planted(), [PathBuf::new(); 0], "{told}");
+    assert!(planted().is_empty(), "{:?}: {told}", planted());
     // No file changed beside `.toolsd`: git could not write there at all.
     assert_eq!(fs::read_dir(&targets[0]).unwrap().count(), 0, "{told}");
     let went_well = told.as_array().unwrap().iter().filter(|one| one["code"] == 0).count();

@@ -117,7 +117,7 @@ const MORE: &[(&str, &str)] = &[
 /// An archive of the file `z.txt`, which holds `one` and a line's end.
 const ZIP: &[u8] = b"PK\x03\x04\x14\0\0\0\0\0\0\0!\0\x9f\xa8\x17\xf8\x04\0\0\0\x04\0\0\0\x05\0\0\0z.txtone\nPK\x01\x02\
     \x14\x03\x14\0\0\0\0\0\0\0!\0\x9f\xa8\x17\xf8\x04\0\0\0\x04\0\0\0\x05\0\0\0\0\0\0\0\0\0\0\0\xa4\x01\
-    \0\0\0\0z.txtPK\x05\x06\0\0\0\0\x01\0\x01\03\0\0\0'\0\0\0\0\0";
+    \0\0\0\0z.txtPK\x05\x06\0\0\0\0\x01\0\x01\x003\0\0\0'\0\0\0\0\0";
 
 /// Lines that need more than is granted, the program that they need, and what the note names beside what always holds.
 const TOLD: &[(&str, &str, &[&str])] = &[
