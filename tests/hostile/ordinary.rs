@@ -81,7 +81,6 @@ const MORE: &[(&str, &str)] = &[
     ("xz", "xz -c a.txt > out/a.xz && xz -dc out/a.xz"),
     ("node", "node -e 'require(\"fs\").cpSync(\"tree\", \"out/t\", { recursive: true }); console.log(1)'"),
     ("npm", "export HOME=$(mktemp -d); npm run -s greet; npm pkg get name; npm prefix | wc -l"),
-    ("npm", "export HOME=$(mktemp -d); node tool.js; npx --no-install no-such-tool 2>/dev/null || echo none"),
     (
         "node",
         "node -e 'require(\"child_process\").execSync(\"echo hi\", { stdio: \"inherit\" })'; node node_modules/.bin/tool",

@@ -46,8 +46,10 @@ fn a_build_that_does_not_end_is_told_and_the_next_one_is_well() {
         house.write(&format!("workspace/{file}"), text);
         let (said, failed) = client.call("built", json!({}));
         assert!(failed && said.contains(part), "{file}: {said}");
-        let listed = client.ask("resources/list", json!({}));
-        assert!(listed.to_string().contains("endless:///beside"), "{file}: {listed}");
+        // A busy machine may need more than the pack's 300 ms for a list, but not each time.
+        let mut lists = (0..10).map(|_| client.ask("resources/list", json!({})).to_string());
+        assert!(lists.any(|listed| listed.contains("endless:///beside")), "{file}");
+        drop(lists);
         client.is_well();
         fs::remove_file(house.workspace().join(file)).unwrap();
         let (said, failed) = client.call("built", json!({}));
