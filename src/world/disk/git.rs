@@ -101,23 +101,7 @@ pub(super) fn run(
     }
     let parts = [&own, &repository.git_dir, &repository.common_dir];
     confinement.read.extend(parts.iter().copied().chain(&repository.elsewhere).cloned());
-    let opening = Opening::of(disk, &confinement.write, &confinement.changed)?;
-    let guarded = |opened: &Opening| Guard::new(repository, &opened.folders, &command.arguments, command.stop);
-    let guard = (confinement.changed != Changed::None).then(|| guarded(&opening));
-    confinement.write.clone_from(&opening.folders);
-    if writes {
-        confinement.write.extend(parts.map(String::clone));
-    }
-    let ran = process::run_beside(disk, &command, Some(stand_in.folder()));
-    opening.close();
-    let notes = guard.map(Guard::settle).unwrap_or_default();
-    let mut ran = match ran {
-        Ok(ran) => Ran { notes, ..ran },
-        Err(mut fault) => {
-            fault.message = std::iter::once(fault.message.clone()).chain(notes).collect::<Vec<_>>().join("; ");
-            return Err(fault);
-        }
-    };
+    let mut ran = guarded_run(disk, &mut command, repository, &stand_in, writes.then_some(parts))?;
     // A link that was put there since the repository was found may have been followed: what git says is withheld.
     links::check(&repository.common_dir)?;
     let not_kept = stand_in.settle(repository)?;
@@ -127,6 +111,29 @@ pub(super) fn run(
         replace(&mut ran.output, &own, repository.main_top());
     }
     Ok(Done { ran, not_set: not_kept.set, not_removed: not_kept.removed, settings: Vec::new() })
+}
+
+/// Runs it with the folders of the working tree that it needs, and with these of its own to write, and puts right what it
+/// had no business to change.
+fn guarded_run(
+    disk: &Disk,
+    command: &mut Command,
+    repository: &Repository,
+    stand_in: &StandIn,
+    own: Option<[&String; 3]>,
+) -> Result<Ran> {
+    let opening = Opening::of(disk, &command.confinement.write, &command.confinement.changed)?;
+    let is_guarded = command.confinement.changed != Changed::None;
+    let guard = is_guarded.then(|| Guard::new(repository, &opening.folders, &command.arguments, command.stop));
+    command.confinement.write.clone_from(&opening.folders);
+    command.confinement.write.extend(own.into_iter().flatten().cloned());
+    let ran = process::run_beside(disk, command, Some(stand_in.folder()));
+    opening.close();
+    let notes = guard.map(Guard::settle).unwrap_or_default();
+    ran.map(|ran| Ran { notes: notes.clone(), ..ran }).map_err(|mut fault| {
+        fault.message = std::iter::once(fault.message.clone()).chain(notes).collect::<Vec<_>>().join("; ");
+        fault
+    })
 }
 
 /// What of the user's settings git is told of where there is no repository, by its environment.

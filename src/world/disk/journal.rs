@@ -2,9 +2,10 @@
 //!
 //! Nothing is synced, as with all files of the host: what the kernel has survives the process, not a power failure.
 
+use super::owned::make_private_folder;
 use crate::value::Json;
 use crate::world::path;
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 
@@ -20,7 +21,12 @@ pub(super) struct Journal {
 impl Journal {
     /// Makes one in this folder, which is made if it is not there.
     pub(super) fn open(folder: &str) -> io::Result<Self> {
-        fs::create_dir_all(folder)?;
+        if fs::symlink_metadata(folder).is_err() {
+            make_private_folder(folder).map_err(|fault| io::Error::other(fault.message))?;
+        }
+        if !is_private(folder) {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
         loop {
             let path = path::join(folder, &format!("{}-{}", std::process::id(), uuid::Uuid::new_v4().simple()));
             let file = File::options().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
@@ -71,6 +77,18 @@ fn is_at(file: &File, path: &str) -> bool {
     matches!((there, own), (Ok(there), Ok(own)) if there == own)
 }
 
+//= docs/spec.md#robustness
+//# A journal that another user owns or can change MUST NOT be believed.
+/// Whether this user alone can have written it.
+fn is_ours(known: &Metadata) -> bool {
+    known.uid() == rustix::process::geteuid().as_raw() && known.mode() & 0o022 == 0
+}
+
+/// Whether a folder is none of somebody else's, and no link to one.
+fn is_private(folder: &str) -> bool {
+    fs::symlink_metadata(folder).is_ok_and(|known| known.is_dir() && is_ours(&known))
+}
+
 /// The journals of a folder: those of killed processes, which this one holds from now on, and those that somebody holds.
 pub(super) struct Found {
     pub(super) left: Vec<Journal>,
@@ -80,11 +98,14 @@ pub(super) struct Found {
 /// Looks for journals.
 pub(super) fn look(folder: &str) -> Found {
     let mut found = Found { left: Vec::new(), held: Vec::new() };
+    if !is_private(folder) {
+        return found;
+    }
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let Ok(path) = entry.path().into_os_string().into_string() else { continue };
         let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
         let Ok(file) = File::options().read(true).write(true).custom_flags(flags).open(&path) else { continue };
-        if !file.metadata().is_ok_and(|known| known.is_file()) {
+        if !file.metadata().is_ok_and(|known| known.is_file() && is_ours(&known)) {
             continue;
         }
         let is_left = file.try_lock().is_ok();
@@ -104,6 +125,7 @@ pub(super) fn look(folder: &str) -> Found {
 mod tests {
     use super::*;
     use serde_json::json;
+    use std::os::unix::fs::PermissionsExt;
 
     #[test]
     fn what_is_held_and_what_is_left_are_told_apart_and_half_a_line_is_none() {
@@ -116,6 +138,7 @@ mod tests {
         left.file.write_all(b"\"half").unwrap();
         drop(left);
         fs::write(format!("{at}/strange"), "no JSON\n1\n").unwrap();
+        fs::set_permissions(format!("{at}/strange"), fs::Permissions::from_mode(0o600)).unwrap();
         std::os::unix::fs::symlink("/dev/zero", format!("{at}/link")).unwrap();
         let mut found = look(&at);
         assert_eq!(found.held.len(), 1);
@@ -127,5 +150,29 @@ mod tests {
         assert_eq!(fs::read_dir(&at).unwrap().count(), 2);
         held.clear().unwrap();
         assert!(held.lines().is_empty());
+    }
+
+    //= docs/spec.md#robustness
+    //= type=test
+    //# A journal that another user owns or can change MUST NOT be believed.
+    #[test]
+    fn what_others_can_write_is_no_journal() {
+        let place = tempfile::tempdir().unwrap();
+        let at = place.path().join("journals").to_str().unwrap().to_owned();
+        drop(Journal::open(&at).unwrap());
+        let mode = |path: &str, mode: u32| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        let file = fs::read_dir(&at).unwrap().next().unwrap().unwrap().path().to_str().unwrap().to_owned();
+        let count = |folder: &str| look(folder).left.len();
+        assert_eq!(count(&at), 1);
+        for (path, shared, own) in [(&file, 0o666, 0o600), (&file, 0o620, 0o600), (&at, 0o777, 0o700)] {
+            mode(path, shared);
+            assert_eq!(count(&at), 0, "{path} {shared:o}");
+            mode(path, own);
+        }
+        let link = place.path().join("link").to_str().unwrap().to_owned();
+        std::os::unix::fs::symlink(&at, &link).unwrap();
+        assert_eq!(count(&link), 0);
+        assert!(Journal::open(&link).is_err());
+        assert_eq!(count(&at), 1);
     }
 }

@@ -55,12 +55,8 @@ pub(super) fn run_beside(disk: &Disk, command: &Command, beside: Option<&Tempora
         Diagnostic::new(Code::WORLD, format!("no temporary folder can be made: {}", reason(&error)))
     })?;
     let temporary_path = temporary.path().to_string_lossy().into_owned();
-    let mut watched = match command.needs {
-        Needs::Program => {
-            Some(planted::begin(&command.program, &command.confinement.write, temporary.path(), command.stop)?)
-        }
-        Needs::ReadGit | Needs::WriteGit | Needs::FetchGit => None,
-    };
+    let begin = || planted::begin(&command.program, &command.confinement.write, temporary.path(), command.stop);
+    let mut watched = (command.needs == Needs::Program).then(begin).transpose()?;
     let mut confinement = command.confinement.clone();
     if let Some((survey, _)) = &watched {
         confinement.write.clone_from(&survey.writable);
