@@ -93,7 +93,7 @@ fn no_script_makes_the_process_die_of_memory() {
 }
 
 /// Few descriptors: what a server needs, and hardly more.
-const FEW: &str = "-n 64";
+const FEW: &str = "-n 96";
 
 fn is_in_words(told: &str) -> bool {
     told.contains("too many open files (at most ")
