@@ -9,9 +9,12 @@ use super::roots::reason;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::granted::protected_name;
 use crate::world::path;
+use rustix::fs::{Mode, OFlags, RenameFlags, open};
+use rustix::io::Errno;
 use std::ffi::OsString;
 use std::fs;
 use std::io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -177,15 +180,15 @@ impl Survey {
         (self.stop, self.folders, self.own) = (|| Ok(()), 0, own_folders());
         (self.most, self.opens_closed) = (MOST_MADE, true);
         let (mut made, mut failed) = (Vec::new(), Vec::new());
-        for at in std::mem::take(&mut self.writable) {
-            let looked = self.find(&at, &mut |path| {
-                made.push(path);
+        for top in std::mem::take(&mut self.writable) {
+            let looked = self.find(&top, &mut |path| {
+                made.push((path, top.clone()));
                 true
             });
             failed.extend(looked.err());
         }
         // One that cannot be set aside keeps no other from it.
-        let (told, stay): (Vec<_>, Vec<_>) = made.iter().map(|at| set_aside(at)).partition(Result::is_ok);
+        let (told, stay): (Vec<_>, Vec<_>) = made.iter().map(|(at, top)| set_aside(at, top)).partition(Result::is_ok);
         failed.extend(stay.into_iter().filter_map(Result::err));
         let told: Vec<(String, String)> = told.into_iter().flatten().collect();
         let mut failed = failed.into_iter();
@@ -235,33 +238,62 @@ fn open_to_owner(folder: &Path) -> std::io::Result<()> {
     fs::set_permissions(folder, fs::Permissions::from_mode(mode | 0o700))
 }
 
-/// Gives a file or a folder another name, which nothing looks for.
-pub(super) fn set_aside(at: &Path) -> Result<(String, String)> {
-    let names = (1..1_000).map(|number| {
-        let mut name = at.as_os_str().to_owned();
-        name.push(format!(".set-aside-{number}"));
-        PathBuf::from(name)
+/// How many names with a number are tried; then one that nobody can have guessed.
+const NUMBERED: u32 = 20;
+
+/// Gives a file or a folder another name, which nothing looks for. It has to lie below `top` where its folder really is:
+/// one that became a link leads to files of others.
+//= docs/spec.md#programs
+//# What is set aside MUST lie where it was granted, and no name that is taken MUST keep it from that.
+pub(super) fn set_aside(at: &Path, top: &str) -> Result<(String, String)> {
+    let (shown, folder) = (at.display().to_string(), at.parent().unwrap_or(at));
+    let renamed = open_below(folder, top).and_then(|dir| match rename(&dir, at) {
+        // The program closed the folder, or what it put there.
+        Err(error) if error.kind() == PermissionDenied => {
+            open_to_owner(folder)?;
+            rename(&dir, at)
+        }
+        renamed => renamed,
     });
-    let free = names.into_iter().find(|name| fs::symlink_metadata(name).is_err());
-    let renamed = match &free {
-        Some(free) => match fs::rename(at, free) {
-            // The program closed the folder, or what it put there.
-            Err(error) if error.kind() == PermissionDenied => {
-                let folder = at.parent().unwrap_or(at);
-                open_to_owner(folder).and_then(|()| fs::rename(at, free))
-            }
-            renamed => renamed,
-        },
-        None => Err(std::io::ErrorKind::AlreadyExists.into()),
-    };
-    let (shown, aside) = (at.display(), free.unwrap_or_default());
     match renamed {
-        Ok(()) => Ok((shown.to_string(), aside.to_string_lossy().into_owned())),
+        Ok(name) => Ok((shown, folder.join(name).to_string_lossy().into_owned())),
         Err(error) => {
             let message = format!("a program made `{shown}`, which cannot be set aside: {}", reason(&error));
             Err(Diagnostic::new(Code::WORLD, message).help("look at it and remove it by hand"))
         }
     }
+}
+
+/// How a folder is opened of which only an entry gets another name: a closed one, too, where the system can.
+#[cfg(target_os = "linux")]
+const TO_NAME: OFlags = OFlags::PATH;
+#[cfg(not(target_os = "linux"))]
+const TO_NAME: OFlags = OFlags::RDONLY;
+
+/// A folder, open, if it really lies below another one.
+fn open_below(folder: &Path, top: &str) -> std::io::Result<OwnedFd> {
+    let dir = open(folder, OFlags::DIRECTORY | OFlags::CLOEXEC | TO_NAME, Mode::empty())?;
+    let real = fs::read_link(format!("/proc/self/fd/{}", dir.as_raw_fd())).or_else(|_| fs::canonicalize(folder))?;
+    match real.starts_with(fs::canonicalize(top)?) {
+        true => Ok(dir),
+        false => Err(std::io::Error::other("its folder was a link for a moment")),
+    }
+}
+
+/// Renames an entry of a folder; gives its new name. Nothing that is there is replaced.
+fn rename(dir: &OwnedFd, at: &Path) -> std::io::Result<OsString> {
+    let name = at.file_name().ok_or(NotFound)?;
+    let unique = uuid::Uuid::new_v4().simple().to_string();
+    for end in (1..=NUMBERED).map(|number| number.to_string()).chain([unique]) {
+        let mut new = name.to_owned();
+        new.push(format!(".set-aside-{end}"));
+        match rustix::fs::renameat_with(dir, name, dir, &new, RenameFlags::NOREPLACE) {
+            Ok(()) => return Ok(new),
+            Err(Errno::EXIST) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(std::io::ErrorKind::AlreadyExists.into())
 }
 
 fn too_much(at: &str, most: usize, what: &str) -> Box<Diagnostic> {
@@ -273,7 +305,7 @@ fn too_much(at: &str, most: usize, what: &str) -> Box<Diagnostic> {
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use rustix::fs::{Mode, OFlags, mkdirat, open, openat};
+    use rustix::fs::{mkdirat, openat};
 
     /// Makes folders in each other until no path can name the last one, and a protected name in it.
     fn bury(top: &Path) {
@@ -310,6 +342,28 @@ mod tests {
         bury(folder.path());
         let fault = Survey::of(&[folder.path().to_string_lossy().into_owned()], || Ok(())).map(|_| ()).unwrap_err();
         assert!(fault.message.contains("cannot be looked into"), "{fault}");
+    }
+
+    //= docs/spec.md#programs
+    //= type=test
+    //# What is set aside MUST lie where it was granted, and no name that is taken MUST keep it from that.
+    #[test]
+    fn taken_names_keep_nothing_and_a_link_leads_nowhere() {
+        let place = tempfile::tempdir().unwrap();
+        let (top, victim) = (place.path().join("top"), place.path().join("victim"));
+        for folder in [top.join(".git"), victim.join(".git")] {
+            fs::create_dir_all(folder).unwrap();
+        }
+        for number in 1..=1_100 {
+            fs::write(top.join(format!(".git.set-aside-{number}")), "").unwrap();
+        }
+        let granted = top.to_str().unwrap();
+        let (_, aside) = set_aside(&top.join(".git"), granted).unwrap();
+        assert!(!top.join(".git").exists() && Path::new(&aside).is_dir(), "{aside}");
+        std::os::unix::fs::symlink(&victim, top.join("link")).unwrap();
+        let fault = set_aside(&top.join("link/.git"), granted).unwrap_err();
+        assert!(fault.message.contains("was a link"), "{fault}");
+        assert!(victim.join(".git").is_dir());
     }
 
     #[test]

@@ -111,6 +111,12 @@ impl Guard {
         (found, notes)
     }
 
+    /// The folder, of those that are looked after, in which something lies.
+    fn top_of(&self, at: &Path) -> &str {
+        let all = self.folders.iter().chain(&self.own);
+        all.filter(|folder| at.starts_with(folder)).max_by_key(|folder| folder.len()).map_or("/", String::as_str)
+    }
+
     //= docs/spec.md#git
     //# What git made or changed of a protected name, or of its own folder without being asked, MUST be put right when it has ended, and the caller told.
     /// Puts right what changed; tells of it.
@@ -126,7 +132,7 @@ impl Guard {
             if aside.iter().any(|done| at.starts_with(done)) || is_asked_for() {
                 continue;
             }
-            notes.push(removed(at).unwrap_or_else(|| told(set_aside(at))));
+            notes.push(removed(at).unwrap_or_else(|| told(set_aside(at, self.top_of(at)))));
             aside.push(at.clone());
         }
         for (at, kept) in &self.kept {
@@ -137,7 +143,7 @@ impl Guard {
             if now.is_none() && self.is_of_trees && names_working_tree(at, bytes, &self.own) {
                 continue;
             }
-            let was = now.map(|_| told(set_aside(at))).unwrap_or_else(|| "it was gone".to_owned());
+            let was = now.map(|_| told(set_aside(at, self.top_of(at)))).unwrap_or_else(|| "it was gone".to_owned());
             let shown = at.display();
             notes.push(match put_back(at, bytes, &kept.known) {
                 Ok(()) => format!("`{shown}` changed while git ran, and is as it was again: {was}"),
