@@ -249,6 +249,6 @@ fn more_calls_sleep_than_threads_may_wait() {
         assert_ne!(answer["result"]["isError"], true, "{answer}");
         *kinds.entry(answer["result"]["resultType"].as_str().unwrap().to_owned()).or_insert(0) += 1;
     }
-    // Some became tasks, until there were too many: the rest waited.
-    assert!(kinds["task"] >= 128 && kinds["complete"] >= 1, "{kinds:?}");
+    // Some became tasks, until those of one client were half of all that may run: the rest waited.
+    assert!(kinds["task"] >= 64 && kinds["complete"] >= 1, "{kinds:?}");
 }
