@@ -9,6 +9,7 @@ mod markdown;
 mod markers;
 mod passage;
 mod section;
+mod seen;
 mod sentences;
 mod spans;
 
@@ -16,10 +17,11 @@ pub use bounds::refuse_unbounded;
 pub use ietf::parse_ietf;
 pub use lines::{Line, Lines};
 pub use links::{Link, LinkKind, links, plain_text};
-pub use markdown::{Anchor, Markdown, parse_markdown};
+pub use markdown::{Anchor, Markdown, Title, parse_markdown};
 pub use markers::{Block, Part, marker_blocks};
 pub use passage::{Found, Passage, Way};
 pub use section::{Section, Sections};
+pub use seen::add_seen;
 pub use sentences::{Keywords, Sentence, keyword_sentences};
 pub use spans::Spans;
 

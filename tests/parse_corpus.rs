@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use toolsd::document::{
-    Anchor, Document, Keywords, Markdown, Passage, Sections, Spans, Way, keyword_sentences, parse_ietf, parse_markdown,
+    Anchor, Document, Keywords, Markdown, Passage, Sections, Spans, Title, Way, keyword_sentences, parse_ietf,
+    parse_markdown,
 };
 
 const LEVELS: [&str; 3] = ["MUST", "SHOULD", "MAY"];
@@ -50,7 +51,10 @@ fn file_of(project: &Path, target: &str) -> PathBuf {
 fn read(project: &Path, target: &str, format: &str) -> Sections {
     let document = Document::new(target, fs::read_to_string(file_of(project, target)).unwrap());
     match format {
-        "markdown" => parse_markdown(&document, Markdown { anchor: Anchor::Ascii, attributes: true }).unwrap(),
+        "markdown" => {
+            parse_markdown(&document, Markdown { anchor: Anchor::Ascii, title: Title::Source, attributes: true })
+                .unwrap()
+        }
         _ => parse_ietf(&document).unwrap(),
     }
 }

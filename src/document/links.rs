@@ -1,6 +1,6 @@
 //! The links of a CommonMark text, and a text without its markup.
 
-use super::{Document, refuse_unbounded};
+use super::{Document, add_seen, refuse_unbounded};
 use crate::diagnostic::Result;
 use crate::guard::{self, ITEM, LOOK};
 use pulldown_cmark::{BrokenLink, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd};
@@ -72,7 +72,7 @@ pub fn links(document: &Document) -> Result<Vec<Link>> {
                 });
             }
             Event::End(TagEnd::Link | TagEnd::Image) => drop(open.pop()),
-            event => open.iter().for_each(|at| add_text(&mut links[*at].text, &event)),
+            event => open.iter().for_each(|at| add_seen(&mut links[*at].text, &event)),
         }
     }
     Ok(links)
@@ -87,7 +87,7 @@ pub fn plain_text(markdown: &str) -> Result<String> {
     let events = Parser::new_with_broken_link_callback(markdown, Options::empty(), Some(&mut anywhere));
     for event in events {
         guard::spend(4 * ITEM)?;
-        add_text(&mut text, &event);
+        add_seen(&mut text, &event);
     }
     Ok(text)
 }
@@ -97,14 +97,6 @@ fn kind_of(written: LinkType) -> LinkKind {
         LinkType::Autolink | LinkType::Email => LinkKind::Autolink,
         LinkType::Inline => LinkKind::Inline,
         _ => LinkKind::Reference,
-    }
-}
-
-fn add_text(text: &mut String, event: &Event<'_>) {
-    match event {
-        Event::Text(part) | Event::Code(part) => text.push_str(part),
-        Event::SoftBreak | Event::HardBreak => text.push(' '),
-        _ => {}
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod heading;
 
-use super::{Document, Line, Lines, Section, Sections, refuse_unbounded};
+use super::{Document, Line, Lines, Section, Sections, add_seen, refuse_unbounded};
 use crate::diagnostic::Result;
 use crate::guard::{self, ITEM};
 use crate::slug::{Slugs, ascii_slug, github_slug};
@@ -20,11 +20,24 @@ pub enum Anchor {
     Github,
 }
 
+/// What the title of a section is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Title {
+    /// What a reader sees of the whole heading.
+    #[default]
+    Plain,
+    /// The source from the heading's first text to its end: where addresses are made from that, as Duvet makes them,
+    /// they must come out the same. All of its source, if it has no text (only code, say).
+    Source,
+}
+
 /// How to read a CommonMark text.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Markdown {
     /// How titles become ids.
     pub anchor: Anchor,
+    /// What titles are.
+    pub title: Title,
     /// Whether `{#id}` at the end of a heading is its id, and no part of its title.
     pub attributes: bool,
 }
@@ -33,9 +46,10 @@ pub struct Markdown {
 ///
 /// - A heading of any level, ATX or setext, also one in a quote or a list, begins a section, which ends at the
 ///   next heading of any level.
-/// - The title is the source from the heading's first text to its end; line ends in it are blanks. A heading
-///   without text (only code, say) has its whole source as title. An id is made as [`Anchor`] says,
-///   unless an attribute gives one.
+/// - The title is what a reader sees of the heading, all of it: code and emphasis without marks, links by their
+///   text, images by what they say where they cannot be seen, character references as characters, HTML not at all; a
+///   line end in it is a blank. What is no CommonMark (footnotes, `~~`, formulas) stays as it is written. An id is
+///   made from it as [`Anchor`] says, unless an attribute gives one. [`Title`] can ask for the source instead.
 /// - An id that is taken gets `-1`, `-2`, … : the first that is free.
 /// - The lines are those of the source. A break stands before the first and after the last line of each item
 ///   of a list.
@@ -51,7 +65,10 @@ pub fn parse_markdown(document: &Document, how: Markdown) -> Result<Sections> {
         guard::spend(EVENT + heading.text.len())?;
         let next = scan.headings.get(index + 1).map_or(lines.len(), |next| line_of(next.span.start));
         let body = line_of(heading.span.end.saturating_sub(1).max(heading.span.start)) + 1;
-        let title = heading.title(document.text());
+        let title = match how.title {
+            Title::Plain => heading.text.trim().to_owned(),
+            Title::Source => heading.source(document.text()),
+        };
         let id = match (&heading.id, how.anchor) {
             (Some(id), _) => id.clone(),
             (None, Anchor::Ascii) => ascii_slug(&title, "-")?,
@@ -98,7 +115,7 @@ impl Scan {
                     if let Some(heading) = &mut open {
                         heading.add(source, &event, span);
                     } else if let Some(text) = &mut paragraph {
-                        add_text(text, &event);
+                        add_seen(text, &event);
                     }
                 }
             }
@@ -108,14 +125,6 @@ impl Scan {
 
     fn wants_summary(&self) -> bool {
         self.summary.is_none() && self.headings.iter().any(|heading| heading.level == 1)
-    }
-}
-
-fn add_text(text: &mut String, event: &Event<'_>) {
-    match event {
-        Event::Text(part) | Event::Code(part) => text.push_str(part),
-        Event::SoftBreak | Event::HardBreak => text.push(' '),
-        _ => {}
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Cuts, line_end};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::document::refuse_unbounded;
+use crate::document::{add_seen, refuse_unbounded};
 use crate::guard::{self, ITEM};
 use crate::parse::Input;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
@@ -97,17 +97,11 @@ impl Outline {
                     outline.open_fence = Some(span.start);
                 }
                 Event::Rule if depth == 0 => outline.rules.push(span),
-                Event::Text(part) | Event::Code(part) => {
+                event => {
                     if let Some(heading) = &mut open {
-                        heading.title.push_str(&part);
+                        add_seen(&mut heading.title, &event);
                     }
                 }
-                Event::SoftBreak | Event::HardBreak => {
-                    if let Some(heading) = &mut open {
-                        heading.title.push(' ');
-                    }
-                }
-                _ => {}
             }
         }
         for heading in &mut outline.headings {

@@ -1,7 +1,7 @@
 //! `parse_markdown`: a CommonMark text in sections.
 
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::document::{Anchor, Document, Markdown, parse_markdown};
+use crate::document::{Anchor, Document, Markdown, Title, parse_markdown};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
 use crate::value::{Kind, Value};
 
@@ -9,13 +9,18 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "parse_markdown",
     family: Family::Parse,
-    summary: "A CommonMark text in sections: `#{ title, abstract, sections: [#{ id, title, level, line, lines }] }`. A heading of any level begins a section, which ends at the next one; its `title` is the source from the heading's first text on, its `lines` are the source's without blank ones at both ends. The text's `title` is its first heading of level 1, its `abstract` the first paragraph after that one; () if there is none.",
+    summary: "A CommonMark text in sections: `#{ title, abstract, sections: [#{ id, title, level, line, lines }] }`. A heading of any level begins a section, which ends at the next one; its `title` is what a reader sees of the whole heading (code and emphasis without marks, links and images by their text, character references as characters, HTML not at all; what is no CommonMark stays as written), its `lines` are the source's without blank ones at both ends. The text's `title` is its first heading of level 1, its `abstract` the first paragraph after that one; () if there is none.",
     params: &[
         required("document", &[Kind::Document, Kind::Text], "The text."),
         option(
             "slug",
             &[Kind::Text],
             "How a title becomes an id: `ascii` (if left out) as `slug` does, `github` as GitHub links headings. An id that comes again gets `-1`, `-2`, ….",
+        ),
+        option(
+            "title",
+            &[Kind::Text],
+            "What a title is: `plain` (if left out), or `source`, the source from the heading's first text on, which addresses of other programs may be made from.",
         ),
         option(
             "attributes",
@@ -35,20 +40,29 @@ pub const PRIMITIVE: Primitive = Primitive {
             r###"parse_markdown("## A {#b}\n\nx\n\ny", #{ attributes: true }).sections[0]"###,
             r##"{"id": "b", "level": 2, "line": 1, "lines": ["x", "", "y"], "title": "A"}"##,
         ),
+        Example::gives(r##"parse_markdown("# `serve` & *stop*").title"##, r#""serve & stop""#),
         Example::fails(r##"parse_markdown("", #{ slug: "gitlab" })"##, "has no slug `gitlab`"),
     ],
     run,
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    let anchor = match args.text_or("slug") {
-        None | Some("ascii") => Anchor::Ascii,
-        Some("github") => Anchor::Github,
-        Some(other) => {
-            let fault = Diagnostic::new(Code::ARGUMENTS, format!("`parse_markdown` has no slug `{other}`"));
-            return Err(fault.help(did_you_mean(other, ["ascii", "github"]).unwrap_or_default()));
-        }
-    };
-    let how = Markdown { anchor, attributes: args.flag("attributes") };
+    let anchor = chosen(&args, "slug", [("ascii", Anchor::Ascii), ("github", Anchor::Github)])?;
+    let title = chosen(&args, "title", [("plain", Title::Plain), ("source", Title::Source)])?;
+    let how = Markdown { anchor, title, attributes: args.flag("attributes") };
     Ok(parse_markdown(&Document::of_value(args.value("document")), how)?.into_value())
+}
+
+/// What an option of words chooses; the first, if it was left out.
+fn chosen<T: Copy>(args: &Args, option: &str, [first, second]: [(&str, T); 2]) -> Result<T> {
+    match args.text_or(option) {
+        None => Ok(first.1),
+        Some(word) if word == first.0 => Ok(first.1),
+        Some(word) if word == second.0 => Ok(second.1),
+        Some(other) => {
+            let fault = Diagnostic::new(Code::ARGUMENTS, format!("`parse_markdown` has no {option} `{other}`"));
+            let known = || format!("`{option}` is `{}` or `{}`", first.0, second.0);
+            Err(fault.help(did_you_mean(other, [first.0, second.0]).unwrap_or_else(known)))
+        }
+    }
 }

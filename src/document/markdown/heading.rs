@@ -1,5 +1,6 @@
-//! The title of a heading, cut from its source.
+//! A heading: what a reader sees of it, and its source.
 
+use crate::document::add_seen;
 use pulldown_cmark::{CowStr, Event, HeadingLevel};
 use std::ops::Range;
 
@@ -26,13 +27,9 @@ impl Heading {
 
     /// Takes in what stands inside the heading.
     pub(super) fn add(&mut self, source: &str, event: &Event<'_>, span: Range<usize>) {
+        add_seen(&mut self.text, event);
         match event {
-            Event::Text(text) | Event::Code(text) => self.text.push_str(text),
-            Event::SoftBreak | Event::HardBreak => self.text.push(' '),
-            _ => {}
-        }
-        match event {
-            // a character reference: its text is not in the source, so a title neither begins nor ends with it
+            // a character reference: its text is not in the source, so a cut neither begins nor ends with it
             Event::Text(text) if source.get(span.clone()) != Some(&**text) => {}
             Event::Text(_) => {
                 self.first.get_or_insert(span.start);
@@ -43,7 +40,7 @@ impl Heading {
     }
 
     /// Its source from the first text on; all of it if there is none.
-    pub(super) fn title(&self, source: &str) -> String {
+    pub(super) fn source(&self, source: &str) -> String {
         let whole = self.span.clone();
         let cut = self.first.map_or(whole, |first| first..self.end);
         let raw = source.get(cut).unwrap_or_default();

@@ -3,10 +3,14 @@
 use super::*;
 use proptest::prelude::*;
 
-const ASCII: Markdown = Markdown { anchor: Anchor::Ascii, attributes: true };
+const SOURCE: Markdown = Markdown { anchor: Anchor::Ascii, title: Title::Source, attributes: true };
+
+fn read_as(text: &str, how: Markdown) -> Sections {
+    parse_markdown(&Document::new("a.md", text), how).unwrap_or_default()
+}
 
 fn read(text: &str) -> Sections {
-    parse_markdown(&Document::new("a.md", text), ASCII).unwrap_or_default()
+    read_as(text, SOURCE)
 }
 
 fn titles(text: &str) -> Vec<(String, String)> {
@@ -18,8 +22,71 @@ fn check(text: &str, expected: &[(&str, &str)]) {
     assert_eq!(titles(text), expected, "{text:?}");
 }
 
+/// Parts of a heading, and what a reader sees of each.
+const PARTS: &[(&str, &str)] = &[
+    ("Tea", "Tea"),
+    ("`a.b()`", "a.b()"),
+    ("`` a`b ``", "a`b"),
+    ("*em*", "em"),
+    ("**bold `code`**", "bold code"),
+    ("_a **b** c_", "a b c"),
+    ("[link *em*](u \"t\")", "link em"),
+    ("[named][r]", "named"),
+    ("[r]", "r"),
+    ("![shown *so*](i.png)", "shown so"),
+    ("[![badge](b)](u)", "badge"),
+    ("<https://e.com/a>", "https://e.com/a"),
+    ("<b>x</b>", "x"),
+    ("<i title=\"no\">", ""),
+    ("&amp;", "&"),
+    ("&#x41;&lt;&unknown;", "A<&unknown;"),
+    ("\\*", "*"),
+    ("\\# \\`", "# `"),
+    ("~~no~~ $1$ [^1]", "~~no~~ $1$ [^1]"),
+    ("snake_case * x", "snake_case * x"),
+    ("größe 北京", "größe 北京"),
+    ("1.2", "1.2"),
+];
+
+/// Ways to write a heading; `\n` may be `\r\n`.
+const HEADINGS: &[&str] = &["# T", "  ### T   ", "# T #", "###### T ######", "T\n===", "T  \n---\n", "> # T", "- ## T"];
+
+proptest! {
+    #[test]
+    fn a_title_is_what_a_reader_sees_of_the_whole_heading(
+        parts in prop::collection::vec(prop::sample::select(PARTS), 1..5),
+        heading in prop::sample::select(HEADINGS),
+        line_end in prop::sample::select(&["\n", "\r\n"][..]),
+        anchor in prop::sample::select(&[Anchor::Ascii, Anchor::Github][..]),
+    ) {
+        // A word in front, so that a number is no list, and none behind is part of a closing mark.
+        let join = |of: fn(&(&str, &str)) -> String| parts.iter().map(of).collect::<Vec<_>>().join(" , ");
+        let written = format!("see {}.", join(|part| part.0.to_owned()));
+        let seen = format!("see {}.", join(|part| part.1.to_owned()));
+        let text = format!("{}\n\nbody\n\n[r]: u\n", heading.replace('T', &written)).replace('\n', line_end);
+        let sections = read_as(&text, Markdown { anchor, ..Markdown::default() }).sections;
+        prop_assert_eq!(sections.len(), 1, "{:?}", text);
+        prop_assert_eq!(&sections[0].title, &seen, "{:?}", text);
+        let slug = if anchor == Anchor::Ascii { ascii_slug(&seen, "-") } else { github_slug(&seen, "-") };
+        prop_assert_eq!(Ok(&sections[0].id), slug.as_ref());
+    }
+}
+
 #[test]
-fn a_title_is_the_source_from_the_first_text_to_the_end() {
+fn a_plain_title_may_begin_and_end_with_marks() {
+    for (written, seen) in PARTS {
+        let section = read_as(&format!("# {written}\n\n[r]: u\n"), Markdown::default()).sections.remove(0);
+        assert_eq!(section.title, *seen, "{written}");
+    }
+    let of = |text: &str| read_as(text, Markdown { attributes: true, ..Markdown::default() }).sections.remove(0);
+    assert_eq!((of("# `a` {#b}").id, of("# `a` {#b}").title), ("b".to_owned(), "a".to_owned()));
+    assert_eq!(of("a *b*  \r\n`c`\\\r\nd\r\n===").title, "a b c d");
+    assert_eq!((of("##").id, of("# <b></b>").title), (String::new(), String::new()));
+    assert_eq!(read_as("# *T*\n\n`a` [b](c)", Markdown::default()).summary.as_deref(), Some("a b"));
+}
+
+#[test]
+fn a_title_by_source_goes_from_the_first_text_to_the_end() {
     check("# `a.b()` & [link](u) x", &[("link-u-x", " & [link](u) x")]);
     check("## `code`", &[("code", "## `code`")]);
     check("## *em* t", &[("em-t", "em* t")]);
@@ -39,7 +106,7 @@ fn attributes_give_the_id() {
     check("## A {#cust .k}\n## A\n## A", &[("cust", "A"), ("a", "A"), ("a-1", "A")]);
     check("## foo `x` {#id}\n## {#only}", &[("id", "foo `x`"), ("only", "## {#only}")]);
     check("## b ## {#q3}\n## Y {#z} q", &[("q3", "b"), ("y-z-q", "Y {#z} q")]);
-    let plain = Markdown { anchor: Anchor::Github, attributes: false };
+    let plain = Markdown { anchor: Anchor::Github, title: Title::Source, attributes: false };
     let read = parse_markdown(&Document::new("a.md", "# A *b* {#c}"), plain).unwrap_or_default();
     assert_eq!((&*read.sections[0].id, &*read.sections[0].title), ("a-b-c", "A *b* {#c}"));
 }
