@@ -13,7 +13,7 @@ pub mod toml;
 mod xml;
 mod yaml;
 
-pub use csv::rows;
+pub use csv::{Table, rows};
 pub use front_matter::front_matter;
 pub use git_status::git_status;
 pub use input::{Input, TEXTS};
