@@ -4,6 +4,7 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
+use std::ops::Range;
 
 /// A time by a format of strftime, or as RFC 3339. `milliseconds` count from 1970-01-01T00:00:00Z.
 pub fn format(milliseconds: i64, format: Option<&str>) -> Result<String> {
@@ -12,10 +13,39 @@ pub fn format(milliseconds: i64, format: Option<&str>) -> Result<String> {
             .help("years -9999 to 9999 can be written")
     })?;
     let Some(format) = format else { return Ok(time.to_string()) };
-    jiff::fmt::strtime::format(format, &time.to_zoned(TimeZone::UTC)).map_err(|error| {
-        Diagnostic::new(Code::ARGUMENTS, format!("`{format}` is no format of a time: {error}"))
-            .help("formats are those of strftime, such as `%Y-%m-%d %H:%M:%S`")
-    })
+    let written = |part: &str, time: Timestamp| {
+        jiff::fmt::strtime::format(part, &time.to_zoned(TimeZone::UTC)).map_err(|error| {
+            Diagnostic::new(Code::ARGUMENTS, format!("`{format}` is no format of a time: {error}"))
+                .help("formats are those of strftime, such as `%Y-%m-%d %H:%M:%S`")
+        })
+    };
+    // The library cuts seconds since 1970 towards zero: before it, `%s` would be a second later than `%S`.
+    let begun = Timestamp::from_second(milliseconds.div_euclid(1_000)).unwrap_or(time);
+    let mut text = String::new();
+    let mut from = 0;
+    for seconds in seconds_since_1970(format) {
+        text.push_str(&written(&format[from..seconds.start], time)?);
+        text.push_str(&written(&format[seconds.clone()], begun)?);
+        from = seconds.end;
+    }
+    text.push_str(&written(&format[from..], time)?);
+    Ok(text)
+}
+
+/// Where a format of strftime has `%s`, with flags and a width between its letters.
+fn seconds_since_1970(format: &str) -> Vec<Range<usize>> {
+    let bytes = format.as_bytes();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(start) = memchr::memchr(b'%', &bytes[at..]).map(|next| at + next) {
+        let is_between = |byte: &&u8| matches!(byte, b'-' | b'_' | b'^' | b'#' | b':' | b'0'..=b'9');
+        let letter = start + 1 + bytes[start + 1..].iter().take_while(is_between).count();
+        at = bytes.len().min(letter + 1);
+        if bytes.get(letter) == Some(&b's') {
+            found.push(start..at);
+        }
+    }
+    found
 }
 
 /// The milliseconds of a time as RFC 3339. Without an offset it is in UTC; a date is its midnight; seconds may be left out.
@@ -35,7 +65,9 @@ pub fn parse(text: &str) -> Result<i64> {
             text.parse::<DateTime>().and_then(|time| time.to_zoned(TimeZone::UTC)).map(|time| time.timestamp())
         })
         .or_else(|_| text.parse::<Date>().and_then(|date| date.to_zoned(TimeZone::UTC)).map(|time| time.timestamp()));
-    time.map(Timestamp::as_millisecond).map_err(|error| refused(&format!(": {error}")))
+    // What is finer than a millisecond is cut, before 1970 too.
+    let milliseconds = |time: Timestamp| i64::try_from(time.as_nanosecond().div_euclid(1_000_000)).unwrap_or(0);
+    time.map(milliseconds).map_err(|error| refused(&format!(": {error}")))
 }
 
 /// Bytes of a time, at most.
@@ -78,6 +110,17 @@ fn has_form(text: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn seconds_before_1970_are_those_that_have_begun() {
+        let told = |milliseconds, how| format(milliseconds, Some(how)).unwrap_or_else(|fault| panic!("{fault}"));
+        assert_eq!(told(-500, "%s %S.%3f %F"), "-1 59.500 1969-12-31");
+        assert_eq!(told(-500, "%% s%%s %s %-s|%5s|%%%s"), "% s%s -1 -1|   -1|%-1");
+        assert_eq!((told(-1_000, "%s"), told(-1_001, "%s"), told(1_999, "%s")), ("-1".into(), "-2".into(), "1".into()));
+        assert_eq!(told(0, "%Y年%s"), "1970年0");
+        assert_eq!((parse("1969-12-31T23:59:59.9999Z"), parse("1970-01-01T00:00:00.0009Z")), (Ok(-1), Ok(0)));
+        assert!(format(0, Some("%")).is_err() && format(0, Some("%5")).is_err());
+    }
 
     #[test]
     fn the_forms_of_rfc_3339_are_read_and_no_others() {

@@ -1,6 +1,6 @@
 //! `parse_semver`: the parts of a semantic version.
 
-use crate::diagnostic::Result;
+use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
 use semver::Version;
@@ -9,7 +9,7 @@ use semver::Version;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "parse_semver",
     family: Family::Parse,
-    summary: "The parts of a semantic version (semver.org 2.0), or () if `text` is none: `major`, `minor` and `patch` are numbers, `pre` and `build` texts, empty if they are left out.",
+    summary: "The parts of a semantic version (semver.org 2.0), or () if `text` is none; one whose `major`, `minor` or `patch` is beyond 64 bits is a fault. `major`, `minor` and `patch` are numbers, `pre` and `build` texts, empty if they are left out.",
     params: &[required("text", &[Kind::Text], "The version, without a leading `v`.")],
     returns: Kind::Map,
     effect: Effect::Pure,
@@ -19,26 +19,49 @@ pub const PRIMITIVE: Primitive = Primitive {
             r#"{"major": 1, "minor": 20, "patch": 3, "pre": "rc.1", "build": "a5", "text": "1.20.3-rc.1+a5"}"#,
         ),
         Example::gives(r#"parse_semver("1.2")"#, "null"),
+        Example::fails(r#"parse_semver("9223372036854775808.0.0")"#, "is beyond 64 bits"),
     ],
     run,
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    Ok(parts(args.text("text")).into())
+    Ok(parts(args.text("text"))?.into())
 }
 
-/// A number above the range of an integer makes it no version.
-fn parts(text: &str) -> Option<Value> {
-    let version = Version::parse(text).ok()?;
-    let number = |number: u64| i64::try_from(number).ok().map(Value::Integer);
-    Some(Value::map([
-        ("major", number(version.major)?),
-        ("minor", number(version.minor)?),
-        ("patch", number(version.patch)?),
+fn parts(text: &str) -> Result<Option<Value>> {
+    let beyond = beyond(text);
+    let stand_in = beyond.as_ref().map(|(_, others)| others.as_str());
+    let Ok(version) = Version::parse(stand_in.unwrap_or(text)) else { return Ok(None) };
+    if let Some((number, _)) = beyond {
+        let shown: String = number.chars().take(TOLD).collect();
+        let message = format!("the number {shown} of the version is beyond 64 bits");
+        return Err(Diagnostic::new(Code::ARGUMENTS, message).help("compare such versions as texts"));
+    }
+    let number = |number: u64| Value::Integer(i64::try_from(number).unwrap_or(i64::MAX));
+    Ok(Some(Value::map([
+        ("major", number(version.major)),
+        ("minor", number(version.minor)),
+        ("patch", number(version.patch)),
         ("pre", version.pre.as_str().into()),
         ("build", version.build.as_str().into()),
         ("text", text.into()),
-    ]))
+    ])))
+}
+
+/// Digits of a number that are told.
+const TOLD: usize = 40;
+
+/// The first of the three numbers that no integer holds, and the version with 1 in the place of each such one: what is
+/// a version then was one before, which the reader cannot tell.
+fn beyond(text: &str) -> Option<(&str, String)> {
+    let core = text.split(['-', '+']).next().unwrap_or_default();
+    let is_beyond = |number: &&str| {
+        !number.starts_with('0') && number.bytes().all(|byte| byte.is_ascii_digit()) && !number.is_empty()
+            && number.parse::<i64>().is_err()
+    };
+    let first = core.split('.').find(is_beyond)?;
+    let others: Vec<&str> = core.split('.').map(|number| if is_beyond(&number) { "1" } else { number }).collect();
+    Some((first, others.join(".") + &text[core.len()..]))
 }
 
 #[cfg(test)]
@@ -49,7 +72,26 @@ mod tests {
     proptest! {
         #[test]
         fn it_never_panics(text in "[0-9.+a-z -]{0,12}|[0-9]{18,21}[.]0[.]0") {
-            prop_assert_eq!(parts(&text).is_some_and(|parts| parts.to_json()["text"] != text), false);
+            let told = parts(&text).ok().flatten();
+            prop_assert_eq!(told.is_some_and(|parts| parts.to_json()["text"] != text), false);
+        }
+
+        #[test]
+        fn a_number_is_itself_or_a_fault(number in "0|[1-9][0-9]{0,24}", place in 0..3_usize, rest in "(-[a-z]{1,3})?([+]7)?") {
+            let mut numbers = ["1", "2", "3"];
+            numbers[place] = &number;
+            let text = format!("{}{rest}", numbers.join("."));
+            match (number.parse::<i64>(), parts(&text)) {
+                (Ok(number), Ok(Some(parts))) => {
+                    prop_assert_eq!(&parts.to_json()[["major", "minor", "patch"][place]], number);
+                }
+                (Err(_), Err(fault)) => prop_assert!(fault.message.contains(&number), "{}", fault),
+                (_, told) => prop_assert!(false, "{}: {:?}", text, told),
+            }
+            // What is no version is none, however long its numbers are.
+            for broken in [format!("0{number}1.0.0"), format!("{number}.0"), format!("{text}.")] {
+                prop_assert_eq!(parts(&broken).map(|parts| parts.is_none()).ok(), Some(true), "{}", broken);
+            }
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "round",
     family: Family::List,
-    summary: "`number` with at most `digits` digits after the point, half away from zero; a whole number stays whole.",
+    summary: "`number` with at most `digits` digits after the point, half away from zero of the number as it is shown: 2.675 with 2 digits is 2.68. A whole number stays whole.",
     params: &[
         required("number", &[Kind::Integer, Kind::Float], "The number."),
         optional("digits", &[Kind::Integer], "How many digits, 0 to 15; 0 if left out."),
@@ -18,6 +18,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     examples: &[
         Example::gives(r#"round(66.6667, 1)"#, r#"66.7"#),
         Example::gives(r#"round(-2.5)"#, r#"-3.0"#),
+        Example::gives(r#"[1.005, 2.675].map(|n| n.round(2))"#, r#"[1.01, 2.68]"#),
         Example::gives(r#"round(7, 2)"#, r#"7"#),
         Example::gives(r#"round(1000000000000000.5, 1)"#, r#"1000000000000000.5"#),
         Example::gives(r#"round(1e300, 5)"#, r#"1e300"#),
@@ -27,7 +28,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    let digits = match i32::try_from(args.integer_or("digits").unwrap_or(0)) {
+    let digits = match usize::try_from(args.integer_or("digits").unwrap_or(0)) {
         Ok(digits @ 0..=15) => digits,
         _ => return Err(Diagnostic::new(Code::ARGUMENTS, "`digits` of `round` is 0 to 15")),
     };
@@ -37,12 +38,80 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     })
 }
 
-/// From here on a number has no place for further digits: 2 to the power of 53.
-const WHOLE: f64 = 9_007_199_254_740_992.0;
+/// The number nearest to the rounded decimal. Decimal digits are rounded, those of the shortest decimal that reads as
+/// this number, which is the one that people see: to scale the number itself would round twice, and miss some.
+fn rounded(number: f64, digits: usize) -> f64 {
+    let shown = number.abs().to_string();
+    let Some((whole, fraction)) = shown.split_once('.') else { return number };
+    let Some(next) = fraction.as_bytes().get(digits) else { return number };
+    let mut decimal = format!("{whole}.{}", &fraction[..digits]).into_bytes();
+    if *next >= b'5' {
+        increment(&mut decimal);
+    }
+    let rounded = std::str::from_utf8(&decimal).ok().and_then(|decimal| decimal.parse::<f64>().ok());
+    rounded.unwrap_or(number).copysign(number)
+}
 
-/// A number that has no more digits than these stays as it is.
-fn rounded(number: f64, digits: i32) -> f64 {
-    let scale = 10_f64.powi(digits);
-    let scaled = number * scale;
-    if scaled.abs() < WHOLE { scaled.round() / scale } else { number }
+/// Adds one to the last digit.
+fn increment(decimal: &mut Vec<u8>) {
+    for digit in decimal.iter_mut().rev().filter(|byte| **byte != b'.') {
+        if *digit != b'9' {
+            *digit += 1;
+            return;
+        }
+        *digit = b'0';
+    }
+    decimal.insert(0, b'1');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The same by whole numbers: for decimals of up to 17 digits.
+    fn by_whole_numbers(units: i64, places: u32, digits: u32) -> f64 {
+        let step = 10_i64.pow(places.saturating_sub(digits));
+        let steps = (units.abs() + step / 2) / step * units.signum();
+        format!("{steps}e-{}", places.min(digits)).parse().unwrap_or(f64::NAN)
+    }
+
+    proptest! {
+        #[test]
+        fn decimals_are_rounded_as_they_are_written(
+            units in -999_999_999_999_999_i64..=999_999_999_999_999,
+            places in 0_u32..=15,
+            digits in 0_u32..=15,
+        ) {
+            let number: f64 = format!("{units}e-{places}").parse().unwrap_or(f64::NAN);
+            let expected = by_whole_numbers(units, places, digits);
+            prop_assert_eq!(rounded(number, digits as usize), expected, "{} to {}", number, digits);
+        }
+
+        #[test]
+        fn what_is_rounded_stays(number in any::<f64>(), digits in 0_usize..=15) {
+            let once = rounded(number, digits);
+            prop_assert!(once.is_nan() == number.is_nan() && (once.is_nan() || rounded(once, digits) == once));
+            prop_assert!(!number.is_finite() || once.to_string().split_once('.').is_none_or(|(_, rest)| rest.len() <= digits));
+        }
+    }
+
+    #[test]
+    fn numbers_that_scaling_rounds_wrongly() {
+        for (number, digits, expected) in [
+            (278.474_053, 13, 278.474_053),
+            (28_812_614_598.247_154, 5, 28_812_614_598.247_15),
+            (-4.19, 15, -4.19),
+            (1.1, 15, 1.1),
+            (0.285, 2, 0.29),
+            (-1.005, 2, -1.01),
+            (9.995, 2, 10.0),
+            (99.5, 0, 100.0),
+            (5e-324, 15, 0.0),
+            (1e22, 3, 1e22),
+        ] {
+            assert_eq!(rounded(number, digits), expected, "{number} to {digits}");
+        }
+        assert!(rounded(-0.4, 0).is_sign_negative());
+    }
 }

@@ -11,6 +11,8 @@ pub(super) use verbs::sequence_verb;
 
 use super::{Closure, HandleBox, Origin, current, from_value, kind_of_type, raise, to_value};
 use crate::guard::{self, ITEM};
+use crate::order;
+use crate::value::Value;
 use rhai::{Dynamic, Module, NativeCallContext};
 
 type Outcome<T = Dynamic> = Result<T, Box<rhai::EvalAltResult>>;
@@ -24,7 +26,8 @@ pub(super) fn register(module: &mut Module) {
     verbs::register(module);
 }
 
-/// Whether two values are equal: numbers by value, lists and maps by their parts. No two are, once the running call is
+/// Whether two values are equal: numbers by what they are worth, exactly (see
+/// [`order::compare`]), lists and maps by their parts. No two are, once the running call is
 /// over: who asks looks at the guard then, as [`compared`] does.
 fn same(a: &Dynamic, b: &Dynamic) -> bool {
     if guard::is_over(ITEM) {
@@ -34,7 +37,7 @@ fn same(a: &Dynamic, b: &Dynamic) -> bool {
         return a.len() == b.len() && !guard::is_over(a.len()) && *a == *b;
     }
     if let (Some(a), Some(b)) = (number(a), number(b)) {
-        return a == b;
+        return order::compare(&a, &b).is_eq();
     }
     if let (Ok(a), Ok(b)) = (a.as_array_ref(), b.as_array_ref()) {
         return a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| same(a, b));
@@ -61,33 +64,16 @@ fn spend(context: &NativeCallContext<'_>, units: usize) -> Outcome<()> {
     guard::spend(units).map_err(|fault| raise(fault, context))
 }
 
-/// Whole numbers keep all their digits as long as both sides are whole.
-fn number(value: &Dynamic) -> Option<Number> {
+fn number(value: &Dynamic) -> Option<Value> {
     match (value.as_int(), value.as_float()) {
-        (Ok(whole), _) => Some(Number::Whole(whole)),
-        (_, Ok(float)) => Some(Number::Float(float)),
+        (Ok(whole), _) => Some(Value::Integer(whole)),
+        (_, Ok(float)) => Some(Value::Float(float)),
         _ => None,
     }
 }
 
-enum Number {
-    Whole(i64),
-    Float(f64),
-}
-
-impl PartialEq for Number {
-    #[allow(clippy::cast_precision_loss, clippy::float_cmp, reason = "a whole number beside a float is a float")]
-    fn eq(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Whole(a), Self::Whole(b)) => a == b,
-            (Self::Float(a), Self::Float(b)) => a == b,
-            (Self::Whole(a), Self::Float(b)) | (Self::Float(b), Self::Whole(a)) => *a as f64 == *b,
-        }
-    }
-}
-
-fn one_is_a_handle(a: &crate::value::Value, b: &crate::value::Value) -> bool {
-    use crate::value::Value::{Handle, List, Map};
+fn one_is_a_handle(a: &Value, b: &Value) -> bool {
+    use Value::{Handle, List, Map};
     matches!((a, b), (Handle(_), List(_) | Map(_)) | (List(_) | Map(_), Handle(_)))
 }
 

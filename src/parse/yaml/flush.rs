@@ -82,9 +82,22 @@ fn line(value: &Json, text: &mut BoundedText) -> Result<()> {
         Json::String(value) => text.push(&scalar(value))?,
         Json::Array(_) => text.push("[]")?,
         Json::Object(_) => text.push("{}")?,
+        Json::Number(number) => text.push(&decimal(number.to_string()))?,
         other => text.push(&other.to_string())?,
     }
     text.push("\n")
+}
+
+/// A number that YAML 1.1 reads as one too: a float with an exponent has a point there, and the exponent a sign.
+fn decimal(number: String) -> String {
+    match number.split_once('e') {
+        None => number,
+        Some((mantissa, exponent)) => {
+            let point = if mantissa.contains('.') { "" } else { ".0" };
+            let sign = if exponent.starts_with(['-', '+']) { "" } else { "+" };
+            format!("{mantissa}{point}e{sign}{exponent}")
+        }
+    }
 }
 
 /// What reads as a flag, or as a number to the base of sixty, by YAML 1.1 alone.
@@ -200,6 +213,19 @@ mod tests {
                 texts.iter().enumerate().map(|(at, text)| (format!("k{at}"), json!([text, { "in": text }]))).collect();
             let tree = Json::Object(pairs);
             prop_assert_eq!(read(&yaml_flush(&tree).unwrap()), tree);
+        }
+
+        /// Both ways of writing, read as YAML 1.2, and looked at as YAML 1.1 does.
+        #[test]
+        fn numbers_come_back_as_they_were(float in any::<f64>(), whole in any::<i64>(), shift in 0_u32..64) {
+            prop_assume!(float.is_finite());
+            let tree = json!({ "a": float, "b": [whole >> shift, { "c": float }], "d": [[float]] });
+            for text in [yaml_flush(&tree).unwrap(), crate::parse::yaml_text(&tree).unwrap()] {
+                prop_assert_eq!(read(&text), tree.clone(), "{}", text);
+                let is_old_float = Pattern::of(r"^[-+]?[0-9]+\.[0-9]*(?:[eE][-+][0-9]+)?$").unwrap();
+                let written = text.lines().next().unwrap().trim_start_matches("a: ");
+                prop_assert!(is_old_float.is_match(written).unwrap(), "{}", text);
+            }
         }
 
         #[test]
