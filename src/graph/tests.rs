@@ -5,6 +5,7 @@ mod building;
 mod changing;
 mod drawing;
 mod finding;
+mod naive;
 mod properties;
 mod queries;
 mod reads;

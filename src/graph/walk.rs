@@ -4,7 +4,7 @@ use super::nodes::once;
 use super::{Adjacency, Graph, NONE, Nodes};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{self, ITEM, Work, each};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 
 /// The kind that stands for containment: it leads out from a node to what it lies in.
@@ -125,7 +125,7 @@ impl Nodes {
         if walking.depth_first {
             queue.make_contiguous().reverse();
         }
-        let mut expanded = FxHashSet::default();
+        let mut expanded: FxHashMap<u32, usize> = FxHashMap::default();
         let start: FxHashSet<u32> = self.ids().iter().copied().collect();
         let mut found = Vec::new();
         let mut seen = if walking.back { FxHashSet::default() } else { start };
@@ -136,10 +136,18 @@ impl Nodes {
             if walking.depth_first && depth > 0 && seen.insert(node) {
                 found.push(node);
             }
-            // One that is come back to is gone on from as any other.
-            let goes_on = (walking.back && depth == 0) || expanded.insert(node);
-            if walking.depth.is_some_and(|most| depth >= most) || !goes_on {
+            if walking.depth.is_some_and(|most| depth >= most) {
                 continue;
+            }
+            // A node that a long way led to leads further by a shorter one, where the steps are counted.
+            let steps_so_far = if walking.depth.is_some() { depth } else { 0 };
+            // One that is come back to is gone on from as any other.
+            let is_begun_with = walking.back && depth == 0;
+            if !is_begun_with && expanded.get(&node).is_some_and(|earlier| *earlier <= steps_so_far) {
+                continue;
+            }
+            if !is_begun_with {
+                expanded.insert(node, steps_so_far);
             }
             let mut reached = steps.from(node);
             guard::spend(reached.len() * ITEM)?;
@@ -194,13 +202,34 @@ impl Nodes {
         Ok(self.with(found))
     }
 
-    /// What lies in these nodes, however deep, each before what lies in it.
+    /// What lies in these nodes, however deep, each before what lies in it; one of these too, if it lies in another.
     pub fn descendants(&self, kinds: Option<&[String]>) -> Result<Self> {
         let contained = [PARENT.to_owned()];
         let walking =
             Walking { direction: Direction::In, kinds: Some(&contained), depth: None, depth_first: true, back: false };
-        let all = self.walk(&walking)?;
+        let all = self.outermost()?.walk(&walking)?;
         self.of_kinds(all.ids().to_vec(), kinds)
+    }
+
+    /// Those of these nodes that lie in none of the others: who walks from them comes to the others from outside.
+    fn outermost(&self) -> Result<Self> {
+        let parents = &self.graph().parts.parents;
+        let all: FxHashSet<u32> = self.ids().iter().copied().collect();
+        let mut outer = Vec::new();
+        for node in self.ids() {
+            guard::spend(ITEM)?;
+            let (mut at, mut way, mut is_held) = (parents[*node as usize], FxHashSet::default(), false);
+            while at != NONE && at != *node && way.insert(at) {
+                guard::spend(ITEM)?;
+                is_held |= all.contains(&at);
+                at = parents[at as usize];
+            }
+            // What lies in itself, by a way through others, is held by none that could come first.
+            if !is_held || at == *node {
+                outer.push(*node);
+            }
+        }
+        Ok(self.with(outer))
     }
 
     /// Those of one of these kinds, in their order.

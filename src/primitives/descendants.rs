@@ -9,7 +9,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "descendants",
     family: Family::Graph,
-    summary: "The nodes that lie in these, however deep, each before what lies in it.",
+    summary: "The nodes that lie in these, however deep, each before what lies in it; one of these too, if it lies in another of them.",
     params: &[
         required("nodes", &[Kind::Nodes, Kind::Node], "The nodes, or one."),
         optional("kinds", &[Kind::Text, Kind::List], "A kind, or a list of kinds."),

@@ -11,7 +11,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "sort",
     family: Family::List,
-    summary: "The items of `list` in order: (), bools, numbers, texts, lists, maps; equal ones stay as they stood.",
+    summary: "The items of `list` in order: (), bools, numbers, texts, lists, maps; equal ones stay as they stood, equal nodes of a graph in the order of insertion.",
     params: &[
         required("list", sequence::KINDS, "The list, or what has items like one."),
         optional(
