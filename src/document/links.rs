@@ -87,9 +87,30 @@ pub fn plain_text(markdown: &str) -> Result<String> {
     let events = Parser::new_with_broken_link_callback(markdown, Options::empty(), Some(&mut anywhere));
     for event in events {
         guard::spend(4 * ITEM)?;
+        // Words of two blocks do not become one.
+        if let Event::Start(tag) = &event
+            && is_block(tag)
+            && !text.is_empty()
+            && !text.ends_with('\n')
+        {
+            text.push('\n');
+        }
         add_seen(&mut text, &event);
     }
     Ok(text)
+}
+
+fn is_block(tag: &Tag<'_>) -> bool {
+    !matches!(
+        tag,
+        Tag::Emphasis
+            | Tag::Strong
+            | Tag::Strikethrough
+            | Tag::Superscript
+            | Tag::Subscript
+            | Tag::Link { .. }
+            | Tag::Image { .. }
+    )
 }
 
 fn kind_of(written: LinkType) -> LinkKind {
@@ -130,6 +151,7 @@ mod tests {
             "Entity: Thing bold link x"
         );
         assert_eq!(plain_text("").unwrap(), "");
+        assert_eq!(plain_text("# A *b*\n\n- c\n- d\n\n> e\n\n```\nf\n```\ng").unwrap(), "A b\nc\nd\ne\nf\ng");
     }
 
     proptest! {

@@ -26,8 +26,8 @@ pub enum Title {
     /// What a reader sees of the whole heading.
     #[default]
     Plain,
-    /// The source from the heading's first text to its end: where addresses are made from that, as Duvet makes them,
-    /// they must come out the same. All of its source, if it has no text (only code, say).
+    /// The source from the heading's first text to its end, for addresses that another program makes from that. All of
+    /// its source, if it has no text (only code, say).
     Source,
 }
 

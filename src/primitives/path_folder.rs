@@ -9,17 +9,20 @@ use crate::world::path;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "path_folder",
     family: Family::Path,
-    summary: "What is before the last part of `path`: `.` for a bare name.",
+    summary: "What is before the last part of `path`: `.` for a bare name, `/` for the root itself.",
     params: &[required("path", &[Kind::Text], "A path with `/`.")],
     returns: Kind::Text,
     effect: Effect::Pure,
     examples: &[
         Example::gives(r#"path_folder("src/tea/pot.rs")"#, r#""src/tea""#),
-        Example::gives(r#"[path_folder("pot.rs"), path_folder("/pot.rs")]"#, r#"[".", "/"]"#),
+        Example::gives(r#"["pot.rs", "/pot.rs", "/"].map(|path| path_folder(path))"#, r#"[".", "/", "/"]"#),
     ],
     run,
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    Ok(path::folder(args.path("path")?).into())
+    let path = args.path("path")?;
+    // A way up from the root never becomes a relative one.
+    let is_root = path::is_absolute(path) && path.bytes().all(|byte| byte == b'/');
+    Ok(if is_root { "/" } else { path::folder(path) }.into())
 }

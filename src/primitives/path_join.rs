@@ -15,6 +15,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     effect: Effect::Pure,
     examples: &[
         Example::gives(r#"path_join("src/tea", "../pot.rs")"#, r#""src/pot.rs""#),
+        Example::gives(r#"path_join("", "tea/pot.rs")"#, r#""tea/pot.rs""#),
         Example::gives(r#"path_join("src", "/etc/pot")"#, r#""/etc/pot""#),
     ],
     run,

@@ -9,7 +9,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "plain_text",
     family: Family::Parse,
-    summary: "What a reader sees of some inline Markdown, a heading's title, say: no emphasis and code marks, links give their text.",
+    summary: "What a reader sees of some inline Markdown, a heading's title, say: no emphasis and code marks, links give their text. Of several blocks each begins a line.",
     params: &[required("markdown", &[Kind::Text], "The Markdown.")],
     returns: Kind::Text,
     effect: Effect::Pure,

@@ -3,6 +3,7 @@
 
 mod lists;
 mod maps;
+mod numbers;
 mod sequences;
 mod texts;
 mod verbs;
@@ -22,6 +23,7 @@ pub(super) fn register(module: &mut Module) {
     texts::register(module);
     lists::register(module);
     maps::register(module);
+    numbers::register(module);
     sequences::register(module);
     verbs::register(module);
 }

@@ -52,6 +52,8 @@ pub fn join(base: &str, path: &str) -> String {
     if is_absolute(path) || path == "~" || path.starts_with("~/") {
         return clean(path);
     }
+    // The empty path is `.`: before a `/` it would be the root.
+    let base = if base.is_empty() { "." } else { base };
     clean(&format!("{base}/{path}"))
 }
 
@@ -179,5 +181,6 @@ mod tests {
         assert_eq!(join("a", "~/b"), "~/b");
         assert_eq!(join("a/b", "../c"), "a/c");
         assert_eq!(join(".", "c"), "c");
+        assert_eq!((join("", "c"), join("", ""), join("", "../c")), ("c".into(), ".".into(), "../c".into()));
     }
 }

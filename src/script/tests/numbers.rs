@@ -171,3 +171,67 @@ fn what_is_not_changed_keeps_its_digits() {
         }
     }
 }
+
+/// Values that are equal, and values that are not: by all that compares exactly.
+#[test]
+fn what_compares_numbers_does_so_by_one_rule() {
+    let numbers = [
+        "0",
+        "0.0",
+        "1e-17",
+        "1",
+        "1.0",
+        "1.0000000000000002",
+        "9007199254740992",
+        "9007199254740992.0",
+        "9007199254740993",
+        "9007199254740994.0",
+        "1e22",
+        "1.0 / 0.0",
+        "0.0 / 0.0",
+    ];
+    let same = [(0, 1), (3, 4), (6, 7)];
+    for (at, a) in numbers.iter().enumerate() {
+        for (other, b) in numbers.iter().enumerate() {
+            let expected = at == other || same.contains(&(at, other)) || same.contains(&(other, at));
+            let script = format!(
+                "fn main() {{ let a = {a}; let b = {b}; [[a] == [b], #{{ v: a }} == #{{ v: b }}, [a].contains(b), [a].index_of(b) == 0, \
+                 [a, b].unique().len() == 1, set([a]).contains(b), set([a, b]).len() == 1, [[a], [b]].unique().len() == 1, \
+                 [a].without([b]).is_empty()] }}"
+            );
+            let told = run(&script).unwrap_or_else(|fault| panic!("{a} and {b}: {fault}"));
+            let told = told.as_array().cloned().unwrap_or_default();
+            for (way, told) in told.iter().enumerate() {
+                assert_eq!(*told, expected, "{a} and {b}, way {way}");
+            }
+        }
+    }
+}
+
+/// The operators of rhai have a rule of their own, which the guide tells: when they lose it, the guide is to lose that too.
+#[test]
+fn operators_between_floats_are_those_that_the_guide_tells_of() {
+    for (expression, expected) in [
+        ("1e-17 == 0.0", true),
+        ("1e-17 > 0.0", false),
+        ("1.0 == 1.0000000000000002", true),
+        ("1.0 == 1.000000000000001", false),
+        ("0.1 + 0.2 == 0.3", true),
+        ("9007199254740993 == 9007199254740992", false),
+    ] {
+        assert_eq!(super::value(expression), expected, "{expression}");
+    }
+}
+
+#[test]
+fn what_is_no_number_is_no_whole_one() {
+    for (number, expected) in
+        [("2.9", 2), ("-2.9", -2), ("-9223372036854775808.0", i64::MIN), ("1e15", 1_000_000_000_000_000)]
+    {
+        assert_eq!(super::value(&format!("({number}).to_int()")), expected, "{number}");
+    }
+    for number in ["0.0 / 0.0", "1.0 / 0.0", "-1.0 / 0.0", "9223372036854775808.0", "-1e19"] {
+        let fault = super::fault(&format!("fn main() {{ ({number}).to_int() }}"));
+        assert!(fault.contains("`to_int` has no whole number for"), "{number}: {fault}");
+    }
+}
