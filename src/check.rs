@@ -2,6 +2,7 @@
 
 mod argument_description;
 mod ask_place;
+mod broken_pattern;
 mod case_target;
 mod copied_function;
 mod data_race;
@@ -28,6 +29,7 @@ mod unknown_argument;
 mod unknown_data;
 mod unknown_function;
 mod unknown_git;
+mod unknown_option;
 mod unknown_question;
 mod unknown_setting;
 mod unused_file;
@@ -65,6 +67,7 @@ pub struct Rule {
 pub const ALL: &[&Rule] = &[
     &argument_description::RULE,
     &ask_place::RULE,
+    &broken_pattern::RULE,
     &case_target::RULE,
     &copied_function::RULE,
     &data_race::RULE,
@@ -88,6 +91,7 @@ pub const ALL: &[&Rule] = &[
     &unknown_data::RULE,
     &unknown_function::RULE,
     &unknown_git::RULE,
+    &unknown_option::RULE,
     &unknown_question::RULE,
     &unknown_setting::RULE,
     &unused_file::RULE,

@@ -62,10 +62,17 @@ fn missing(call: &Call, grants: &Grants) -> Option<(String, String)> {
     let (_, text) = call.texts.iter().find(|(index, _)| *index == 0)?;
     if call.name == "run" {
         let is_granted = grants.run.iter().any(|grant| grant.program == *text);
-        let help = match text.contains('/') && !path::is_absolute(text) {
+        let help = match text.split_once(char::is_whitespace) {
+            // No name of a program has arguments in it: granting that would help nobody.
+            Some((program, rest)) if !path::is_absolute(text) => {
+                let words: Vec<&str> = rest.split_whitespace().collect();
+                format!("a program and its arguments stand apart: `run({program:?}, {words:?})`")
+            }
             // A grant names no relative path.
-            true => "grant it and call it by its absolute path".to_owned(),
-            false => granting(format!("run = [{text:?}]")),
+            None if text.contains('/') && !path::is_absolute(text) => {
+                "grant it and call it by its absolute path".to_owned()
+            }
+            _ => granting(format!("run = [{text:?}]")),
         };
         return (!is_granted).then(|| (format!("run `{text}`"), help));
     }

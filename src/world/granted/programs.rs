@@ -59,6 +59,14 @@ impl Granted {
             };
             let fault = Diagnostic::new(Code::WORLD, format!("the pack may not run `{}`", command.line()));
             let program = &command.program;
+            // No name of a program has arguments in it.
+            if let Some((name, rest)) = program.split_once(char::is_whitespace)
+                && command.needs == Needs::Program
+                && !path::is_absolute(program)
+            {
+                let words: Vec<&str> = rest.split_whitespace().collect();
+                return Err(fault.help(format!("a program and its arguments stand apart: `run({name:?}, {words:?})`")));
+            }
             return Err(
                 match command.needs == Needs::Program && program.contains('/') && !path::is_absolute(program) {
                     // A grant names no relative path, and neither does a call.

@@ -1,0 +1,63 @@
+//! Finds regular expressions and globs that are none.
+
+use super::{Rule, Subject, found};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::pattern::Pattern;
+use crate::primitives;
+use crate::world::glob::Globs;
+
+const CODE: Code = Code("broken-pattern");
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    code: CODE,
+    summary: "A script gives a primitive a regular expression or a glob that cannot be read.",
+    why: "The call would fail when it runs.",
+    run,
+    fires: &[
+        (
+            "tools.d/a.toml",
+            r##"[[tool]]
+name = "brew"
+description = "Brews a pot of tea, and says how long it took."
+effect = "pure"
+"##,
+        ),
+        ("tools.d/a.rhai", r##"fn brew(args) { "three minutes".matches("(three") }"##),
+    ],
+    mended: &[("tools.d/a.rhai", "(three", "(three)")],
+};
+
+fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let mut faults = Vec::new();
+    for call in subject.program.surveys().iter().flat_map(|survey| &survey.calls) {
+        let Some(primitive) = primitives::find(&call.name) else { continue };
+        for (index, text) in &call.texts {
+            // What a parameter takes is told by its name alone; a test holds that no other name is used for these.
+            let read = match primitive.positional().nth(*index).map(|param| param.name) {
+                Some("regex") => Pattern::of(text).map(drop),
+                Some("globs") => Globs::new(&[text], ".").map(drop),
+                _ => continue,
+            };
+            faults.extend(read.err().map(|fault| found(CODE, &call.at, fault.message, fault.help.unwrap_or_default())));
+        }
+    }
+    faults
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::primitives::ALL;
+
+    #[test]
+    fn a_parameter_that_takes_a_pattern_is_named_so() {
+        for (primitive, param) in ALL.iter().flat_map(|one| one.positional().map(move |param| (one, param))) {
+            let told = param.doc.to_lowercase();
+            let is_regex = told.contains("regular expression") && param.name != "regex";
+            let is_glob = told.starts_with("globs") && param.name != "globs";
+            assert!(!is_regex && !is_glob, "`{}` of `{}`: {}", param.name, primitive.name, param.doc);
+        }
+        let takes = |name: &str| ALL.iter().filter(|one| one.positional().any(|param| param.name == name)).count();
+        assert!(takes("regex") >= 4 && takes("globs") >= 2, "{} {}", takes("regex"), takes("globs"));
+    }
+}

@@ -1,0 +1,56 @@
+//! Finds options that a primitive does not have.
+
+use super::{Rule, Subject, found};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::primitive::{Need, Primitive};
+use crate::primitives;
+use crate::script::survey::Call;
+use crate::value::Kind;
+
+const CODE: Code = Code("unknown-option");
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    code: CODE,
+    summary: "A script calls a primitive with an option that it does not have.",
+    why: "The call would fail when it runs.",
+    run,
+    fires: &[
+        (
+            "tools.d/a.toml",
+            r##"[pack]
+title = "Tea"
+grants = { run = ["date"] }
+
+[[tool]]
+name = "brew"
+description = "Brews a pot of tea, and says how long it took."
+effect = "runs"
+"##,
+        ),
+        ("tools.d/a.rhai", r##"fn brew(args) { run("date", "-u", #{ cwd: "." }).line }"##),
+    ],
+    mended: &[("tools.d/a.rhai", "#{ cwd:", "#{ folder:")],
+};
+
+fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let calls = subject.program.surveys().iter().flat_map(|survey| &survey.calls);
+    let told = calls.filter_map(|call| Some((call, primitives::find(&call.name)?))).flat_map(|(call, primitive)| {
+        let keys = call.keys.iter().filter(|(index, _)| are_options(primitive, call, *index));
+        let unknown = keys.filter(|(_, key)| !primitive.options().any(|option| option.name == key));
+        unknown.map(|(_, key)| {
+            let known = primitive.options().map(|option| option.name).collect::<Vec<_>>();
+            let help = did_you_mean(key, known).unwrap_or_else(|| format!("use it as `{}`", primitive.signature()));
+            found(CODE, &call.at, format!("`{}` has no option `{key}`", primitive.name), help)
+        })
+    });
+    told.collect()
+}
+
+/// Whether a literal map in this place can be nothing but the options: the last argument, where no parameter takes a map.
+fn are_options(primitive: &'static Primitive, call: &Call, index: usize) -> bool {
+    let needed = primitive.positional().filter(|param| param.need == Need::Required).count();
+    let takes_map = |kind: &Kind| matches!(kind, Kind::Map | Kind::Any);
+    let is_value = primitive.positional().nth(index).is_some_and(|param| param.kinds.iter().any(takes_map));
+    primitive.options().next().is_some() && index + 1 == call.arguments && index >= needed && !is_value
+}
