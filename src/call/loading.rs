@@ -302,6 +302,13 @@ fn judged(mut parts: PackParts, root: Arc<dyn World>, known: bool, grants_known:
 fn chosen(line: Choice, settings: &Settings, names: &[String], faults: &mut Vec<Diagnostic>) -> Choice {
     let told = settings.workspace.serve.iter().flatten().filter(|name| !names.contains(&name.value));
     faults.extend(told.map(|name| *no_pack(&name.value, names).at(name.at.clone())));
+    // A table of a pack that is not there sets nothing; it may be one of a pack that others here have.
+    let tables = settings.workspace.packs.iter().filter(|(name, _)| !names.contains(&name.value));
+    faults.extend(tables.map(|(name, _)| {
+        let mut fault = *no_pack(&name.value, names).warning().at(name.at.clone());
+        fault.message = format!("`[packs.{0}]` sets nothing: {1}", name.value, fault.message);
+        fault
+    }));
     match (line, &settings.workspace.serve) {
         (Choice::Named(wanted), _) => {
             faults.extend(wanted.iter().filter(|name| !names.contains(name)).map(|name| *no_pack(name, names)));

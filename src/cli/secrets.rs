@@ -100,18 +100,24 @@ impl Kind {
             ),
             _ => {}
         }
+        let whence = match (&named, file, descriptor) {
+            (Some(_), Some(file), _) => format!("in `{file}`"),
+            (Some(_), None, Some(number)) => format!("from the descriptor {number}"),
+            (Some(_), None, None) => format!("in the credential `{}`", self.credential),
+            (None, ..) => format!("in `{variable}`"),
+        };
         let found = named.or_else(|| Some(Found { secret: Secret::new(held?), file: None }));
-        found.map(|found| self.long_enough(found)).transpose()
+        found.map(|found| self.long_enough(found, &whence)).transpose()
     }
 
     //= docs/spec.md#secrets
     //# A secret that is so short that it can be guessed MUST be refused.
-    fn long_enough(&self, found: Found) -> Result<Found> {
-        let Self { what, variable, least, .. } = self;
+    fn long_enough(&self, found: Found, whence: &str) -> Result<Found> {
+        let Self { what, least, .. } = self;
         if found.secret.bytes().len() >= *least {
             return Ok(found);
         }
-        let message = format!("the {what} (`{variable}`) is shorter than {least} bytes: it can be guessed");
+        let message = format!("the {what} {whence} is shorter than {least} bytes: it can be guessed");
         Err(Diagnostic::new(Code("usage"), message).help("for example the output of `openssl rand -hex 32`"))
     }
 
@@ -141,8 +147,8 @@ impl Secrets {
     /// The same, read again if it lies in a file.
     pub fn token_again(&self) -> Result<Option<Secret>> {
         match self.token.as_ref().and_then(|found| found.file.clone()) {
-            Some((path, is_credential)) => match TOKEN.read(path, is_credential)? {
-                Some(found) => Ok(Some(TOKEN.long_enough(found)?.secret)),
+            Some((path, is_credential)) => match TOKEN.read(path.clone(), is_credential)? {
+                Some(found) => Ok(Some(TOKEN.long_enough(found, &format!("in `{path}`"))?.secret)),
                 None => Err(Diagnostic::new(Code("usage"), "the credential with the token is gone")),
             },
             None => Ok(self.token()),

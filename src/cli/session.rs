@@ -13,6 +13,7 @@ use crate::registry::{
 };
 use crate::world::disk::{self, Disk, config_folder, current_folder};
 use crate::world::memory::Memory;
+use crate::world::ownership::NOT_OWNED;
 use crate::world::{World, path};
 use serde_json::json;
 use std::sync::Arc;
@@ -219,7 +220,12 @@ impl Session {
         let message = format!("no pack serves `{}`", self.workspace.root());
         let dormant: Vec<String> =
             registry.dormant.iter().map(|(name, when)| format!("`{name}` looked for {}", looked_for(when))).collect();
+        let changeable = registry.withheld().find(|fault| fault.code == NOT_OWNED).and_then(|fault| fault.help.clone());
         let help = match dormant.is_empty() {
+            // Trust does not help there.
+            _ if let Some(mend) = changeable => {
+                format!("what others can change is not used, as told above: {mend}; then `toolsd trust`")
+            }
             _ if registry.withheld().next().is_some() => {
                 "its files are not trusted, as told above: read them, then run `toolsd trust`; `toolsd doctor` says more".to_owned()
             }

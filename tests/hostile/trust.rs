@@ -278,6 +278,9 @@ fn files_that_others_can_change_are_not_used() {
 fn refused(house: &House, name: &str, mend: &str) {
     let (_, out, told) = house.run(&["call", "say"]);
     assert!(!out.contains(GOOD) && told.contains(mend), "`{name}`: {out}{told}");
+    // Trust mends nothing here: the last word is not that alone.
+    let last = told.lines().last().unwrap_or_default();
+    assert!(!last.contains("toolsd trust") || last.contains(mend), "`{name}`: {told}");
     assert!(ended(house, &["doctor"], 1).contains(mend), "`{name}`");
     assert!(ended(house, &["trust", "--yes"], 1).contains(mend), "`{name}`");
 }
@@ -475,6 +478,35 @@ fn nothing_is_trusted_unasked() {
     house.write("workspace/.toolsd/tools.d/\u{1b}[2Jx\u{202e}.toml", head(""));
     let said = ended(&house, &["trust"], 1);
     assert!(!said.contains('\u{1b}') && !said.contains('\u{202e}') && said.contains("\\u{1b}"), "{said:?}");
+}
+
+//= docs/spec.md#trust
+//= type=test
+//# Nothing MUST be trusted before what each file asks for was shown and agreed to.
+#[test]
+fn settings_that_cannot_be_read_are_not_trusted() {
+    let house = trusted(false);
+    for (text, why) in [(&b"serve = [\n"[..], "it is no TOML"), (&b"serve = [\"notes\"] # \xff\n"[..], "utf-8")] {
+        house.write("workspace/toolsd.toml", text);
+        let said = ended(&house, &["trust", "--yes"], 1);
+        assert!(said.contains("`toolsd.toml` cannot be trusted") && said.contains(why), "{said}");
+        assert!(!ended(&house, &["trust", "--list"], 0).contains("toolsd.toml"));
+        assert!(ended(&house, &["trust", "--format", "json"], 1).contains("it is no TOML"));
+    }
+    house.write("workspace/toolsd.toml", "serve = [\"notes\"]\n");
+    ended(&house, &["trust", "--yes"], 0);
+    assert!(ended(&house, &["trust", "--list"], 0).contains("toolsd.toml"));
+}
+
+#[test]
+fn a_table_of_a_pack_that_is_not_there_is_told() {
+    let house = trusted(false);
+    house.write("workspace/toolsd.toml", "[packs.notess]\nstrength = 1\n");
+    for _ in 0..2 {
+        let said = ended(&house, &["check"], 0);
+        assert!(said.contains("`[packs.notess]` sets nothing") && said.contains("did you mean `notes`?"), "{said}");
+        ended(&house, &["trust", "--yes"], 0);
+    }
 }
 
 #[test]

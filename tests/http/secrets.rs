@@ -99,7 +99,8 @@ fn a_file_that_others_read_is_refused_with_the_mend() {
     }
     refused("--state-key-file", path, "shorter than 32 bytes");
     let short = secret(&home, "short", "short");
-    refused("--token-file", short.to_str().unwrap(), "shorter than 16 bytes: it can be guessed");
+    let short = short.to_str().unwrap();
+    refused("--token-file", short, &format!("the token in `{short}` is shorter than 16 bytes: it can be guessed"));
     for mode in [0o640, 0o604, 0o644, 0o660, 0o666] {
         set_permissions(&file, Permissions::from_mode(mode)).unwrap();
         refused("--token-file", path, &format!("chmod 600 {path}"));

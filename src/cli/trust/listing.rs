@@ -59,7 +59,7 @@ impl Listing {
         }
         let mut rows = Vec::new();
         for path in paths {
-            match workspace.read_owned(&path) {
+            match workspace.read_owned(&path).and_then(|bytes| readable(&path, bytes)) {
                 Ok(bytes) => rows.push(Row::of(path, bytes, trust)),
                 Err(fault) => refused.push(*fault),
             }
@@ -186,6 +186,23 @@ impl Listing {
         });
         let refused: Vec<String> = self.refused.iter().map(ToString::to_string).collect();
         json!({ "hash": self.hash(), "files": files.collect::<Vec<_>>(), "refused": refused })
+    }
+}
+
+//= docs/spec.md#trust
+//# Nothing MUST be trusted before what each file asks for was shown and agreed to.
+/// The bytes, unless they are settings that cannot be read: what those ask for nobody can show, and nobody can agree to.
+fn readable(path: &str, bytes: Vec<u8>) -> Result<Vec<u8>> {
+    if path != SETTINGS {
+        return Ok(bytes);
+    }
+    let text = std::str::from_utf8(&bytes).map_err(|fault| fault.to_string());
+    match text.and_then(|text| text.parse::<toml::Table>().map_err(|fault| fault.message().to_owned())) {
+        Ok(_) => Ok(bytes),
+        Err(why) => {
+            let message = format!("`{path}` cannot be trusted: it is no TOML, so what it asks for is not known: {why}");
+            Err(Diagnostic::new(Code("usage"), message).help("`toolsd check` says where; mend it, then trust it"))
+        }
     }
 }
 
