@@ -16,7 +16,7 @@ pub use work::{BYTE, Checked, ITEM, LOOK, Work, each, is_over, pieces, price, sp
 use crate::diagnostic::{Code, Diagnostic, Result};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// What a call, or a build of the graph, may use.
@@ -123,6 +123,28 @@ pub struct Guard {
     memory: AtomicI64,
     stopped: AtomicBool,
     stop: OnceLock<Box<Diagnostic>>,
+    /// What it waits for at the moment: told if its time is over meanwhile.
+    waiting: Mutex<Option<String>>,
+}
+
+/// What a call waits for: nothing any more, when this is dropped.
+pub struct Waiting(Option<Arc<Guard>>);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if let Some(guard) = &self.0 {
+            guard.waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
+        }
+    }
+}
+
+/// Notes what the running call waits for, such as a program, until the result is dropped.
+pub fn waiting_for(what: String) -> Waiting {
+    let guard = current();
+    if let Some(guard) = &guard {
+        *guard.waiting.lock().unwrap_or_else(PoisonError::into_inner) = Some(what);
+    }
+    Waiting(guard)
 }
 
 /// Time that does not count: it ends when this is dropped.
@@ -152,6 +174,7 @@ impl Guard {
             memory: AtomicI64::new(0),
             stopped: AtomicBool::new(false),
             stop: OnceLock::new(),
+            waiting: Mutex::new(None),
         })
     }
 
@@ -243,7 +266,10 @@ impl Guard {
     }
 
     /// Ends the call because a limit was passed. `key` is its name in `[pack.limits]`.
-    pub fn exceeded(&self, message: String, key: &str) -> Box<Diagnostic> {
+    pub fn exceeded(&self, mut message: String, key: &str) -> Box<Diagnostic> {
+        if let (Some(what), "time_ms") = (&*self.waiting.lock().unwrap_or_else(PoisonError::into_inner), key) {
+            message = format!("{message}: {what}");
+        }
         let help = format!("do less in one call, leave more to primitives, or raise `{key}` in `[pack.limits]`");
         self.stop(Diagnostic::new(Code::LIMIT, message).help(help))
     }

@@ -21,6 +21,7 @@ mod tests;
 mod turn;
 pub mod verb;
 
+pub use answer::{ANY_BYTES, let_through, no_text};
 pub use arguments::{COMMON, unknown};
 pub use ending::ended;
 

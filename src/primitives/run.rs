@@ -4,7 +4,7 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::primitive::git;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, optional, required};
-use crate::value::{Kind, Value};
+use crate::value::{Bytes, Kind, Value};
 use crate::world::run::{Command, Confinement, Needs};
 use std::time::Duration;
 
@@ -26,6 +26,7 @@ pub const PRIMITIVE: Primitive = Primitive {
         ),
         option("output_kb", &[Kind::Integer], "How much it may print; 4096 if it is left out, 65536 at most."),
         option("check", &[Kind::Bool], "Whether another exit code than 0 is a fault; `true` if it is left out."),
+        option("any_bytes", &[Kind::Bool], "Lets bytes through that are no UTF-8: `text` has `\u{fffd}` for them, and `bytes` is all that it printed."),
     ],
     returns: Kind::Map,
     effect: Effect::Runs,
@@ -69,9 +70,19 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
         stop: guard::check,
     };
     let mut ran = context.host.world().run(&command)?;
-    let notes = std::mem::take(&mut ran.notes);
+    let mut notes = std::mem::take(&mut ran.notes);
     let checks = args.value("check").is_null() || args.flag("check");
-    with_notes(git::ended(&command, ran, Code("run"), checks), notes)
+    let mut bytes = None;
+    if args.flag("any_bytes") {
+        notes.extend(git::let_through(&mut ran, &mut bytes));
+    } else if let Some(fault) = git::no_text(&command, &ran).filter(|_| ran.code == 0 || !checks) {
+        return with_notes(Err(fault.help(git::ANY_BYTES)), notes);
+    }
+    let mut ended = git::ended(&command, ran, Code("run"), checks);
+    if let (Ok(Value::Map(fields)), Some(bytes)) = (&mut ended, bytes) {
+        fields.insert("bytes".into(), Bytes::value(bytes));
+    }
+    with_notes(ended, notes)
 }
 
 /// What the host has to say of a program that ran, beside what that said itself.

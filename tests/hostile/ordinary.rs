@@ -123,7 +123,7 @@ const TOLD: &[(&str, &str, &[&str])] = &[
     ("sh", "echo x > elsewhere", &["`elsewhere` is granted to read, and not to write"]),
     ("sh", "cat /etc/shadow", &["nothing grants `/etc/shadow`"]),
     ("sh", "ls /root/../tmp", &["nothing grants `/tmp`"]),
-    ("make", "make -s -f rules.mk own", &["starts no program outside", "tool.sh` is granted to read"]),
+    ("make", "make -s -f rules.mk own", &["starts no program outside"]),
     ("node", "node_modules/.bin/tool", &["starts no program outside", "start its interpreter"]),
     ("npm", "HOME=$(mktemp -d) npm run -s tool", &["starts no program outside"]),
     // As npm ends where its folders are closed to it.
@@ -140,13 +140,25 @@ const TOLD: &[(&str, &str, &[&str])] = &[
     ("sqlite3", "sqlite3 d.db 'create table t (a)'", &["`d.db` is granted to read, and not to write"]),
     ("gpg", "HOME=/var gpg --list-keys", &["nothing grants `/var/.gnupg`"]),
     ("curl", "curl -sS http://127.0.0.1:9", &["has no network"]),
-    ("curl", "curl -sS https://example.org", &["has no network"]),
+    ("curl", "curl -sS https://example.org", &["has no network", "asked for a host, and found none"]),
     ("tar", "tar -cf t.tar tree", &["`t.tar` is granted to read, and not to write"]),
     (
         "node",
         "node -e 'require(\"fs\").writeFileSync(\"x.txt\", \"\")'",
         &["`x.txt` is granted to read, and not to write"],
     ),
+];
+
+/// Lines that fail where they are confined, and what the note must not name: words that are no file that was refused.
+const NOT_TOLD: &[(&str, &str, &[&str])] = &[
+    ("curl", "curl -sS https://example.org", &["`example.org`", "to write"]),
+    ("curl", "cd tree; curl -sS https://a.txt", &["`a.txt`", "to write"]),
+    ("sh", "./tool.sh", &["to write"]),
+    ("sh", "PATH=.:$PATH; tool.sh", &["to write"]),
+    ("sh", "PATH=node_modules/.bin:$PATH; tool", &["to write", "`tool`"]),
+    ("sh", "echo 'tree: a.txt of node.js: nobody knows' >&2; echo x > elsewhere", &["`a.txt`", "node.js", "`tree`"]),
+    // It makes the file below `tree`, which it does not say.
+    ("tar", "tar -cf out/z.tar tree/leaf && tar -xf out/z.tar --strip-components=1 -C tree/twig", &["`open`", "`tar`"]),
 ];
 
 fn fill(house: &House) {
@@ -312,6 +324,14 @@ fn a_refusal_is_told_once_with_what_is_granted() {
         }
     }
     assert!(missed.is_empty(), "{}", missed.join("\n"));
+    for (program, line, words) in NOT_TOLD.iter().filter(|(program, ..)| is_there(program)) {
+        fill(&house);
+        let ran = run(&house, "sh", line);
+        let note = ran.notes.iter().find(|note| note.contains("ran confined"));
+        let note = note.unwrap_or_else(|| panic!("{program}: {line} is not told: {ran:?}"));
+        let wrong: Vec<_> = words.iter().filter(|word| note.contains(**word)).collect();
+        assert!(wrong.is_empty(), "{line}: {wrong:?} in {note}");
+    }
     for line in ["exit 1", "cat no-such-file"] {
         assert!(!run(&house, "sh", line).notes.iter().any(|note| note.contains("ran confined")), "{line}");
     }
@@ -327,4 +347,65 @@ fn a_program_that_prints_without_end_is_ended_when_it_printed_too_much() {
         let fault = try_run(&house, "sh", line).unwrap_err();
         assert!(fault.message.contains("printed more than 1024 kB and was ended"), "{line}: {fault}");
     }
+}
+
+//= docs/spec.md#programs
+//= type=test
+//# A program that failed because it was confined MUST be told of with what it may touch, and the grant that says so.
+#[test]
+fn a_call_that_is_over_tells_what_it_waited_for() {
+    let house = House::new();
+    house.write(
+        "workspace/.toolsd/tools.d/slow.toml",
+        "[pack]\ntitle = \"Slow\"\ngrants = { read = [\".\"], run = [\"sleep\"] }\nlimits = { time_ms = 700 }\n\n[[tool]]\n\
+         name = \"wait\"\ndescription = \"Waits for a program for a while, and says nothing.\"\neffect = \"runs\"\n\n[[tool]]\n\
+         name = \"hurry\"\ndescription = \"Waits for a program for a moment, and says nothing.\"\neffect = \"runs\"\n",
+    );
+    house.write(
+        "workspace/.toolsd/tools.d/slow.rhai",
+        "fn wait(args) { run(\"sleep\", [\"9\"]) }\nfn hurry(args) { run(\"sleep\", [\"9\"], #{ timeout_s: 0.1 }) }\n",
+    );
+    let told = |tool| {
+        let (_, out, told) = house.run(&["call", tool, "--dir", ".toolsd"]);
+        out + told.as_str()
+    };
+    let waited = told("wait");
+    assert!(waited.contains("700 ms: `sleep` was still running, confined and without the network"), "{waited}");
+    let hurried = told("hurry");
+    assert!(
+        hurried.contains("ran for 0.1") && hurried.contains("it ran confined and without the network"),
+        "{hurried}"
+    );
+}
+
+#[test]
+fn bytes_that_are_no_text_are_given_where_they_are_asked_for() {
+    let house = House::new();
+    house.write(
+        "workspace/.toolsd/tools.d/say.toml",
+        "[pack]\ntitle = \"Say\"\ngrants = { run = [\"printf\"] }\n\n[[tool]]\nname = \"say\"\n\
+         description = \"Says what a program prints, and its bytes.\"\neffect = \"runs\"\n\
+         input_json = '{\"type\":\"object\",\"properties\":{\"o\":{\"type\":\"object\",\"description\":\"Options\"}}}'\n",
+    );
+    house.write(
+        "workspace/.toolsd/tools.d/say.rhai",
+        "fn say(args) { let ran = run(\"printf\", [\"ok\\\\nGr\\\\374n\\\\n\"], args.o); \
+         #{ text: ran.text, notes: ran.notes, same: ran.bytes == () || to_base64(ran.bytes) == \"b2sKR3L8bgo=\" } }",
+    );
+    let said = |options: &str| {
+        let (_, out, told) = house.run(&["call", "say", "--dir", ".toolsd", "--format", "json", options]);
+        out + told.as_str()
+    };
+    for options in ["{\"o\":{}}", "{\"o\":{\"check\":false}}"] {
+        let told = said(options);
+        assert!(
+            told.contains("no UTF-8, first in line 2: `Gr\u{fffd}n`") && told.contains("`any_bytes: true`"),
+            "{told}"
+        );
+    }
+    let told = said("{\"o\":{\"any_bytes\":true}}");
+    assert!(
+        told.contains("Gr\u{fffd}n") && told.contains("\"same\":true") && told.contains("`bytes` has it as it is"),
+        "{told}"
+    );
 }

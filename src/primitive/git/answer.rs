@@ -26,11 +26,9 @@ pub(super) fn answer(asked: &Command, mut ran: Ran, options: &Map, mut notices: 
     notices.append(&mut ran.notes);
     let mut bytes = None;
     if is_on(options, "any_bytes") {
-        let text = String::from_utf8_lossy(&ran.output).into_owned().into_bytes();
-        notices.extend((text != ran.output).then(|| NO_TEXT.to_owned()));
-        bytes = Some(std::mem::replace(&mut ran.output, text));
+        notices.extend(let_through(&mut ran, &mut bytes));
     } else if let Some(fault) = no_text(&shown, &ran).filter(|_| ran.code == 0 || !checks(options)) {
-        return Err(fault);
+        return Err(fault.help(format!("{ANY_BYTES}; or name `paths` without that file")));
     }
     let mut answer = ended(&shown, ran, Code("git"), checks(options))?;
     if let Value::Map(fields) = &mut answer {
@@ -42,14 +40,25 @@ pub(super) fn answer(asked: &Command, mut ran: Ran, options: &Map, mut notices: 
     Ok(answer)
 }
 
-fn no_text(shown: &Command, ran: &Ran) -> Option<Box<Diagnostic>> {
+/// Puts a text in the place of what was printed, which is kept beside; says so, if that was no text.
+pub fn let_through(ran: &mut Ran, bytes: &mut Option<Vec<u8>>) -> Option<String> {
+    let text = String::from_utf8_lossy(&ran.output).into_owned().into_bytes();
+    let is_lossy = text != ran.output;
+    *bytes = Some(std::mem::replace(&mut ran.output, text));
+    is_lossy.then(|| NO_TEXT.to_owned())
+}
+
+/// The next step where a program prints what is no text.
+pub const ANY_BYTES: &str =
+    "`any_bytes: true` gives it all the same: `text` with `\u{fffd}` in its place, and `bytes` as it is";
+
+/// The fault of a program that printed what is no text, with the first line of that.
+pub fn no_text(shown: &Command, ran: &Ran) -> Option<Box<Diagnostic>> {
     let at = std::str::from_utf8(&ran.output).err()?.valid_up_to();
     let begin = ran.output[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     let line = ran.output[begin..].split(|byte| *byte == b'\n').next().unwrap_or_default();
     let line = String::from_utf8_lossy(&line[..line.len().min(MOST_LINE)]).into_owned();
     let number = ran.output[..begin].iter().filter(|byte| **byte == b'\n').count() + 1;
     let message = format!("`{}` prints what is no UTF-8, first in line {number}: `{line}`", shown.line());
-    Some(Diagnostic::new(Code::UTF8, message).help(
-        "`any_bytes: true` gives it all the same: `text` with `\u{fffd}` in its place, and `bytes` as it is; or name `paths` without that file",
-    ))
+    Some(Diagnostic::new(Code::UTF8, message))
 }

@@ -10,8 +10,9 @@ use super::refusal;
 use super::roots::{Roots, reason};
 use super::temporary::{self, Temporary};
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard;
 use crate::world::path;
-use crate::world::run::{Command, Needs, Ran};
+use crate::world::run::{Command, Needs, ProgramFile, Ran};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process_group, test_kill_process, test_kill_process_group,
@@ -24,6 +25,9 @@ use std::time::{Duration, Instant};
 
 /// The variables of this process that a program gets: where programs are, who asks, in which language.
 const PASSED: [&str; 7] = ["PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "XDG_CONFIG_HOME"];
+
+/// What is told of a program that ran for too long.
+const MORE_TIME: &str = "give it more time by `timeout_s`";
 
 /// The longest pause between two looks at a program.
 const LOOK: Duration = Duration::from_millis(8);
@@ -80,6 +84,8 @@ pub(super) fn run_beside(disk: &Disk, command: &Command, beside: Option<&Tempora
         roots: &disk.roots,
     };
     let mut notes = Vec::new();
+    let is_confined = command.needs == Needs::Program && disk.sandbox().is_confining();
+    let _waiting = is_confined.then(|| guard::waiting_for(still_running(command)));
     let ended = disk.sandbox().start(&start, command).and_then(|mut started| {
         if let Some((_, under_way)) = &mut watched {
             under_way.started(started.pid);
@@ -97,13 +103,25 @@ pub(super) fn run_beside(disk: &Disk, command: &Command, beside: Option<&Tempora
         notes.extend(told(survey, under_way)?);
     }
     drop(temporary);
-    if let Ok(ran) = &ended
-        && command.needs == Needs::Program
-        && disk.sandbox().is_confining()
-    {
-        notes.extend(refusal::told(&disk.roots, command, &command.confinement, &program, ran));
-    }
+    notes.extend(is_confined.then(|| held_by(disk, command, &program, &ended)).flatten());
     with_notes(ended, notes)
+}
+
+/// What a call is told that is over while a program runs. One that waits for a network that it has not seems to do nothing.
+fn still_running(command: &Command) -> String {
+    let network = if command.confinement.network { "" } else { " and without the network" };
+    format!("`{}` was still running, confined{network}", command.program)
+}
+
+/// What held a program, as far as it is known.
+fn held_by(disk: &Disk, command: &Command, program: &ProgramFile, ended: &Result<Ran>) -> Option<String> {
+    match ended {
+        Ok(ran) => refusal::told(&disk.roots, command, &command.confinement, program, ran),
+        Err(fault) if fault.help.as_deref() == Some(MORE_TIME) && !command.confinement.network => {
+            Some("it ran confined and without the network".to_owned())
+        }
+        Err(_) => None,
+    }
 }
 
 /// How it ended, and what the host has to say of it.
@@ -247,7 +265,7 @@ impl<'a> Running<'a> {
             }
             if began.elapsed() > self.command.time {
                 let message = format!("`{}` ran for {} and was ended", self.command.line(), seconds(began.elapsed()));
-                return Err(Diagnostic::new(Code::LIMIT, message).help("give it more time by `timeout_s`"));
+                return Err(Diagnostic::new(Code::LIMIT, message).help(MORE_TIME));
             }
             pause = self.listen(pause);
         };

@@ -8,20 +8,30 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 
 /// What programs say when the system refuses them something.
-const REFUSED: [&str; 13] = [
+const REFUSED: [&str; 7] = [
     "permission denied",
     "operation not permitted",
     "permissionerror",
     "accessdenied",
     "eacces",
     "eperm",
+    "unable to open database",
+];
+
+/// What they say when they have no network: such a line names hosts, and no files.
+const UNRESOLVED: [&str; 12] = [
     "could not resolve",
+    "couldn't resolve",
     "unable to resolve",
     "name resolution",
+    "name or service not known",
+    "no address associated",
+    "nodename nor servname",
     "eai_again",
+    "eai_fail",
+    "enotfound",
     "unknownhost",
     "lookup address",
-    "unable to open database",
 ];
 
 /// What they say when they do not find a part of their own.
@@ -29,7 +39,8 @@ const LOST: [&str; 4] =
     ["no module named", "cannot find module", "error while loading shared libraries", "could not find platform"];
 
 /// What is said where a program has no network, and its kind of complaint names none.
-const UNCONNECTED: [&str; 3] = ["connect to server", "failed to connect", "network is unreachable"];
+const UNCONNECTED: [&str; 6] =
+    ["connect to server", "failed to connect", "network is unreachable", "enetunreach", "socket", "getaddrinfo"];
 
 /// What is said of memory that processes share by name.
 const SHARED: [&str; 4] = ["semlock", "sem_open", "shm_open", "/dev/shm"];
@@ -42,6 +53,7 @@ const SILENT: i64 = 243;
 
 const OF_NODE: &str =
     "it was refused a file and does not say which: programs of Node write below `HOME`, which may be their `TMPDIR`";
+const NO_NETWORK: &str = "it asked for a host, and found none";
 const NO_SHARED: &str = "programs have no memory that processes share by name (`/dev/shm`)";
 const NOT_STARTED: &str = "it starts no program outside of the system's folders: grant that one by its absolute path, \
                            or start its interpreter (`node`, `python3`, `sh`) with the file as an argument";
@@ -63,12 +75,13 @@ pub(super) fn told(
     ran: &Ran,
 ) -> Option<String> {
     let said = said(ran);
-    let is_refusal = |line: &str| says(&REFUSED, line) || !confinement.network && says(&UNCONNECTED, line);
-    let lines: Vec<&str> = said.lines().filter(|line| is_refusal(line)).collect();
+    let is_cut_off = |line: &str| !confinement.network && (says(&UNRESOLVED, line) || says(&UNCONNECTED, line));
+    let (cut_off, lines): (Vec<&str>, Vec<&str>) =
+        said.lines().filter(|line| says(&REFUSED, line) || is_cut_off(line)).partition(|line| is_cut_off(line));
     let home = own_folder(file).filter(|home| ran.code != 0 && says(&LOST, &said) && !covers(&confinement.read, home));
     let is_silent = ran.code == SILENT && lines.is_empty();
     let not_executed = NOT_EXECUTED.contains(&ran.code);
-    if lines.is_empty() && !not_executed && home.is_none() && !is_silent {
+    if lines.is_empty() && cut_off.is_empty() && !not_executed && home.is_none() && !is_silent {
         return None;
     }
     let name = &command.program;
@@ -76,12 +89,18 @@ pub(super) fn told(
     let write = named(roots, &confinement.write).unwrap_or_else(|| "nothing".to_owned());
     let network = if confinement.network { "has the network" } else { "has no network" };
     let folder = path::join(roots.main(), &roots.spelled(&command.folder));
-    let paths: BTreeSet<String> = lines.iter().flat_map(|line| paths_of(line, &folder)).collect();
+    // A shell that cannot start what it names speaks of programs: one that may be read was not to be written.
+    let is_meant = |named: &Named| !(not_executed && (named.is_bare || is_program(confinement, &named.at)));
+    let paths: BTreeSet<Named> = lines.iter().flat_map(|line| paths_of(line, &folder)).collect();
+    let refused = paths.iter().filter(|named| is_meant(named));
     let mut parts: Vec<String> =
-        paths.iter().filter_map(|at| refusal(roots, confinement, at)).take(MOST_NAMED).collect();
+        refused.filter_map(|named| refusal(roots, confinement, named)).take(MOST_NAMED).collect();
+    parts.extend((!cut_off.is_empty()).then(|| NO_NETWORK.to_owned()));
     parts.extend(is_silent.then(|| OF_NODE.to_owned()));
     parts.extend((!lines.is_empty() && says(&SHARED, &said)).then(|| NO_SHARED.to_owned()));
-    parts.extend((not_executed || paths.iter().any(|at| is_program(confinement, at))).then(|| NOT_STARTED.to_owned()));
+    parts.extend(
+        (not_executed || paths.iter().any(|named| is_program(confinement, &named.at))).then(|| NOT_STARTED.to_owned()),
+    );
     parts.extend(
         home.map(|home| {
             format!("what belongs to it lies in `{home}`, which it may not read: grant that folder to read")
@@ -129,24 +148,68 @@ fn own_folder(file: &ProgramFile) -> Option<String> {
     (!is_systems).then(|| above.to_owned())
 }
 
-/// The paths that a line of a complaint names, absolute.
-fn paths_of(line: &str, folder: &str) -> Vec<String> {
+/// A path that a complaint names.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Named {
+    /// Absolute.
+    at: String,
+    /// Whether it is written so: else it is one of another folder, if the program changed to that.
+    is_absolute: bool,
+    /// Whether it is a name alone, without quotes or a folder: it may be the name of something else.
+    is_bare: bool,
+}
+
+/// What stands where a complaint may name a file, and is none: what was not done.
+const DEEDS: [&str; 16] = [
+    "access",
+    "chmod",
+    "create",
+    "directory",
+    "exec",
+    "execute",
+    "file",
+    "link",
+    "mkdir",
+    "open",
+    "read",
+    "remove",
+    "stat",
+    "symlink",
+    "utime",
+    "write",
+];
+
+/// The paths that a line of a complaint names. A name without quotes or a folder counts where complaints name what they are
+/// about: before a colon, and not as the first word, which is the program's own.
+fn paths_of(line: &str, folder: &str) -> Vec<Named> {
     let is_quote = |letter: char| "'\"`‘’“”".contains(letter);
     let is_there = |word: &str| std::fs::symlink_metadata(path::join(folder, word)).is_ok();
     let quoted = line.split(is_quote).skip(1).step_by(2);
-    let quoted = quoted.filter(|text| is_there(text) || !text.contains(char::is_whitespace));
-    let words = line.split(|letter: char| letter.is_whitespace() || is_quote(letter));
-    let words = words.map(|word| word.trim_matches(|letter| ":,;()[]<>".contains(letter)));
-    let words = words.filter(|word| word.contains('/') || is_file_name(word) || is_there(word));
-    let mut found: Vec<&str> = quoted.chain(words).collect();
+    let quoted = quoted.filter(|text| is_there(text) || !text.contains(char::is_whitespace) && !says(&REFUSED, text));
+    let words = line.split(|letter: char| letter.is_whitespace() || is_quote(letter)).enumerate();
+    let words = words.map(|(at, word)| (at, word, word.trim_matches(|letter| ":,;()[]<>".contains(letter))));
+    let is_about = |(at, whole, word): &(usize, &str, &str)| {
+        let is_before = *at > 0 && whole.ends_with(':') && !word.bytes().all(|byte| byte.is_ascii_digit());
+        word.contains('/') || is_before && (is_file_name(word) || is_there(word))
+    };
+    let words = words.filter(is_about).map(|(_, _, word)| (word, !word.contains('/')));
+    let mut found: Vec<(&str, bool)> = quoted.map(|text| (text, false)).chain(words).collect();
     if found.is_empty() {
-        // `sh: 1: cannot create NAME: Permission denied`
-        let before = line.to_lowercase().find(": permission denied").and_then(|end| line.get(..end));
-        found.extend(before.and_then(|before| before.split(' ').next_back()));
+        // `sh: 1: cannot create NAME: Permission denied`, `NAME (Permission denied)`
+        let lower = line.to_lowercase();
+        let end = [": permission denied", " (permission denied"].iter().find_map(|said| lower.find(said));
+        let last = end.and_then(|end| line.get(..end)).and_then(|before| before.split(' ').next_back());
+        found.extend(last.filter(|word| !DEEDS.contains(&&*word.to_lowercase())).map(|word| (word, true)));
     }
-    let all = found.into_iter().filter(|word| !word.is_empty() && word.len() < 1024 && !word.contains("://"));
-    let all = all.map(|word| path::clean(&path::join(folder, word)));
-    let could_be = |at: &String| [at, path::folder(at)].iter().any(|at| std::fs::symlink_metadata(at).is_ok());
+    let all = found.into_iter().filter(|(word, _)| !word.is_empty() && word.len() < 1024 && !word.contains("://"));
+    let all = all.map(|(word, is_bare)| Named {
+        at: path::clean(&path::join(folder, word)),
+        is_absolute: path::is_absolute(word),
+        is_bare,
+    });
+    let could_be = |named: &Named| {
+        [named.at.as_str(), path::folder(&named.at)].iter().any(|at| std::fs::symlink_metadata(at).is_ok())
+    };
     all.filter(could_be).collect()
 }
 
@@ -159,19 +222,21 @@ fn is_file_name(word: &str) -> bool {
 }
 
 /// What is said of a path that a program complains of, if no grant of it is wide enough.
-fn refusal(roots: &Roots, confinement: &Confinement, at: &str) -> Option<String> {
+fn refusal(roots: &Roots, confinement: &Confinement, Named { at, is_absolute, .. }: &Named) -> Option<String> {
+    // What a program says of its own folder is not known to be of the one that it began in.
+    let perhaps = if *is_absolute { "" } else { ", if that is the one it means" };
     if covers(&confinement.write, at) {
         return None;
     }
-    let shown = named(roots, &[at.to_owned()])?;
+    let shown = named(roots, std::slice::from_ref(at))?;
     if path::is_below(at, "/dev/shm") {
         return None;
     }
     match covers(&confinement.read, at) {
-        true => Some(format!("{shown} is granted to read, and not to write")),
+        true => Some(format!("{shown} is granted to read, and not to write{perhaps}")),
         false if at == "/" => None,
         false if ["/usr", "/bin", "/sbin", "/lib"].iter().any(|own| path::is_below(at, own)) => None,
-        false => Some(format!("nothing grants {shown}")),
+        false => Some(format!("nothing grants {shown}{perhaps}")),
     }
 }
 
