@@ -8,6 +8,7 @@
 use super::arguments::{Said, is_on};
 use super::entries::{Entry, may_write, may_write_found, stands_alone};
 use super::session::{Session, command};
+use super::steps::may_fill;
 use super::verb::{Changes, Verb};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::{Map, Value};
@@ -69,7 +70,10 @@ pub(super) fn check(session: &mut Session<'_>, verb: &Verb, said: &Said, options
     }
     // Folders go that no name says.
     let has_folders = is_on("untracked") || is_on("folders");
-    session.changed = if has_folders { Changed::Any } else { changed(session, &names) };
+    session.changed = match changed(session, &names) {
+        Changed::Files(files) if has_folders => Changed::Around(files),
+        changed => changed,
+    };
     Ok(())
 }
 
@@ -91,11 +95,14 @@ fn none(session: &mut Session<'_>) -> Result<()> {
 
 /// What git gets to write. Where submodules are, it makes folders for them that no list of files has; where a folder or a
 /// link gives way, it changes more than the entry.
-fn changed(session: &Session<'_>, entries: &[Entry]) -> Changed {
+pub(super) fn changed(session: &Session<'_>, entries: &[Entry]) -> Changed {
     let has_submodules = !matches!(session.world.stat(&session.below_top(".gitmodules")), Ok(None));
+    // The folder of a submodule that only moves stays as it is.
+    let comes_or_goes = |entry: &&Entry| !entry.is_submodule || entry.is_gone || entry.is_new;
+    let files = entries.iter().filter(comes_or_goes).map(|entry| session.below_top(&entry.name)).collect();
     match has_submodules || !entries.iter().all(|entry| stands_alone(session, entry)) {
-        true => Changed::Any,
-        false => Changed::Files(entries.iter().map(|entry| session.below_top(&entry.name)).collect()),
+        true => Changed::Around(files),
+        false => Changed::Files(files),
     }
 }
 
@@ -122,9 +129,10 @@ fn joined(session: &mut Session<'_>, verb: &Verb, wide: &[Entry], exact: &[Entry
 }
 
 /// All that lies in a working tree which goes.
-fn worktree(session: &Session<'_>, verb: &Verb, given: &str) -> Result<()> {
+fn worktree(session: &mut Session<'_>, verb: &Verb, given: &str) -> Result<()> {
     let folder = path::join(&session.repository.folder, given);
-    session.world.may_write(&path::join(&folder, "file"))?;
+    may_fill(session.world, verb, &folder)?;
+    session.changed = Changed::Around(vec![folder.clone()]);
     // Git itself refuses what is no working tree.
     let Ok(repository) = session.world.repository(&folder, Needs::ReadGit) else { return Ok(()) };
     if repository.top != folder {
@@ -230,9 +238,12 @@ impl Look<'_, '_> {
     fn known(&self, which: &[&str], paths: &[String]) -> Result<Vec<String>> {
         let start = [&["ls-files", "-z", "--full-name"], which, &["--"]].concat();
         let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
-        let start: Vec<&str> = start.into_iter().collect();
         // A repository in a folder is shown as that folder, with a `/` at its end.
-        self.session.names(&[&start[..], &paths[..]].concat())
+        match paths.is_empty() {
+            // All of the working tree, wherever the call is.
+            true => self.session.names_by_patterns(&[&start[..], &[":(top)"]].concat()),
+            false => self.session.names(&[&start[..], &paths[..]].concat()),
+        }
     }
 
     /// What `rm` takes away: of a submodule the folder, too, and what `.gitmodules` says of it.

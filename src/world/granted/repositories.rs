@@ -1,7 +1,7 @@
 //! Which repositories a pack may use, and what git may touch while it runs for it.
 
 use super::Granted;
-use super::grants::enclosing_folders;
+use super::grants::{ALL_BELOW, enclosing_folders};
 use super::judging::widened;
 use super::protected::protected_part;
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -11,9 +11,6 @@ use crate::world::{EntryKind, path};
 
 /// Files that decide what git says of others. What they hold it does not show.
 const DECIDING: [&str; 2] = [".gitattributes", ".gitignore"];
-
-/// A name that nobody has thought of: what covers it covers all of a folder.
-const ALL_BELOW: &str = "\u{1}/\u{1}";
 
 /// The files above a place that decide what git says of it.
 fn deciding(place: &str, top: &str) -> Vec<String> {
@@ -57,7 +54,7 @@ impl Granted {
         self.give_contents(&mut command.confinement, &repository.top)?;
         if command.needs != Needs::ReadGit && command.confinement.changed != Changed::None {
             let granted = self.parts(&self.rules.allowed.write, &repository.top);
-            if let Changed::Files(changed) = &command.confinement.changed {
+            if let Changed::Files(changed) | Changed::Around(changed) = &command.confinement.changed {
                 changed.iter().try_for_each(|file| self.check_replaced(file, &granted))?;
             }
             command.confinement.write.extend(granted);
