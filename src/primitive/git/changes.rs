@@ -314,6 +314,11 @@ impl Look<'_, '_> {
         let mut names = Vec::new();
         for file in from {
             if is_folder(&place(file))? {
+                if session.world.stat(&path::join(&place(file), ".git")).is_ok_and(|there| there.is_some()) {
+                    let message = format!("git \"mv\" moves files, and `{file}` is a repository of its own");
+                    return Err(Diagnostic::new(Code::ARGUMENTS, message)
+                        .help("a person moves a submodule with git itself: its configuration changes, too"));
+                }
                 return Err(Diagnostic::new(
                     Code::ARGUMENTS,
                     format!("git \"mv\" moves files, and `{file}` is a folder"),

@@ -193,7 +193,7 @@ pub const VERBS: &[Verb] = &[
             option(
                 "show_scope",
                 Host(Shape::Flag),
-                "`local`, `worktree`, `global` or `system` and a tab before each line.",
+                "`local`, `worktree`, `global`, `system` or `command` (the host's environment) and a tab before each line.",
             ),
         ],
         "What the repository's configuration says, and of the user's `user.*`, `init.defaultBranch` and the like. Ends with 1 if there is no such key. No git is started, and what the repository includes is not read.",

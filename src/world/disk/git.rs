@@ -81,8 +81,8 @@ pub(super) fn run(
     let _until_it_is_cleared_up = AtWork::begin()?;
     let Some(repository) = repository else {
         command.env.push(("GIT_CEILING_DIRECTORIES".to_owned(), "/".to_owned()));
-        let settings = if writes { settings::of_user("") } else { Vec::new() };
-        command.env.extend(given(&settings));
+        let settings = if writes { [settings::of_user(""), settings::of_environment()].concat() } else { Vec::new() };
+        command.env.extend(given(&settings, Setting::is_told));
         return Ok(Done { ran: process::run(disk, &command)?, settings, ..Done::default() });
     };
     let stand_in = StandIn::new(repository, writes, fetches, settings)?;
@@ -133,9 +133,14 @@ fn guarded_run(
     })
 }
 
-/// What of the user's settings git is told of where there is no repository, by its environment.
-fn given(settings: &[Setting]) -> Vec<(String, String)> {
-    let told: Vec<&Setting> = settings.iter().filter(|setting| setting.is_told()).collect();
+/// Whether a setting says how a remote is reached: others would count more than ours.
+fn is_way(setting: &Setting) -> bool {
+    ["credential", "http", "ssh", "url"].contains(&setting.parts().0)
+}
+
+/// Of the user's settings those that count, for git's environment.
+fn given(settings: &[Setting], counts: fn(&Setting) -> bool) -> Vec<(String, String)> {
+    let told: Vec<&Setting> = settings.iter().filter(|setting| counts(setting)).collect();
     let pairs = told.iter().enumerate().flat_map(|(at, setting)| {
         [
             (format!("GIT_CONFIG_KEY_{at}"), setting.key.clone()),
@@ -170,6 +175,12 @@ fn surrounded(disk: &Disk, command: &Command, fetches: bool) -> Result<Command> 
     if fetches {
         // Each distribution has it elsewhere: what lies below `/usr` is read in any case.
         command.confinement.read.push(OF_MACHINE.to_owned());
+        let of_environment = settings::FILES.into_iter().filter_map(|name| Some((name.to_owned(), place::env(name)?)));
+        let of_environment: Vec<(String, String)> = of_environment.collect();
+        let files = of_environment.iter().map(|(_, file)| file).filter(|file| path::is_absolute(file));
+        command.confinement.read.extend(files.cloned());
+        command.env.extend(of_environment);
+        command.env.extend(given(&settings::of_environment(), is_way));
         let of_user = place::env("XDG_CONFIG_HOME").filter(|folder| path::is_absolute(folder));
         command.confinement.read.extend(of_user.map(|folder| path::join(&folder, "git")));
         let home = place::home_folder();

@@ -31,7 +31,7 @@ impl Granted {
 
     /// The repository of a folder that the pack may look at.
     pub(super) fn chosen_repository(&self, folder: &str, needs: Needs) -> Result<Repository> {
-        self.check_look(folder)?;
+        self.check_folder(folder)?;
         if self.rules.allowed.git == Git::None {
             return Err(Diagnostic::new(Code::WORLD, "the pack may not use git")
                 .help("allow it in `[pack]` by `grants = { git = \"read\" }`"));
