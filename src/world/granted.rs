@@ -174,6 +174,13 @@ impl Granted {
             let message = format!("`{path}` may not be written: no grant covers `{part}`");
             return Err(Diagnostic::new(Code::WORLD, message).help("it is for people and for the host to change"));
         }
+        //= docs/spec.md#writes
+        //# A grant to write MUST NOT cover what git takes for a repository, whatever its name is.
+        if let Some(part) = self.repository_around(&normal) {
+            let message =
+                format!("`{path}` may not be written: `{part}` is a repository of git, which no grant covers");
+            return Err(Diagnostic::new(Code::WORLD, message).help("a file `.git` may name it; git itself changes it"));
+        }
         //= docs/spec.md#trust
         //# A grant to write MUST NOT cover the host's own folders: those of the user's packs, of trust and of its state.
         if super::disk::is_hosts_own(&path::join(self.root(), &normal)) {

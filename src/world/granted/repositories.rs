@@ -29,6 +29,14 @@ impl Granted {
         !path::is_below(normal, ".") && !self.rules.roots.iter().any(|root| path::is_below(normal, root))
     }
 
+    /// The folder on the way to a path that git takes for a repository: what it looks for is there. The root itself is none:
+    /// whoever starts the host there wants to work in it.
+    pub(super) fn repository_around<'a>(&self, normal: &'a str) -> Option<&'a str> {
+        let has = |folder: &str, name: &str| matches!(self.world.stat(&path::join(folder, name)), Ok(Some(_)));
+        let above = normal.match_indices('/').map(|(at, _)| &normal[..at]).filter(|folder| !folder.is_empty());
+        above.into_iter().find(|folder| ["HEAD", "objects", "refs"].iter().all(|name| has(folder, name)))
+    }
+
     /// The repository of a folder that the pack may look at.
     pub(super) fn chosen_repository(&self, folder: &str, needs: Needs) -> Result<Repository> {
         self.check_folder(folder)?;
