@@ -238,3 +238,52 @@ fn put(
     let answers = yard.call_with(&grants, &json!({ "questions": asked }));
     answers.as_array().unwrap_or_else(|| panic!("{answers}")).clone()
 }
+
+//= docs/spec.md#git
+//= type=test
+//# A repository and a working tree MUST be made only where the pack may write all of the folder.
+#[test]
+fn what_is_made_is_checked_and_not_a_name_in_it() {
+    let yard = Yard::with_repository();
+    yard.put("src/a.txt", "a\n");
+    yard.commit("src");
+    let asked = [
+        ("init", json!({ "path": "src" }), false),
+        ("init", json!({ "path": "src/f1" }), false),
+        ("init", json!({ "path": "wt/r" }), true),
+        ("worktree_add", json!({ "path": "few", "ref": "main", "create": "one" }), false),
+        ("worktree_add", json!({ "path": "wt/w", "ref": "main", "create": "two" }), true),
+    ];
+    let questions: Vec<Value> =
+        asked.iter().map(|(verb, options, _)| json!({ "verb": verb, "options": options, "reads": false })).collect();
+    // The grants cover a name that somebody thought of, or every file that there is.
+    let grants = r#"read = ["."], write = ["src/f*", "few/file", "few/a.txt", "few/src/*", "wt"], git = "write""#;
+    let answers = yard.call_with(grants, &json!({ "questions": questions }));
+    for ((verb, options, may), told) in asked.iter().zip(answers.as_array().unwrap()) {
+        let is_refused = told["error"].to_string().contains("the pack may not write all of");
+        assert_eq!(is_refused, !may, "{verb} {options}: {told}");
+        assert!(!told["help"].to_string().contains("src/file"), "{told}");
+    }
+    assert!(!yard.workspace().join("src/.git").exists() && !yard.workspace().join("few").exists());
+}
+
+//= docs/spec.md#git
+//= type=test
+//# A verb MUST do what git does, or be refused before anything changed, whatever part of a repository the grants cover.
+#[test]
+fn a_verb_is_checked_by_all_of_the_working_tree_wherever_it_is_called() {
+    for (verb, options) in [
+        ("sparse_checkout", json!({ "patterns": ["/deep/"], "folder": "deep" })),
+        ("stash_push", json!({ "untracked": true, "folder": "deep" })),
+    ] {
+        let yard = template();
+        yard.put("deep/b.txt", "changed\n");
+        yard.put("new.txt", "new\n");
+        let before = all(&yard, &yard.workspace());
+        let question = json!({ "verb": verb, "options": options, "reads": false });
+        let grants = r#"read = ["."], write = ["deep"], git = "write""#;
+        let told = yard.call_with(grants, &json!({ "questions": [question] }));
+        assert!(told[0]["error"].is_string(), "{verb}: {told}");
+        assert_eq!(all(&yard, &yard.workspace()), before, "{verb}: {told}");
+    }
+}

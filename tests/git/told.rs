@@ -69,6 +69,35 @@ fn a_fault_names_what_did_not_count() {
 
 //= docs/spec.md#git
 //= type=test
+//# A merge that leaves new files in a folder which the other side moved MUST tell so.
+#[test]
+fn a_folder_that_moved_on_one_side_is_told() {
+    let yard = Yard::with_repository();
+    for name in ["old/1.txt", "old/2.txt", "stays/1.txt", "stays/2.txt"] {
+        yard.put(name, &format!("a long enough text of {name}\n"));
+    }
+    yard.commit("folders");
+    yard.git(&["checkout", "-q", "-b", "moved"]);
+    yard.git(&["mv", "old", "new"]);
+    yard.git(&["rm", "-q", "stays/2.txt"]);
+    yard.commit("moved");
+    for (branch, name, is_told) in [("adds", "old/3.txt", true), ("beside", "stays/3.txt", false)] {
+        for (from, other) in [("moved", branch), (branch, "moved")] {
+            yard.git(&["checkout", "-q", "-B", branch, "main"]);
+            yard.put(name, "added\n");
+            yard.git(&["add", name]);
+            yard.git(&["commit", "-q", "-m", branch]);
+            yard.git(&["checkout", "-q", "-B", "here", from]);
+            let told = yard.act("merge", &json!({ "ref": other }));
+            assert_eq!(told["code"], 0, "{from} {other}: {told}");
+            let notices = told["notices"].to_string();
+            assert_eq!(notices.contains("merge.directoryRenames is off"), is_told, "{from} {other}: {told}");
+        }
+    }
+}
+
+//= docs/spec.md#git
+//= type=test
 //# What git passed over though it ended well MUST be told.
 #[test]
 fn what_git_passed_over_is_told() {

@@ -21,6 +21,9 @@ const INDEX: [&str; 6] = ["diff-index", "--cached", "--raw", "--no-renames", "--
 const TREES: [&str; 8] =
     ["diff-tree", "-r", "-m", "--root", "--raw", "--no-renames", "--no-commit-id", "--ignore-submodules=none"];
 
+/// What is told where git would ask, or decide, where new files belong.
+const FOLDER_MOVED: &str = "a folder is gone on one side, and the other has new files in it: they stay in that folder (merge.directoryRenames is off here); git itself would look for where the folder moved";
+
 /// Refuses what the pack may not write.
 pub(super) fn check(session: &mut Session<'_>, verb: &Verb, said: &Said, options: &Map) -> Result<()> {
     let is_on = |name: &str| is_on(options, name);
@@ -57,6 +60,10 @@ pub(super) fn check(session: &mut Session<'_>, verb: &Verb, said: &Said, options
         Changes::Aborted => look.aborted()?,
         Changes::Merged | Changes::Picked | Changes::Reverted | Changes::Rebased | Changes::StashPopped => {
             let (wide, exact) = look.joined(verb.changes, said, text("onto"))?;
+            let has_moved = verb.changes == Changes::Merged && look.has_moved_folder(&first())?;
+            if has_moved && session.repository.setting("merge.directoryrenames").is_none() {
+                session.notices.push(FOLDER_MOVED.to_owned());
+            }
             return joined(session, verb, &wide, &exact);
         }
     };
@@ -366,6 +373,36 @@ impl Look<'_, '_> {
             Changes::Rebased => self.rebased(&head, &said.names[0], onto),
             _ => self.popped(said.names.first().map_or("stash@{0}", String::as_str)),
         }
+    }
+
+    //= docs/spec.md#git
+    //# A merge that leaves new files in a folder which the other side moved MUST tell so.
+    /// Whether one side has new files in a folder of which the other one has left nothing.
+    fn has_moved_folder(&self, other: &str) -> Result<bool> {
+        let Some(head) = self.head()? else { return Ok(false) };
+        let other = self.commit(other)?;
+        let base = self.session.try_ask(&["merge-base", "--end-of-options", &head, &other])?.ran.output;
+        let base = String::from_utf8_lossy(&base).trim().to_owned();
+        if base.is_empty() {
+            return Ok(false);
+        }
+        let (ours, theirs) = (self.between(&base, &head)?, self.between(&base, &other)?);
+        Ok(self.lacks_folder(&ours, &theirs, &other)? || self.lacks_folder(&theirs, &ours, &head)?)
+    }
+
+    /// Whether a side put something new into a folder that `other` has no more, though it changed there.
+    fn lacks_folder(&self, new: &[Entry], changed: &[Entry], other: &str) -> Result<bool> {
+        let gone: HashSet<&str> =
+            changed.iter().filter(|entry| entry.is_gone).map(|entry| path::folder(&entry.name)).collect();
+        let folders = new.iter().filter(|entry| entry.is_new).map(|entry| path::folder(&entry.name));
+        let folders: HashSet<&str> = folders.filter(|folder| *folder != "." && gone.contains(folder)).collect();
+        for folder in folders {
+            let name = format!("{other}:{folder}");
+            if self.session.try_ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", &name])?.ran.code != 0 {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn merged(&self, head: &str, other: &str) -> Result<(Vec<Entry>, Vec<Entry>)> {
