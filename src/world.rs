@@ -97,6 +97,11 @@ pub trait World: Send + Sync {
         Ok(())
     }
 
+    /// Refuses a folder of which not everything may be written, whatever comes to lie in it. Changes nothing.
+    fn may_fill(&self, folder: &str) -> Result<()> {
+        self.may_write(&path::join(folder, "file"))
+    }
+
     /// What stands where an entry itself is to be put, replaced or removed: a link goes, and not what it leads to. Refuses
     /// as [`may_write`](Self::may_write) does, but for what stands there. Changes nothing.
     fn may_replace(&self, path: &str) -> Result<Standing> {

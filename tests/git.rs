@@ -1,9 +1,11 @@
 //! Git and programs in use: what they are kept from, what they tell, and that they end. Attacks stand in `hostile`.
-#![allow(clippy::unwrap_used, reason = "tests may panic")]
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests may panic, and say what they skip")]
 #![allow(dead_code, reason = "the yard is shared")]
 
 #[path = "git/answers.rs"]
 mod answers;
+#[path = "git/grants.rs"]
+mod grants;
 #[path = "git/kinds.rs"]
 mod kinds;
 #[path = "git/settings.rs"]

@@ -33,7 +33,8 @@ use crate::world::repository::Done;
 use crate::world::run::{Command, Needs};
 use answer::answered;
 use arguments::{Said, is_on};
-use session::{Session, command, new_enough};
+pub use session::new_enough;
+use session::{Session, command};
 use std::time::Duration;
 use verb::{Changes, Literal, OptionKind, Tells, Verb};
 
@@ -78,6 +79,7 @@ pub fn run(context: &Context<'_>, args: &Args, needs: Needs) -> Result<Value> {
     let own_index = said.index.as_ref().map(|name| format!("toolsd-{name}.index"));
     session.index = own_index.map(|name| path::join(&session.repository.git_dir, &name));
     session.contents = session.contents_for(verb, &said, &options)?;
+    session.markers = session.markers_of_submodules()?;
     if verb.tells == Tells::Rules && is_on(&options, "verbose") {
         covered::may_tell_rules(&session, &said)?;
     }
@@ -165,6 +167,7 @@ fn words(session: &Session<'_>, verb: &Verb, said: Said) -> Result<Command> {
     asked.input = input;
     asked.confinement.contents.clone_from(&session.contents);
     asked.confinement.changed.clone_from(&session.changed);
+    asked.confinement.read.clone_from(&session.markers);
     asked.env.extend(said.env);
     asked.env.extend(session.index_variable());
     Ok(asked)

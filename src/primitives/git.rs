@@ -10,7 +10,7 @@ use crate::world::run::Needs;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "git",
     family: Family::Run,
-    summary: "Runs git where it changes something: one `verb` with its `options`, in the repository of `folder`. What the call has staged reaches the disk first. Every file that git is going to write or remove passes the check of `write_text`. No hook runs, nothing is signed, and no program that the repository names is started. Gives `code`, `text`, `line` (the first line), `errors`, and `notices`: what the user's own git would have done besides.",
+    summary: "Runs git where it changes something: one `verb` with its `options`, in the repository of `folder`. What the call has staged reaches the disk first. Every file that git is going to write or remove passes the check of `write_text`. Git makes files anew: a grant to write must cover their folder, and of a glob the system lets git into the folder that it begins with. No hook runs, nothing is signed, and no program that the repository names is started. Gives `code`, `text`, `line` (the first line), `errors`, and `notices`: what the user's own git would have done besides.",
     params: &[git::VERB, git::OPTIONS],
     returns: Kind::Map,
     effect: Effect::Runs,

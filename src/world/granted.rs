@@ -8,7 +8,7 @@ mod repositories;
 #[cfg(test)]
 mod tests;
 
-use grants::{below_root, compile};
+use grants::{ALL_BELOW, below_root, compile};
 use judging::widened;
 pub use programs::is_never;
 pub use protected::protected_name;
@@ -155,6 +155,15 @@ impl Granted {
     }
 
     fn check_write(&self, path: &str) -> Result<()> {
+        self.check_unprotected(path)?;
+        match self.rules.write.matches(&self.normal(path)) {
+            true => Ok(()),
+            false => Err(self.refused(path, "write", &self.rules.allowed.write)),
+        }
+    }
+
+    /// Refuses what no grant to write covers, and all where the definition declares no writes.
+    fn check_unprotected(&self, path: &str) -> Result<()> {
         if !self.rules.allowed.may_write {
             return Err(undeclared(path, "written", "writes"));
         }
@@ -165,16 +174,20 @@ impl Granted {
             let message = format!("`{path}` may not be written: no grant covers `{part}`");
             return Err(Diagnostic::new(Code::WORLD, message).help("it is for people and for the host to change"));
         }
+        //= docs/spec.md#writes
+        //# A grant to write MUST NOT cover what git takes for a repository, whatever its name is.
+        if let Some(part) = self.repository_around(&normal) {
+            let message =
+                format!("`{path}` may not be written: `{part}` is a repository of git, which no grant covers");
+            return Err(Diagnostic::new(Code::WORLD, message).help("a file `.git` may name it; git itself changes it"));
+        }
         //= docs/spec.md#trust
         //# A grant to write MUST NOT cover the host's own folders: those of the user's packs, of trust and of its state.
         if super::disk::is_hosts_own(&path::join(self.root(), &normal)) {
             let message = format!("`{path}` may not be written: no grant covers the folders of toolsd itself");
             return Err(Diagnostic::new(Code::WORLD, message).help("they are for people and for the host to change"));
         }
-        match self.rules.write.matches(&normal) {
-            true => Ok(()),
-            false => Err(self.refused(path, "write", &self.rules.allowed.write)),
-        }
+        Ok(())
     }
 
     fn refused(&self, path: &str, verb: &str, granted: &[String]) -> Box<Diagnostic> {
@@ -187,7 +200,9 @@ impl Granted {
             return fault.help(GRANT_ROOT);
         }
         let root = if self.is_foreign(&normal) { ", or start with `--root` of its folder" } else { "" };
-        fault.help(format!("{}{root}", widened(verb, granted, path)))
+        // Below the root a grant names it from there.
+        let named = if path::is_below(&normal, ".") && path::is_absolute(path) { normal.as_ref() } else { path };
+        fault.help(format!("{}{root}", widened(verb, granted, named)))
     }
 }
 
@@ -279,6 +294,16 @@ impl World for Granted {
     fn may_write(&self, path: &str) -> Result<()> {
         self.check_write(path)?;
         self.world.may_write(path)
+    }
+
+    fn may_fill(&self, folder: &str) -> Result<()> {
+        self.check_unprotected(folder)?;
+        if !self.rules.write.matches(&self.normal(&path::join(folder, ALL_BELOW))) {
+            let mut refused = self.refused(folder, "write", &self.rules.allowed.write);
+            refused.message = format!("the pack may not write all of `{folder}`");
+            return Err(refused);
+        }
+        self.world.may_fill(folder)
     }
 
     fn may_replace(&self, path: &str) -> Result<Standing> {

@@ -61,6 +61,8 @@ pub enum Scope {
     System,
     /// The user's.
     Global,
+    /// That of the host's own environment.
+    Command,
     /// The repository's.
     Local,
     /// That of one working tree.
@@ -84,6 +86,7 @@ impl Scope {
         match self {
             Self::System => "system",
             Self::Global => "global",
+            Self::Command => "command",
             Self::Local => "local",
             Self::Worktree => "worktree",
         }

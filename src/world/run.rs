@@ -84,6 +84,8 @@ pub enum Changed {
     None,
     /// These, absolute, and the folders that they lie in.
     Files(Vec<String>),
+    /// These, and folders and links beside them that no list names: all that the grants to write cover.
+    Around(Vec<String>),
     /// Any that the grants to write cover.
     Any,
 }

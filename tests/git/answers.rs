@@ -3,7 +3,7 @@
 //! The questions are made from the table of verbs, and put to git as it is, with nothing between: a verb that says or does
 //! something else because it is confined is found, also one that nobody has thought of.
 
-use crate::yard::Yard;
+use crate::yard::{Yard, gits};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -390,7 +390,7 @@ fn typed(verb: &Verb, options: &Value) -> (Vec<String>, Vec<u8>) {
 /// The code, and what git prints for a person.
 pub fn plain(yard: &Yard, folder: &Path, verb: &Verb, options: &Value) -> (i64, String, String) {
     let (words, input) = typed(verb, options);
-    let mut command = Command::new("git");
+    let mut command = yard.at_home(Command::new("git"));
     for setting in
         ["color.ui=false", "core.quotePath=false", "advice.detachedHead=false", "branch.autoSetupMerge=false"]
     {
@@ -401,7 +401,7 @@ pub fn plain(yard: &Yard, folder: &Path, verb: &Verb, options: &Value) -> (i64, 
         let file = Path::new(git_dir.trim()).join(format!("toolsd-{}.index", index.as_str().unwrap()));
         command.env("GIT_INDEX_FILE", file);
     }
-    command.args(&words).current_dir(folder).env("HOME", yard.home.path()).env("LC_ALL", "C").env("GIT_ADVICE", "0");
+    command.args(&words).current_dir(folder).env("LC_ALL", "C").env("GIT_ADVICE", "0");
     command.env("GIT_EDITOR", ":").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     child.stdin.take().unwrap().write_all(&input).unwrap();
@@ -514,25 +514,57 @@ fn filled(template: &Yard, verb: &Verb, options: &Value) -> Value {
 //# A verb MUST answer what git answers to the same question in the same repository.
 #[test]
 fn a_verb_that_changes_something_leaves_what_git_leaves() {
-    let template = template();
-    let yard = Yard::new();
     let mut questions = questions(writing());
     let picking = writing().find(|verb| verb.name == "cherry_pick").unwrap();
     questions.push((picking, "applied", json!({ "refs": ["v1"] })));
+    leaves_what_git_leaves(&Yard::new(), &template(), &questions);
+}
+
+//= docs/spec.md#git
+//= type=test
+//# A git that starts git MUST start the very file that was found as git, wherever its distribution keeps others.
+#[test]
+fn each_verb_leaves_with_each_other_git_of_this_machine_what_that_leaves() {
+    with_each_other_git(|_, option| option.is_empty());
+}
+
+#[test]
+#[ignore = "minutes: `.ci/long git`"]
+fn each_option_leaves_with_each_other_git_of_this_machine_what_that_leaves() {
+    with_each_other_git(|_, _| true);
+}
+
+/// Puts some of the questions to each git but the first one, which all others are put to.
+fn with_each_other_git(is_asked: fn(&Verb, &str) -> bool) {
+    let gits = gits();
+    if gits.len() == 1 {
+        eprintln!("only one git is on this machine, in {}: no other one was tried", gits[0].display());
+    }
+    for git in &gits[1..] {
+        let mut questions = questions(writing());
+        questions.retain(|(verb, option, _)| is_asked(verb, option));
+        let yard = Yard::new().with_git_of(git);
+        let version = yard.plain(&yard.workspace(), &["version"]);
+        eprintln!("{}: {}", git.display(), String::from_utf8_lossy(&version.stdout).trim());
+        leaves_what_git_leaves(&yard, &template().with_git_of(git), &questions);
+    }
+}
+
+fn leaves_what_git_leaves(yard: &Yard, template: &Yard, questions: &[(&'static Verb, &'static str, Value)]) {
     let mut asked = Vec::new();
     for (at, (verb, _, options)) in questions.iter().enumerate() {
         let (ours, theirs) = (yard.workspace().join(format!("q{at}")), yard.at(&format!("q{at}")));
-        copied_repository(&yard, &template.workspace(), &ours);
-        before(&yard, &ours, verb.name);
+        copied_repository(yard, &template.workspace(), &ours);
+        before(yard, &ours, verb.name);
         // The working trees of a copy are those of its model.
         match verb.name.starts_with("worktree_") {
             true => {
-                copied_repository(&yard, &template.workspace(), &theirs);
-                before(&yard, &theirs, verb.name);
+                copied_repository(yard, &template.workspace(), &theirs);
+                before(yard, &theirs, verb.name);
             }
-            false => copied_repository(&yard, &ours, &theirs),
+            false => copied_repository(yard, &ours, &theirs),
         }
-        let mut options = filled(&template, verb, options);
+        let mut options = filled(template, verb, options);
         options["check"] = json!(false);
         options["folder"] = json!(format!("q{at}"));
         asked.push(json!({ "verb": verb.name, "options": options, "reads": false }));
@@ -542,9 +574,9 @@ fn a_verb_that_changes_something_leaves_what_git_leaves() {
     let mut faults = Vec::new();
     for (at, ((verb, option, options), told)) in questions.iter().zip(answers).enumerate() {
         let (ours, theirs) = (yard.workspace().join(format!("q{at}")), yard.at(&format!("q{at}")));
-        let options = filled(&template, verb, options);
-        let (code, output, errors) = plain(&yard, &theirs, verb, &options);
-        let (ours, theirs) = (state(&yard, &ours), state(&yard, &theirs));
+        let options = filled(template, verb, options);
+        let (code, output, errors) = plain(yard, &theirs, verb, &options);
+        let (ours, theirs) = (state(yard, &ours), state(yard, &theirs));
         let differs: Vec<String> = theirs
             .iter()
             .filter(|(name, text)| ours.get(*name) != Some(text))

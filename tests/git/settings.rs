@@ -1,6 +1,7 @@
 //! Every setting of git that is known, against git as it is: the same comes out, or the answer names it.
 
 use crate::answers::{copied_repository, plain, state, template};
+use crate::support;
 use crate::yard::Yard;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -139,6 +140,7 @@ const ROWS: &[Row] = &[
     ("mailmap.file", "~/mailmap", NOTHING, "log", r#"{ "max_count": 2 }"#),
     ("merge.ff", "false", &["checkout -q merged"], "merge", r#"{ "ref": "side" }"#),
     ("merge.ff", "only", NOTHING, "merge", r#"{ "ref": "side" }"#),
+    ("merge.default", "union", CLASH, "merge", r#"{ "ref": "main" }"#),
     ("merge.conflictStyle", "diff3", CLASH, "merge", r#"{ "ref": "main" }"#),
     ("merge.log", "true", NOTHING, "merge", r#"{ "ref": "side", "no_ff": true }"#),
     ("merge.stat", "false", NOTHING, "merge", r#"{ "ref": "side" }"#),
@@ -425,6 +427,51 @@ fn the_environment_says_who_commits() {
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     let who = yard.git(&["log", "-1", "--format=%an <%ae> %cn <%ce> %cI"]);
     assert_eq!(who, "Ada <ada@example.org> Bob <a@example.org> 2026-01-02T03:04:05Z\n");
+}
+
+//= docs/spec.md#git
+//= type=test
+//# What the environment of the host says of git's configuration MUST count as the user's own.
+#[test]
+fn the_environment_configures_git() {
+    let yard = template();
+    let file = yard.at("mine");
+    fs::write(&file, "[user]\nname = Mine\nemail = mine@example.org\n[diff]\nrelative = true\n").unwrap();
+    let file = file.to_str().unwrap();
+    let pairs = [("GIT_CONFIG_COUNT", "2"), ("GIT_CONFIG_KEY_0", "user.name"), ("GIT_CONFIG_VALUE_0", "Pair")];
+    let more = [("GIT_CONFIG_KEY_1", "log.Date"), ("GIT_CONFIG_VALUE_1", "iso")];
+    let commit = json!({ "verb": "commit", "options": { "message": "x", "allow_empty": true } }).to_string();
+    for (variables, who) in [
+        (&[("GIT_CONFIG_GLOBAL", file)][..], "Mine <mine@example.org>"),
+        (&[&[("GIT_CONFIG_GLOBAL", file)][..], &pairs, &more].concat(), "Pair <mine@example.org>"),
+        (&[("GIT_CONFIG_SYSTEM", file)], "a <a@example.org>"),
+        (&[("GIT_CONFIG_SYSTEM", file), ("GIT_CONFIG_NOSYSTEM", "1")], "a <a@example.org>"),
+    ] {
+        let mut command = yard.command(&["call", "act_git", &commit]);
+        let done = command.envs(variables.iter().copied()).output().unwrap();
+        assert!(done.status.success(), "{variables:?}: {}", String::from_utf8_lossy(&done.stderr));
+        assert_eq!(yard.git(&["log", "-1", "--format=%an <%ae>"]).trim(), who, "{variables:?}");
+        let look = |verb: &str| {
+            let look = json!({ "verb": verb, "options": {} }).to_string();
+            let done = yard.command(&["call", "look_git", &look]).envs(variables.iter().copied()).output().unwrap();
+            support::said(&done)["notices"].to_string()
+        };
+        let has_file = variables.iter().all(|(name, _)| *name != "GIT_CONFIG_NOSYSTEM");
+        assert_eq!(look("diff").contains("diff.relative (the user's)"), has_file, "{variables:?}: {}", look("diff"));
+        assert_eq!(
+            look("log").contains("log.date (the user's)"),
+            variables.len() > 2,
+            "{variables:?}: {}",
+            look("log")
+        );
+    }
+    // `fetch` reads the user's own configuration itself.
+    let other = yard.at("config/git");
+    fs::create_dir_all(&other).unwrap();
+    fs::write(other.join("config"), "[url \".git/near\"]\ninsteadOf = elsewhere\n").unwrap();
+    yard.git(&["config", "remote.far.url", "elsewhere"]);
+    let told = yard.act("fetch", &json!({ "remote": "far", "refs": "main" }));
+    assert_eq!(told["code"], 0, "{told}");
 }
 
 /// Where a new branch begins at one of a remote, git notes that: its configuration stays as it is, and that is told.

@@ -1,6 +1,6 @@
 //! What a caller is told: what failed and why, what was not done, what was left out.
 
-use crate::yard::Yard;
+use crate::yard::{Yard, gits};
 use serde_json::{Value, json};
 use std::fs;
 use toolsd::primitive::git::reading;
@@ -31,6 +31,130 @@ fn a_verb_that_fails_says_what_git_said() {
     assert!(conflict.contains("… (cut: ") && conflict.contains(" bytes more)"), "{conflict}");
     let code = yard.act("merge_abort", &json!({}))["code"].clone();
     assert_eq!(code, 0);
+}
+
+//= docs/spec.md#git
+//= type=test
+//# What an answer would have noticed MUST be told by the fault of a command that fails, too.
+#[test]
+fn a_fault_names_what_did_not_count() {
+    let yard = Yard::with_repository();
+    yard.put(".gitattributes", "a.txt merge=mine\n");
+    yard.commit("attributes");
+    yard.git(&["checkout", "-q", "-b", "side"]);
+    yard.put("a.txt", "side\n");
+    yard.commit("side");
+    yard.git(&["checkout", "-q", "main"]);
+    yard.put("a.txt", "main\n");
+    yard.commit("main");
+    for (key, told) in [
+        ("merge.mine.driver", "names a program: merge.mine.driver"),
+        ("merge.autostash", "merge.autostash (the repository's)"),
+    ] {
+        yard.git(&["config", key, "true"]);
+        let fault = yard.call("act_git", &json!({ "verb": "merge", "options": { "ref": "side" } }));
+        assert!(fault["error"].to_string().contains(told), "{key}: {fault}");
+        assert!(fault["error"].to_string().contains("CONFLICT"), "{key}: {fault}");
+        yard.git(&["merge", "--abort"]);
+        yard.git(&["config", "--unset", key]);
+    }
+    // One that is none of git's own and is the default for all files.
+    yard.put(".gitattributes", "");
+    yard.commit("none");
+    let mine = fs::read_to_string(yard.at(".gitconfig")).unwrap();
+    fs::write(yard.at(".gitconfig"), mine + "[merge]\ndefault = mine\n[merge \"mine\"]\ndriver = true\n").unwrap();
+    let fault = yard.act("merge", &json!({ "ref": "side" }));
+    assert!(fault["error"].to_string().contains("merge.mine.driver (the user's)"), "{fault}");
+}
+
+//= docs/spec.md#git
+//= type=test
+//# A merge that leaves new files in a folder which the other side moved MUST tell so.
+#[test]
+fn a_folder_that_moved_on_one_side_is_told() {
+    let yard = Yard::with_repository();
+    for name in ["old/1.txt", "old/2.txt", "stays/1.txt", "stays/2.txt"] {
+        yard.put(name, &format!("a long enough text of {name}\n"));
+    }
+    yard.commit("folders");
+    yard.git(&["checkout", "-q", "-b", "moved"]);
+    yard.git(&["mv", "old", "new"]);
+    yard.git(&["rm", "-q", "stays/2.txt"]);
+    yard.commit("moved");
+    for (branch, name, is_told) in [("adds", "old/3.txt", true), ("beside", "stays/3.txt", false)] {
+        for (from, other) in [("moved", branch), (branch, "moved")] {
+            yard.git(&["checkout", "-q", "-B", branch, "main"]);
+            yard.put(name, "added\n");
+            yard.git(&["add", name]);
+            yard.git(&["commit", "-q", "-m", branch]);
+            yard.git(&["checkout", "-q", "-B", "here", from]);
+            let told = yard.act("merge", &json!({ "ref": other }));
+            assert_eq!(told["code"], 0, "{from} {other}: {told}");
+            let notices = told["notices"].to_string();
+            assert_eq!(notices.contains("merge.directoryRenames is off"), is_told, "{from} {other}: {told}");
+        }
+    }
+}
+
+//= docs/spec.md#git
+//= type=test
+//# What git passed over though it ended well MUST be told.
+#[test]
+fn what_git_passed_over_is_told() {
+    let yard = Yard::with_repository();
+    let blob = yard.git(&["rev-parse", "HEAD:a.txt"]);
+    for path in ["a/.git/hooks/x", ".git/config", "../out"] {
+        let told = yard.act("update_index", &json!({ "entries": [format!("100644 {}\t{path}", blob.trim())] }));
+        assert!(told["code"] != 0 || told["notices"].to_string().contains(path), "{path}: {told}");
+        assert!(!yard.git(&["ls-files"]).contains(path), "{path}");
+    }
+}
+
+#[test]
+fn what_is_no_place_for_a_verb_is_named_as_what_it_is() {
+    let yard = Yard::with_repository();
+    yard.git(&["clone", "-q", "--bare", ".", "bare.git"]);
+    for folder in ["bare.git", "bare.git/refs"] {
+        let told = yard.look("status", &json!({ "folder": folder }));
+        assert!(told["error"].to_string().contains("without a working tree"), "{folder}: {told}");
+    }
+    let inner = yard.workspace().join("own");
+    fs::create_dir(&inner).unwrap();
+    yard.git_in(&inner, &["init", "-q"]);
+    yard.git_in(&inner, &["commit", "-q", "--allow-empty", "-m", "own"]);
+    yard.git(&["-c", "advice.addEmbeddedRepo=false", "add", "own"]);
+    let told = yard.act("mv", &json!({ "paths": ["own", "other"] }));
+    assert!(told["error"].to_string().contains("`own` is a repository of its own"), "{told}");
+}
+
+//= docs/spec.md#git
+//= type=test
+//# `toolsd doctor` MUST try what the verbs of git need, and tell what fails of it.
+#[test]
+fn doctor_tries_git_and_says_where_it_is_refused() {
+    let yard = Yard::with_repository();
+    let doctor = |yard: &Yard| {
+        let output = yard.command(&["doctor"]).output().unwrap();
+        let all = crate::support::said(&output)["findings"].clone();
+        let of_git = all.as_array().unwrap().iter().filter(|one| one["about"] == "git");
+        of_git.map(|one| one.to_string()).collect::<Vec<_>>().join("\n")
+    };
+    for git in gits() {
+        let told = doctor(&Yard::with_repository().with_git_of(&git));
+        for tried in ["it makes commits", "git starts git", "it fetches"] {
+            assert!(told.contains(tried), "{}: {told}", git.display());
+        }
+        assert!(!told.contains("in vain"), "{}: {told}", git.display());
+    }
+    // One that starts another program in place of itself is there, and does nothing here.
+    let real = gits()[0].join("git").display().to_string();
+    yard.program("wrapped/git", &format!("exec {real} \"$@\"\n"));
+    let wrapped = yard.at("wrapped");
+    let told = doctor(&yard.with_git_of(&wrapped));
+    assert!(told.contains("broken"), "{told}");
+    let beside = Yard::new();
+    fs::create_dir(beside.at(".git")).unwrap();
+    assert!(doctor(&beside).contains("reaches out of"), "{}", doctor(&beside));
 }
 
 //= docs/spec.md#git

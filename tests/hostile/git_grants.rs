@@ -236,3 +236,40 @@ fn what_only_an_index_names_is_checked() {
     );
     assert!(yard.workspace().join(".toolsd/x").exists());
 }
+
+//= docs/spec.md#roots
+//= type=test
+//# Whether something is there that no grant covers MUST NOT be told, nor through a link that leads to it.
+#[test]
+fn no_link_tells_whether_something_is_there() {
+    let yard = prepared();
+    let link = |to: &str, name: &str| std::os::unix::fs::symlink(to, yard.workspace().join("pub").join(name)).unwrap();
+    link("../private", "there-1");
+    link("../nothing", "there-0");
+    link(yard.home.path().to_str().unwrap(), "out-1");
+    link("/nowhere/at/all", "out-0");
+    assert!(yard.workspace().join("pub/there-1").exists() && !yard.workspace().join("pub/there-0").exists(), "void");
+    for (verb, reads, more) in [
+        ("status", true, json!({})),
+        ("log", true, json!({})),
+        ("repository", true, json!({ "show": "top" })),
+        ("config", true, json!({ "name": "core.bare" })),
+        ("add", false, json!({ "all": true })),
+        ("init", false, json!({})),
+        ("worktree_prune", false, json!({})),
+    ] {
+        for kind in ["there", "out"] {
+            for below in ["", "/deeper"] {
+                let ask = |is_there: u8| {
+                    let mut options = more.clone();
+                    options["folder"] = json!(format!("pub/{kind}-{is_there}{below}"));
+                    let tool = if reads { "narrow_look" } else { "narrow_act" };
+                    let told = yard.call_of("narrow", tool, &json!({ "verb": verb, "options": options }));
+                    assert!(told["error"].is_string(), "{verb} {options}: {told}");
+                    told.to_string().replace(&format!("{kind}-{is_there}"), "LINK")
+                };
+                assert_eq!(ask(1), ask(0), "{verb} {kind}{below}");
+            }
+        }
+    }
+}

@@ -2,8 +2,9 @@
 
 use crate::support;
 use serde_json::{Value, json};
+use std::ffi::OsString;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -12,9 +13,44 @@ const PACKS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/git");
 /// A home folder with a workspace, a secret beside it, and a folder where programs leave their marks.
 pub struct Yard {
     pub home: tempfile::TempDir,
+    /// Where programs are, if not where this process finds them.
+    path: Option<OsString>,
+}
+
+/// The folders of `PATH` that have a git, each another file than those before: a machine may have some.
+pub fn gits() -> Vec<PathBuf> {
+    let (mut found, mut seen) = (Vec::new(), Vec::new());
+    for folder in std::env::split_paths(&std::env::var_os("PATH").unwrap()) {
+        let known = fs::canonicalize(folder.join("git")).and_then(fs::metadata);
+        if let Ok(known) = known.map(|known| (known.dev(), known.ino()))
+            && !seen.contains(&known)
+        {
+            seen.push(known);
+            found.push(folder);
+        }
+    }
+    found
 }
 
 impl Yard {
+    /// The same, with the git of a folder.
+    #[must_use]
+    pub fn with_git_of(mut self, folder: &Path) -> Self {
+        let others = std::env::var_os("PATH").unwrap();
+        let folders = std::iter::once(folder.to_owned()).chain(std::env::split_paths(&others));
+        self.path = Some(std::env::join_paths(folders).unwrap());
+        self
+    }
+
+    /// A command with this home, and these programs.
+    pub fn at_home(&self, mut command: Command) -> Command {
+        command.env("HOME", self.home.path());
+        if let Some(path) = &self.path {
+            command.env("PATH", path);
+        }
+        command
+    }
+
     pub fn new() -> Self {
         let home = tempfile::tempdir().unwrap();
         fs::create_dir(home.path().join("workspace")).unwrap();
@@ -25,7 +61,7 @@ impl Yard {
             "[user]\nname = a\nemail = a@example.org\n[init]\ndefaultBranch = main\n[protocol \"ext\"]\nallow = always\n",
         )
         .unwrap();
-        let yard = Self { home };
+        let yard = Self { home, path: None };
         yard.program("program", &format!(": > {}/$1\nexec /bin/cat\n", yard.at("marks").display()));
         yard.program("toucher", &format!(": > {}/$1\n", yard.at("marks").display()));
         yard
@@ -76,7 +112,7 @@ impl Yard {
 
     /// The same, however it ends.
     pub fn plain(&self, folder: &Path, words: &[&str]) -> Output {
-        Command::new("git").args(words).current_dir(folder).env("HOME", self.home.path()).output().unwrap()
+        self.at_home(Command::new("git")).args(words).current_dir(folder).output().unwrap()
     }
 
     pub fn commit(&self, message: &str) {
@@ -92,8 +128,8 @@ impl Yard {
     }
 
     pub fn command(&self, words: &[&str]) -> Command {
-        let mut command = support::toolsd(self.home.path());
-        command.env("HOME", self.home.path()).args(words);
+        let mut command = self.at_home(support::toolsd(self.home.path()));
+        command.args(words);
         command.args(["--pack", "keeper", "--dir", PACKS, "--format", "json", "--workspace"]).arg(self.workspace());
         command
     }
@@ -104,10 +140,29 @@ impl Yard {
 
     /// A tool of another pack.
     pub fn call_of(&self, pack: &str, tool: &str, arguments: &Value) -> Value {
-        let mut command = support::toolsd(self.home.path());
-        command.env("HOME", self.home.path()).args(["call", tool, &arguments.to_string()]);
+        let mut command = self.at_home(support::toolsd(self.home.path()));
+        command.args(["call", tool, &arguments.to_string()]);
         command.args(["--pack", pack, "--dir", PACKS, "--format", "json", "--workspace"]).arg(self.workspace());
         let output = command.output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("no JSON: {told}"))
+    }
+
+    /// `narrow_all` of a pack with these grants.
+    pub fn call_with(&self, grants: &str, arguments: &Value) -> Value {
+        let packs = self.at("packs");
+        fs::create_dir_all(packs.join("tools.d")).unwrap();
+        for name in ["narrow.toml", "narrow.rhai"] {
+            let text = fs::read_to_string(Path::new(PACKS).join("tools.d").join(name)).unwrap();
+            let lines = text.lines().map(|line| match line.starts_with("grants = ") {
+                true => format!("grants = {{ {grants} }}\n"),
+                false => format!("{line}\n"),
+            });
+            fs::write(packs.join("tools.d").join(name), lines.collect::<String>()).unwrap();
+        }
+        let mut command = self.at_home(support::toolsd(self.home.path()));
+        command.args(["call", "narrow_all", &arguments.to_string(), "--pack", "narrow", "--format", "json", "--dir"]);
+        let output = command.arg(packs).arg("--workspace").arg(self.workspace()).output().unwrap();
         let told = String::from_utf8_lossy(&output.stderr);
         serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("no JSON: {told}"))
     }

@@ -3,10 +3,11 @@
 use super::super::Session;
 use super::super::record::{load_trust, record_path};
 use super::super::session::variable;
-use super::Finding;
+use super::{Finding, State};
+use crate::primitive::git::new_enough;
 use crate::registry::{SETTINGS, is_withheld};
 use crate::world::World;
-use crate::world::disk::{Disk, config_folder, recovered, sandbox_status, state_folder};
+use crate::world::disk::{Disk, config_folder, recovered, sandbox_status, state_folder, try_git};
 use crate::world::run::{Command, Confinement, Needs};
 use std::time::Duration;
 
@@ -74,7 +75,7 @@ pub fn trust(session: &Session) -> Vec<Finding> {
         for fault in registry.faults.iter().filter(|fault| is_withheld(fault)) {
             let found = Finding::of_fault("trust", fault);
             let changeable = fault.code == crate::world::ownership::NOT_OWNED;
-            findings.push(if changeable { Finding { state: super::State::Broken, ..found } } else { found });
+            findings.push(if changeable { Finding { state: State::Broken, ..found } } else { found });
         }
     }
     findings
@@ -116,11 +117,46 @@ pub fn git(session: &Session) -> Vec<Finding> {
         confinement: Confinement::default(),
         stop: || Ok(()),
     };
-    vec![match session.workspace.run(&command) {
-        Ok(ran) if ran.code == 0 => Finding::well("git", String::from_utf8_lossy(&ran.output).trim()),
-        Ok(ran) => Finding::broken("git", format!("`git --version` ends with code {}", ran.code)),
-        Err(fault) => Finding::note("git", fault.message.clone()).next("install git: packs with a grant of it need it"),
-    }]
+    let version = match session.workspace.run(&command) {
+        Ok(ran) if ran.code == 0 => String::from_utf8_lossy(&ran.output).trim().to_owned(),
+        Ok(ran) => return vec![Finding::broken("git", format!("`git --version` ends with code {}", ran.code))],
+        Err(fault) => {
+            let next = "install git: packs with a grant of it need it";
+            return vec![Finding::note("git", fault.message.clone()).next(next)];
+        }
+    };
+    if let Err(fault) = new_enough(&*session.workspace) {
+        return vec![Finding::of_fault("git", &fault)];
+    }
+    let mut findings = tried(&version);
+    // What a pack is refused here, it is refused whatever its grants say.
+    findings.push(match session.workspace.repository(".", Needs::ReadGit) {
+        Ok(repository) => Finding::well("git", format!("the repository here is `{}`", repository.top)),
+        Err(fault) => Finding { state: State::Note, ..Finding::of_fault("git", &fault) },
+    });
+    findings
+}
+
+//= docs/spec.md#git
+//# `toolsd doctor` MUST try what the verbs of git need, and tell what fails of it.
+/// What the verbs need, tried.
+fn tried(version: &str) -> Vec<Finding> {
+    if sandbox_status().is_refusing() {
+        return vec![Finding::note("git", format!("{version}; it only looks: see `sandbox`"))];
+    }
+    let steps = match try_git() {
+        Ok(steps) => steps,
+        Err(fault) => return vec![Finding::of_fault("git", &fault)],
+    };
+    let well: Vec<&str> = steps.iter().filter(|(_, ended)| ended.is_ok()).map(|(shows, _)| *shows).collect();
+    let mut findings = vec![Finding::well("git", format!("{version}; tried: {}", well.join(", ")))];
+    findings.extend(steps.iter().filter_map(|(shows, ended)| {
+        let fault = ended.as_ref().err()?;
+        let next =
+            fault.help.clone().unwrap_or_else(|| "another git in `PATH` may do: verbs that need this fail".to_owned());
+        Some(Finding::broken("git", format!("tried in vain that {shows}: {}", fault.message)).next(next))
+    }));
+    findings
 }
 
 /// Who is let in over HTTP.

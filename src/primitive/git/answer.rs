@@ -6,12 +6,16 @@ use super::{checks, ended};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::{Bytes, Map, Value};
 use crate::world::run::{Command, Ran};
+use serde_json::json;
 
 /// What is told where an answer holds what is no text.
 const NO_TEXT: &str = "what is no UTF-8 stands as `\u{fffd}` in `text`; `bytes` has it as it is";
 
 /// So much of a line stands in a message.
 const MOST_LINE: usize = 120;
+
+/// So many lines in which git complains are told.
+const MOST_COMPLAINTS: usize = 5;
 
 /// The answer of a call, with all that was noticed in it.
 pub(super) fn answered(session: &mut Session<'_>, asked: &Command, ran: Ran, options: &Map) -> Result<Value> {
@@ -24,13 +28,17 @@ pub(super) fn answered(session: &mut Session<'_>, asked: &Command, ran: Ran, opt
 pub(super) fn answer(asked: &Command, mut ran: Ran, options: &Map, mut notices: Vec<String>) -> Result<Value> {
     let shown = Command { arguments: asked.arguments[1..].to_vec(), ..asked.clone() };
     notices.append(&mut ran.notes);
+    if ran.code == 0 {
+        notices.extend(complaints(&ran.errors));
+    }
     let mut bytes = None;
     if is_on(options, "any_bytes") {
         notices.extend(let_through(&mut ran, &mut bytes));
     } else if let Some(fault) = no_text(&shown, &ran).filter(|_| ran.code == 0 || !checks(options)) {
-        return Err(fault.help(format!("{ANY_BYTES}; or name `paths` without that file")));
+        let fault = fault.help(format!("{ANY_BYTES}; or name `paths` without that file"));
+        return Err(with_notices(fault, &notices));
     }
-    let mut answer = ended(&shown, ran, Code("git"), checks(options))?;
+    let mut answer = ended(&shown, ran, Code("git"), checks(options)).map_err(|fault| with_notices(fault, &notices))?;
     if let Value::Map(fields) = &mut answer {
         if let Some(bytes) = bytes {
             fields.insert("bytes".into(), Bytes::value(bytes));
@@ -38,6 +46,33 @@ pub(super) fn answer(asked: &Command, mut ran: Ran, options: &Map, mut notices: 
         fields.insert("notices".into(), Value::list(notices.into_iter().map(Value::from)));
     }
     Ok(answer)
+}
+
+//= docs/spec.md#git
+//# What an answer would have noticed MUST be told by the fault of a command that fails, too.
+/// A fault that says besides what was noticed: a setting that does not count may be why git fails.
+fn with_notices(mut fault: Box<Diagnostic>, notices: &[String]) -> Box<Diagnostic> {
+    if notices.is_empty() {
+        return fault;
+    }
+    fault.message = format!("{}; besides: {}", fault.message, notices.join("; "));
+    let mut data = fault.data.take().map_or_else(|| json!({}), |data| *data);
+    if data.is_object() {
+        data["notices"] = notices.into();
+    }
+    fault.data(data)
+}
+
+//= docs/spec.md#git
+//# What git passed over though it ended well MUST be told.
+/// What git could not do or left out, in its own words: it ends with 0 all the same.
+fn complaints(errors: &[u8]) -> Vec<String> {
+    let errors = String::from_utf8_lossy(errors);
+    let begins = ["error:", "warning:", "Ignoring path"];
+    let lines: Vec<&str> = errors.lines().filter(|line| begins.iter().any(|begin| line.starts_with(begin))).collect();
+    let more = lines.len().saturating_sub(MOST_COMPLAINTS);
+    let told = lines.iter().take(MOST_COMPLAINTS).map(|line| format!("git ended with 0 and says: {line}"));
+    told.chain((more > 0).then(|| format!("git says {more} more such lines: see `errors`"))).collect()
 }
 
 /// Puts a text in the place of what was printed, which is kept beside; says so, if that was no text.

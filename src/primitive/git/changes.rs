@@ -8,6 +8,7 @@
 use super::arguments::{Said, is_on};
 use super::entries::{Entry, may_write, may_write_found, stands_alone};
 use super::session::{Session, command};
+use super::steps::may_fill;
 use super::verb::{Changes, Verb};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::{Map, Value};
@@ -19,6 +20,9 @@ const DIFF: [&str; 5] = ["diff", "--raw", "--no-renames", "--ignore-submodules=a
 const INDEX: [&str; 6] = ["diff-index", "--cached", "--raw", "--no-renames", "--ignore-submodules=all", "-z"];
 const TREES: [&str; 8] =
     ["diff-tree", "-r", "-m", "--root", "--raw", "--no-renames", "--no-commit-id", "--ignore-submodules=none"];
+
+/// What is told where git would ask, or decide, where new files belong.
+const FOLDER_MOVED: &str = "a folder is gone on one side, and the other has new files in it: they stay in that folder (merge.directoryRenames is off here); git itself would look for where the folder moved";
 
 /// Refuses what the pack may not write.
 pub(super) fn check(session: &mut Session<'_>, verb: &Verb, said: &Said, options: &Map) -> Result<()> {
@@ -56,6 +60,10 @@ pub(super) fn check(session: &mut Session<'_>, verb: &Verb, said: &Said, options
         Changes::Aborted => look.aborted()?,
         Changes::Merged | Changes::Picked | Changes::Reverted | Changes::Rebased | Changes::StashPopped => {
             let (wide, exact) = look.joined(verb.changes, said, text("onto"))?;
+            let has_moved = verb.changes == Changes::Merged && look.has_moved_folder(&first())?;
+            if has_moved && session.repository.setting("merge.directoryrenames").is_none() {
+                session.notices.push(FOLDER_MOVED.to_owned());
+            }
             return joined(session, verb, &wide, &exact);
         }
     };
@@ -69,7 +77,10 @@ pub(super) fn check(session: &mut Session<'_>, verb: &Verb, said: &Said, options
     }
     // Folders go that no name says.
     let has_folders = is_on("untracked") || is_on("folders");
-    session.changed = if has_folders { Changed::Any } else { changed(session, &names) };
+    session.changed = match changed(session, &names) {
+        Changed::Files(files) if has_folders => Changed::Around(files),
+        changed => changed,
+    };
     Ok(())
 }
 
@@ -91,11 +102,14 @@ fn none(session: &mut Session<'_>) -> Result<()> {
 
 /// What git gets to write. Where submodules are, it makes folders for them that no list of files has; where a folder or a
 /// link gives way, it changes more than the entry.
-fn changed(session: &Session<'_>, entries: &[Entry]) -> Changed {
+pub(super) fn changed(session: &Session<'_>, entries: &[Entry]) -> Changed {
     let has_submodules = !matches!(session.world.stat(&session.below_top(".gitmodules")), Ok(None));
+    // The folder of a submodule that only moves stays as it is.
+    let comes_or_goes = |entry: &&Entry| !entry.is_submodule || entry.is_gone || entry.is_new;
+    let files = entries.iter().filter(comes_or_goes).map(|entry| session.below_top(&entry.name)).collect();
     match has_submodules || !entries.iter().all(|entry| stands_alone(session, entry)) {
-        true => Changed::Any,
-        false => Changed::Files(entries.iter().map(|entry| session.below_top(&entry.name)).collect()),
+        true => Changed::Around(files),
+        false => Changed::Files(files),
     }
 }
 
@@ -122,9 +136,10 @@ fn joined(session: &mut Session<'_>, verb: &Verb, wide: &[Entry], exact: &[Entry
 }
 
 /// All that lies in a working tree which goes.
-fn worktree(session: &Session<'_>, verb: &Verb, given: &str) -> Result<()> {
+fn worktree(session: &mut Session<'_>, verb: &Verb, given: &str) -> Result<()> {
     let folder = path::join(&session.repository.folder, given);
-    session.world.may_write(&path::join(&folder, "file"))?;
+    may_fill(session.world, verb, &folder)?;
+    session.changed = Changed::Around(vec![folder.clone()]);
     // Git itself refuses what is no working tree.
     let Ok(repository) = session.world.repository(&folder, Needs::ReadGit) else { return Ok(()) };
     if repository.top != folder {
@@ -230,9 +245,12 @@ impl Look<'_, '_> {
     fn known(&self, which: &[&str], paths: &[String]) -> Result<Vec<String>> {
         let start = [&["ls-files", "-z", "--full-name"], which, &["--"]].concat();
         let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
-        let start: Vec<&str> = start.into_iter().collect();
         // A repository in a folder is shown as that folder, with a `/` at its end.
-        self.session.names(&[&start[..], &paths[..]].concat())
+        match paths.is_empty() {
+            // All of the working tree, wherever the call is.
+            true => self.session.names_by_patterns(&[&start[..], &[":(top)"]].concat()),
+            false => self.session.names(&[&start[..], &paths[..]].concat()),
+        }
     }
 
     /// What `rm` takes away: of a submodule the folder, too, and what `.gitmodules` says of it.
@@ -303,6 +321,11 @@ impl Look<'_, '_> {
         let mut names = Vec::new();
         for file in from {
             if is_folder(&place(file))? {
+                if session.world.stat(&path::join(&place(file), ".git")).is_ok_and(|there| there.is_some()) {
+                    let message = format!("git \"mv\" moves files, and `{file}` is a repository of its own");
+                    return Err(Diagnostic::new(Code::ARGUMENTS, message)
+                        .help("a person moves a submodule with git itself: its configuration changes, too"));
+                }
                 return Err(Diagnostic::new(
                     Code::ARGUMENTS,
                     format!("git \"mv\" moves files, and `{file}` is a folder"),
@@ -350,6 +373,36 @@ impl Look<'_, '_> {
             Changes::Rebased => self.rebased(&head, &said.names[0], onto),
             _ => self.popped(said.names.first().map_or("stash@{0}", String::as_str)),
         }
+    }
+
+    //= docs/spec.md#git
+    //# A merge that leaves new files in a folder which the other side moved MUST tell so.
+    /// Whether one side has new files in a folder of which the other one has left nothing.
+    fn has_moved_folder(&self, other: &str) -> Result<bool> {
+        let Some(head) = self.head()? else { return Ok(false) };
+        let other = self.commit(other)?;
+        let base = self.session.try_ask(&["merge-base", "--end-of-options", &head, &other])?.ran.output;
+        let base = String::from_utf8_lossy(&base).trim().to_owned();
+        if base.is_empty() {
+            return Ok(false);
+        }
+        let (ours, theirs) = (self.between(&base, &head)?, self.between(&base, &other)?);
+        Ok(self.lacks_folder(&ours, &theirs, &other)? || self.lacks_folder(&theirs, &ours, &head)?)
+    }
+
+    /// Whether a side put something new into a folder that `other` has no more, though it changed there.
+    fn lacks_folder(&self, new: &[Entry], changed: &[Entry], other: &str) -> Result<bool> {
+        let gone: HashSet<&str> =
+            changed.iter().filter(|entry| entry.is_gone).map(|entry| path::folder(&entry.name)).collect();
+        let folders = new.iter().filter(|entry| entry.is_new).map(|entry| path::folder(&entry.name));
+        let folders: HashSet<&str> = folders.filter(|folder| *folder != "." && gone.contains(folder)).collect();
+        for folder in folders {
+            let name = format!("{other}:{folder}");
+            if self.session.try_ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", &name])?.ran.code != 0 {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn merged(&self, head: &str, other: &str) -> Result<(Vec<Entry>, Vec<Entry>)> {

@@ -308,7 +308,7 @@ pub const COMMITS: &[Verb] = &[
         ],
         Changes::Nothing,
         "Asks a remote for its branches, by http, https, ssh or git, or in a folder below the roots; with the proxies, keys and passwords of the user's own configuration, and without what the repository's names.",
-    )
+    ).of_commits()
     .starts(Processes::Any)
     .needing(Needs::FetchGit),
 ];

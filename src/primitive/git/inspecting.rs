@@ -91,6 +91,7 @@ pub const VERBS: &[Verb] = &[
         ],
         "Commits, newest first.",
     )
+    .of_commits()
     .sharing(&[WALKING, DIFFERING]),
     Verb::read(
         "diff",
@@ -104,6 +105,7 @@ pub const VERBS: &[Verb] = &[
         ],
         "What differs between commits, the index and the files. Of submodules: whether one moved.",
     )
+    .of_commits()
     .reading(Reads::Compared)
     .sharing(&[DIFFERING]),
     Verb::read(
@@ -118,6 +120,7 @@ pub const VERBS: &[Verb] = &[
         ],
         "What differs between two trees.",
     )
+    .of_commits()
     .sharing(&[DIFFERING]),
     Verb::read(
         "show",
@@ -131,6 +134,7 @@ pub const VERBS: &[Verb] = &[
         ],
         "Commits with what they change, tags, trees and files.",
     )
+    .of_commits()
     .sharing(&[DIFFERING]),
     Verb::read(
         "rev_list",
@@ -143,6 +147,7 @@ pub const VERBS: &[Verb] = &[
         ],
         "The hashes of commits, newest first.",
     )
+    .of_commits()
     .sharing(&[WALKING]),
     Verb::read(
         "rev_parse",
@@ -155,7 +160,8 @@ pub const VERBS: &[Verb] = &[
             option("symbolic_full_name", Flag("--symbolic-full-name"), "The whole name of the ref."),
         ],
         "The hash that a name stands for.",
-    ),
+    )
+    .of_commits(),
     Verb::read(
         "merge_base",
         &["merge-base"],
@@ -172,7 +178,8 @@ pub const VERBS: &[Verb] = &[
             option("fork_point", Flag("--fork-point"), "By the log of the ref."),
         ],
         "The common ancestor of commits.",
-    ),
+    )
+    .of_commits(),
     Verb::read(
         "describe",
         &["describe"],
@@ -188,7 +195,8 @@ pub const VERBS: &[Verb] = &[
             option("abbrev", Number("--abbrev="), "So many letters of a hash."),
         ],
         "A commit by the nearest tag.",
-    ),
+    )
+    .of_commits(),
     Verb::read(
         "blame",
         &["blame", "--no-textconv"],

@@ -54,6 +54,7 @@ pub const VERBS: &[Verb] = &[
         ],
         "The files of a commit.",
     )
+    .of_commits()
     // It takes `--` for a path.
     .without_dashes(),
     Verb::read(
@@ -68,7 +69,8 @@ pub const VERBS: &[Verb] = &[
             required("ref", Ref, "A commit, tree, tag, or a file such as `HEAD:./a.md`."),
         ],
         "One object as it is.",
-    ),
+    )
+    .of_commits(),
     Verb::read(
         "refs",
         &["for-each-ref"],
@@ -83,7 +85,8 @@ pub const VERBS: &[Verb] = &[
             option("points_at", RefOf("--points-at="), "Those of this object."),
         ],
         "Branches, tags and other refs.",
-    ),
+    )
+    .of_commits(),
     Verb::read(
         "branches",
         &["branch", "--list"],
@@ -97,13 +100,15 @@ pub const VERBS: &[Verb] = &[
             option("sort", Sort("--sort="), "By which field, such as `-committerdate`."),
         ],
         "The branches.",
-    ),
+    )
+    .of_commits(),
     Verb::read(
         "current_branch",
         &["branch", "--show-current"],
         &[],
         "The branch that is checked out; nothing if there is none.",
-    ),
+    )
+    .of_commits(),
     Verb::read(
         "tags",
         &["tag", "--list"],
@@ -114,13 +119,15 @@ pub const VERBS: &[Verb] = &[
             option("sort", Sort("--sort="), "By which field, such as `-creatordate`."),
         ],
         "The tags.",
-    ),
+    )
+    .of_commits(),
     Verb::read(
         "notes",
         &["notes", "show"],
         &[option("ref", Ref, "The commit; `HEAD` if left out.")],
         "The note of a commit.",
-    ),
+    )
+    .of_commits(),
     Verb::read(
         "symbolic_ref",
         &["symbolic-ref"],
@@ -130,7 +137,8 @@ pub const VERBS: &[Verb] = &[
             option("quiet", Flag("--quiet"), "Says nothing if it names a commit, and ends with 1."),
         ],
         "The ref that another one names.",
-    ),
+    )
+    .of_commits(),
     Verb::read(
         "grep",
         &["grep", "--no-textconv", "--no-color"],
@@ -152,6 +160,7 @@ pub const VERBS: &[Verb] = &[
         ],
         "Lines of files that git knows, by a pattern. Ends with 1 if there is none.",
     )
+    .of_commits()
     .reading(Reads::Searched),
     Verb::read(
         "check_ignore",
@@ -166,9 +175,11 @@ pub const VERBS: &[Verb] = &[
     .telling(Tells::Rules)
     // It refuses to take paths as they are, though it does; what is a pattern to it begins with `:`.
     .taking(Literal::Untold),
-    Verb::read("worktrees", &["worktree", "list", "--porcelain"], &[Z], "The working trees."),
-    Verb::read("stash_list", &["stash", "list"], &[], "The entries of the stash.").starts(Processes::SameProgram),
-    Verb::read("remotes", &["remote", "--verbose"], &[], "The remotes and where they are."),
+    Verb::read("worktrees", &["worktree", "list", "--porcelain"], &[Z], "The working trees.").of_commits(),
+    Verb::read("stash_list", &["stash", "list"], &[], "The entries of the stash.")
+        .of_commits()
+        .starts(Processes::SameProgram),
+    Verb::read("remotes", &["remote", "--verbose"], &[], "The remotes and where they are.").of_commits(),
     Verb::read(
         "config",
         &[],
@@ -182,7 +193,7 @@ pub const VERBS: &[Verb] = &[
             option(
                 "show_scope",
                 Host(Shape::Flag),
-                "`local`, `worktree`, `global` or `system` and a tab before each line.",
+                "`local`, `worktree`, `global`, `system` or `command` (the host's environment) and a tab before each line.",
             ),
         ],
         "What the repository's configuration says, and of the user's `user.*`, `init.defaultBranch` and the like. Ends with 1 if there is no such key. No git is started, and what the repository includes is not read.",

@@ -96,7 +96,11 @@ fn attributes(session: &Session<'_>) -> String {
 /// The settings that matter for a command and do not count.
 pub(super) fn missed(repository: &Repository, command: &str, attributes: &str) -> Option<String> {
     let is_named = |setting: &Setting| match setting.parts() {
-        (kind @ ("diff" | "filter" | "merge"), Some(driver), _) => attributes.contains(&format!("{kind}={driver}")),
+        (kind @ ("diff" | "filter" | "merge"), Some(driver), _) => {
+            let is_default =
+                || kind == "merge" && repository.setting("merge.default").is_some_and(|one| one.value == driver);
+            attributes.contains(&format!("{kind}={driver}")) || is_default()
+        }
         _ => true,
     };
     let counts = |setting: &&Setting| repository.setting(&setting.key).is_some_and(|last| std::ptr::eq(last, *setting));

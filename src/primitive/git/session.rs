@@ -2,6 +2,7 @@
 
 use super::arguments::{Said, is_on};
 use super::ended;
+use super::entries::Entry;
 use super::verb::{Changes, Reads, Tells, Verb};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
@@ -37,33 +38,20 @@ pub(super) struct Session<'a> {
     pub(super) contents: Contents,
     /// Which files of the working tree the verb is going to change.
     pub(super) changed: Changed,
+    /// What of submodules git gets to read besides.
+    pub(super) markers: Vec<String>,
 }
 
-/// Verbs that print what commits and refs hold: of the working tree they read attributes alone. All others get of it what
-/// the grants to read cover, and no more.
-const OF_COMMITS: [&str; 21] = [
-    "branches",
-    "current_branch",
-    "describe",
-    "diff",
-    "diff_tree",
-    "fetch",
-    "grep",
-    "log",
-    "merge_base",
-    "notes",
-    "object",
-    "refs",
-    "remotes",
-    "rev_list",
-    "rev_parse",
-    "show",
-    "stash_list",
-    "symbolic_ref",
-    "tags",
-    "tree",
-    "worktrees",
-];
+/// What git prints in answer to a question, if it ends well.
+fn well(asked: Command, put: impl Fn(&Command) -> Result<Done>) -> Result<Vec<u8>> {
+    let done = put(&asked)?;
+    if done.ran.code != 0 {
+        let arguments = asked.arguments[1..].to_vec();
+        ended(&Command { arguments, ..asked }, done.ran, Code("git"), true)?;
+        return Ok(Vec::new());
+    }
+    Ok(done.ran.output)
+}
 
 /// A command of git that is not run yet.
 pub(super) fn command(words: Vec<String>, folder: &str, needs: Needs, processes: Processes) -> Command {
@@ -86,43 +74,33 @@ impl<'a> Session<'a> {
     pub(super) fn new(world: &'a dyn World, repository: Repository, folder: String) -> Self {
         let (contents, changed) = (Contents::Covered, Changed::None);
         let (settings, notices) = (Vec::new(), Vec::new());
-        Self { world, repository, folder, settings, notices, index: None, contents, changed }
+        Self { world, repository, folder, settings, notices, index: None, contents, changed, markers: Vec::new() }
     }
 }
 
 impl Session<'_> {
     /// What git says, if it ends well.
     pub(super) fn ask(&self, words: &[&str]) -> Result<Vec<u8>> {
-        self.ask_seeing(words, Contents::All)
-    }
-
-    fn ask_seeing(&self, words: &[&str], contents: Contents) -> Result<Vec<u8>> {
-        let done = self.try_ask_seeing(words, contents)?;
-        let shown = command(
-            words.iter().map(|word| (*word).to_owned()).collect(),
-            &self.folder,
-            Needs::ReadGit,
-            Processes::None,
-        );
-        if done.ran.code != 0 {
-            ended(&shown, done.ran, Code("git"), true)?;
-            return Ok(Vec::new());
-        }
-        Ok(done.ran.output)
+        well(self.question(words, Contents::All), |asked| self.put(asked))
     }
 
     /// The same, however it ends.
     pub(super) fn try_ask(&self, words: &[&str]) -> Result<Done> {
-        self.try_ask_seeing(words, Contents::All)
+        self.put(&self.question(words, Contents::All))
     }
 
     /// The host's own question: the pack does not see the answer.
-    fn try_ask_seeing(&self, words: &[&str], contents: Contents) -> Result<Done> {
+    fn question(&self, words: &[&str], contents: Contents) -> Command {
         let words = words.iter().map(|word| (*word).to_owned()).collect();
         let mut asked = command(words, &self.folder, Needs::ReadGit, Processes::None);
         asked.confinement.contents = contents;
+        asked.confinement.read.clone_from(&self.markers);
         asked.env.extend(self.index_variable());
-        self.world.run_git(&asked, Some(&self.repository), &[])
+        asked
+    }
+
+    fn put(&self, asked: &Command) -> Result<Done> {
+        self.world.run_git(asked, Some(&self.repository), &[])
     }
 
     /// The entries that git prints with a NUL behind each.
@@ -132,25 +110,32 @@ impl Session<'_> {
 
     /// The same, of a git that gets to read these files only.
     pub(super) fn names_seeing(&self, words: &[&str], contents: Contents) -> Result<Vec<String>> {
-        let printed = self.ask_seeing(words, contents)?;
-        let parts = printed.split(|byte| *byte == 0).filter(|part| !part.is_empty());
-        parts.map(|part| self.utf8(part)).collect()
+        self.split(&well(self.question(words, contents), |asked| self.put(asked))?)
     }
 
     /// The same, with paths that are patterns of the host's own.
     pub(super) fn names_by_patterns(&self, words: &[&str]) -> Result<Vec<String>> {
-        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        let mut asked = command(words, &self.folder, Needs::ReadGit, Processes::None);
-        asked.confinement.contents = Contents::All;
+        let mut asked = self.question(words, Contents::All);
         asked.env.push(super::taken_as_patterns());
-        asked.env.extend(self.index_variable());
-        let done = self.world.run_git(&asked, Some(&self.repository), &[])?;
-        if done.ran.code != 0 {
-            ended(&Command { arguments: asked.arguments[1..].to_vec(), ..asked }, done.ran, Code("git"), true)?;
+        self.split(&well(asked, |asked| self.put(asked))?)
+    }
+
+    fn split(&self, printed: &[u8]) -> Result<Vec<String>> {
+        let parts = printed.split(|byte| *byte == 0).filter(|part| !part.is_empty());
+        parts.map(|part| self.utf8(part)).collect()
+    }
+
+    //= docs/spec.md#git
+    //# A submodule that no grant to read covers MUST keep no verb from what it does beside it.
+    /// What git reads of submodules to tell whether they moved, where the pack may not read all: the `.git` of each. What
+    /// it holds, no answer shows.
+    pub(super) fn markers_of_submodules(&self) -> Result<Vec<String>> {
+        if self.contents == Contents::All || self.world.may_read(&self.repository.top).is_ok() {
             return Ok(Vec::new());
         }
-        let parts = done.ran.output.split(|byte| *byte == 0).filter(|part| !part.is_empty());
-        parts.map(|part| self.utf8(part)).collect()
+        let all = self.names_by_patterns(&["ls-files", "-z", "--full-name", "--stage", "--", ":(top)"])?;
+        let submodules = Entry::of_list(all).into_iter().filter(|entry| entry.is_submodule);
+        Ok(submodules.map(|entry| path::join(&self.below_top(&entry.name), "./.git")).collect())
     }
 
     fn utf8(&self, bytes: &[u8]) -> Result<String> {
@@ -208,7 +193,7 @@ impl Session<'_> {
             //= docs/spec.md#git
             //# Git MUST be kept by the system from reading a file of the working tree for a pack that no grant to read covers.
             let compares = !matches!(verb.changes, Changes::Nothing | Changes::Patched);
-            return Ok(match compares || OF_COMMITS.contains(&verb.name) {
+            return Ok(match compares || verb.is_of_commits {
                 true => Contents::All,
                 false => Contents::Covered,
             });
@@ -243,7 +228,7 @@ impl Session<'_> {
 }
 
 /// Refuses a git that is too old, once.
-pub(super) fn new_enough(world: &dyn World) -> Result<()> {
+pub fn new_enough(world: &dyn World) -> Result<()> {
     static KNOWN: OnceLock<()> = OnceLock::new();
     if KNOWN.get().is_some() {
         return Ok(());

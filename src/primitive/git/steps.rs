@@ -2,6 +2,7 @@
 
 use super::answer::{answer, answered};
 use super::arguments::{Said, is_on};
+use super::changes;
 use super::entries::{Entry, may_write};
 use super::session::{Session, command};
 use super::verb::Verb;
@@ -21,7 +22,9 @@ const HIDDEN: [&str; 2] = ["!.toolsd", "!toolsd.toml"];
 /// Makes a repository where the pack may write.
 pub(super) fn init(world: &dyn World, verb: &Verb, said: &Said, folder: &str, options: &Map) -> Result<Value> {
     let place = path::join(folder, said.names.first().map_or(".", String::as_str));
-    world.may_write(&path::join(&place, "file"))?;
+    //= docs/spec.md#git
+    //# A repository and a working tree MUST be made only where the pack may write all of the folder.
+    may_fill(world, verb, &place)?;
     let mut words = said.words.clone();
     words.extend(said.names.iter().map(|name| path::join(".", name)));
     let mut asked = command(words, folder, verb.needs, verb.processes);
@@ -37,6 +40,15 @@ pub(super) fn init(world: &dyn World, verb: &Verb, said: &Said, folder: &str, op
     let repository = Repository { settings: done.settings, ..Repository::default() };
     let notices = super::notices::missed(&repository, "init", "").into_iter().collect();
     answer(&asked, done.ran, options, notices)
+}
+
+/// Refuses a folder of which the pack may not write all: with a `.git` in it, all of it is git's to change.
+pub(super) fn may_fill(world: &dyn World, verb: &Verb, folder: &str) -> Result<()> {
+    world.may_fill(folder).map_err(|refused| {
+        let told =
+            Diagnostic::new(Code::WORLD, format!("git {} would fill `{folder}`: {}", verb.name, refused.message));
+        told.help(refused.help.clone().unwrap_or_default())
+    })
 }
 
 /// `config` and `repository`: no git is started.
@@ -99,7 +111,7 @@ fn config(session: &Session<'_>, name: Option<&str>, pattern: Option<&str>, opti
 /// Makes a working tree without its files, hides what may not be written, and brings the rest.
 pub(super) fn add_worktree(session: &mut Session<'_>, verb: &Verb, said: Said, options: &Map) -> Result<Value> {
     let place = path::join(&session.repository.folder, &said.names[0]);
-    session.world.may_write(&path::join(&place, "file"))?;
+    may_fill(session.world, verb, &place)?;
     let tree = said.names[1].clone();
     let list = ["ls-tree", "-r", "-z", "--full-tree", "--name-only", "--end-of-options", &tree];
     let listed = session.try_ask(&list)?;
@@ -182,9 +194,13 @@ fn hiding(hidden: &[String]) -> Result<BTreeSet<String>> {
 /// Hides files of a working tree: those asked for, and those that no grant covers.
 pub(super) fn hide(session: &mut Session<'_>, verb: &Verb, said: Said, options: &Map) -> Result<Value> {
     // What is hidden now may be shown by other patterns, and the other way round: both are looked at.
-    let all = session.names(&["ls-files", "-z", "--full-name", "--cached"])?;
-    let (hidden, named): (Vec<String>, Vec<String>) = all.into_iter().partition(|name| is_hidden(name));
-    may_write(session, verb.name, &Entry::files(named))?;
+    // All of the working tree, wherever the call is.
+    let all = session.names_by_patterns(&["ls-files", "-z", "--full-name", "--cached", "--stage", "--", ":(top)"])?;
+    let (hidden, named): (Vec<Entry>, Vec<Entry>) =
+        Entry::of_list(all).into_iter().partition(|entry| is_hidden(&entry.name));
+    let hidden: Vec<String> = hidden.into_iter().map(|entry| entry.name).collect();
+    may_write(session, verb.name, &named)?;
+    session.changed = changes::changed(session, &named);
     hide_as(session, said, &hidden, options)
 }
 
@@ -208,7 +224,9 @@ fn hide_as(session: &mut Session<'_>, mut said: Said, hidden: &[String], options
             "extensions.worktreeConfig was set in the repository: the patterns are this working tree's own".to_owned(),
         );
     }
-    let mut asked = changing(command(said.words, &session.folder, Needs::WriteGit, Processes::None));
+    let mut asked = command(said.words, &session.folder, Needs::WriteGit, Processes::None);
+    asked.confinement.contents = Contents::All;
+    asked.confinement.changed.clone_from(&session.changed);
     asked.input = said.input;
     let done = session.world.run_git(&asked, Some(&session.repository), &[])?;
     answered(session, &asked, done.ran, options)

@@ -26,6 +26,9 @@ pub struct Verb {
     pub changes: Changes,
     /// Which contents of the working tree it shows or keeps.
     pub reads: Reads,
+    /// Whether it prints what commits and refs hold: of the working tree it reads attributes alone. All others get of it what
+    /// the grants to read cover, and no more.
+    pub is_of_commits: bool,
     /// Which names of the working tree it tells.
     pub tells: Tells,
     /// Whether its paths are taken as they are.
@@ -292,6 +295,7 @@ impl Verb {
             processes: Processes::None,
             changes,
             reads: Reads::Nothing,
+            is_of_commits: false,
             tells: Tells::Nothing,
             literal: Literal::Always,
             adds: Adds::Nothing,
@@ -354,6 +358,13 @@ impl Verb {
     #[must_use]
     pub const fn reading(mut self, reads: Reads) -> Self {
         self.reads = reads;
+        self
+    }
+
+    /// The same, of what commits and refs hold.
+    #[must_use]
+    pub const fn of_commits(mut self) -> Self {
+        self.is_of_commits = true;
         self
     }
 

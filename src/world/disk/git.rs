@@ -9,6 +9,7 @@ mod settings;
 mod stand_in;
 #[cfg(test)]
 mod tests;
+mod trial;
 
 use super::ending::AtWork;
 use super::small_file::{self, Links};
@@ -24,6 +25,7 @@ use std::fs;
 pub(in crate::world::disk) use find::find;
 pub(in crate::world::disk) use hold::hold;
 use stand_in::StandIn;
+pub use trial::try_git;
 
 /// What every git is told by its environment: nothing outside of the repository counts, nobody is asked.
 const ENVIRONMENT: [(&str, &str); 17] = [
@@ -60,6 +62,9 @@ const IDENTITY: [&str; 7] = [
 /// What the user's own ways to a remote are kept in, in the home folder.
 const WAYS: [&str; 7] = [".config/git", ".git-credentials", ".gitconfig", ".gitcookies", ".netrc", ".ssh", ".ssl"];
 
+/// The configuration of the machine: a git that cannot read it fetches nothing.
+const OF_MACHINE: &str = "/etc/gitconfig";
+
 /// Devices that git opens.
 const DEVICES: [&str; 2] = ["/dev/null", "/dev/urandom"];
 
@@ -76,22 +81,14 @@ pub(super) fn run(
     let _until_it_is_cleared_up = AtWork::begin()?;
     let Some(repository) = repository else {
         command.env.push(("GIT_CEILING_DIRECTORIES".to_owned(), "/".to_owned()));
-        let settings = if writes { settings::of_user("") } else { Vec::new() };
-        command.env.extend(given(&settings));
+        let settings = if writes { [settings::of_user(""), settings::of_environment()].concat() } else { Vec::new() };
+        command.env.extend(given(&settings, Setting::is_told));
         return Ok(Done { ran: process::run(disk, &command)?, settings, ..Done::default() });
     };
     let stand_in = StandIn::new(repository, writes, fetches, settings)?;
     let own = stand_in.path();
-    //= docs/spec.md#git
-    //# A git that has to start no process MUST find none.
-    // Git looks for programs, itself among them, in these places.
-    match command.confinement.processes {
-        Processes::None => command.env.extend(nowhere(&own)),
-        Processes::SameProgram => {
-            let folder = path::folder(&command.program).to_owned();
-            command.env.push(("PATH".to_owned(), folder));
-        }
-        Processes::Any => {}
+    if command.confinement.processes != Processes::Any {
+        command.env.extend(stand_in.programs(&command)?);
     }
     let places = [("GIT_COMMON_DIR", &own), ("GIT_DIR", &repository.git_dir), ("GIT_WORK_TREE", &repository.top)];
     command.env.extend(places.map(|(name, value)| (name.to_owned(), value.clone())));
@@ -136,9 +133,14 @@ fn guarded_run(
     })
 }
 
-/// What of the user's settings git is told of where there is no repository, by its environment.
-fn given(settings: &[Setting]) -> Vec<(String, String)> {
-    let told: Vec<&Setting> = settings.iter().filter(|setting| setting.is_told()).collect();
+/// Whether a setting says how a remote is reached: others would count more than ours.
+fn is_way(setting: &Setting) -> bool {
+    ["credential", "http", "ssh", "url"].contains(&setting.parts().0)
+}
+
+/// Of the user's settings those that count, for git's environment.
+fn given(settings: &[Setting], counts: fn(&Setting) -> bool) -> Vec<(String, String)> {
+    let told: Vec<&Setting> = settings.iter().filter(|setting| counts(setting)).collect();
     let pairs = told.iter().enumerate().flat_map(|(at, setting)| {
         [
             (format!("GIT_CONFIG_KEY_{at}"), setting.key.clone()),
@@ -146,10 +148,6 @@ fn given(settings: &[Setting]) -> Vec<(String, String)> {
         ]
     });
     pairs.chain([("GIT_CONFIG_COUNT".to_owned(), told.len().to_string())]).collect()
-}
-
-fn nowhere(own: &str) -> [(String, String); 2] {
-    ["PATH", "GIT_EXEC_PATH"].map(|name| (name.to_owned(), path::join(own, "info")))
 }
 
 fn surrounded(disk: &Disk, command: &Command, fetches: bool) -> Result<Command> {
@@ -174,8 +172,19 @@ fn surrounded(disk: &Disk, command: &Command, fetches: bool) -> Result<Command> 
         let own: Vec<_> = own.filter_map(|name| Some(((*name).to_owned(), place::env(name)?))).collect();
         command.env.extend(own);
     }
-    if let Some(home) = place::home_folder().filter(|_| fetches) {
-        command.confinement.read.extend(WAYS.map(|name| path::join(&home, name)));
+    if fetches {
+        // Each distribution has it elsewhere: what lies below `/usr` is read in any case.
+        command.confinement.read.push(OF_MACHINE.to_owned());
+        let of_environment = settings::FILES.into_iter().filter_map(|name| Some((name.to_owned(), place::env(name)?)));
+        let of_environment: Vec<(String, String)> = of_environment.collect();
+        let files = of_environment.iter().map(|(_, file)| file).filter(|file| path::is_absolute(file));
+        command.confinement.read.extend(files.cloned());
+        command.env.extend(of_environment);
+        command.env.extend(given(&settings::of_environment(), is_way));
+        let of_user = place::env("XDG_CONFIG_HOME").filter(|folder| path::is_absolute(folder));
+        command.confinement.read.extend(of_user.map(|folder| path::join(&folder, "git")));
+        let home = place::home_folder();
+        command.confinement.read.extend(home.iter().flat_map(|home| WAYS.map(|name| path::join(home, name))));
     }
     command.confinement.read.extend(DEVICES.map(str::to_owned));
     command.confinement.write.push(DEVICES[0].to_owned());

@@ -90,13 +90,9 @@ pub(super) fn run_beside(disk: &Disk, command: &Command, beside: Option<&Tempora
         if let Some((_, under_way)) = &mut watched {
             under_way.started(started.pid);
         }
-        notes.extend(
-            started
-                .absent
-                .drain(..)
-                .filter(|at| confinement.write.contains(at))
-                .map(|at| format!("`{at}` is not there: the program could not write it; make the folder first")),
-        );
+        notes.extend(started.absent.drain(..).filter(|at| confinement.write.contains(at)).map(|at| {
+            format!("`{at}` is not there: the program could not write it; make the file or the folder first")
+        }));
         Running::new(started, command).wait()
     });
     if let Some((survey, under_way)) = watched {
@@ -157,7 +153,7 @@ fn variables(command: &Command, temporary: &str) -> Vec<(String, String)> {
     // The one that is set last counts.
     for (name, value) in [("TMPDIR".to_owned(), temporary.to_owned())].into_iter().chain(command.env.iter().cloned()) {
         if name == "TMPDIR" && value != temporary
-            || never_set(&name) && place::env(&name).is_none_or(|own| own != value)
+            || command.needs == Needs::Program && never_set(&name) && place::env(&name).is_none_or(|own| own != value)
         {
             continue;
         }
@@ -167,7 +163,7 @@ fn variables(command: &Command, temporary: &str) -> Vec<(String, String)> {
     variables
 }
 
-/// Variables that choose other programs and libraries: only the host's own values reach a program.
+/// Variables that choose other programs and libraries: only the host's own values reach a program that a script runs.
 fn never_set(name: &str) -> bool {
     name == "PATH" || name.starts_with("LD_") || name.starts_with("DYLD_")
 }

@@ -4,6 +4,9 @@ use crate::diagnostic::Result as Checked;
 use crate::world::glob::Globs;
 use crate::world::{World, path};
 
+/// A name that nobody has thought of: what covers it covers all of a folder.
+pub(super) const ALL_BELOW: &str = "\u{1}/\u{1}";
+
 /// An absolute path below the root as seen from there; any other stays what it is.
 pub(super) fn below_root(root: &str, path: String) -> String {
     match path.strip_prefix(root) {

@@ -84,7 +84,15 @@ impl Granted {
             let message = format!("the pack may not run `{}` in `{}`", command.program, command.folder);
             return Err(Diagnostic::new(Code::WORLD, message).help(GRANT_ROOT));
         }
-        self.check_look(&command.folder)
+        self.check_folder(&command.folder)
+    }
+
+    //= docs/spec.md#roots
+    //# Whether something is there that no grant covers MUST NOT be told, nor through a link that leads to it.
+    /// Refuses a folder to run in that may not be looked into, itself or as what a link leads to.
+    pub(super) fn check_folder(&self, folder: &str) -> Result<()> {
+        self.check_look(folder)?;
+        self.world.stat(folder).map(drop)
     }
 
     fn grant_of(&self, program: &str) -> Option<&ProgramGrant> {

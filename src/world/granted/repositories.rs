@@ -1,7 +1,7 @@
 //! Which repositories a pack may use, and what git may touch while it runs for it.
 
 use super::Granted;
-use super::grants::enclosing_folders;
+use super::grants::{ALL_BELOW, enclosing_folders};
 use super::judging::widened;
 use super::protected::protected_part;
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -11,9 +11,6 @@ use crate::world::{EntryKind, path};
 
 /// Files that decide what git says of others. What they hold it does not show.
 const DECIDING: [&str; 2] = [".gitattributes", ".gitignore"];
-
-/// A name that nobody has thought of: what covers it covers all of a folder.
-const ALL_BELOW: &str = "\u{1}/\u{1}";
 
 /// The files above a place that decide what git says of it.
 fn deciding(place: &str, top: &str) -> Vec<String> {
@@ -32,9 +29,17 @@ impl Granted {
         !path::is_below(normal, ".") && !self.rules.roots.iter().any(|root| path::is_below(normal, root))
     }
 
+    /// The folder on the way to a path that git takes for a repository: what it looks for is there. The root itself is none:
+    /// whoever starts the host there wants to work in it.
+    pub(super) fn repository_around<'a>(&self, normal: &'a str) -> Option<&'a str> {
+        let has = |folder: &str, name: &str| matches!(self.world.stat(&path::join(folder, name)), Ok(Some(_)));
+        let above = normal.match_indices('/').map(|(at, _)| &normal[..at]).filter(|folder| !folder.is_empty());
+        above.into_iter().find(|folder| ["HEAD", "objects", "refs"].iter().all(|name| has(folder, name)))
+    }
+
     /// The repository of a folder that the pack may look at.
     pub(super) fn chosen_repository(&self, folder: &str, needs: Needs) -> Result<Repository> {
-        self.check_look(folder)?;
+        self.check_folder(folder)?;
         if self.rules.allowed.git == Git::None {
             return Err(Diagnostic::new(Code::WORLD, "the pack may not use git")
                 .help("allow it in `[pack]` by `grants = { git = \"read\" }`"));
@@ -57,7 +62,7 @@ impl Granted {
         self.give_contents(&mut command.confinement, &repository.top)?;
         if command.needs != Needs::ReadGit && command.confinement.changed != Changed::None {
             let granted = self.parts(&self.rules.allowed.write, &repository.top);
-            if let Changed::Files(changed) = &command.confinement.changed {
+            if let Changed::Files(changed) | Changed::Around(changed) = &command.confinement.changed {
                 changed.iter().try_for_each(|file| self.check_replaced(file, &granted))?;
             }
             command.confinement.write.extend(granted);

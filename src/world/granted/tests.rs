@@ -166,3 +166,23 @@ fn a_program_is_held_to_whole_folders() {
         assert_eq!(programs(&folder, &[glob], exact).run(&start("true", &[])).unwrap().code, 0);
     }
 }
+
+//= docs/spec.md#writes
+//= type=test
+//# A grant to write MUST NOT cover what git takes for a repository, whatever its name is.
+#[test]
+fn what_git_takes_for_a_repository_is_protected() {
+    let files = ["real/HEAD", "real/objects/x", "real/refs/x", "like/HEAD", "like/refs/x", "real/hooks/h", "beside"];
+    let memory = Memory::with(files.map(|path| (path, "x"))).unwrap();
+    let allowed = Allowed { write: vec![".".into()], may_read: true, may_write: true, ..Allowed::default() };
+    let world = Granted::new(Arc::new(memory), allowed).unwrap();
+    for path in ["real/config", "real/hooks/h", "real/refs/heads/x", "/workspace/real/config", "x/../real/HEAD"] {
+        let told = world.write(path, b"x").unwrap_err().message;
+        assert!(told.contains("`real` is a repository"), "{path}: {told}");
+        assert!(world.remove(path).is_err() && world.may_write(path).is_err() && world.may_replace(path).is_err());
+        assert!(world.may_fill(path).is_err());
+    }
+    for path in ["like/config", "beside", "really/config"] {
+        world.write(path, b"x").unwrap();
+    }
+}

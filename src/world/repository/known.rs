@@ -31,8 +31,6 @@ pub struct Known {
 
 /// Commands that join what two sides hold.
 const MIXING: &[&str] = &["cherry-pick", "merge", "rebase", "revert", "stash"];
-/// Commands that join, put aside and record.
-const RECORDING: &[&str] = &["cherry-pick", "commit", "merge", "rebase", "revert", "stash"];
 /// Commands that show what differs.
 const SHOWING: &[&str] = &["diff", "log", "show"];
 /// Commands that show commits.
@@ -180,6 +178,8 @@ pub const KNOWN: &[Known] = &[
     unheard("mailmap.blob", &["blame", "log", "show"]),
     unheard("mailmap.file", &["blame", "log", "show"]),
     unheard("merge.*.driver", MIXING),
+    // One of git's own; of another one git is told no program.
+    heard("merge.default"),
     unless("merge.autostash", "false", &["merge"]),
     heard("merge.branchdesc"),
     heard("merge.conflictstyle"),
@@ -207,8 +207,9 @@ pub const KNOWN: &[Known] = &[
     heard("remote.*.prune"),
     heard("remote.*.tagopt"),
     own("remote.*.url"),
-    unless("rerere.autoupdate", "false", RECORDING),
-    unless("rerere.enabled", "false", RECORDING),
+    // What was recorded brings back texts of this repository, in files that are in conflict.
+    heard("rerere.autoupdate"),
+    heard("rerere.enabled"),
     unheard("status.aheadbehind", &["status"]),
     unless("status.branch", "false", &["status"]),
     unless("status.displaycommentprefix", "false", &["status"]),

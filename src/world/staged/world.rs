@@ -121,6 +121,10 @@ impl World for Staged {
         self.under.may_write(path)
     }
 
+    fn may_fill(&self, folder: &str) -> Result<()> {
+        self.under.may_fill(folder)
+    }
+
     fn may_replace(&self, path: &str) -> Result<Standing> {
         self.under.may_replace(path)
     }

@@ -28,6 +28,9 @@ pub(in crate::world::disk) fn find(roots: &Roots, folder: &str, is_user_heard: b
         if let Ok(found) = fs::symlink_metadata(&marker) {
             break (marker, found);
         }
+        if is_bare(&top) {
+            return Err(bare(&top));
+        }
         if top == limit {
             return Err(none(&folder, &limit));
         }
@@ -39,9 +42,11 @@ pub(in crate::world::disk) fn find(roots: &Roots, folder: &str, is_user_heard: b
     let elsewhere = alternates(roots, &path::join(&common_dir, "objects"), MOST_ALTERNATES)?;
     let is_named_back = is_named_back(&git_dir, &marker.0);
     let mut settings = if is_user_heard { settings::of_user(&git_dir) } else { Vec::new() };
-    let excludes = if is_user_heard { settings::excludes(&settings) } else { Vec::new() };
-    owned(&top, &git_dir, &marker.1, &settings)?;
-    let attributes = if is_user_heard { settings::attributes(&settings) } else { Vec::new() };
+    let of_environment = if is_user_heard { settings::of_environment() } else { Vec::new() };
+    let of_both = [&settings[..], &of_environment].concat();
+    let excludes = if is_user_heard { settings::excludes(&of_both) } else { Vec::new() };
+    owned(&top, &git_dir, &marker.1, &of_both)?;
+    let attributes = if is_user_heard { settings::attributes(&of_both) } else { Vec::new() };
     settings.extend(settings::of_repository(&path::join(&common_dir, "config"), Scope::Local)?);
     let mut repository = with_worktree(Repository {
         folder,
@@ -55,6 +60,7 @@ pub(in crate::world::disk) fn find(roots: &Roots, folder: &str, is_user_heard: b
         excludes,
         attributes,
     })?;
+    repository.settings.extend(of_environment);
     let named = settings::hooks_folder(&repository.settings, &repository.top);
     repository.hooks = hooks(&named.unwrap_or_else(|| path::join(&repository.common_dir, "hooks")));
     Ok(repository)
@@ -86,6 +92,20 @@ fn with_worktree(mut repository: Repository) -> Result<Repository> {
         repository.settings.extend(settings::of_repository(&file, Scope::Worktree)?);
     }
     Ok(repository)
+}
+
+/// Whether a folder is what git takes for a repository without a working tree: its own test.
+fn is_bare(folder: &str) -> bool {
+    let is_there = |name: &str| fs::symlink_metadata(path::join(folder, name)).is_ok();
+    is_there("HEAD")
+        && ["objects", "refs"]
+            .iter()
+            .all(|name| fs::metadata(path::join(folder, name)).is_ok_and(|known| known.is_dir()))
+}
+
+fn bare(top: &str) -> Box<Diagnostic> {
+    Diagnostic::new(Code("git"), format!("`{top}` is a repository without a working tree, which no verb works in"))
+        .help(format!("`git -C {top} worktree add FOLDER` makes a working tree of it; name that, below a granted root"))
 }
 
 fn none(folder: &str, limit: &str) -> Box<Diagnostic> {

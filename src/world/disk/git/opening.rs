@@ -24,7 +24,7 @@ impl Opening {
     pub(super) fn of(disk: &Disk, granted: &[String], changed: &Changed) -> Result<Self> {
         let mut opening = Self { folders: Vec::new(), made: Made::new() };
         let files: BTreeSet<&str> = match changed {
-            Changed::Files(files) => files.iter().map(String::as_str).collect(),
+            Changed::Files(files) | Changed::Around(files) => files.iter().map(String::as_str).collect(),
             Changed::None | Changed::Any => BTreeSet::new(),
         };
         for at in granted {

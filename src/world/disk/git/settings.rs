@@ -32,8 +32,33 @@ struct Found {
     included: Vec<String>,
 }
 
+/// Variables that name the files of the machine and of the user, or switch the first ones off: see `git(1)`.
+pub(super) const FILES: [&str; 3] = ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_SYSTEM"];
+
+/// How many settings the environment of the host may name.
+const MOST_OF_ENVIRONMENT: usize = 1_000;
+
+//= docs/spec.md#git
+//# What the environment of the host says of git's configuration MUST count as the user's own.
+/// What the host's own environment sets: pairs that are counted.
+pub(super) fn of_environment() -> Vec<Setting> {
+    let count = place::env("GIT_CONFIG_COUNT").and_then(|count| count.parse::<usize>().ok()).unwrap_or(0);
+    let pair = |at: usize| {
+        let key = crate::world::repository::key(&place::env(&format!("GIT_CONFIG_KEY_{at}"))?);
+        Some(Setting { scope: Scope::Command, key, value: place::env(&format!("GIT_CONFIG_VALUE_{at}"))? })
+    };
+    (0..count.min(MOST_OF_ENVIRONMENT)).filter_map(pair).collect()
+}
+
 fn of_user_into(git_dir: &str, found: &mut Found) {
-    include("/etc/gitconfig", Scope::System, git_dir, 0, found);
+    let [global, no_system, system] = FILES.map(place::env);
+    if !no_system.is_some_and(|value| ["1", "on", "true", "yes"].contains(&value.to_ascii_lowercase().as_str())) {
+        include(system.as_deref().unwrap_or("/etc/gitconfig"), Scope::System, git_dir, 0, found);
+    }
+    if let Some(global) = global {
+        include(&global, Scope::Global, git_dir, 0, found);
+        return;
+    }
     let home = place::home_folder();
     let config = place::env("XDG_CONFIG_HOME").filter(|folder| path::is_absolute(folder));
     if let Some(config) = config.or_else(|| Some(path::join(home.as_deref()?, ".config"))) {

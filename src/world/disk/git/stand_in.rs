@@ -10,6 +10,7 @@ use crate::world::disk::roots::reason;
 use crate::world::disk::temporary::{OF_GIT, Temporary};
 use crate::world::path;
 use crate::world::repository::Repository;
+use crate::world::run::{Command, Processes};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
@@ -63,6 +64,9 @@ const FIXED: [(&str, &str); 27] = [
     ("trailer.ifmissing", "doNothing"),
 ];
 
+/// Where git looks for programs, itself among them, in the folder.
+const PROGRAMS: &str = "programs";
+
 /// The user's own attributes, in the folder.
 const ATTRIBUTES: &str = "users-attributes";
 
@@ -88,18 +92,14 @@ pub(super) struct StandIn {
 impl StandIn {
     /// Makes it. `writes` and `fetches` say what the command is for.
     pub(super) fn new(repository: &Repository, writes: bool, fetches: bool, more: &[(String, String)]) -> Result<Self> {
-        let failed = |error: io::Error| {
-            let message = format!("git cannot be prepared in the temporary folder: {}", reason(&error));
-            Diagnostic::new(Code::WORLD, message).help("`TMPDIR` names a folder that can be written")
-        };
-        let folder = Temporary::new(PREFIX).map_err(failed)?;
+        let folder = Temporary::new(PREFIX).map_err(|error| failed(&error))?;
         let attributes = (!repository.attributes.is_empty()).then(|| folder.path().join(ATTRIBUTES));
         let attributes = attributes.as_deref().and_then(Path::to_str).unwrap_or("/dev/null").to_owned();
         let given = [&[("core.attributesFile".to_owned(), attributes)], more].concat();
         let config = config(repository, fetches, &given);
         let excludes = data(&path::join(&repository.common_dir, "info/exclude"))?.unwrap_or_default();
         let made = Self { folder, config, excludes, worktrees: worktrees(repository) };
-        made.fill(repository, writes).map_err(failed)?;
+        made.fill(repository, writes).map_err(|error| failed(&error))?;
         Ok(made)
     }
 
@@ -111,6 +111,23 @@ impl StandIn {
     /// Its path.
     pub(super) fn path(&self) -> String {
         self.folder.path().to_string_lossy().into_owned()
+    }
+
+    //= docs/spec.md#git
+    //# A git that has to start no process MUST find none.
+    //= docs/spec.md#git
+    //# A git that starts git MUST start the very file that was found as git, wherever its distribution keeps others.
+    /// What tells git where programs are: nowhere, or in a folder that has git alone. Its own folder of programs may have
+    /// another file of this name, a copy or another version, which nobody looked at.
+    pub(super) fn programs(&self, command: &Command) -> Result<[(String, String); 2]> {
+        let folder = self.folder.path().join(PROGRAMS);
+        let made = fs::create_dir(&folder).and_then(|()| match command.confinement.processes {
+            Processes::SameProgram => symlink(&command.program, folder.join("git")),
+            Processes::None | Processes::Any => Ok(()),
+        });
+        made.map_err(|error| failed(&error))?;
+        let folder = path::join(&self.path(), PROGRAMS);
+        Ok(["PATH", "GIT_EXEC_PATH"].map(|name| (name.to_owned(), folder.clone())))
     }
 
     fn fill(&self, repository: &Repository, writes: bool) -> io::Result<()> {
@@ -194,6 +211,11 @@ impl StandIn {
                 .help("git has changed the rest of the repository: look at `git status`")
         })
     }
+}
+
+fn failed(error: &io::Error) -> Box<Diagnostic> {
+    let message = format!("git cannot be prepared in the temporary folder: {}", reason(error));
+    Diagnostic::new(Code::WORLD, message).help("`TMPDIR` names a folder that can be written")
 }
 
 fn worktrees(repository: &Repository) -> Vec<String> {
