@@ -11,17 +11,18 @@ mod stand_in;
 mod tests;
 
 use super::ending::AtWork;
+use super::planted::{self, Look, UnderWay};
 use super::small_file::{self, Links};
 use super::{Disk, place, process};
 use crate::diagnostic::Result;
 use crate::world::path;
 use crate::world::repository::{Done, Repository, Setting};
-use crate::world::run::{Changed, Command, Needs, Processes, Ran};
-use guarded::Guard;
+use crate::world::run::{Command, Needs, Processes, Ran};
 use opening::Opening;
 use std::fs;
 
 pub(in crate::world::disk) use find::find;
+pub(in crate::world::disk) use guarded::Guard;
 pub(in crate::world::disk) use hold::hold;
 use stand_in::StandIn;
 
@@ -123,13 +124,29 @@ fn guarded_run(
     own: Option<[&String; 3]>,
 ) -> Result<Ran> {
     let opening = Opening::of(disk, &command.confinement.write, &command.confinement.changed)?;
-    let is_guarded = command.confinement.changed != Changed::None;
-    let guard = is_guarded.then(|| Guard::new(repository, &opening.folders, &command.arguments, command.stop));
-    command.confinement.write.clone_from(&opening.folders);
+    let folders = opening.folders.clone();
+    // Whatever the verb says that it changes: what git could write is looked after.
+    let look = || {
+        let guard = Guard::new(repository, &folders, &command.arguments, command.stop)?;
+        Ok(Look { writes: guard.writes(), lines: guard.lines(), looked: guard })
+    };
+    let begun = match own {
+        Some(_) => planted::begin_with("git", stand_in.folder().path(), command.stop, look).map(Some),
+        None => Ok(None),
+    };
+    let (guard, mut under_way) = match begun {
+        Ok(begun) => begun.unzip(),
+        Err(fault) => {
+            opening.close();
+            return Err(fault);
+        }
+    };
+    command.confinement.write = folders;
     command.confinement.write.extend(own.into_iter().flatten().cloned());
-    let ran = process::run_beside(disk, command, Some(stand_in.folder()));
+    let ran = process::run_beside(disk, command, Some(stand_in.folder()), under_way.as_mut());
     opening.close();
-    let notes = guard.map(Guard::settle).unwrap_or_default();
+    let notes: Vec<String> = guard.into_iter().flat_map(Guard::settle).map(|note| note.told).collect();
+    under_way.into_iter().for_each(UnderWay::end);
     ran.map(|ran| Ran { notes: notes.clone(), ..ran }).map_err(|mut fault| {
         fault.message = std::iter::once(fault.message.clone()).chain(notes).collect::<Vec<_>>().join("; ");
         fault
