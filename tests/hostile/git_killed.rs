@@ -19,11 +19,11 @@ esac
 cd "$GIT_WORK_TREE"
 for file in .git/config .git/hooks/pre-commit .git/hooks/own .git/info/attributes .git/modules/sub/config \
     toolsd.toml .toolsd/tools.d/evil.toml; do
-    (printf evil >> $file) 2>/dev/null
+    printf evil 2>/dev/null >> $file
 done
-: > .git/index.lock
+printf '' > .git/index.lock
 printf $$ > .git/number
-: > .git/planted
+printf '' > .git/planted
 read line < wait
 "#;
 
@@ -74,7 +74,7 @@ impl Killed {
 
     /// Starts a call, and waits until git has planted.
     fn begin(&self, verb: &str) -> (Child, u32) {
-        let options = if verb == "tag" { json!({ "name": "x" }) } else { json!({ "force": true, "folders": true }) };
+        let options = if verb == "tag" { json!({ "name": "x" }) } else { json!({ "paths": ["."], "folders": true }) };
         let question = json!({ "verb": verb, "options": options }).to_string();
         let with = format!("{}:", self.yard.at("bin").display());
         let mut command = self.command(&["call", "act_git", &question], &with);

@@ -245,8 +245,8 @@ impl<'a> Running<'a> {
                 beats = began.elapsed().as_secs();
                 noted.iter().for_each(|under_way| under_way.beat());
             }
-            // Git is let finish: it would leave half of what it writes.
-            if self.command.needs == Needs::Program && ending::is_ending() {
+            // Git is let finish for a while: it would leave half of what it writes.
+            if ending::is_ending(self.command.needs != Needs::Program) {
                 return Err(ending::ended());
             }
             //= docs/spec.md#programs
