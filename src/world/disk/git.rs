@@ -14,7 +14,7 @@ use super::ending::AtWork;
 use super::planted::{self, Look, UnderWay};
 use super::small_file::{self, Links};
 use super::{Disk, place, process};
-use crate::diagnostic::Result;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::world::path;
 use crate::world::repository::{Done, Repository, Setting};
 use crate::world::run::{Command, Needs, Processes, Ran};
@@ -104,8 +104,9 @@ pub(super) fn run(
     confinement.read.extend(parts.iter().copied().chain(&repository.elsewhere).cloned());
     let mut ran = guarded_run(disk, &mut command, repository, &stand_in, writes.then_some(parts))?;
     // A link that was put there since the repository was found may have been followed: what git says is withheld.
-    links::check(&repository.common_dir)?;
-    let not_kept = stand_in.settle(repository)?;
+    // What was put right is told all the same.
+    let checked = links::check(&repository.common_dir).and_then(|()| stand_in.settle(repository));
+    let not_kept = checked.map_err(|fault| with_notes(fault, std::mem::take(&mut ran.notes)))?;
     replace(&mut ran.errors, &own, &repository.common_dir);
     // Git takes the shared folder for the main working tree, but for the `.git` at its end.
     if command.arguments.iter().any(|word| word == "worktree" || word == "check-ignore") {
@@ -147,10 +148,15 @@ fn guarded_run(
     opening.close();
     let notes: Vec<String> = guard.into_iter().flat_map(Guard::settle).map(|note| note.told).collect();
     under_way.into_iter().for_each(UnderWay::end);
-    ran.map(|ran| Ran { notes: notes.clone(), ..ran }).map_err(|mut fault| {
-        fault.message = std::iter::once(fault.message.clone()).chain(notes).collect::<Vec<_>>().join("; ");
-        fault
-    })
+    match ran {
+        Ok(ran) => Ok(Ran { notes, ..ran }),
+        Err(fault) => Err(with_notes(fault, notes)),
+    }
+}
+
+fn with_notes(mut fault: Box<Diagnostic>, notes: Vec<String>) -> Box<Diagnostic> {
+    fault.message = std::iter::once(fault.message.clone()).chain(notes).collect::<Vec<_>>().join("; ");
+    fault
 }
 
 /// What of the user's settings git is told of where there is no repository, by its environment.

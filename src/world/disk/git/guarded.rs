@@ -14,7 +14,7 @@ use crate::world::granted::protected_name;
 use crate::world::path;
 use crate::world::repository::Repository;
 use kept::{Kept, What, bytes_of};
-use rustix::fs::{AtFlags, unlinkat};
+use rustix::fs::{AtFlags, readlinkat, unlinkat};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -217,8 +217,7 @@ impl Guard {
                 )));
                 continue;
             }
-            let top = self.places.top_of(at);
-            notes.push(removed(at, top).map_or_else(|| told(set_aside(at, top)), Note::of));
+            notes.push(cleared(at, self.places.top_of(at)));
         }
         notes
     }
@@ -235,7 +234,7 @@ impl Guard {
             return None;
         }
         let (shown, top) = (at.display(), self.places.top_of(at));
-        let aside = now.map(|_| told(set_aside(at, top)));
+        let aside = now.map(|_| cleared(at, top));
         let was = aside.as_ref().map_or("it was gone", |note| note.told.as_str());
         let put = open_below(at.parent().unwrap_or(at), top, true).and_then(|folder| kept.put_back(&folder, at));
         let told = match put {
@@ -336,9 +335,10 @@ impl Places {
         }
         found.extend(fs::symlink_metadata(at).map(|known| (at.to_owned(), known)));
         for folder in folders_in(at) {
-            match folder.join("HEAD").is_file() {
-                true => self.collect_git(&folder, found),
-                false => self.collect_modules(&folder, found),
+            // Whatever lies there, half of a repository, too, may be one once git has been there.
+            self.collect_git(&folder, found);
+            if !folder.join("objects").is_dir() {
+                self.collect_modules(&folder, found);
             }
         }
     }
@@ -354,8 +354,12 @@ fn identity(at: &str) -> Option<(u64, u64)> {
     fs::symlink_metadata(at).ok().map(|known| (known.dev(), known.ino()))
 }
 
-fn told(aside: Result<(String, String)>) -> Note {
-    match aside {
+/// Makes way, and tells how.
+fn cleared(at: &Path, top: &str) -> Note {
+    if let Some(told) = removed(at, top) {
+        return Note::of(told);
+    }
+    match set_aside(at, top) {
         Ok((at, aside)) => {
             let told = format!("no grant covers what git made: `{at}` is `{aside}` now");
             Note { told, aside: Some(aside) }
@@ -364,10 +368,17 @@ fn told(aside: Result<(String, String)>) -> Note {
     }
 }
 
-/// Takes an empty folder away, which git makes for a submodule: nothing is lost with it.
+/// Takes away an empty folder, which git makes for a submodule, or a link, for which the repository would be refused: nothing
+/// is lost with them.
 fn removed(at: &Path, top: &str) -> Option<String> {
     let folder = open_below(at.parent()?, top, false).ok()?;
-    unlinkat(&folder, at.file_name()?, AtFlags::REMOVEDIR).ok()?;
+    let name = at.file_name()?;
+    if let Ok(target) = readlinkat(&folder, name, Vec::new()) {
+        unlinkat(&folder, name, AtFlags::empty()).ok()?;
+        let (shown, target) = (at.display(), target.to_string_lossy().into_owned());
+        return Some(format!("no grant covers what git made: `{shown}`, a link to `{target}`, was removed"));
+    }
+    unlinkat(&folder, name, AtFlags::REMOVEDIR).ok()?;
     Some(format!("no grant covers what git made: `{}`, an empty folder, was removed", at.display()))
 }
 
@@ -458,7 +469,12 @@ mod tests {
 
     /// A repository with a hook and a configuration, guarded, and what its journal says.
     fn noted(top: &Path) -> (Repository, Vec<Json>) {
-        for (name, text) in [(".git/config", "own"), (".git/hooks/old", "old"), (".git/modules/a/b/HEAD", "ref")] {
+        for (name, text) in [
+            (".git/config", "own"),
+            (".git/hooks/old", "old"),
+            (".git/modules/a/b/HEAD", "ref"),
+            (".git/modules/half/description", ""),
+        ] {
             fs::create_dir_all(top.join(name).parent().unwrap()).unwrap();
             fs::write(top.join(name), text).unwrap();
         }
@@ -489,7 +505,13 @@ mod tests {
             let place = tempfile::tempdir().unwrap();
             let at = |name: &str| place.path().join(name);
             let (_, lines) = noted(place.path());
-            for name in [".git/hooks/pre-commit", "deep/.toolsd/evil", ".git/modules/a/b/config", ".git/index.lock"] {
+            for name in [
+                ".git/hooks/pre-commit",
+                "deep/.toolsd/evil",
+                ".git/modules/a/b/config",
+                ".git/modules/half/config",
+                ".git/index.lock",
+            ] {
                 fs::create_dir_all(at(name).parent().unwrap()).unwrap();
                 fs::write(at(name), "evil").unwrap();
             }
@@ -499,7 +521,9 @@ mod tests {
             let last_beat = if is_later { now() - 2 * LAST_WORK } else { now() };
             let notes = Guard::of_lines(&lines, last_beat).unwrap().settle();
             let told = notes.iter().map(|note| note.told.as_str()).collect::<Vec<_>>().join("\n");
-            for name in [".git/hooks/pre-commit", "deep/.toolsd/evil", ".git/modules/a/b/config"] {
+            for name in
+                [".git/hooks/pre-commit", "deep/.toolsd/evil", ".git/modules/a/b/config", ".git/modules/half/config"]
+            {
                 assert_eq!(at(name).exists(), is_later, "{name}: {told}");
             }
             assert_eq!(fs::read(at(".git/config")).unwrap() == b"own", !is_later, "{told}");
@@ -532,9 +556,10 @@ mod tests {
         let notes = Guard::of_lines(&lines, now()).unwrap().settle();
         let told: Vec<String> = notes.into_iter().map(|note| note.told).collect();
         assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0, "{told:?}");
-        // The link is set aside, and the folder is there again with what it held.
+        // The folder is there again with what it held; a link would keep the repository from being used.
         assert_eq!(fs::read(repository.join(".git/hooks/old")).unwrap(), b"old", "{told:?}");
-        assert!(fs::symlink_metadata(repository.join(".git/hooks.set-aside-1")).unwrap().is_symlink(), "{told:?}");
+        let link = format!("a link to `{}`, was removed", elsewhere.display());
+        assert!(told.iter().any(|one| one.contains(&link)), "{told:?}");
     }
 
     #[test]
