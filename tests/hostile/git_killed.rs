@@ -21,6 +21,7 @@ for file in .git/config .git/hooks/pre-commit .git/hooks/own .git/info/attribute
     toolsd.toml .toolsd/tools.d/evil.toml; do
     printf evil 2>/dev/null >> $file
 done
+[ -e .git/stays ] && trap '' TERM
 printf '' > .git/index.lock
 printf $$ > .git/number
 printf '' > .git/planted
@@ -166,4 +167,24 @@ fn the_next_git_of_a_living_host_starts_from_what_was_there() {
     killed.yard.act("tag", &json!({ "name": "y" }));
     assert_eq!(killed.is_right(), [""; 0]);
     assert!(Path::new(&killed.yard.at("state/toolsd/programs")).is_dir() && killed.journals() == 0);
+}
+
+#[test]
+fn a_git_that_does_not_end_is_told_and_looked_at_when_it_has_ended() {
+    let killed = Killed::new("tag");
+    killed.yard.put(".git/stays", "");
+    let (mut child, git) = killed.begin("tag");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let next = |killed: &Killed| {
+        let output = killed.command(&["list"], "").env("TOOLSD_LOG", "warn").output().unwrap();
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let told = next(&killed);
+    assert!(is_alive(git) && told.contains("is at work still") && killed.journals() == 1, "{told}");
+    fs::write(killed.yard.workspace().join("wait"), "on\n").unwrap();
+    wait_until(|| !is_alive(git), "git does not end");
+    let told = next(&killed);
+    assert_eq!(killed.is_right(), [""; 0], "{told}");
+    assert_eq!(killed.journals(), 0, "{told}");
 }

@@ -212,6 +212,28 @@ fn no_command_answers_before_what_a_killed_host_left_is_set_aside() {
     });
 }
 
+/// Holds the journal of a process that is gone, as whoever clears up behind it does.
+#[test]
+fn a_command_waits_for_whoever_finishes_what_a_killed_call_wrote() {
+    use rustix::fs::{FlockOperation, flock};
+    for kind in ["pending", "programs"] {
+        let house = house();
+        house.write(&format!("state/toolsd/{kind}/2147483646-x"), "");
+        house.write("state/toolsd/programs.lock", "");
+        let folder = house.parent().join("state/toolsd");
+        let journal = fs::File::open(folder.join(kind).join("2147483646-x")).unwrap();
+        let turn = fs::File::open(folder.join("programs.lock")).unwrap();
+        for file in [&journal, &turn] {
+            flock(file, FlockOperation::NonBlockingLockExclusive).unwrap();
+        }
+        let mut waiting = house.command(&["list"]).stdout(std::process::Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(1_500));
+        assert!(waiting.try_wait().unwrap().is_none(), "{kind}: a command does not wait");
+        drop((journal, turn));
+        assert!(waiting.wait().unwrap().success(), "{kind}");
+    }
+}
+
 //= docs/spec.md#robustness
 //= type=test
 //# A journal that lies in the workspace or in a further root MUST NOT be believed, unless the user's own home has it there.

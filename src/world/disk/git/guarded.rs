@@ -479,7 +479,10 @@ mod tests {
             fs::write(top.join(name), text).unwrap();
         }
         fs::write(top.join(".git/hooks/bytes"), [0, 255, 10, 1]).unwrap();
-        fs::set_permissions(top.join(".git/hooks/old"), fs::Permissions::from_mode(0o750)).unwrap();
+        fs::write(top.join(".git/hooks/mode"), "").unwrap();
+        for (name, mode) in [("old", 0o750), ("mode", 0o640)] {
+            fs::set_permissions(top.join(".git/hooks").join(name), fs::Permissions::from_mode(mode)).unwrap();
+        }
         let git = top.join(".git").to_str().unwrap().to_owned();
         let repository = Repository { common_dir: git.clone(), git_dir: git, ..Repository::default() };
         let guard = Guard::new(&repository, &[top.to_str().unwrap().to_owned()], &["tag".to_owned()], || Ok(()));
@@ -518,6 +521,7 @@ mod tests {
             fs::write(at(".git/config"), "evil").unwrap();
             fs::remove_file(at(".git/hooks/old")).unwrap();
             fs::write(at(".git/hooks/bytes"), "evil").unwrap();
+            fs::set_permissions(at(".git/hooks/mode"), fs::Permissions::from_mode(0o777)).unwrap();
             let last_beat = if is_later { now() - 2 * LAST_WORK } else { now() };
             let notes = Guard::of_lines(&lines, last_beat).unwrap().settle();
             let told = notes.iter().map(|note| note.told.as_str()).collect::<Vec<_>>().join("\n");
@@ -528,7 +532,9 @@ mod tests {
             }
             assert_eq!(fs::read(at(".git/config")).unwrap() == b"own", !is_later, "{told}");
             assert_eq!(fs::read(at(".git/hooks/bytes")).unwrap() == [0, 255, 10, 1], !is_later, "{told}");
-            assert_eq!(fs::metadata(at(".git/hooks/old")).unwrap().mode() & 0o777, 0o750, "{told}");
+            let mode = |name: &str| fs::metadata(at(name)).unwrap().mode() & 0o777;
+            assert_eq!(mode(".git/hooks/old"), 0o750, "{told}");
+            assert_eq!(mode(".git/hooks/mode") == 0o640, !is_later, "{told}");
             assert!(at(".git/index.lock").exists() && told.contains("if no git runs, remove it"), "{told}");
             if !is_later {
                 assert!(
