@@ -6,6 +6,7 @@ mod check;
 mod docs;
 mod doctor;
 mod eject;
+mod interruption;
 mod list;
 mod log;
 mod new;

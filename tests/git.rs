@@ -498,7 +498,7 @@ fn a_git_that_is_cancelled_leaves_no_lock_and_a_stale_one_is_told() {
     assert!(lock.exists(), "git was too fast for this test");
     adding.kill().unwrap();
     adding.wait().unwrap();
-    // The process that asked is killed; git ends its work, and its lock with it.
+    // The process that asked is killed; git is asked to end, and takes its lock with it.
     let began = Instant::now();
     while lock.exists() && began.elapsed() < Duration::from_secs(60) {
         std::thread::sleep(Duration::from_millis(5));

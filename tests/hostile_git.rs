@@ -11,6 +11,9 @@ mod git;
 mod git_folder;
 #[path = "hostile/git_grants.rs"]
 mod git_grants;
+#[cfg(target_os = "linux")]
+#[path = "hostile/git_killed.rs"]
+mod git_killed;
 #[path = "hostile/git_races.rs"]
 mod git_races;
 #[path = "support/mod.rs"]

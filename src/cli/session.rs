@@ -37,13 +37,14 @@ impl Session {
     /// Opens the workspace that the options name. A folder that is not there is a fault.
     pub fn open(mut shared: Shared, terminal: Terminal) -> Result<Self> {
         disk::choose_sandbox(shared.sandbox.into());
-        disk::recover();
         let here = current_folder()?;
         let absolute = |folder: &String| path::clean(&path::join(&here, folder));
         let folder = shared.workspace.as_ref().map_or_else(|| here.clone(), absolute);
         shared.dirs = shared.dirs.iter().map(absolute).collect();
         shared.roots = shared.roots.iter().map(absolute).collect();
         let roots: Vec<&str> = shared.roots.iter().map(String::as_str).collect();
+        let all: Vec<&str> = std::iter::once(folder.as_str()).chain(roots.iter().copied()).collect();
+        disk::recover(&all);
         let workspace: Arc<dyn World> = Arc::new(Disk::new(&folder, roots)?);
         Ok(Self { shared, terminal, workspace })
     }
@@ -151,6 +152,7 @@ impl Session {
 
     /// Answers a request and waits for it.
     pub fn ask(&self, service: &Arc<Service>, request: Request) -> Answer {
+        super::interruption::heed();
         let caller = Caller {
             cancel: Cancel::default(),
             // What a script logs is in the log already.

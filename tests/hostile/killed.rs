@@ -190,3 +190,91 @@ fn what_a_killed_host_left_is_set_aside_before_the_next_program_of_a_living_one(
     let told = status(&mut living);
     assert_eq!(told["recovered"].as_array().map(Vec::len), Some(PLANTED.len()), "{told}");
 }
+
+//= docs/spec.md#robustness
+//= type=test
+//# A command that comes while another one clears up behind a killed process MUST wait until that is done, for 20 s at most.
+#[test]
+fn no_command_answers_before_what_a_killed_host_left_is_set_aside() {
+    let house = house();
+    let planted = killed(&house);
+    for number in 0..2_000 {
+        fs::create_dir(house.workspace().join(format!("out/n{number}"))).unwrap();
+    }
+    std::thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| {
+                house.run(&["list"]);
+                let left: Vec<&PathBuf> = planted.iter().filter(|at| at.exists()).collect();
+                assert!(left.is_empty(), "a command has answered, and {left:?} is there");
+            });
+        }
+    });
+}
+
+/// Holds the journal of a process that is gone, as whoever clears up behind it does.
+#[test]
+fn a_command_waits_for_whoever_finishes_what_a_killed_call_wrote() {
+    use rustix::fs::{FlockOperation, flock};
+    for kind in ["pending", "programs"] {
+        let house = house();
+        house.write(&format!("state/toolsd/{kind}/2147483646-x"), "");
+        house.write("state/toolsd/programs.lock", "");
+        let folder = house.parent().join("state/toolsd");
+        let journal = fs::File::open(folder.join(kind).join("2147483646-x")).unwrap();
+        let turn = fs::File::open(folder.join("programs.lock")).unwrap();
+        for file in [&journal, &turn] {
+            flock(file, FlockOperation::NonBlockingLockExclusive).unwrap();
+        }
+        let mut waiting = house.command(&["list"]).stdout(std::process::Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(1_500));
+        assert!(waiting.try_wait().unwrap().is_none(), "{kind}: a command does not wait");
+        drop((journal, turn));
+        assert!(waiting.wait().unwrap().success(), "{kind}");
+    }
+}
+
+//= docs/spec.md#robustness
+//= type=test
+//# A journal that lies in the workspace or in a further root MUST NOT be believed, unless the user's own home has it there.
+#[test]
+fn a_journal_in_the_workspace_or_a_root_is_not_believed() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    // Where the state lies, and whether a variable or the home leads there; the last one is none of the workspace's.
+    for (place, by_home) in
+        [("workspace/state", false), ("workspace/home", true), ("root/state", false), ("own", false)]
+    {
+        let house = house();
+        house.write("victim/.git/hooks/own", "mine");
+        house.write("victim/keep", "mine");
+        fs::create_dir_all(house.parent().join("root")).unwrap();
+        let (victim, state) = (house.parent().join("victim"), house.parent().join(place));
+        let known = fs::metadata(victim.join("keep")).unwrap();
+        let mark = json!([known.dev(), known.ino(), known.len(), known.mtime(), known.mtime_nsec()]);
+        let folder = fs::metadata(&victim).unwrap();
+        let identity = json!([folder.dev(), folder.ino()]);
+        let lines = [
+            ("pending", json!({ "steps": [[victim.join("keep"), identity, null, mark, null]] })),
+            ("programs", json!({ "program": "sh", "writes": [[victim, identity]] })),
+        ];
+        let below = if by_home { ".local/state/toolsd" } else { "toolsd" };
+        for (kind, line) in lines {
+            let file = state.join(below).join(kind).join("12345-x");
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(&file, format!("{line}\n")).unwrap();
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+        }
+        let root = house.parent().join("root");
+        let mut command = house.command(&["list", "--root", root.to_str().unwrap()]);
+        match by_home {
+            true => command.env("HOME", &state).env_remove("XDG_STATE_HOME"),
+            false => command.env("XDG_STATE_HOME", &state),
+        };
+        let output = command.env("TOOLSD_LOG", "warn").output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        let stays = victim.join("keep").exists() && victim.join(".git").exists();
+        let is_own = place == "own";
+        assert_eq!(stays, !is_own, "{place}: {told}");
+        assert_eq!(told.contains("is not believed, for the workspace or a root holds it"), !is_own, "{place}: {told}");
+    }
+}

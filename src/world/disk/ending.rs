@@ -2,18 +2,21 @@
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// How long the end of programs is waited for: they are killed, git is let finish what it writes.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// How long the end of programs is waited for: they are killed, git is let finish what it writes for a while.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+/// How long git is let finish: then it is asked to end, so that what it did can be looked at.
+const LAST_WORK: Duration = Duration::from_secs(2);
 
 /// How many programs are at work, or were, and are not yet cleared up behind; none begins when the process ends.
 struct Work {
     count: usize,
-    ends: bool,
+    ends: Option<Instant>,
 }
 
-static WORK: Mutex<Work> = Mutex::new(Work { count: 0, ends: false });
+static WORK: Mutex<Work> = Mutex::new(Work { count: 0, ends: None });
 static CHANGED: Condvar = Condvar::new();
 
 fn work() -> MutexGuard<'static, Work> {
@@ -28,7 +31,7 @@ impl AtWork {
     /// The process ends.
     pub(super) fn begin() -> Result<Self> {
         let mut work = work();
-        if work.ends {
+        if work.ends.is_some() {
             return Err(ended());
         }
         work.count += 1;
@@ -43,9 +46,9 @@ impl Drop for AtWork {
     }
 }
 
-/// Whether the process is about to end.
-pub(super) fn is_ending() -> bool {
-    work().ends
+/// Whether the process is about to end, and what runs has to end now: git a while later.
+pub(super) fn is_ending(is_git: bool) -> bool {
+    work().ends.is_some_and(|since| !is_git || since.elapsed() > LAST_WORK)
 }
 
 /// What a program is told that does not run to its end.
@@ -59,7 +62,7 @@ pub(super) fn ended() -> Box<Diagnostic> {
 //# A server that ends MUST end its programs, and set aside what they made of protected names, before it is gone.
 pub fn end_programs() {
     let mut work = work();
-    work.ends = true;
+    work.ends.get_or_insert_with(Instant::now);
     let _late = CHANGED.wait_timeout_while(work, PATIENCE, |work| work.count > 0);
 }
 

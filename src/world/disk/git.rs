@@ -12,17 +12,18 @@ mod tests;
 mod trial;
 
 use super::ending::AtWork;
+use super::planted::{self, Look, UnderWay};
 use super::small_file::{self, Links};
 use super::{Disk, place, process};
-use crate::diagnostic::Result;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::world::path;
 use crate::world::repository::{Done, Repository, Setting};
-use crate::world::run::{Changed, Command, Needs, Processes, Ran};
-use guarded::Guard;
+use crate::world::run::{Command, Needs, Processes, Ran};
 use opening::Opening;
 use std::fs;
 
 pub(in crate::world::disk) use find::find;
+pub(in crate::world::disk) use guarded::Guard;
 pub(in crate::world::disk) use hold::hold;
 use stand_in::StandIn;
 pub use trial::try_git;
@@ -100,8 +101,9 @@ pub(super) fn run(
     confinement.read.extend(parts.iter().copied().chain(&repository.elsewhere).cloned());
     let mut ran = guarded_run(disk, &mut command, repository, &stand_in, writes.then_some(parts))?;
     // A link that was put there since the repository was found may have been followed: what git says is withheld.
-    links::check(&repository.common_dir)?;
-    let not_kept = stand_in.settle(repository)?;
+    // What was put right is told all the same.
+    let checked = links::check(&repository.common_dir).and_then(|()| stand_in.settle(repository));
+    let not_kept = checked.map_err(|fault| with_notes(fault, std::mem::take(&mut ran.notes)))?;
     replace(&mut ran.errors, &own, &repository.common_dir);
     // Git takes the shared folder for the main working tree, but for the `.git` at its end.
     if command.arguments.iter().any(|word| word == "worktree" || word == "check-ignore") {
@@ -120,17 +122,38 @@ fn guarded_run(
     own: Option<[&String; 3]>,
 ) -> Result<Ran> {
     let opening = Opening::of(disk, &command.confinement.write, &command.confinement.changed)?;
-    let is_guarded = command.confinement.changed != Changed::None;
-    let guard = is_guarded.then(|| Guard::new(repository, &opening.folders, &command.arguments, command.stop));
-    command.confinement.write.clone_from(&opening.folders);
+    let folders = opening.folders.clone();
+    // Whatever the verb says that it changes: what git could write is looked after.
+    let look = || {
+        let guard = Guard::new(repository, &folders, &command.arguments, command.stop)?;
+        Ok(Look { writes: guard.writes(), lines: guard.lines(), looked: guard })
+    };
+    let begun = match own {
+        Some(_) => planted::begin_with("git", stand_in.folder().path(), command.stop, look).map(Some),
+        None => Ok(None),
+    };
+    let (guard, mut under_way) = match begun {
+        Ok(begun) => begun.unzip(),
+        Err(fault) => {
+            opening.close();
+            return Err(fault);
+        }
+    };
+    command.confinement.write = folders;
     command.confinement.write.extend(own.into_iter().flatten().cloned());
-    let ran = process::run_beside(disk, command, Some(stand_in.folder()));
+    let ran = process::run_beside(disk, command, Some(stand_in.folder()), under_way.as_mut());
     opening.close();
-    let notes = guard.map(Guard::settle).unwrap_or_default();
-    ran.map(|ran| Ran { notes: notes.clone(), ..ran }).map_err(|mut fault| {
-        fault.message = std::iter::once(fault.message.clone()).chain(notes).collect::<Vec<_>>().join("; ");
-        fault
-    })
+    let notes: Vec<String> = guard.into_iter().flat_map(Guard::settle).map(|note| note.told).collect();
+    under_way.into_iter().for_each(UnderWay::end);
+    match ran {
+        Ok(ran) => Ok(Ran { notes, ..ran }),
+        Err(fault) => Err(with_notes(fault, notes)),
+    }
+}
+
+fn with_notes(mut fault: Box<Diagnostic>, notes: Vec<String>) -> Box<Diagnostic> {
+    fault.message = std::iter::once(fault.message.clone()).chain(notes).collect::<Vec<_>>().join("; ");
+    fault
 }
 
 /// Whether a setting says how a remote is reached: others would count more than ours.

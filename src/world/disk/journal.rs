@@ -2,15 +2,45 @@
 //!
 //! Nothing is synced, as with all files of the host: what the kernel has survives the process, not a power failure.
 
-use super::owned::make_private_folder;
+use super::owned::{is_misled, make_private_folder};
+use super::place::{self, TRUST_BELOW_HOME};
+use super::process::is_alive;
 use crate::value::Json;
 use crate::world::path;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::sync::OnceLock;
 
 /// No journal is longer: what is longer is none of ours.
 const MOST_BYTES: u64 = 64 << 20;
+
+/// Where they lie: see [`choose`].
+static CHOSEN: OnceLock<Option<String>> = OnceLock::new();
+
+//= docs/spec.md#robustness
+//# A journal that lies in the workspace or in a further root MUST NOT be believed, unless the user's own home has it there.
+/// Chooses the folder of the host in which journals lie, once: one outside of these roots. Says why it is not the usual one.
+pub(super) fn choose(roots: &[&str]) -> Option<String> {
+    let is_misled = |folder: &str| roots.iter().any(|root| is_misled(folder, root, TRUST_BELOW_HOME));
+    let usual = place::state_folder();
+    let chosen = usual.clone().into_iter().chain(place::trust_folder()).find(|folder| !is_misled(folder));
+    let told = usual.filter(|usual| chosen.as_ref() != Some(usual)).map(|usual| {
+        let instead = chosen.as_ref().map_or_else(
+            || "so what is under way is not noted: what is left half done if this server is killed stays so".to_owned(),
+            |folder| format!("so `{folder}` is used in its place"),
+        );
+        format!("unfinished work that is noted in `{usual}` is not believed, for the workspace or a root holds it; {instead}; let `XDG_STATE_HOME` and `HOME` lead out of it")
+    });
+    let _the_first_choice_counts = CHOSEN.set(chosen);
+    told
+}
+
+/// The folder for journals of this kind. Tests of this crate write none.
+pub(super) fn folder(kind: &str) -> Option<String> {
+    let state = CHOSEN.get().cloned().unwrap_or_else(place::state_folder).filter(|_| !cfg!(test))?;
+    Some(path::join(&state, kind))
+}
 
 /// A file of lines, each a JSON value, that is locked as long as its process lives.
 pub(super) struct Journal {
@@ -47,6 +77,25 @@ impl Journal {
         self.file.write_all(format!("{line}\n").as_bytes())
     }
 
+    /// Writes several lines: all that a reader will see, or none.
+    pub(super) fn note_all(&mut self, lines: &[Json]) -> io::Result<()> {
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        match text.len() as u64 > MOST_BYTES / 2 {
+            true => Err(io::ErrorKind::FileTooLarge.into()),
+            false => self.file.write_all(text.as_bytes()),
+        }
+    }
+
+    /// Notes that what is under way is so still.
+    pub(super) fn beat(&self) {
+        let _told_by_the_last_one = self.file.set_modified(std::time::SystemTime::now());
+    }
+
+    /// When that was noted last, in nanoseconds.
+    pub(super) fn last_beat(&self) -> i128 {
+        self.file.metadata().map_or(0, |known| nanoseconds(known.mtime(), known.mtime_nsec()))
+    }
+
     /// All lines that are whole.
     pub(super) fn lines(&mut self) -> Vec<Json> {
         let mut bytes = Vec::new();
@@ -71,6 +120,11 @@ impl Journal {
     }
 }
 
+/// A time of the file system as one number.
+pub(super) fn nanoseconds(seconds: i64, rest: i64) -> i128 {
+    i128::from(seconds) * 1_000_000_000 + i128::from(rest)
+}
+
 fn is_at(file: &File, path: &str) -> bool {
     let there = fs::symlink_metadata(path).map(|there| (there.dev(), there.ino()));
     let own = file.metadata().map(|own| (own.dev(), own.ino()));
@@ -93,6 +147,14 @@ fn is_private(folder: &str) -> bool {
 pub(super) struct Found {
     pub(super) left: Vec<Journal>,
     pub(super) held: Vec<Journal>,
+}
+
+impl Found {
+    /// Whether somebody is clearing up behind a dead process right now: has a journal that is not their own.
+    pub(super) fn is_in_work(&self) -> bool {
+        let pid = |journal: &Journal| path::name(&journal.path).split('-').next()?.parse().ok();
+        self.held.iter().any(|journal| !pid(journal).is_some_and(is_alive))
+    }
 }
 
 /// Looks for journals.
@@ -150,6 +212,22 @@ mod tests {
         assert_eq!(fs::read_dir(&at).unwrap().count(), 2);
         held.clear().unwrap();
         assert!(held.lines().is_empty());
+    }
+
+    #[test]
+    fn who_clears_up_behind_a_dead_process_is_told_from_who_works() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = folder.path().join("journals").to_str().unwrap().to_owned();
+        let _own = Journal::open(&at).unwrap();
+        assert!(!look(&at).is_in_work());
+        // No process has this number.
+        fs::write(format!("{at}/2147483646-x"), "").unwrap();
+        fs::set_permissions(format!("{at}/2147483646-x"), fs::Permissions::from_mode(0o600)).unwrap();
+        let clearing = look(&at);
+        assert!(!clearing.is_in_work() && clearing.left.len() == 1);
+        assert!(look(&at).is_in_work());
+        drop(clearing);
+        assert!(!look(&at).is_in_work());
     }
 
     //= docs/spec.md#robustness

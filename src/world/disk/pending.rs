@@ -2,20 +2,25 @@
 //! left half done is finished, or taken away, before anything is read or written again.
 
 use super::journal::{self, Journal};
-use super::{place, recovery};
+use super::recovery;
 use crate::value::Json;
 use crate::world::path;
-use rustix::fs::{AtFlags, Mode, OFlags, Stat, fstat, open, renameat, statat, unlinkat};
+use rustix::fs::{AtFlags, Mode, OFlags, Stat, fstat, open, openat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 use serde_json::json;
-use std::io;
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// How a new file is named until it is put in its place: this, 32 hexadecimal digits, and the ending.
 const START: &str = ".";
 /// See [`START`].
 const END: &str = ".toolsd";
+
+/// How often it is looked whether another process is done, and how long.
+const TURN: (Duration, Duration) = (Duration::from_millis(5), Duration::from_secs(20));
 
 /// The journal of this process; nothing until it writes.
 static OWN: Mutex<Option<Journal>> = Mutex::new(None);
@@ -33,6 +38,8 @@ pub(super) struct Step<'a> {
     pub folder: (u64, u64),
     /// The name of the new file beside it; without one the file is removed.
     pub new: Option<&'a str>,
+    /// What that is, and the hash of what it holds.
+    pub made: Option<(Mark, &'a str)>,
     /// What is there.
     pub old: Option<Mark>,
 }
@@ -51,20 +58,30 @@ pub(super) fn temporary_name() -> String {
 //# What a killed process left of files in the making MUST be taken away by the next call that writes.
 pub(super) fn begin() -> Pending {
     let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(folder) = folder() {
+    if let Some(folder) = journal::folder("pending") {
         if own.is_none() {
             *own = Journal::open(&folder).ok();
         }
-        finish_all(&folder);
+        let _another_one_finishes_its_own = finish_all(&folder);
     }
     Pending { journal: own }
 }
 
-/// Finishes or takes away what processes that were killed left behind.
+/// Finishes or takes away what processes that were killed left behind; waits for another process that is at it.
 pub(super) fn recover() {
     let _no_write_meanwhile = OWN.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(folder) = folder() {
-        finish_all(&folder);
+    let Some(folder) = journal::folder("pending") else { return };
+    let (pause, patience) = TURN;
+    let asked = Instant::now();
+    while finish_all(&folder) {
+        if asked.elapsed() > patience {
+            let seconds = patience.as_secs();
+            recovery::tell(format!(
+                "another toolsd has been finishing for {seconds} s what a killed server was writing: files may be half changed until it is done"
+            ));
+            return;
+        }
+        std::thread::sleep(pause);
     }
 }
 
@@ -101,7 +118,7 @@ impl Drop for Pending {
 }
 
 fn decision(steps: &[Step<'_>]) -> Json {
-    let steps = steps.iter().map(|step| json!([step.path, step.folder, step.new, step.old]));
+    let steps = steps.iter().map(|step| json!([step.path, step.folder, step.new, step.old, step.made]));
     json!({ "steps": steps.collect::<Vec<_>>() })
 }
 
@@ -112,20 +129,18 @@ pub(super) fn mark(found: &Stat) -> Mark {
     (found.st_dev as u64, found.st_ino as u64, size, i64::from(found.st_mtime), found.st_mtime_nsec as i64)
 }
 
-/// The folder of the journals. Tests of this crate write none.
-fn folder() -> Option<String> {
-    let state = place::state_folder().filter(|_| !cfg!(test))?;
-    Some(path::join(&state, "pending"))
-}
-
-fn finish_all(folder: &str) {
-    for mut journal in journal::look(folder).left {
+/// Whether another process is at it still.
+fn finish_all(folder: &str) -> bool {
+    let found = journal::look(folder);
+    let is_in_work = found.is_in_work();
+    for mut journal in found.left {
         let told = finish(&journal.lines());
         if !told.is_empty() {
             recovery::tell(format!("a call was cut short when its server was killed: {}", told.join("; ")));
         }
         let _somebody_was_faster = journal.remove();
     }
+    is_in_work
 }
 
 /// Takes the steps that were decided, or takes away what was made before they were; tells what could not be done as it was
@@ -161,15 +176,19 @@ fn finish(lines: &[Json]) -> Vec<String> {
     told
 }
 
+/// A step as it was written down.
+type Written = (String, (u64, u64), Option<String>, Option<Mark>, Option<(Mark, String)>);
+
+//= docs/spec.md#robustness
+//# What is put in its place behind a killed process MUST be what that process had prepared; what cannot be finished MUST be told by name.
 /// Takes one step; whether it was still to be taken.
 fn take(step: &Json) -> Result<bool, String> {
     let unread = || "a step that is none was written down".to_owned();
-    let (path, folder, new, old): (String, (u64, u64), Option<String>, Option<Mark>) =
-        serde_json::from_value(step.clone()).map_err(|_| unread())?;
+    let (path, folder, new, old, made): Written = serde_json::from_value(step.clone()).map_err(|_| unread())?;
     let lies = new.as_ref().map_or_else(String::new, |new| format!(" (what was to be written is `{new}` beside it)"));
-    let stays = |why: &str| format!("`{path}` is not as it was to be: {why}{lies}");
-    let failed = |error: Errno| stays(&super::roots::reason(&error.into()));
-    let parent = same_folder(&path, folder).map_err(|why| stays(&why))?;
+    let stays = |why: &str| format!("`{path}` is not as it was to be: {why}");
+    let failed = |error: Errno| stays(&format!("{}{lies}", super::roots::reason(&error.into())));
+    let parent = same_folder(&path, folder).map_err(|why| stays(&format!("{why}{lies}")))?;
     let name = path::name(&path);
     let look = |name: &str| match statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(found) => Ok(Some(mark(&found))),
@@ -177,18 +196,41 @@ fn take(step: &Json) -> Result<bool, String> {
         Err(error) => Err(error),
     };
     let now = look(name).map_err(failed)?;
-    match new {
-        Some(new) if !is_temporary(&new) => Err(unread()),
-        Some(new) => match look(&new).map_err(failed)? {
-            // It is in its place.
+    let Some(new) = new else {
+        return match now {
             None => Ok(false),
-            Some(_) if now == old => renameat(&parent, &new, &parent, name).map(|()| true).map_err(failed),
-            Some(_) => Err(kept_aside(&parent, &path, &new)),
-        },
-        None if now.is_none() => Ok(false),
-        None if now == old => unlinkat(&parent, name, AtFlags::empty()).map(|()| true).map_err(failed),
-        None => Err(format!("`{path}` was to be removed, was changed since, and is kept")),
+            now if now == old => unlinkat(&parent, name, AtFlags::empty()).map(|()| true).map_err(failed),
+            _ => Err(format!("`{path}` was to be removed, was changed since, and is kept")),
+        };
+    };
+    let (made, hash) = made.filter(|_| is_temporary(&new)).ok_or_else(unread)?;
+    match look(&new).map_err(failed)? {
+        // It is in its place, and may have been changed there.
+        None if now.is_some_and(|now| (now.0, now.1) == (made.0, made.1)) => Ok(false),
+        None if now == old => Err(stays("what was prepared for it is gone")),
+        None => Err(stays("what was prepared for it is gone, or was changed since it was put there")),
+        Some(found) if found != made || hash_of(&parent, &new).as_ref() != Some(&hash) => {
+            Err(stays(&format!("what was prepared for it, `{new}` beside it, was changed since")))
+        }
+        Some(_) if now != old => Err(kept_aside(&parent, &path, &new)),
+        Some(_) => {
+            renameat(&parent, &*new, &parent, name).map_err(failed)?;
+            match look(name).map_err(failed)? == Some(made) {
+                true => Ok(true),
+                false => Err(stays("somebody else changed it at the same time")),
+            }
+        }
     }
+}
+
+/// The hash of what a regular file of an open folder holds.
+fn hash_of(parent: &OwnedFd, name: &str) -> Option<String> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let opened = File::from(openat(parent, name, flags, Mode::empty()).ok()?);
+    let known = opened.metadata().ok().filter(Metadata::is_file)?;
+    let mut hasher = blake3::Hasher::new();
+    io::copy(&mut opened.take(known.len()), &mut hasher).ok()?;
+    Some(hasher.finalize().to_hex().to_string())
 }
 
 /// Somebody changed a file before the new one could be put in its place: both are kept.
@@ -250,6 +292,7 @@ mod tests {
         let at = |name: &str| folder.join(name).to_str().unwrap().to_owned();
         let (mut lines, mut steps, mut acts) = (Vec::new(), Vec::new(), Vec::new());
         let identity = known(folder).map(|known| (known.0, known.1)).unwrap();
+        let hash = blake3::hash(b"new").to_hex().to_string();
         for (name, is_new) in [("a", true), ("d", true), ("b", false), ("c", false)] {
             let new = is_new.then(temporary_name);
             if let Some(new) = &new {
@@ -261,7 +304,10 @@ mod tests {
         }
         let steps: Vec<Step<'_>> = steps
             .iter()
-            .map(|(path, new)| Step { path, folder: identity, new: new.as_deref(), old: known(Path::new(path)) })
+            .map(|(path, new)| {
+                let made = new.as_ref().map(|new| (known(Path::new(&at(new))).unwrap(), hash.as_str()));
+                Step { path, folder: identity, new: new.as_deref(), old: known(Path::new(path)), made }
+            })
             .collect();
         lines.push(decision(&steps));
         (lines, acts)
@@ -333,5 +379,50 @@ mod tests {
         let told = finish(&lines);
         assert!(told.len() == 4 && told.iter().all(|one| one.contains("another folder now")), "{told:?}");
         assert_eq!((names(&one), fs::read(one.join("a")).unwrap()), (before, b"old".to_vec()));
+    }
+
+    //= docs/spec.md#robustness
+    //= type=test
+    //# What is put in its place behind a killed process MUST be what that process had prepared; what cannot be finished MUST be told by name.
+    #[test]
+    fn what_was_prepared_is_put_in_its_place_and_nothing_else() {
+        type Attack = fn(&Path);
+        let attacks: [(Attack, &str); 5] = [
+            (|new| fs::remove_file(new).unwrap(), "is gone"),
+            (|new| fs::write(new, "EVIL and long").unwrap(), "was changed since"),
+            (
+                // The same size, and the same times.
+                |new| {
+                    let times = fs::metadata(new).unwrap().modified().unwrap();
+                    fs::write(new, "bad").unwrap();
+                    File::options().write(true).open(new).unwrap().set_modified(times).unwrap();
+                },
+                "was changed since",
+            ),
+            (
+                |new| {
+                    fs::remove_file(new).unwrap();
+                    std::os::unix::fs::symlink("c", new).unwrap();
+                },
+                "was changed since",
+            ),
+            (
+                |new| {
+                    fs::remove_file(new).unwrap();
+                    fs::create_dir(new).unwrap();
+                },
+                "was changed since",
+            ),
+        ];
+        for (attack, why) in attacks {
+            let folder = tempfile::tempdir().unwrap();
+            let (lines, acts) = decided(folder.path());
+            attack(Path::new(&acts[0][0]));
+            let told = finish(&lines);
+            assert_eq!(fs::read(folder.path().join("a")).unwrap(), b"old", "{told:?}");
+            assert_eq!(fs::read(folder.path().join("d")).unwrap(), b"new");
+            assert!(told[0].starts_with("3 of the 4 changes"), "{told:?}");
+            assert!(told[1].contains("/a` is not as it was to be") && told[1].contains(why), "{told:?}");
+        }
     }
 }

@@ -1,12 +1,14 @@
-//! Programs under way, written down before they start: what one of them made of protected names is set aside also when
-//! its host was killed, by the next process, before that believes anything of a workspace.
+//! Programs and gits under way, written down before they start: what one of them made of protected names is set aside, and
+//! what git changed without being asked is put back, also when its host was killed, by the next process, before that believes
+//! anything of a workspace.
 //!
 //! No mechanism keeps a program from making a name in a folder that it may write: Landlock and seccomp see no names. So
 //! from the kill until the next start of any command they lie there, for other programs, too.
 
+use super::git::Guard;
 use super::journal::{self, Journal};
 use super::protected::Survey;
-use super::{place, recovery, roots, temporary};
+use super::{recovery, roots, temporary};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::Json;
 use crate::world::path;
@@ -20,6 +22,8 @@ use std::time::{Duration, Instant};
 
 /// How long what is left of a program is waited for that ends with its host.
 const LAST_BREATH: Duration = Duration::from_millis(500);
+/// The same of git, which is asked to end, and takes its locks away.
+const LAST_WORK: Duration = Duration::from_secs(5);
 /// How often a lock that another process has is tried again, and how long.
 const TURN: (Duration, Duration) = (Duration::from_millis(5), Duration::from_secs(20));
 /// How many records of what was set aside are kept.
@@ -28,15 +32,37 @@ const MOST_RECORDS: usize = 200;
 /// A program that is written down: until it is cleared up behind it.
 pub(super) struct UnderWay(Option<Journal>);
 
-/// Looks at what a program may write, and writes the program down. What killed hosts left is set aside first: it would
-/// pass for what was there before.
+/// What is looked at before a program starts, and again when it has ended.
+pub(super) struct Look<T> {
+    pub looked: T,
+    /// The folders that it may write.
+    pub writes: Vec<String>,
+    /// What of it is needed again if the host is killed.
+    pub lines: Vec<Json>,
+}
+
+/// Looks at what a program may write, and writes the program down.
 pub(super) fn begin(
     program: &str,
     writes: &[String],
     temporary: &Path,
     stop: fn() -> Result<()>,
 ) -> Result<(Survey, UnderWay)> {
-    let Some(folder) = folder("programs") else { return Ok((Survey::of(writes, stop)?, UnderWay(None))) };
+    begin_with(program, temporary, stop, || {
+        let survey = Survey::of(writes, stop)?;
+        Ok(Look { writes: survey.writable.clone(), looked: survey, lines: Vec::new() })
+    })
+}
+
+/// The same with another look. What killed hosts left is put right first: it would pass for what was there before.
+pub(super) fn begin_with<T>(
+    program: &str,
+    temporary: &Path,
+    stop: fn() -> Result<()>,
+    look: impl Fn() -> Result<Look<T>>,
+) -> Result<(T, UnderWay)> {
+    let unnoted = |look: Look<T>| (look.looked, UnderWay(None));
+    let Some(folder) = journal::folder("programs") else { return look().map(unnoted) };
     if let Err(error) = fs::create_dir_all(&folder) {
         return match error.kind() {
             // A user without a home: as without a folder.
@@ -45,20 +71,22 @@ pub(super) fn begin(
                     "programs are not noted in `{folder}` ({}): what they make of names that no grant covers stays if this server is killed; let `XDG_STATE_HOME` name a folder that can be written",
                     roots::reason(&error)
                 ));
-                Ok((Survey::of(writes, stop)?, UnderWay(None)))
+                look().map(unnoted)
             }
             _ => Err(not_noted(&folder, &error)),
         };
     }
     let turn = Turn::take(&folder, stop)?;
     finish_all(&folder);
-    let survey = Survey::of(writes, stop)?;
-    let places: Vec<Json> = survey.writable.iter().filter_map(|at| Some(json!([at, identity(at)?]))).collect();
-    let line = json!({ "program": program, "temporary": temporary.to_str(), "writes": places });
-    let noted = Journal::open(&folder).and_then(|mut journal| journal.note(&line).map(|()| journal));
+    let look = look()?;
+    let places: Vec<Json> = look.writes.iter().filter_map(|at| Some(json!([at, identity(at)?]))).collect();
+    let needs = look.lines.len();
+    let first = json!({ "program": program, "temporary": temporary.to_str(), "writes": places, "needs": needs });
+    let lines: Vec<Json> = std::iter::once(first).chain(look.lines).collect();
+    let noted = Journal::open(&folder).and_then(|mut journal| journal.note_all(&lines).map(|()| journal));
     drop(turn);
     let journal = noted.map_err(|error| not_noted(&folder, &error))?;
-    Ok((survey, UnderWay(Some(journal))))
+    Ok((look.looked, UnderWay(Some(journal))))
 }
 
 impl UnderWay {
@@ -67,6 +95,13 @@ impl UnderWay {
         if let Some(journal) = &mut self.0 {
             // Without it a moment is waited.
             let _the_disk_is_full = journal.note(&json!({ "group": group.as_raw_nonzero().get() }));
+        }
+    }
+
+    /// Notes that its host lives: what is changed long after the last such note is none of its work.
+    pub(super) fn beat(&self) {
+        if let Some(journal) = &self.0 {
+            journal.beat();
         }
     }
 
@@ -91,7 +126,14 @@ fn not_noted(folder: &str, error: &std::io::Error) -> Box<Diagnostic> {
 //= docs/spec.md#programs
 //# What a program of a killed host made of protected names MUST be set aside before anything of a workspace is used again, and told.
 pub(super) fn recover() {
-    let Some(folder) = folder("programs").filter(|folder| !journal::look(folder).left.is_empty()) else { return };
+    let is_left = |folder: &String| {
+        let found = journal::look(folder);
+        //= docs/spec.md#robustness
+        //# A command that comes while another one clears up behind a killed process MUST wait until that is done, for 20 s at most.
+        // Whoever clears up already has the turn.
+        !found.left.is_empty() || found.is_in_work()
+    };
+    let Some(folder) = journal::folder("programs").filter(is_left) else { return };
     match Turn::take(&folder, || Ok(())) {
         Ok(_turn) => finish_all(&folder),
         Err(fault) => recovery::tell(fault.message),
@@ -128,12 +170,6 @@ impl Turn {
     }
 }
 
-/// The folder of the host with this name. Tests of this crate write none.
-fn folder(name: &str) -> Option<String> {
-    let state = place::state_folder().filter(|_| !cfg!(test))?;
-    Some(path::join(&state, name))
-}
-
 fn identity(at: &str) -> Option<(u64, u64)> {
     fs::symlink_metadata(at).ok().map(|known| (known.dev(), known.ino()))
 }
@@ -144,18 +180,32 @@ struct Said {
     temporary: Option<String>,
     writes: Vec<(String, (u64, u64))>,
     group: Option<Pid>,
+    /// What was looked at before git began, if it is git.
+    of_git: Option<Vec<Json>>,
+    /// Whether all was written: else it never began.
+    has_begun: bool,
+    last_beat: i128,
 }
 
 impl Said {
-    fn of(lines: &[Json]) -> Self {
+    fn of(journal: &mut Journal) -> Self {
+        let last_beat = journal.last_beat();
+        let mut lines = journal.lines();
         let first = lines.first().cloned().unwrap_or_default();
         let text = |key: &str| first.get(key).and_then(Json::as_str).map(str::to_owned);
-        let group = lines.iter().find_map(|line| line.get("group")?.as_i64());
+        let group = lines.iter().rev().find_map(|line| line.get("group")?.as_i64());
+        let needs = first.get("needs").and_then(Json::as_u64).and_then(|needs| usize::try_from(needs).ok());
+        let needs = needs.unwrap_or(0);
+        let has_begun = lines.len() > needs;
+        let of_git = (needs > 0 && has_begun).then(|| lines.drain(1..=needs).collect());
         Self {
             program: text("program").unwrap_or_else(|| "a program".to_owned()),
             temporary: text("temporary"),
             writes: serde_json::from_value(first.get("writes").cloned().unwrap_or_default()).unwrap_or_default(),
             group: group.and_then(|number| Pid::from_raw(i32::try_from(number).ok()?)),
+            of_git,
+            has_begun,
+            last_beat,
         }
     }
 
@@ -172,9 +222,9 @@ fn finish_all(folder: &str) {
     if found.left.is_empty() {
         return;
     }
-    let held: Vec<Said> = found.held.into_iter().map(|mut journal| Said::of(&journal.lines())).collect();
+    let held: Vec<Said> = found.held.into_iter().map(|mut journal| Said::of(&mut journal)).collect();
     for mut journal in found.left {
-        let said = Said::of(&journal.lines());
+        let said = Said::of(&mut journal);
         if held.iter().any(|other| said.meets(other)) {
             // The one that is at work may have made what lies there. Whoever clears up behind that one comes here again.
             recovery::tell(format!(
@@ -199,22 +249,20 @@ fn finish_all(folder: &str) {
 }
 
 fn finish(said: &Said) -> Result<()> {
-    wait_for(said.group);
+    if !said.has_begun {
+        return Ok(());
+    }
+    wait_for(said)?;
     if let Some(folder) = &said.temporary {
         temporary::take_away(Path::new(folder));
     }
     let is_same = |(at, known): &&(String, (u64, u64))| identity(at) == Some(*known);
     let (there, elsewhere): (Vec<_>, Vec<_>) = said.writes.iter().partition(is_same);
-    let program = &said.program;
-    for (at, aside) in Survey::of_left(there.into_iter().map(|(at, _)| at.clone()).collect()).set_aside()? {
-        let told = format!(
-            "a program (`{program}`) whose server was killed made `{at}`, which no grant covers: it is `{aside}` now"
-        );
-        match record(&aside, &format!("{told}; look at it, and remove it, or give it back its name if it is yours")) {
-            true => tracing::warn!("{told}"),
-            false => recovery::tell(told),
-        }
+    match &said.of_git {
+        Some(lines) => finish_git(said, lines)?,
+        None => finish_program(said, there.into_iter().map(|(at, _)| at.clone()).collect())?,
     }
+    let program = &said.program;
     match elsewhere.first() {
         None => Ok(()),
         Some((at, _)) => {
@@ -226,18 +274,77 @@ fn finish(said: &Said) -> Result<()> {
     }
 }
 
-/// Waits until nothing is left of a group that is ended with its host.
-fn wait_for(group: Option<Pid>) {
-    let asked = Instant::now();
-    let patience = if group.is_some() { LAST_BREATH } else { LAST_BREATH / 5 };
-    while asked.elapsed() < patience && group.is_none_or(|group| test_kill_process_group(group).is_ok()) {
-        std::thread::sleep(Duration::from_millis(1));
+fn finish_program(said: &Said, writes: Vec<String>) -> Result<()> {
+    let program = &said.program;
+    for (at, aside) in Survey::of_left(writes).set_aside()? {
+        keep_in_mind(
+            format!(
+                "a program (`{program}`) whose server was killed made `{at}`, which no grant covers: it is `{aside}` now"
+            ),
+            &aside,
+            "look at it, and remove it, or give it back its name if it is yours",
+        );
     }
+    Ok(())
+}
+
+//= docs/spec.md#git
+//# What git of a killed host made or changed without being asked MUST be put right before anything of a workspace is used again, and told.
+fn finish_git(said: &Said, lines: &[Json]) -> Result<()> {
+    let Some(guard) = Guard::of_lines(lines, said.last_beat) else {
+        return Err(Diagnostic::new(
+            Code::WORLD,
+            "git was at work when its server was killed, and what was noted of it cannot be read",
+        ));
+    };
+    for note in guard.settle() {
+        let told = format!("git was at work when its server was killed: {}", note.told);
+        match note.aside {
+            Some(aside) => keep_in_mind(told, &aside, "look at it, and remove it if it is none of yours"),
+            None => recovery::tell(told),
+        }
+    }
+    Ok(())
+}
+
+/// Tells of what was set aside, now and as long as it lies there.
+fn keep_in_mind(told: String, aside: &str, next: &str) {
+    match record(aside, &format!("{told}; {next}")) {
+        true => tracing::warn!("{told}"),
+        false => recovery::tell(told),
+    }
+}
+
+/// Waits until nothing is left of what is ended with its host.
+fn wait_for(said: &Said) -> Result<()> {
+    let asked = Instant::now();
+    let is_group_there = || said.group.is_none_or(|group| test_kill_process_group(group).is_ok());
+    if said.of_git.is_none() {
+        let patience = if said.group.is_some() { LAST_BREATH } else { LAST_BREATH / 5 };
+        while asked.elapsed() < patience && is_group_there() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        return Ok(());
+    }
+    // The number of its group may be another one's by now; its lock cannot.
+    let is_held =
+        || !cfg!(target_os = "linux") || said.temporary.as_ref().is_some_and(|at| temporary::is_held(Path::new(at)));
+    while is_held() && is_group_there() {
+        if asked.elapsed() > LAST_WORK {
+            let message =
+                "git whose server was killed is at work still: what it changes is looked at when it has ended";
+            return Err(Diagnostic::new(Code::WORLD, message));
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    Ok(())
 }
 
 /// Keeps what was set aside in mind, for whoever asks; whether that was possible.
 fn record(aside: &str, told: &str) -> bool {
-    let Some(folder) = folder("set-aside").filter(|folder| fs::create_dir_all(folder).is_ok()) else { return false };
+    let Some(folder) = journal::folder("set-aside").filter(|folder| fs::create_dir_all(folder).is_ok()) else {
+        return false;
+    };
     let name = path::join(&folder, &uuid::Uuid::new_v4().simple().to_string());
     fs::read_dir(&folder).map_or(0, Iterator::count) < MOST_RECORDS
         && fs::write(name, json!({ "at": aside, "told": told }).to_string()).is_ok()
@@ -245,7 +352,7 @@ fn record(aside: &str, told: &str) -> bool {
 
 /// What was set aside behind killed hosts and is still there. A record of what is gone goes.
 pub(super) fn known() -> Vec<String> {
-    let Some(folder) = folder("set-aside") else { return Vec::new() };
+    let Some(folder) = journal::folder("set-aside") else { return Vec::new() };
     let mut told = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten().take(MOST_RECORDS) {
         let record: Option<Json> = fs::read(entry.path()).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());

@@ -46,11 +46,16 @@ const LAST_BREATH: Duration = Duration::from_millis(500);
 
 /// Runs a program to its end, or ends it.
 pub(super) fn run(disk: &Disk, command: &Command) -> Result<Ran> {
-    run_beside(disk, command, None)
+    run_beside(disk, command, None, None)
 }
 
-/// The same with a temporary folder that the program uses, too.
-pub(super) fn run_beside(disk: &Disk, command: &Command, beside: Option<&Temporary>) -> Result<Ran> {
+/// The same with a temporary folder that the program uses, too, and of a git that is written down.
+pub(super) fn run_beside(
+    disk: &Disk,
+    command: &Command,
+    beside: Option<&Temporary>,
+    noted: Option<&mut UnderWay>,
+) -> Result<Ran> {
     let _until_it_is_cleared_up = AtWork::begin()?;
     let program = disk.programs.find(&command.program)?;
     let folder = folder(&disk.roots, &command.folder)?;
@@ -60,14 +65,15 @@ pub(super) fn run_beside(disk: &Disk, command: &Command, beside: Option<&Tempora
     })?;
     let temporary_path = temporary.path().to_string_lossy().into_owned();
     let begin = || planted::begin(&command.program, &command.confinement.write, temporary.path(), command.stop);
-    let mut watched = (command.needs == Needs::Program).then(begin).transpose()?;
+    let (survey, mut own_note) = (command.needs == Needs::Program).then(begin).transpose()?.unzip();
     let mut confinement = command.confinement.clone();
-    if let Some((survey, _)) = &watched {
+    if let Some(survey) = &survey {
         confinement.write.clone_from(&survey.writable);
     }
+    let mut noted = noted.or(own_note.as_mut());
     //= docs/spec.md#robustness
     //# A temporary folder of git MUST stay as long as a git that uses it runs, and no longer.
-    // Git of a host that was killed ends its work.
+    // Git of a host that was killed takes its locks away before it ends.
     let own = (command.needs != Needs::Program).then_some(&temporary);
     let held: Vec<_> = own.into_iter().chain(beside).map(Temporary::lock).collect();
     let start = Start {
@@ -87,15 +93,15 @@ pub(super) fn run_beside(disk: &Disk, command: &Command, beside: Option<&Tempora
     let is_confined = command.needs == Needs::Program && disk.sandbox().is_confining();
     let _waiting = is_confined.then(|| guard::waiting_for(still_running(command)));
     let ended = disk.sandbox().start(&start, command).and_then(|mut started| {
-        if let Some((_, under_way)) = &mut watched {
+        if let Some(under_way) = &mut noted {
             under_way.started(started.pid);
         }
         notes.extend(started.absent.drain(..).filter(|at| confinement.write.contains(at)).map(|at| {
             format!("`{at}` is not there: the program could not write it; make the file or the folder first")
         }));
-        Running::new(started, command).wait()
+        Running::new(started, command).wait(noted.as_deref())
     });
-    if let Some((survey, under_way)) = watched {
+    if let (Some(survey), Some(under_way)) = (survey, own_note) {
         notes.extend(told(survey, under_way)?);
     }
     drop(temporary);
@@ -235,8 +241,8 @@ impl<'a> Running<'a> {
 
     //= docs/spec.md#writes
     //# A program MUST end, with all that it started, when its time is over or the call is cancelled.
-    fn wait(mut self) -> Result<Ran> {
-        let (began, mut pause) = (Instant::now(), Duration::from_micros(500));
+    fn wait(mut self, noted: Option<&UnderWay>) -> Result<Ran> {
+        let (began, mut pause, mut beats) = (Instant::now(), Duration::from_micros(500), 0);
         let status = loop {
             match self.look() {
                 Ok(Some(status)) => break status,
@@ -249,8 +255,12 @@ impl<'a> Running<'a> {
                 }
             }
             (self.command.stop)()?;
-            // Git is let finish: it would leave half of what it writes.
-            if self.command.needs == Needs::Program && ending::is_ending() {
+            if began.elapsed().as_secs() > beats {
+                beats = began.elapsed().as_secs();
+                noted.iter().for_each(|under_way| under_way.beat());
+            }
+            // Git is let finish for a while: it would leave half of what it writes.
+            if ending::is_ending(self.command.needs != Needs::Program) {
                 return Err(ending::ended());
             }
             //= docs/spec.md#programs

@@ -9,12 +9,12 @@ use super::roots::reason;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::granted::protected_name;
 use crate::world::path;
-use rustix::fs::{Mode, OFlags, RenameFlags, open};
+use rustix::fs::{Mode, OFlags, RenameFlags, mkdirat, open, openat};
 use rustix::io::Errno;
 use std::ffi::OsString;
 use std::fs;
 use std::io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -247,7 +247,7 @@ const NUMBERED: u32 = 20;
 //# What is set aside MUST lie where it was granted, and no name that is taken MUST keep it from that.
 pub(super) fn set_aside(at: &Path, top: &str) -> Result<(String, String)> {
     let (shown, folder) = (at.display().to_string(), at.parent().unwrap_or(at));
-    let renamed = open_below(folder, top).and_then(|dir| match rename(&dir, at) {
+    let renamed = open_below(folder, top, false).and_then(|dir| match rename(&dir, at) {
         // The program closed the folder, or what it put there.
         Err(error) if error.kind() == PermissionDenied => {
             open_to_owner(folder)?;
@@ -270,14 +270,30 @@ const TO_NAME: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
 const TO_NAME: OFlags = OFlags::RDONLY;
 
-/// A folder, open, if it really lies below another one.
-fn open_below(folder: &Path, top: &str) -> std::io::Result<OwnedFd> {
-    let dir = open(folder, OFlags::DIRECTORY | OFlags::CLOEXEC | TO_NAME, Mode::empty())?;
-    let real = fs::read_link(format!("/proc/self/fd/{}", dir.as_raw_fd())).or_else(|_| fs::canonicalize(folder))?;
-    match real.starts_with(fs::canonicalize(top)?) {
-        true => Ok(dir),
-        false => Err(std::io::Error::other("its folder was a link for a moment")),
+/// A folder below another one, open: entered name by name from there, never through a symlink. With `makes`, those that are
+/// not there are made.
+//= docs/spec.md#programs
+//# What is set aside or put back MUST be reached from the folder that was granted, through no symlink.
+pub(super) fn open_below(folder: &Path, top: &str, makes: bool) -> std::io::Result<OwnedFd> {
+    let names = folder.strip_prefix(top).map_err(|_| std::io::Error::other("it lies elsewhere"))?;
+    let mut dir = open(top, OFlags::DIRECTORY | OFlags::CLOEXEC | TO_NAME, Mode::empty())?;
+    for name in names {
+        let enter = |dir: &OwnedFd| {
+            let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | TO_NAME;
+            openat(dir, name, flags, Mode::empty())
+        };
+        dir = match enter(&dir) {
+            Err(Errno::NOENT) if makes => {
+                mkdirat(&dir, name, Mode::RWXU)?;
+                enter(&dir)?
+            }
+            Err(Errno::LOOP | Errno::NOTDIR) => {
+                return Err(std::io::Error::other("its folder was a link for a moment"));
+            }
+            entered => entered?,
+        };
     }
+    Ok(dir)
 }
 
 /// Renames an entry of a folder; gives its new name. Nothing that is there is replaced.
@@ -305,7 +321,6 @@ fn too_much(at: &str, most: usize, what: &str) -> Box<Diagnostic> {
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use rustix::fs::{mkdirat, openat};
 
     /// Makes folders in each other until no path can name the last one, and a protected name in it.
     fn bury(top: &Path) {

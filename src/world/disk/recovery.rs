@@ -1,6 +1,6 @@
 //! What killed processes left behind: cleared up before anything of a workspace is believed, and told.
 
-use super::{pending, planted, temporary};
+use super::{journal, pending, planted, temporary};
 use std::sync::{Mutex, PoisonError};
 
 /// What is told of at most: the log has all.
@@ -9,8 +9,12 @@ const MOST_TOLD: usize = 50;
 static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// Finishes or takes away what processes of this user that were killed left: half of what a call wrote, and what their
-/// programs made of names that no grant covers. To be called before anything of a workspace is read.
-pub fn recover() {
+/// programs made of names that no grant covers. To be called before anything of a workspace is read, with the folders of
+/// which nothing is believed.
+pub fn recover(roots: &[&str]) {
+    if let Some(told) = journal::choose(roots) {
+        tell(told);
+    }
     pending::recover();
     planted::recover();
 }

@@ -90,6 +90,13 @@ pub(super) fn sweep() {
     }
 }
 
+/// Whether the folder of a git, as its host noted it, is held: git has the lock, and so has what it started.
+pub(super) fn is_held(folder: &Path) -> bool {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let Ok(opened) = open(folder, flags, Mode::empty()) else { return false };
+    matches!(flock(&opened, FlockOperation::NonBlockingLockExclusive), Err(rustix::io::Errno::WOULDBLOCK))
+}
+
 /// Takes away the folder of a program, as its host noted it, if nobody holds it.
 pub(super) fn take_away(folder: &Path) {
     let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();

@@ -118,12 +118,15 @@ struct Prepared {
     temporary: Option<String>,
     /// What is there.
     old: Option<Mark>,
+    /// What the new file is, and the hash of what it holds: whoever finishes this behind a killed process puts no other there.
+    made: Option<(Mark, String)>,
 }
 
 impl Prepared {
     fn step(&self) -> Step<'_> {
         let (path, folder) = (self.at.0.as_str(), self.at.1);
-        Step { path, folder, new: self.temporary.as_deref(), old: self.old }
+        let made = self.made.as_ref().map(|(mark, hash)| (*mark, hash.as_str()));
+        Step { path, folder, new: self.temporary.as_deref(), old: self.old, made }
     }
 
     fn settle(&self) -> Result<()> {
@@ -172,7 +175,7 @@ fn prepare(disk: &Disk, path: &str, bytes: Option<&[u8]>, like: Option<&str>, ma
     let mark = old.as_ref().map(mark);
     let Some(bytes) = bytes else {
         return match old {
-            Some(_) => Ok(Prepared { parent, name, path: path.to_owned(), at, temporary: None, old: mark }),
+            Some(_) => Ok(Prepared { parent, name, path: path.to_owned(), at, temporary: None, old: mark, made: None }),
             None => Err(fault(path, act, &io::ErrorKind::NotFound.into())),
         };
     };
@@ -184,11 +187,14 @@ fn prepare(disk: &Disk, path: &str, bytes: Option<&[u8]>, like: Option<&str>, ma
     //# A file MUST be written as a whole or not at all.
     let temporary = pending::temporary_name();
     making.files.note(&path::join(path::folder(&at.0), &temporary)).map_err(|error| fault(path, act, &error))?;
-    let prepared = Prepared { parent, name, path: path.to_owned(), at, temporary: Some(temporary.clone()), old: mark };
-    fill(&prepared.parent, &temporary, bytes, permissions).map_err(|error| {
+    let temporary_name = Some(temporary.clone());
+    let mut prepared =
+        Prepared { parent, name, path: path.to_owned(), at, temporary: temporary_name, old: mark, made: None };
+    let filled = fill(&prepared.parent, &temporary, bytes, permissions).map_err(|error| {
         prepared.forget();
         fault(path, act, &error)
     })?;
+    prepared.made = Some((self::mark(&filled), blake3::hash(bytes).to_hex().to_string()));
     Ok(prepared)
 }
 
@@ -218,7 +224,7 @@ pub(super) enum Stopped {
     Fault(Box<Diagnostic>),
 }
 
-fn fill(parent: &Dir, name: &str, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
+fn fill(parent: &Dir, name: &str, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<Metadata> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     //= docs/spec.md#robustness
@@ -229,7 +235,8 @@ fn fill(parent: &Dir, name: &str, bytes: &[u8], permissions: Option<Permissions>
     }
     let mut file = parent.open_with(name, &options)?;
     file.write_all(bytes)?;
-    permissions.map_or(Ok(()), |permissions| file.set_permissions(permissions))
+    permissions.map_or(Ok(()), |permissions| file.set_permissions(permissions))?;
+    file.metadata()
 }
 
 /// What tells a file from another one.

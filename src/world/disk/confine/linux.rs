@@ -124,14 +124,9 @@ pub(super) fn start(start: &Start<'_>, confines: Option<&Mechanisms>) -> Result<
             .map_err(|fault| Diagnostic::new(Code::INTERNAL, format!("no filter of calls could be made: {fault}")))?,
         None => Arc::default(),
     };
-    // Git of a host that is gone ends its work, and takes its locks away then: in the moment after it has made one, a
-    // signal would leave it. One that waits for a remote is asked to end.
-    let orphaned = match (start.is_git, start.confinement.network) {
-        (true, false) => 0,
-        (true, true) => libc::SIGTERM,
-        (false, _) => libc::SIGKILL,
-    };
-    let tether = (orphaned != 0).then(|| spawn::tether(orphaned)).transpose().map_err(wrong)?;
+    // Git takes its locks away when it is asked to end; a lock that stays all the same is told (`git/guarded`).
+    let orphaned = if start.is_git { libc::SIGTERM } else { libc::SIGKILL };
+    let tether = Some(spawn::tether(orphaned).map_err(wrong)?);
     let (to_read, input) = io::pipe().map_err(wrong)?;
     let (output, to_print) = io::pipe().map_err(wrong)?;
     let (errors, to_complain) = io::pipe().map_err(wrong)?;
