@@ -9,9 +9,14 @@ use rmcp::service::{Peer, RequestContext};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use tokio_util::sync::CancellationToken;
 
-/// An address, as far as it is told from others.
-#[derive(Clone, Copy)]
-pub(crate) struct Place(pub(crate) u64);
+/// Where a request came from.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Place {
+    /// An address, as far as it is told from others.
+    pub(crate) address: u64,
+    /// The number of its connection.
+    pub(crate) connection: u64,
+}
 
 /// The sender of a request.
 #[derive(Clone, Copy)]
@@ -44,7 +49,8 @@ impl Sender<'_> {
                 headers.get(USER_AGENT).hash(&mut client);
             }
         }
-        Party { place: self.place.map_or(0, |Place(place)| place), client: client.finish() }
+        let Place { address, connection } = self.place.unwrap_or_default();
+        Party { place: address, client: client.finish(), connection }
     }
 }
 

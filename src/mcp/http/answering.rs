@@ -37,7 +37,7 @@ impl Door {
         seat.activity.answers();
         let fault = seat.heads().fault();
         let (mut parts, body) = request.into_parts();
-        parts.extensions.insert(place_of(seat.activity.address()));
+        parts.extensions.insert(place_of(seat.activity.address(), seat.number()));
         let is_chunked = parts.headers.contains_key(header::TRANSFER_ENCODING);
         let gate = self.gate.load_full();
         let mut answer = match gate.reach(parts, fault) {
@@ -178,11 +178,14 @@ fn is_message(answer: &Answer) -> bool {
     answer.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "application/json")
 }
 
-/// With whom calls from an address take turns.
-fn place_of(address: IpAddr) -> Place {
+/// With whom calls from an address take turns: whoever has one address of the sixth version has 2^64 of them.
+fn place_of(address: IpAddr, connection: u64) -> Place {
     let mut hasher = DefaultHasher::new();
-    address.hash(&mut hasher);
-    Place(hasher.finish())
+    match address.to_canonical() {
+        IpAddr::V6(address) => address.segments()[..4].hash(&mut hasher),
+        address => address.hash(&mut hasher),
+    }
+    Place { address: hasher.finish(), connection }
 }
 
 /// The session that a head names.

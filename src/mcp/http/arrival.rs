@@ -6,7 +6,7 @@ use super::gate::Refusal;
 use super::limits::told;
 use http_body_util::BodyExt;
 use hyper::StatusCode;
-use hyper::body::{Bytes, Incoming};
+use hyper::body::{Body, Bytes, Incoming};
 use tokio::time::{Instant, timeout_at};
 
 //= docs/spec.md#http
@@ -14,6 +14,10 @@ use tokio::time::{Instant, timeout_at};
 // Of the head it is hyper that says so.
 /// Collects a body. What has arrived counts as pending.
 pub(crate) async fn collect(mut body: Incoming, seat: &Seat, charge: &mut Charge<'_>) -> Result<Bytes, Refusal> {
+    // Of a body whose length is said that is known before it comes.
+    if body.size_hint().lower() > BODY as u64 {
+        return Err(too_large());
+    }
     let limits = seat.connections().limits();
     let end = Instant::now() + limits.body_time;
     let (mut first, mut more) = (Bytes::new(), Vec::new());
@@ -32,9 +36,7 @@ pub(crate) async fn collect(mut body: Incoming, seat: &Seat, charge: &mut Charge
         let Ok(frame) = frame else { return Err(Refusal::bad("the body broke off, or its chunks are none")) };
         let Ok(data) = frame.into_data() else { continue };
         if first.len() + more.len() + data.len() > BODY {
-            let why =
-                format!("Payload Too Large: a request has at most {BODY} bytes, pass large inputs as paths or URIs");
-            return Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, why));
+            return Err(too_large());
         }
         charge.add(data.len());
         if !seat.connections().relieve() {
@@ -51,4 +53,9 @@ pub(crate) async fn collect(mut body: Incoming, seat: &Seat, charge: &mut Charge
         return Ok(first);
     }
     Ok([&first, more.as_slice()].concat().into())
+}
+
+fn too_large() -> Refusal {
+    let why = format!("Payload Too Large: a request has at most {BODY} bytes, pass large inputs as paths or URIs");
+    Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, why)
 }

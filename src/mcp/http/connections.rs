@@ -211,6 +211,11 @@ impl Seat {
         &self.connections
     }
 
+    /// Its number, which no other one has had.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
     /// The client has shown the token, or need not.
     pub(crate) fn prove(&self) {
         if self.activity.is_proven() {

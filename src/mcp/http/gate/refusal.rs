@@ -64,9 +64,6 @@ fn add_hints(status: StatusCode, headers: &mut HeaderMap) {
 
 /// What a client sent, as a message quotes it.
 pub(super) fn quoted(text: &str) -> String {
-    let mut end = text.len().min(QUOTED);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
+    let end = text.floor_char_boundary(QUOTED);
     format!("`{}{}`", &text[..end], if end < text.len() { "…" } else { "" })
 }
