@@ -14,7 +14,8 @@ use tokio::time::{Instant, timeout_at};
 // Of the head it is hyper that says so.
 /// Collects a body. What has arrived counts as pending.
 pub(crate) async fn collect(mut body: Incoming, seat: &Seat, charge: &mut Charge<'_>) -> Result<Bytes, Refusal> {
-    // Of a body whose length is said that is known before it comes.
+    //= docs/spec.md#http
+    //# A body whose length is said to be too large MUST be refused before it comes.
     if body.size_hint().lower() > BODY as u64 {
         return Err(too_large());
     }

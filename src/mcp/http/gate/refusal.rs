@@ -37,7 +37,7 @@ impl Refusal {
     /// Its answer, on a connection that has shown the token or not.
     pub(crate) fn answer(self, is_proven: bool) -> Answer {
         let (status, mut answer) = match self {
-            Self::Plain(status, text) => (status, plain(status, &text)),
+            Self::Plain(status, text) => (status, plain(status, text.into_owned())),
             Self::Told(status, message) => (status, told(status, &message)),
         };
         let headers = answer.headers_mut();
