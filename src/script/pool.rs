@@ -222,11 +222,14 @@ impl Crew {
     /// A call has ended; if its thread was counted as lost it is back.
     fn ended(&self, number: u64, errand: &Errand) {
         self.watchdog.end(number);
-        if errand.end() {
+        let was_aside = errand.end();
+        if was_aside {
             self.moved_aside.fetch_sub(1, Ordering::AcqRel);
         }
         if errand.is_lost() {
-            self.lost.fetch_sub(1, Ordering::AcqRel);
+            if !was_aside {
+                self.lost.fetch_sub(1, Ordering::AcqRel);
+            }
             tracing::warn!("`{}` has ended: its script thread is free again", errand.name);
         }
     }

@@ -1,13 +1,14 @@
 //! The arrival of a body: so long, so large, and no more.
 
 use super::BODY;
+use super::activity::HALF_CLOSED;
 use super::connections::{Charge, Seat};
 use super::gate::Refusal;
 use super::limits::told;
 use http_body_util::BodyExt;
 use hyper::StatusCode;
 use hyper::body::{Body, Bytes, Incoming};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 
 //= docs/spec.md#http
 //# A request whose head or body is too large MUST be refused, and the server MUST go on.
@@ -17,6 +18,7 @@ pub(crate) async fn collect(mut body: Incoming, seat: &Seat, charge: &mut Charge
     //= docs/spec.md#http
     //# A body whose length is said to be too large MUST be refused before it comes.
     if body.size_hint().lower() > BODY as u64 {
+        tokio::spawn(let_go(body));
         return Err(too_large());
     }
     let limits = seat.connections().limits();
@@ -54,6 +56,21 @@ pub(crate) async fn collect(mut body: Incoming, seat: &Seat, charge: &mut Charge
         return Ok(first);
     }
     Ok([&first, more.as_slice()].concat().into())
+}
+
+/// Takes a part of a body that is refused and forgets it: a client that is still sending would not hear why, if what it
+/// sends were not taken at all.
+async fn let_go(mut body: Incoming) {
+    let mut taken = 0;
+    let taking = async {
+        while let Some(Ok(frame)) = body.frame().await
+            && taken <= 2 * BODY
+        {
+            taken += frame.data_ref().map_or(0, Bytes::len);
+        }
+    };
+    // Whoever takes longer hears it late, or not at all.
+    let _ended = timeout(HALF_CLOSED, taking).await;
 }
 
 fn too_large() -> Refusal {

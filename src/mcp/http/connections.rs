@@ -20,6 +20,8 @@ pub(crate) struct Connections {
     pending: AtomicUsize,
     /// Of these, bytes of connections that are being closed.
     leaving: AtomicUsize,
+    /// Bytes of an answer for which there was no room: until there is some, no further call is begun.
+    wanted: AtomicUsize,
     /// Bytes of what calls said and clients did not hear yet.
     said: Arc<AtomicUsize>,
     /// One came, or the last one is gone.
@@ -58,6 +60,7 @@ impl Connections {
             open: Mutex::default(),
             pending: AtomicUsize::new(0),
             leaving: AtomicUsize::new(0),
+            wanted: AtomicUsize::new(0),
             said,
             changed: Notify::new(),
         })
@@ -154,7 +157,14 @@ impl Connections {
     /// Whether no more may wait.
     pub(crate) fn is_full(&self) -> bool {
         let waiting = self.pending.load(Relaxed).saturating_add(self.said.load(Relaxed));
-        waiting.saturating_sub(self.leaving.load(Relaxed)) > self.limits.load().pending_bytes
+        let most = self.limits.load().pending_bytes;
+        // What is larger than all that may wait never has room.
+        let wanted = self.wanted.load(Relaxed).min(most / 2);
+        let is_full = waiting.saturating_sub(self.leaving.load(Relaxed)).saturating_add(wanted) > most;
+        if !is_full && wanted > 0 {
+            self.wanted.store(0, Relaxed);
+        }
+        is_full
     }
 
     //= docs/spec.md#http
@@ -194,6 +204,7 @@ impl Carrier for Seat {
         let has_room = self.connections.relieve();
         if !has_room {
             self.connections.pending.fetch_sub(self.activity.uses(bytes), Relaxed);
+            self.connections.wanted.store(bytes, Relaxed);
         }
         has_room
     }

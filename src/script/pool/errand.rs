@@ -170,7 +170,12 @@ impl Errand {
         moves
     }
 
-    /// Its thread waits, is lost, or works on it no longer; whether it had been moved aside.
+    /// Whether it was moved aside.
+    pub(super) fn is_aside(&self) -> bool {
+        self.state().is_long
+    }
+
+    /// Its thread waits; whether it had been moved aside.
     pub(super) fn is_aside_no_longer(&self) -> bool {
         std::mem::take(&mut self.state().is_long)
     }

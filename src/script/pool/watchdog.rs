@@ -138,13 +138,14 @@ impl Watchdog {
                 self.end(*number);
             }
             if errand.lose() {
-                if errand.is_aside_no_longer() {
-                    crew.moved_aside.fetch_sub(1, Ordering::AcqRel);
-                }
                 tracing::error!("`{}` was answered in its place: its script thread cannot be stopped", errand.name);
-                crew.lost.fetch_add(1, Ordering::AcqRel);
-                if crew.may_start() {
-                    start(crew);
+                // One that was moved aside gave way, and may just not have had the processor: another thread works in its
+                // place already.
+                if !errand.is_aside() {
+                    crew.lost.fetch_add(1, Ordering::AcqRel);
+                    if crew.may_start() {
+                        start(crew);
+                    }
                 }
             }
         }
