@@ -43,7 +43,7 @@ pub use serving::Serving;
 pub use staging::{Lines, Staging};
 pub use status::{STATUS, fault as fault_json, status};
 
-use crate::content::{Content, ResourceBody};
+use crate::content::{Block, Content, ResourceBody};
 use crate::diagnostic::Diagnostic;
 use crate::guard::Cancel;
 use crate::primitive::Notice;
@@ -157,6 +157,23 @@ pub struct Outcome {
     pub changes: Vec<crate::world::staged::StagedFile>,
 }
 
+/// Bytes that stand around an answer, about.
+const AROUND: usize = 256;
+
+impl Outcome {
+    /// Bytes of it as an answer, about: its data are told as a text, too.
+    pub fn bytes(&self) -> usize {
+        let size = |content: &Content| match &content.block {
+            Block::Text(text) => text.len(),
+            Block::Image { data, .. } | Block::Audio { data, .. } => data.len(),
+            Block::Resource { body: ResourceBody::Text(text) | ResourceBody::Blob(text), .. } => text.len(),
+            Block::Link(_) => 0,
+        };
+        let content: usize = self.content.iter().map(size).sum();
+        AROUND + if self.structured.is_some() { content.saturating_mul(2) } else { content }
+    }
+}
+
 /// What a resource holds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contents {
@@ -169,6 +186,16 @@ pub struct Contents {
     /// What it was made from, so that a subscription knows when to read again: absolute paths of
     /// files and folders, in parts that several answers may share.
     pub touched: Vec<Arc<[String]>>,
+}
+
+impl Contents {
+    /// Bytes of them as an answer, about.
+    pub fn bytes(&self) -> usize {
+        let size = |body: &ResourceBody| match body {
+            ResourceBody::Text(text) | ResourceBody::Blob(text) => text.len(),
+        };
+        AROUND + self.parts.iter().map(|(_, _, body)| size(body)).sum::<usize>()
+    }
 }
 
 /// What comes with a request.

@@ -4,6 +4,7 @@ mod bounded;
 mod printable;
 pub mod render;
 
+pub use bounded::json_bytes;
 pub use printable::{printable, printable_json, printable_lines, quoted};
 
 use crate::source::Place;

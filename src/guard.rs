@@ -7,15 +7,17 @@ mod place;
 #[cfg(test)]
 mod tests;
 mod thread;
+mod way;
 mod work;
 
 pub use memory::Counting;
 pub use thread::{Entered, check, current, going, room, tick};
+pub use way::{gave_way, may_give_way};
 pub use work::{BYTE, Checked, ITEM, LOOK, Work, each, is_over, pieces, price, spend, time_left};
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -125,6 +127,7 @@ pub struct Guard {
     stop: OnceLock<Box<Diagnostic>>,
     /// What it waits for at the moment: told if its time is over meanwhile.
     waiting: Mutex<Option<String>>,
+    gives_way: AtomicBool,
 }
 
 /// What a call waits for: nothing any more, when this is dropped.
@@ -147,6 +150,19 @@ pub fn waiting_for(what: String) -> Waiting {
     Waiting(guard)
 }
 
+/// Bytes that all calls and builds may hold together: beyond, who holds more than an equal share of it is stopped.
+const TOGETHER: usize = 4 << 30;
+
+/// Bytes that all guards of the process count, and how many guards there are.
+static ALL: (AtomicI64, AtomicUsize) = (AtomicI64::new(0), AtomicUsize::new(0));
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        ALL.0.fetch_sub(self.memory.load(Ordering::Relaxed), Ordering::Relaxed);
+        ALL.1.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// Time that does not count: it ends when this is dropped.
 pub struct Paused<'a> {
     guard: &'a Guard,
@@ -164,6 +180,7 @@ impl Drop for Paused<'_> {
 impl Guard {
     /// A guard whose time begins now.
     pub fn new(limits: Limits, cancel: Cancel) -> Arc<Self> {
+        ALL.1.fetch_add(1, Ordering::Relaxed);
         Arc::new(Self {
             limits,
             cancel,
@@ -175,6 +192,7 @@ impl Guard {
             stopped: AtomicBool::new(false),
             stop: OnceLock::new(),
             waiting: Mutex::new(None),
+            gives_way: AtomicBool::new(false),
         })
     }
 
@@ -208,6 +226,16 @@ impl Guard {
         Paused { guard: self, since: Instant::now() }
     }
 
+    /// So much time is not the script's, though it ran: it shared the processor with more calls than there should be.
+    pub fn forgive(&self, time: Duration) {
+        self.paused_ns.fetch_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    /// From its next look at this guard on, the thread of the call gives way to others.
+    pub fn give_way(&self) {
+        self.gives_way.store(true, Ordering::Relaxed);
+    }
+
     /// Whether the call waits at the moment, so that its time does not count.
     pub fn is_paused(&self) -> bool {
         self.pauses.load(Ordering::Acquire) > 0
@@ -233,7 +261,9 @@ impl Guard {
         let ticks = self.ticks.fetch_add(ticks, Ordering::Relaxed).saturating_add(ticks);
         let bytes = bytes as i64;
         let memory = self.memory.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
-        self.judge(ticks, memory)
+        let all = ALL.0.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
+        self.judge(ticks, memory)?;
+        self.judge_together(memory, all, ALL.1.load(Ordering::Relaxed))
     }
 
     fn judge(&self, ticks: u64, memory: i64) -> Result<()> {
@@ -258,6 +288,23 @@ impl Guard {
         } else {
             Ok(())
         }
+    }
+
+    //= docs/spec.md#calls
+    //# While all calls together hold too much memory, one that holds more than an equal share MUST be stopped.
+    fn judge_together(&self, memory: i64, all: i64, guards: usize) -> Result<()> {
+        let most = TOGETHER.max(self.limits.memory);
+        let share = most / guards.max(1);
+        let is_over = |bytes: i64, most: usize| usize::try_from(bytes).unwrap_or(0) > most;
+        if !is_over(all, most) || !is_over(memory, share) {
+            return Ok(());
+        }
+        let message = format!(
+            "all calls together hold more than {} MB of memory, and this one holds more than its share of {} MB",
+            most >> 20,
+            share >> 20
+        );
+        Err(self.stop(Diagnostic::new(Code::LIMIT, message).help("call again when fewer calls are at work")))
     }
 
     fn over_memory(&self) -> Box<Diagnostic> {

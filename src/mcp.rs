@@ -8,6 +8,7 @@
 
 mod about;
 mod asking;
+mod beside;
 mod bus;
 mod calling;
 mod connection;
@@ -39,6 +40,7 @@ pub use wire::Bounds;
 use crate::call::Answering;
 use crate::value::Json;
 use asking::{Line, Manner, PATIENCE, Put, asked, unheard};
+use beside::{LARGE, beside};
 use bus::{Bus, Event, STATUS, read_resource};
 use connection::{Connection, Host};
 use lists::{Calls, Lists, Shelf, page, typed};
@@ -49,10 +51,11 @@ use message::{
 use outlet::Outlet;
 use revision::Revision;
 use rmcp::ServiceExt;
+use rmcp::model::ClientRequest;
 use rmcp::service::ServerInitializeError;
 use running::{EndOnDrop, level_of, logging_level};
 use sealing::Sealing;
-use sender::{Place, Sender};
+use sender::{Carrier, Place, Sender};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -178,8 +181,13 @@ async fn serve_until(
     ends: Ends,
 ) {
     let outlet = Arc::new(Outlet::default());
-    let wire = Wire::new(input, Arc::clone(&outlet), settings.bounds, ends.clone());
+    let bounds = settings.bounds;
     let host = Arc::new(Host::new(service, settings));
+    let own = Arc::clone(&host);
+    let weigh = move |request: &ClientRequest| {
+        own.shelf.lists(&own.settings, own.service.as_ref(), Revision::Stateless).weight(request)
+    };
+    let wire = Wire::new(input, Arc::clone(&outlet), bounds, ends.clone(), Box::new(weigh));
     let (writing, all) = (Arc::clone(&outlet), ends.all.clone());
     let writer = tokio::spawn(async move {
         writing.drain(output).await;

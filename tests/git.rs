@@ -19,7 +19,6 @@ mod yard;
 
 use serde_json::{Value, json};
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 use yard::Yard;
@@ -435,8 +434,7 @@ fn a_git_that_is_old_or_absent_is_told() {
         String::from_utf8(output.stdout).unwrap()
     };
     assert!(run().contains("there is no program `git`"), "{}", run());
-    fs::write(bin.join("git"), "#!/bin/sh\necho git version 2.36.9\n").unwrap();
-    fs::set_permissions(bin.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
+    support::write_program(&bin.join("git"), "echo git version 2.36.9\n");
     assert!(run().contains("`git version 2.36.9` is too old") && run().contains("git 2.37 or later"), "{}", run());
 }
 

@@ -7,6 +7,9 @@ mod attacks;
 mod client;
 #[path = "hostile/http_counts.rs"]
 mod counts;
+#[cfg(target_os = "linux")]
+#[path = "hostile/http_crowds.rs"]
+mod crowds;
 #[path = "http/ends.rs"]
 mod ends;
 #[path = "http/gate.rs"]

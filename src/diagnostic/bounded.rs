@@ -17,7 +17,7 @@ impl Diagnostic {
             cut(help, longest);
         }
         if let Some(data) = self.data.take() {
-            self.data = Some(match written(&data) {
+            self.data = Some(match json_bytes(&data) {
                 size if size > most => Box::new(self.in_place_of(&data, size, most)),
                 _ => data,
             });
@@ -44,7 +44,7 @@ fn cut(text: &mut String, longest: usize) {
 }
 
 /// How many bytes JSON has when it is written, without the text itself.
-fn written(data: &Value) -> usize {
+pub fn json_bytes(data: &Value) -> usize {
     struct Count(usize);
     impl std::io::Write for Count {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {

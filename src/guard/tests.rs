@@ -198,3 +198,32 @@ fn slow_steps_ask_the_clock() {
     });
     assert!(steps.is_some_and(|steps| steps <= 12), "{steps:?} steps of 10 ms");
 }
+
+//= docs/spec.md#calls
+//= type=test
+//# While all calls together hold too much memory, one that holds more than an equal share MUST be stopped.
+#[test]
+fn what_all_hold_together_is_bounded() {
+    let guard = |memory: usize| Guard::new(Limits { memory, ..Limits::default() }, Cancel::default());
+    let most = super::TOGETHER as i64;
+    let share = most / 100;
+    for (memory, own, all, guards, goes_on) in [
+        (256 << 20, share + 1, most + 1, 100, false),
+        (256 << 20, share, most + 1, 100, true),
+        (256 << 20, share + 1, most, 100, true),
+        // Whoever is alone may use what it may.
+        (super::TOGETHER * 2, most * 2, most * 2, 1, true),
+        (super::TOGETHER * 2, most + 1, most * 2 + 1, 2, false),
+    ] {
+        let guard = guard(memory);
+        let told = guard.judge_together(own, all, guards);
+        assert_eq!(told.is_ok(), goes_on, "{own} of {all} for {guards}");
+        assert_eq!(guard.verdict().is_none(), goes_on);
+    }
+    let before = super::ALL.0.load(Ordering::Relaxed);
+    let some = guard(1 << 30);
+    let _ = some.account(0, 1 << 40);
+    assert!(super::ALL.0.load(Ordering::Relaxed) > before);
+    drop(some);
+    assert!(super::ALL.0.load(Ordering::Relaxed) < 1 << 39, "what is over holds nothing");
+}

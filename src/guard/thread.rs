@@ -1,7 +1,7 @@
 //! The guard of the running thread: entered, ticked, asked.
 
 use super::place::Place;
-use super::{Guard, LOCAL, Local};
+use super::{Guard, LOCAL, Local, way};
 use crate::diagnostic::Result;
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -155,6 +155,9 @@ pub(super) fn ask() -> Result<()> {
     #[cfg(test)]
     super::gaps::looked();
     let guard = current();
+    if guard.as_ref().is_some_and(|guard| guard.gives_way.load(Ordering::Relaxed)) {
+        way::give();
+    }
     let (ticks, bytes) = take_counts();
     let answer = guard.as_ref().map_or(Ok(()), |guard| guard.account(ticks, bytes));
     arm(guard.as_deref());

@@ -1,6 +1,6 @@
 //! A call of a tool: answered at once, or begun as a task whose result is fetched later.
 
-use super::{Calls, Connection, Job, Manner, Revision, Sender, faults, render};
+use super::{Calls, Connection, Job, LARGE, Manner, Revision, Sender, beside, faults, render};
 use crate::call::{Answer, Record, Request};
 use crate::definition::Task;
 use crate::diagnostic::{Code, Diagnostic};
@@ -82,7 +82,10 @@ impl Connection {
         match self.answer(request, manner, sender, revision).await? {
             Answer::Asks(asks) => Ok(self.input_required(&asks, kept.as_ref(), revision)?.into()),
             Answer::Tool(outcome) => {
-                let mut result = render::outcome(outcome, wrapped, revision);
+                let bytes = outcome.bytes();
+                sender.make_room(bytes)?;
+                let render = || render::outcome(outcome, wrapped, revision);
+                let mut result = if bytes > LARGE { beside(render) } else { render() };
                 self.stamp(&mut result.meta, revision);
                 Ok(result.into())
             }

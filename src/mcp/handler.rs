@@ -2,8 +2,8 @@
 #![allow(deprecated, reason = "logging and subscribe are deprecated in the newest revision and alive in the others")]
 
 use super::{
-    Connection, Manner, Revision, STATUS, about, faults, is_removed, level_of, misread, page, published, render,
-    skills, typed, unknown_method,
+    Connection, LARGE, Manner, Revision, STATUS, Sender, about, beside, faults, is_removed, level_of, misread, page,
+    published, render, skills, typed, unknown_method,
 };
 use crate::call::{Answer, Completed, Request};
 use crate::diagnostic::Diagnostic;
@@ -169,7 +169,10 @@ impl ServerHandler for Connection {
         match self.answer(request, manner, (&context).into(), revision).await? {
             Answer::Asks(asks) => Ok(self.input_required(&asks, kept.as_ref(), revision)?.into()),
             Answer::Contents(contents) => {
-                let mut result = render::contents(&contents, revision)?;
+                let bytes = contents.bytes();
+                Sender::from(&context).make_room(bytes)?;
+                let render = || render::contents(&contents, revision);
+                let mut result = if bytes > LARGE { beside(render) } else { render() }?;
                 self.stamp(&mut result.meta, revision);
                 Ok(result.into())
             }

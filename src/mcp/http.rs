@@ -20,8 +20,8 @@ pub use gate::{Gate, Listening};
 pub use limits::ConnectionLimits;
 
 use super::{
-    Connection, Ends, Host, Incoming, Place, Revision, Sender, duplicate, message_of, misread_cursor, read_refused,
-    removed,
+    Carrier, Connection, Ends, Host, Incoming, Place, Revision, Sender, beside, duplicate, message_of, misread_cursor,
+    read_refused, removed,
 };
 use crate::diagnostic::{Code, Diagnostic, Result};
 use arc_swap::ArcSwap;

@@ -3,13 +3,14 @@
 use super::{Revision, Settings, about, published};
 use crate::call::Answering;
 use crate::definition::Tasking;
+use crate::guard::Limits;
 use crate::registry::{Registry, ServedTool};
 use crate::value::Json;
 use arc_swap::ArcSwapOption;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use rayon::prelude::*;
-use rmcp::model::{ErrorData, Prompt, ResourceTemplate, ServerConfig, Tool};
+use rmcp::model::{ClientRequest, ErrorData, Prompt, ResourceTemplate, ServerConfig, Tool};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, json};
 use std::collections::HashMap;
@@ -27,6 +28,8 @@ pub(crate) struct Lists {
     /// Who it says that it is.
     pub(crate) itself: Json,
     calls: HashMap<String, Calls>,
+    /// Bytes of a resource, at most.
+    resource: usize,
 }
 
 /// How a tool is called.
@@ -38,6 +41,8 @@ pub(crate) struct Calls {
     pub(crate) tasking: Tasking,
     /// Whether its schema asks for headers.
     pub(crate) asks_headers: bool,
+    /// Bytes of a result, at most.
+    pub(crate) output: usize,
 }
 
 impl Lists {
@@ -52,12 +57,23 @@ impl Lists {
         let calls = registry.tools.iter().map(|tool| {
             let wrapped = tool.output.as_ref().is_some_and(published::is_wrapped);
             let asks_headers = asks_headers(&tool.input);
-            (tool.name.clone(), Calls { wrapped, tasking: tool.tool.tasking, asks_headers })
+            (tool.name.clone(), Calls { wrapped, tasking: tool.tool.tasking, asks_headers, output: output_of(tool) })
         });
         let calls = calls.collect();
+        let resource = registry.resources.iter().map(|served| served.checks.limits.output).max().unwrap_or(0);
         let about = about::config(settings, &registry, revision);
         let itself = about::implementation(settings, &registry, revision);
-        Self { registry, tools, templates, prompts, about, itself, calls }
+        Self { registry, tools, templates, prompts, about, itself, calls, resource }
+    }
+
+    /// Bytes that the answer to a request may have, as far as a limit tells.
+    pub(crate) fn weight(&self, request: &ClientRequest) -> usize {
+        let usual = Limits::default().output;
+        match request {
+            ClientRequest::CallToolRequest(call) => self.calls.get(&*call.params.name).map_or(0, |calls| calls.output),
+            ClientRequest::ReadResourceRequest(_) => self.resource.max(usual),
+            _ => usual,
+        }
     }
 
     /// How a tool is called; nothing if there is no such tool.
@@ -84,6 +100,12 @@ impl Shelf {
         slot.store(Some(Arc::clone(&lists)));
         lists
     }
+}
+
+/// Bytes of a result of a tool, whichever operation it is of.
+fn output_of(tool: &ServedTool) -> usize {
+    let operations = tool.checks.operations.iter().map(|checks| checks.limits.output);
+    operations.chain([tool.checks.limits.output]).max().unwrap_or(0)
 }
 
 /// Whether a part of a schema is to be told in a header.

@@ -3,6 +3,7 @@
 
 use super::{Connection, Line, Manner, Put, Revision, Sender};
 use crate::call::{Answer, Asking, Caller, Request};
+use crate::diagnostic::json_bytes;
 use crate::guard::Cancel;
 use crate::primitive::{LogLevel, Notice};
 use crate::value::Json;
@@ -157,10 +158,7 @@ impl Drop for Voice {
 /// A notice that is not longer than one may be.
 fn cut(notice: Notice) -> Notice {
     let shortened = |text: &str| {
-        let mut end = NOTICE;
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
+        let end = text.floor_char_boundary(NOTICE);
         format!("{}… ({} bytes, of which a client hears {NOTICE})", &text[..end], text.len())
     };
     match notice {
@@ -168,7 +166,7 @@ fn cut(notice: Notice) -> Notice {
             Notice::Log { level, data: Json::from(shortened(&text)) }
         }
         Notice::Log { level, data: data @ (Json::Array(_) | Json::Object(_)) } => {
-            let bytes = length_of(&data);
+            let bytes = json_bytes(&data);
             let why = || format!("a log line of {bytes} bytes is not told: {NOTICE} is the most");
             Notice::Log { level, data: if bytes > NOTICE { Json::from(why()) } else { data } }
         }
@@ -185,29 +183,10 @@ fn size_of(notice: &Notice) -> usize {
     AROUND
         + match notice {
             Notice::Log { data: Json::String(text), .. } => text.len(),
-            Notice::Log { data, .. } => length_of(data),
+            Notice::Log { data, .. } => json_bytes(data),
             Notice::Progress { message: Some(text), .. } => text.len(),
             _ => 0,
         }
-}
-
-/// Bytes of data as JSON.
-fn length_of(data: &Json) -> usize {
-    struct Count(usize);
-    impl std::io::Write for Count {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0 += bytes.len();
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-    let mut count = Count(0);
-    // Counting cannot fail, and neither can data that are JSON already.
-    let _ = serde_json::to_writer(&mut count, data);
-    count.0
 }
 
 /// Ends the call when the request is forgotten.

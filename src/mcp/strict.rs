@@ -23,7 +23,8 @@ pub(crate) enum Unreadable {
     Twice(String),
     /// It has more values than are taken.
     Many,
-    /// A whole number of it would be rounded, which nobody would be told of (RFC 8259, section 6).
+    /// A number of it is larger than any that is kept, or a whole one would be rounded, which nobody would be told of
+    /// (RFC 8259, section 6).
     Beyond {
         /// What stands as the id of the message, so that who sent it is told.
         id: Json,
@@ -53,6 +54,7 @@ pub(crate) fn read_json(text: &[u8]) -> Result<Json, Unreadable> {
         return Err(Unreadable::Beyond { id: message["id"].clone(), why });
     }
     read.map_err(|error| match error.classify() {
+        _ if error.to_string().starts_with("number out of range") => beyond_floats(text, &error),
         serde_json::error::Category::Data if left.get() == 0 => Unreadable::Many,
         serde_json::error::Category::Data => Unreadable::Twice(error.to_string()),
         _ if error.to_string().starts_with("recursion limit") => {
@@ -60,6 +62,24 @@ pub(crate) fn read_json(text: &[u8]) -> Result<Json, Unreadable> {
         }
         _ => Unreadable::Syntax(error.to_string()),
     })
+}
+
+//= docs/spec.md#protocol
+//# A message with a number beyond all that are kept MUST be refused with its id.
+/// A number that no float holds: numbers that are only skipped are not read, so the id can be.
+fn beyond_floats(text: &[u8], error: &serde_json::Error) -> Unreadable {
+    #[derive(serde::Deserialize)]
+    struct Identified {
+        #[serde(default)]
+        id: Json,
+    }
+    match serde_json::from_slice::<Identified>(text) {
+        Ok(Identified { id }) => {
+            let why = format!("a number is beyond 1.7976931348623157e308 ({error}): send a smaller one, or a text");
+            Unreadable::Beyond { id, why }
+        }
+        Err(_) => Unreadable::Syntax(error.to_string()),
+    }
 }
 
 /// Any value, as long as some are left.
@@ -216,6 +236,22 @@ mod tests {
             assert!(why.starts_with(&format!("the whole number {number} at `.params.arguments.id` is")), "{why}");
         }
         assert!(read_json(br#"{"a":[9223372036854775807,-9223372036854775808,1e30,"9223372036854775808"]}"#).is_ok());
+    }
+
+    //= docs/spec.md#protocol
+    //= type=test
+    //# A message with a number beyond all that are kept MUST be refused with its id.
+    #[test]
+    fn a_number_beyond_floats_is_refused_with_the_id() {
+        for number in ["1e400", "-1e400", "1E+999999999999", &"9".repeat(400)] {
+            for (begin, end) in [(r#"{"id":7,"params":"#, "}"), (r#"{"params":[{"a":"#, r#"}],"id":7}"#)] {
+                let read = read_json([begin, number, end].concat().as_bytes());
+                assert!(matches!(&read, Err(Unreadable::Beyond { id, .. }) if id == 7), "{number}: {read:?}");
+            }
+            let read = read_json(format!(r#"{{"id":{number}}}"#).as_bytes());
+            assert!(matches!(&read, Err(Unreadable::Syntax(_))), "{number} is no id: {read:?}");
+        }
+        assert!(matches!(read_json(br#"{"id":7,"a":1e400"#), Err(Unreadable::Syntax(_))), "it is no JSON");
     }
 
     proptest! {

@@ -227,7 +227,7 @@ impl State {
         let (mut of_client, mut of_place) = (Taken::default(), Taken::default());
         for entry in self.kept.values().filter(|entry| entry.party.place == party.place) {
             of_place.add(entry);
-            if entry.party == party {
+            if entry.party.client() == party.client() {
                 of_client.add(entry);
             }
         }
@@ -271,7 +271,9 @@ mod tests {
 
     /// Begins as many as a client may, and says how many that were.
     fn begin_all(tasks: &Tasks, place: u64, client: u64) -> usize {
-        (0..).take_while(|_| tasks.begin(ME, Party { place, client }, Tasking::default()).is_some()).count()
+        (0..)
+            .take_while(|_| tasks.begin(ME, Party { place, client, connection: 0 }, Tasking::default()).is_some())
+            .count()
     }
 
     fn done(text: &str) -> TaskPayload {
@@ -303,7 +305,8 @@ mod tests {
         let large = begin(&tasks).unwrap().task.task_id;
         tasks.end(&large, done(&"x".repeat(BYTES / 2)));
         assert!(begin(&tasks).is_none(), "half of all bytes are one client's");
-        let other = tasks.begin(ME, Party { place: 1, client: 1 }, Tasking::default()).unwrap().task.task_id;
+        let other =
+            tasks.begin(ME, Party { place: 1, client: 1, connection: 0 }, Tasking::default()).unwrap().task.task_id;
         tasks.end(&other, done(&"x".repeat(BYTES / 2)));
         assert_eq!(begin_all(&tasks, 2, 2), 0, "{BYTES} bytes are kept");
         for id in [&large, &large, &other] {

@@ -12,7 +12,7 @@ use rmcp::model::{
     GetMeta, Notification, RequestId, ServerJsonRpcMessage, ServerResult,
 };
 use rmcp::transport::Transport;
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,6 +25,12 @@ const WAITING: usize = 32 << 20;
 
 /// Bytes that are read at a time: what is answered to them is counted before more are read.
 const PIECE: usize = 64 << 10;
+
+/// Bytes that the answers to the requests that are worked on may have, at most: what is answered and not taken waits.
+const ANSWERS: usize = 256 << 20;
+
+/// How many bytes the answer to a request may have.
+pub(crate) type Weigh = Box<dyn Fn(&ClientRequest) -> usize + Send + Sync>;
 
 /// How much of everything a connection may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +78,10 @@ pub(crate) struct Wire<R> {
     waiting_ids: HashSet<RequestId>,
     /// What goes before all that waits.
     urgent: VecDeque<ClientJsonRpcMessage>,
-    in_flight: HashSet<RequestId>,
+    in_flight: HashMap<RequestId, usize>,
+    /// Bytes that their answers may have.
+    in_flight_bytes: usize,
+    weigh: Weigh,
     /// When the last answer went out.
     answered: Instant,
 }
@@ -83,7 +92,7 @@ enum Read {
 }
 
 impl<R: AsyncRead + Unpin + Send> Wire<R> {
-    pub(crate) fn new(reader: R, outlet: Arc<Outlet>, bounds: Bounds, ends: Ends) -> Self {
+    pub(crate) fn new(reader: R, outlet: Arc<Outlet>, bounds: Bounds, ends: Ends, weigh: Weigh) -> Self {
         Self {
             reader,
             outlet,
@@ -97,7 +106,9 @@ impl<R: AsyncRead + Unpin + Send> Wire<R> {
             waiting_bytes: 0,
             waiting_ids: HashSet::new(),
             urgent: VecDeque::new(),
-            in_flight: HashSet::new(),
+            in_flight: HashMap::new(),
+            in_flight_bytes: 0,
+            weigh,
             answered: Instant::now(),
         }
     }
@@ -116,19 +127,43 @@ impl<R: AsyncRead + Unpin + Send> Wire<R> {
         //= docs/spec.md#robustness
         //# Every request MUST be answered when twenty thousand are in flight.
         while self.in_flight.len() < self.bounds.in_flight && self.outlet.has_room() {
+            let (_, message) = self.waiting.front()?;
+            let begun = match message {
+                ClientJsonRpcMessage::Request(request) if self.waiting_ids.contains(&request.id) => {
+                    let weight = (self.weigh)(&request.request);
+                    //= docs/spec.md#protocol
+                    //# The answers to the requests that are worked on MUST be bounded in bytes before they are made.
+                    if self.in_flight_bytes > 0 && self.in_flight_bytes.saturating_add(weight) > ANSWERS {
+                        return None;
+                    }
+                    Some((request.id.clone(), weight))
+                }
+                _ => None,
+            };
             let (size, message) = self.waiting.pop_front()?;
             self.waiting_bytes -= size;
-            if let ClientJsonRpcMessage::Request(request) = &message {
-                if !self.waiting_ids.remove(&request.id) {
-                    continue;
+            match begun {
+                Some((id, weight)) => {
+                    self.waiting_ids.remove(&id);
+                    //= docs/spec.md#protocol
+                    //# Calls MUST run concurrently.
+                    self.in_flight.insert(id, weight);
+                    self.in_flight_bytes = self.in_flight_bytes.saturating_add(weight);
                 }
-                //= docs/spec.md#protocol
-                //# Calls MUST run concurrently.
-                self.in_flight.insert(request.id.clone());
+                // It was taken back.
+                None if matches!(message, ClientJsonRpcMessage::Request(_)) => continue,
+                None => {}
             }
             return Some(message);
         }
         None
+    }
+
+    /// A request is worked on no longer; whether it was.
+    fn ends(&mut self, id: &RequestId) -> bool {
+        let weight = self.in_flight.remove(id);
+        self.in_flight_bytes = self.in_flight_bytes.saturating_sub(weight.unwrap_or(0));
+        weight.is_some()
     }
 
     fn take_lines(&mut self) {
@@ -183,7 +218,7 @@ impl<R: AsyncRead + Unpin + Send> Wire<R> {
             //# A notification before the first request MUST NOT end the server.
             Incoming::Other(_) => tracing::debug!("dropped a message that came before the first request"),
             Incoming::Request { id, request, opens } => {
-                if self.in_flight.contains(&id) || self.waiting_ids.contains(&id) {
+                if self.in_flight.contains_key(&id) || self.waiting_ids.contains(&id) {
                     return self.refuse(Some(&id), &still_running());
                 }
                 if matches!(*request, ClientRequest::PingRequest(_)) && request.get_meta().is_empty() {
@@ -210,7 +245,7 @@ impl<R: AsyncRead + Unpin + Send> Wire<R> {
         //= docs/spec.md#protocol
         //# A cancelled request MUST NOT be answered.
         // A request that still waits is forgotten; one that runs is told; any other is answered already.
-        if !self.waiting_ids.remove(id) && self.in_flight.remove(id) && self.opened {
+        if !self.waiting_ids.remove(id) && self.ends(id) && self.opened {
             let notification: CancelledNotification = Notification::new(params);
             self.urgent.push_back(ClientJsonRpcMessage::notification(notification.into()));
         }
@@ -257,7 +292,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for Wire<R> {
         };
         let is_answer = id.is_some();
         if let Some(id) = id {
-            self.in_flight.remove(id);
+            self.ends(id);
             self.answered = Instant::now();
         }
         let sent = self.outlet.push(&item);

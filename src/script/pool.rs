@@ -11,7 +11,7 @@ pub use watchdog::Held;
 
 use super::STACK;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard::Cancel;
+use crate::guard::{self, Cancel};
 use errand::Errand;
 use queue::{Job, Queue, WAITING, Whose};
 use std::cell::{Cell, RefCell};
@@ -21,7 +21,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
-use watchdog::Watchdog;
+use watchdog::{ASIDE, Watchdog};
 
 /// For so long a thread that has done a job looks for the next one before it sleeps: to be woken on an idle machine takes
 /// longer than most calls.
@@ -45,6 +45,8 @@ struct Crew {
     working: AtomicUsize,
     /// How many are held by calls that were answered in their place.
     lost: AtomicUsize,
+    /// How many are held by calls that others need not wait for.
+    moved_aside: AtomicUsize,
     watchdog: Watchdog,
 }
 
@@ -66,11 +68,16 @@ thread_local! {
 impl Pool {
     /// Starts the threads. They end when the pool is dropped and the queue is empty.
     pub fn new() -> Self {
+        Self::moving_aside(ASIDE)
+    }
+
+    /// The same, which moves so many calls aside at most.
+    fn moving_aside(most: usize) -> Self {
         let wanted = thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
         let (queue, filled) = (Mutex::default(), Condvar::new());
-        let (sight, watchdog) = (Sight::default(), Watchdog::new());
-        let (working, lost) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let crew = Arc::new(Crew { queue, sight, filled, wanted, working, lost, watchdog });
+        let (sight, watchdog) = (Sight::default(), Watchdog::new(most));
+        let [working, lost, moved_aside] = [const { AtomicUsize::new(0) }; 3];
+        let crew = Arc::new(Crew { queue, sight, filled, wanted, working, lost, moved_aside, watchdog });
         let threads = (0..wanted).filter(|_| start(&crew)).count();
         if !watchdog::watch(&crew) {
             tracing::error!("no thread could be started: calls that do not end are not answered");
@@ -215,15 +222,21 @@ impl Crew {
     /// A call has ended; if its thread was counted as lost it is back.
     fn ended(&self, number: u64, errand: &Errand) {
         self.watchdog.end(number);
+        let was_aside = errand.end();
+        if was_aside {
+            self.moved_aside.fetch_sub(1, Ordering::AcqRel);
+        }
         if errand.is_lost() {
-            self.lost.fetch_sub(1, Ordering::AcqRel);
+            if !was_aside {
+                self.lost.fetch_sub(1, Ordering::AcqRel);
+            }
             tracing::warn!("`{}` has ended: its script thread is free again", errand.name);
         }
     }
 
     /// How many threads are to work now: those that are held do not.
     fn needed(&self) -> usize {
-        self.wanted + self.lost.load(Ordering::Acquire)
+        self.wanted + self.lost.load(Ordering::Acquire) + self.moved_aside.load(Ordering::Acquire)
     }
 
     /// The next job, and whose it is; waits for it. Nothing once the pool is gone and all is done.
@@ -303,6 +316,9 @@ impl<'a> Away<'a> {
         let errand = Errand::current();
         if let Some(errand) = &errand {
             errand.waits.fetch_add(1, Ordering::AcqRel);
+            if errand.is_aside_no_longer() {
+                crew.moved_aside.fetch_sub(1, Ordering::AcqRel);
+            }
         }
         Ok(Self { crew, errand, whose })
     }
@@ -334,12 +350,20 @@ fn start(crew: &Arc<Crew>) -> bool {
 
 fn work(crew: &Arc<Crew>) {
     CREW.with(|own| own.replace(Some(Arc::clone(crew))));
+    guard::may_give_way();
     while let Some((whose, job)) = crew.take() {
         WORKS_FOR.set(Some(whose));
         // A panic of `done` is its owner's; the thread goes on.
         let _ = catch_unwind(AssertUnwindSafe(job));
         WORKS_FOR.set(None);
         crew.free(whose, &mut crew.queue());
+        if guard::gave_way() {
+            // The next call is not to be served by what this one left of it.
+            if crew.working.fetch_sub(1, Ordering::AcqRel) <= crew.needed() {
+                start(crew);
+            }
+            return;
+        }
         // A thread that was replaced while it waited is one too many now.
         let surplus = crew.working.fetch_update(Ordering::AcqRel, Ordering::Acquire, |working| {
             (working > crew.needed()).then(|| working - 1)

@@ -250,7 +250,15 @@ fn nobody_reads_the_secrets_of_a_process() {
     let home = pots();
     let secrets = [("TOOLSD_HTTP_TOKEN", TOKEN), ("TOOLSD_STATE_KEY", KEY)];
     let program = home.workspace().join("toolsd");
-    std::fs::copy(env!("CARGO_BIN_EXE_toolsd"), &program).unwrap();
+    // By another process: what this one has open for writing, a program that it starts meanwhile has open too, and then
+    // the system does not start it.
+    assert!(
+        Command::new("cp")
+            .args([env!("CARGO_BIN_EXE_toolsd").as_ref(), program.as_os_str()])
+            .status()
+            .unwrap()
+            .success()
+    );
     open_up(&home);
     let mut plain = Command::new("sleep");
     plain.arg("60").envs(secrets);

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use toolsd::call::{Answer, Answering, Caller, Change, Changes, Contents, Outcome, Request};
@@ -19,6 +20,8 @@ pub struct Fixture {
     changes: Changes,
     /// What `fix://note` says.
     pub note: Mutex<String>,
+    /// How many calls without an end have begun.
+    pub spins: AtomicUsize,
 }
 
 fn at<T>(value: T) -> Located<T> {
@@ -186,7 +189,7 @@ impl Fixture {
             ..Registry::default()
         };
         let note = Mutex::new("first".to_owned());
-        Arc::new(Self { registry: Arc::new(registry), changes: Changes::default(), note })
+        Arc::new(Self { registry: Arc::new(registry), changes: Changes::default(), note, spins: AtomicUsize::new(0) })
     }
 
     /// Announces what a transcript says: `lists`, `files` (with a new `note`), `resource` or `log`.
@@ -314,6 +317,7 @@ impl Answering for Fixture {
     fn submit(self: Arc<Self>, request: Request, caller: Caller, done: Box<dyn FnOnce(Answer) + Send>) {
         let endless = matches!(&request, Request::Call { tool, .. } if tool == "spin");
         if endless {
+            self.spins.fetch_add(1, Ordering::AcqRel);
             std::thread::spawn(move || done(self.answer(&request, &caller)));
         } else {
             done(self.answer(&request, &caller));

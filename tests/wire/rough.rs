@@ -4,6 +4,7 @@ use super::client::Client;
 use serde_json::json;
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncWriteExt, duplex, split};
 use toolsd::mcp::{Bounds, Settings, serve};
@@ -89,6 +90,44 @@ async fn a_ping_does_not_wait_for_calls_without_an_end() {
         answered.insert(client.hear().await.expect("an answer")["id"].as_i64().unwrap());
     }
     assert!(answered.iter().all(|id| *id >= 520));
+    assert!(client.end().await.is_empty());
+}
+
+//= docs/spec.md#protocol
+//= type=test
+//# The answers to the requests that are worked on MUST be bounded in bytes before they are made.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_more_calls_are_begun_than_their_answers_may_weigh() {
+    let mut client = Client::start(short());
+    client.initialize("2025-11-25").await;
+    for id in 1..=300 {
+        client.request(id, "tools/call", json!({ "name": "spin" })).await;
+    }
+    // A result has 2 MB at most, and 256 MB of them may be worked on.
+    for _ in 0..200 {
+        if client.host.spins.load(Ordering::Acquire) >= 128 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    client.request(900, "ping", json!({})).await;
+    assert_eq!(client.hear().await.unwrap()["id"], 900);
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert_eq!(client.host.spins.load(Ordering::Acquire), 128);
+    // Each that is taken back lets another one begin.
+    let cancelled =
+        |id: i64| json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
+    client.send(&cancelled(1).to_string()).await;
+    for _ in 0..200 {
+        if client.host.spins.load(Ordering::Acquire) > 128 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(client.host.spins.load(Ordering::Acquire), 129);
+    for id in 2..=300 {
+        client.send(&cancelled(id).to_string()).await;
+    }
     assert!(client.end().await.is_empty());
 }
 

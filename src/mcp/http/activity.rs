@@ -58,6 +58,8 @@ pub(crate) struct Activity {
     blocked: AtomicU64,
     /// Bytes of answers that were made and not written yet.
     owed: AtomicUsize,
+    /// Bytes of a large answer that is to be made.
+    reserved: AtomicUsize,
     /// Bytes of a body that is arriving.
     arriving: AtomicUsize,
     /// Since when something has been owed or arriving all the time, and one more; 0 while nothing is.
@@ -88,6 +90,7 @@ impl Activity {
             moved: AtomicU64::new(0),
             blocked: AtomicU64::new(0),
             owed: AtomicUsize::new(0),
+            reserved: AtomicUsize::new(0),
             arriving: AtomicUsize::new(0),
             burdened: AtomicU64::new(0),
             progress: AtomicU64::new(0),
@@ -180,6 +183,22 @@ impl Activity {
     /// Bytes of answers that were made and not written yet.
     pub(crate) fn owed(&self) -> usize {
         self.owed.load(Relaxed)
+    }
+
+    /// A large answer is to be made.
+    pub(crate) fn reserves(&self, bytes: usize) {
+        self.reserved.fetch_add(bytes, Relaxed);
+    }
+
+    /// Whether one is.
+    pub(crate) fn has_reserved(&self) -> bool {
+        self.reserved.load(Relaxed) > 0
+    }
+
+    /// So many bytes of it are made, or given up; how many of them were reserved.
+    pub(crate) fn uses(&self, bytes: usize) -> usize {
+        let left = |reserved: usize| Some(reserved.saturating_sub(bytes));
+        self.reserved.fetch_update(Relaxed, Relaxed, left).map_or(0, |before| before.min(bytes))
     }
 
     /// Bytes of a body arrived.

@@ -5,7 +5,7 @@ use super::counted::Counted;
 use super::gate::{Checked, Entered, Reached, Refusal};
 use super::sessions::{Answered, Sessions};
 use super::straight::Straight;
-use super::{Gate, Place, Service, duplicate, misread_cursor, read_refused, removed};
+use super::{Carrier, Gate, Place, Service, duplicate, misread_cursor, read_refused, removed};
 use crate::value::Json;
 use arc_swap::ArcSwap;
 use http_body_util::combinators::BoxBody;
@@ -15,8 +15,10 @@ use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Request, Response, StatusCode};
 use serde::Serialize;
 use std::convert::Infallible;
+use std::future::poll_fn;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::IpAddr;
+use std::pin::pin;
 use std::sync::Arc;
 
 /// An answer, whose body may be a stream.
@@ -37,7 +39,7 @@ impl Door {
         seat.activity.answers();
         let fault = seat.heads().fault();
         let (mut parts, body) = request.into_parts();
-        parts.extensions.insert(place_of(seat.activity.address()));
+        parts.extensions.insert(place_of(seat));
         let is_chunked = parts.headers.contains_key(header::TRANSFER_ENCODING);
         let gate = self.gate.load_full();
         let mut answer = match gate.reach(parts, fault) {
@@ -89,7 +91,7 @@ impl Door {
         //= docs/spec.md#http
         //# A call that goes the straight way MUST get the answer that it gets on the way round.
         let checked = match self.straight.answer(checked).await {
-            Ok((status, message)) => return told(status, &message),
+            Ok((status, message)) => return seat.aside_if_large(|| told(status, &message)),
             Err(checked) => checked,
         };
         match session {
@@ -99,7 +101,7 @@ impl Door {
                 let Some(answered) = self.sessions.begin(&session, id_of(checked.message())) else {
                     return told(StatusCode::BAD_REQUEST, &duplicate(checked.message()));
                 };
-                let mut answer = self.go_round(checked).await;
+                let mut answer = self.go_round(checked, seat).await;
                 if answer.status() == StatusCode::NOT_FOUND && !is_message(&answer) {
                     return no_session();
                 }
@@ -107,7 +109,7 @@ impl Door {
                 answer
             }
             None if checked.message()["method"] == "initialize" && !is_stateless => self.open(checked, seat).await,
-            _ => self.go_round(checked).await,
+            _ => self.go_round(checked, seat).await,
         }
     }
 
@@ -137,7 +139,7 @@ impl Door {
             full.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
             return full;
         };
-        let answer = self.go_round(checked).await;
+        let answer = self.go_round(checked, seat).await;
         if let Some(session) = session_of(answer.headers()) {
             opening.opened(&session);
         }
@@ -145,9 +147,11 @@ impl Door {
     }
 
     /// Has rmcp answer.
-    async fn go_round(&self, checked: Checked<'_>) -> Answer {
+    async fn go_round(&self, checked: Checked<'_>, seat: &Seat) -> Answer {
         let (request, message) = checked.rewritten();
-        let answer = self.service.handle(request).await;
+        let mut handling = pin!(self.service.handle(request));
+        // It writes the answer itself.
+        let answer = poll_fn(|context| seat.aside_if_large(|| handling.as_mut().poll(context))).await;
         match answer.status() {
             // rmcp says of a message that it cannot read that its type were wrong, and to nobody in particular.
             StatusCode::UNSUPPORTED_MEDIA_TYPE => told(StatusCode::BAD_REQUEST, &read_refused(message)),
@@ -178,11 +182,15 @@ fn is_message(answer: &Answer) -> bool {
     answer.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "application/json")
 }
 
-/// With whom calls from an address take turns.
-fn place_of(address: IpAddr) -> Place {
+/// With whom calls from an address take turns: whoever has one address of the sixth version has 2^64 of them.
+fn place_of(seat: &Arc<Seat>) -> Place {
     let mut hasher = DefaultHasher::new();
-    address.hash(&mut hasher);
-    Place(hasher.finish())
+    match seat.activity.address().to_canonical() {
+        IpAddr::V6(address) => address.segments()[..4].hash(&mut hasher),
+        address => address.hash(&mut hasher),
+    }
+    let carrier: Arc<dyn Carrier> = Arc::<Seat>::clone(seat);
+    Place { address: hasher.finish(), connection: seat.number(), carrier }
 }
 
 /// The session that a head names.
@@ -203,13 +211,13 @@ fn no_session() -> Answer {
 
 /// A message of the protocol.
 pub(crate) fn told(status: StatusCode, message: &impl Serialize) -> Answer {
-    let mut answer = plain(status, &serde_json::to_string(message).unwrap_or_default());
+    let mut answer = plain(status, serde_json::to_vec(message).unwrap_or_default());
     answer.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     answer
 }
 
-pub(crate) fn plain(status: StatusCode, text: &str) -> Answer {
-    let mut answer = Response::new(Full::from(text.to_owned()).boxed());
+pub(crate) fn plain(status: StatusCode, text: impl Into<Bytes>) -> Answer {
+    let mut answer = Response::new(Full::new(text.into()).boxed());
     *answer.status_mut() = status;
     answer.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     answer

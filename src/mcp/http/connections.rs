@@ -1,9 +1,9 @@
 //! All open connections: how many of each kind there may be, which one is closed when there are too many, and how much
 //! they hold together.
 
-use super::ConnectionLimits;
 use super::activity::{Activity, Ending};
 use super::head_scan::Heads;
+use super::{Carrier, ConnectionLimits, beside};
 use arc_swap::ArcSwap;
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -20,6 +20,8 @@ pub(crate) struct Connections {
     pending: AtomicUsize,
     /// Of these, bytes of connections that are being closed.
     leaving: AtomicUsize,
+    /// Bytes of an answer for which there was no room: until there is some, no further call is begun.
+    wanted: AtomicUsize,
     /// Bytes of what calls said and clients did not hear yet.
     said: Arc<AtomicUsize>,
     /// One came, or the last one is gone.
@@ -58,6 +60,7 @@ impl Connections {
             open: Mutex::default(),
             pending: AtomicUsize::new(0),
             leaving: AtomicUsize::new(0),
+            wanted: AtomicUsize::new(0),
             said,
             changed: Notify::new(),
         })
@@ -154,7 +157,14 @@ impl Connections {
     /// Whether no more may wait.
     pub(crate) fn is_full(&self) -> bool {
         let waiting = self.pending.load(Relaxed).saturating_add(self.said.load(Relaxed));
-        waiting.saturating_sub(self.leaving.load(Relaxed)) > self.limits.load().pending_bytes
+        let most = self.limits.load().pending_bytes;
+        // What is larger than all that may wait never has room.
+        let wanted = self.wanted.load(Relaxed).min(most / 2);
+        let is_full = waiting.saturating_sub(self.leaving.load(Relaxed)).saturating_add(wanted) > most;
+        if !is_full && wanted > 0 {
+            self.wanted.store(0, Relaxed);
+        }
+        is_full
     }
 
     //= docs/spec.md#http
@@ -187,6 +197,19 @@ impl Connections {
     }
 }
 
+impl Carrier for Seat {
+    fn reserve(&self, bytes: usize) -> bool {
+        self.activity.reserves(bytes);
+        self.connections.pending.fetch_add(bytes, Relaxed);
+        let has_room = self.connections.relieve();
+        if !has_room {
+            self.connections.pending.fetch_sub(self.activity.uses(bytes), Relaxed);
+            self.connections.wanted.store(bytes, Relaxed);
+        }
+        has_room
+    }
+}
+
 impl Open {
     /// Until there are fewer than `most` of a kind, the one that was silent longest is closed.
     fn make_room(&mut self, most: usize, is_kind: impl Fn(&Activity) -> bool) {
@@ -198,7 +221,10 @@ impl Open {
                 let order = (activity.closed_before(), *number);
                 first = first.filter(|least| *least < order).or(Some(order));
             }
-            let Some((_, number)) = first.filter(|_| count >= most) else { return };
+            let Some(((is_working, _), number)) = first.filter(|_| count >= most) else { return };
+            //= docs/spec.md#http
+            //# Where requests are worked on in all connections, the one that is closed MUST be of the address that has the most.
+            let number = if is_working { self.of_largest_crowd(&is_kind).unwrap_or(number) } else { number };
             if let Some(activity) = self.counted.remove(&number) {
                 activity.end(Ending::Crowded);
             }
@@ -206,9 +232,25 @@ impl Open {
     }
 }
 
+impl Open {
+    /// The connection of a kind that has been silent longest, of the address that has the most of them.
+    fn of_largest_crowd(&self, is_kind: impl Fn(&Activity) -> bool) -> Option<u64> {
+        let kind = || self.counted.iter().filter(|(_, activity)| is_kind(activity));
+        let mut counts: HashMap<IpAddr, usize> = HashMap::new();
+        kind().for_each(|(_, activity)| *counts.entry(activity.address()).or_default() += 1);
+        let order = |activity: &Activity| (Reverse(counts.get(&activity.address()).copied()), activity.closed_before());
+        kind().min_by_key(|(number, activity)| (order(activity), **number)).map(|(number, _)| *number)
+    }
+}
+
 impl Seat {
     pub(crate) fn connections(&self) -> &Connections {
         &self.connections
+    }
+
+    /// Its number, which no other one has had.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
     }
 
     /// The client has shown the token, or need not.
@@ -240,6 +282,7 @@ impl Seat {
 
     /// A request is answered.
     pub(crate) fn has_answered(&self) {
+        self.connections.pending.fetch_sub(self.activity.uses(usize::MAX), Relaxed);
         self.activity.has_answered();
     }
 
@@ -248,10 +291,19 @@ impl Seat {
         Charge { seat: self, bytes: 0 }
     }
 
-    /// Bytes of an answer are on their way.
+    /// Bytes of an answer are on their way: those that were reserved are counted already.
     pub(crate) fn owes(&self, bytes: usize) {
+        let reserved = self.activity.uses(bytes);
         self.activity.owes(bytes);
         self.connections.pending.fetch_add(bytes, Relaxed);
+        self.connections.pending.fetch_sub(reserved, Relaxed);
+    }
+
+    //= docs/spec.md#http
+    //# While a large answer is written, the requests of others MUST be answered.
+    /// Does something, beside others if a large answer is being written.
+    pub(crate) fn aside_if_large<T>(&self, work: impl FnOnce() -> T) -> T {
+        if self.activity.has_reserved() { beside(work) } else { work() }
     }
 
     /// Bytes were taken, with what stands around them.
@@ -265,7 +317,7 @@ impl Seat {
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        let owed = self.activity.owed();
+        let owed = self.activity.owed() + self.activity.uses(usize::MAX);
         self.connections.pending.fetch_sub(owed, Relaxed);
         let mut open = self.connections.open();
         open.counted.remove(&self.number);

@@ -31,7 +31,9 @@ impl Body for Counted {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let polled = Pin::new(&mut self.body).poll_frame(context);
+        // Of a session, rmcp writes the answer here.
+        let seat = Arc::clone(&self.seat);
+        let polled = seat.aside_if_large(|| Pin::new(&mut self.body).poll_frame(context));
         if let Poll::Ready(Some(Ok(frame))) = &polled {
             self.seat.owes(frame.data_ref().map_or(0, Bytes::len));
         }

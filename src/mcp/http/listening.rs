@@ -202,7 +202,8 @@ fn last_word(ending: Ending, seat: &Seat) -> Option<(&'static str, String)> {
         Ending::Crowded | Ending::Unread if is_proven && seat.activity.awaits_answer() => {
             let why = match ending {
                 Ending::Crowded => {
-                    "too many connections are open, and this one is the oldest: its request was given up"
+                    "too many connections are open, requests are worked on in all of them, and of the address with the most \
+                     this one has been silent longest: its request was given up"
                 }
                 _ => "too many bytes wait, and this body arrives too slowly",
             };

@@ -42,6 +42,10 @@ struct State {
     seals: Vec<Arc<Seal>>,
     answered: Option<Instant>,
     is_lost: bool,
+    /// Another thread may work beside its own, which it keeps for longer than others like to wait.
+    is_long: bool,
+    /// Its thread works on it no longer.
+    is_over: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +81,8 @@ impl Errand {
             seals,
             answered: None,
             is_lost: false,
+            is_long: false,
+            is_over: false,
         };
         Arc::new(Self { name, cancel, waits: AtomicUsize::new(0), state: Mutex::new(state) })
     }
@@ -117,8 +123,9 @@ impl Errand {
         }
         if self.cancel.is_cancelled() {
             let since = *state.cancelled.get_or_insert(now);
+            let verdict = || state.guards.iter().find_map(|guard| guard.verdict());
             return (now.duration_since(since) >= GRACE)
-                .then(|| Diagnostic::new(Code::CANCELLED, "the call was cancelled"));
+                .then(|| verdict().unwrap_or_else(|| Diagnostic::new(Code::CANCELLED, "the call was cancelled")));
         }
         let guard = state.guards.last().filter(|guard| !guard.is_paused())?;
         let time = guard.limits().time;
@@ -151,6 +158,57 @@ impl Errand {
         true
     }
 
+    /// Moves it aside, if it has been at work for so long; whether it was.
+    pub(super) fn move_aside(&self, now: Instant, time: Duration) -> bool {
+        let mut state = self.state();
+        let works = state.began.is_some_and(|began| now.saturating_duration_since(began) >= time);
+        let moves = works && !state.is_over && !state.is_lost && !state.is_long && !self.is_waiting();
+        if moves {
+            state.is_long = true;
+            state.guards.iter().for_each(|guard| guard.give_way());
+        }
+        moves
+    }
+
+    /// Whether it was moved aside.
+    pub(super) fn is_aside(&self) -> bool {
+        self.state().is_long
+    }
+
+    /// Its thread waits; whether it had been moved aside.
+    pub(super) fn is_aside_no_longer(&self) -> bool {
+        std::mem::take(&mut self.state().is_long)
+    }
+
+    /// Its thread works on it no longer; whether it had been moved aside.
+    pub(super) fn end(&self) -> bool {
+        let mut state = self.state();
+        state.is_over = true;
+        std::mem::take(&mut state.is_long)
+    }
+
+    /// This part of the time that has passed since the last look is not its own, if it was moved aside.
+    pub(super) fn forgive(&self, time: Duration) {
+        let state = self.state();
+        if state.is_long && !self.is_waiting() {
+            state.guards.iter().filter(|guard| !guard.is_paused()).for_each(|guard| guard.forgive(time));
+        }
+    }
+
+    /// Ends it, because it was moved aside and others need its place; `false` if it is not, or ends already.
+    pub(super) fn make_room(&self, fault: Box<Diagnostic>) -> bool {
+        let state = self.state();
+        let ends = state.is_long && state.phase == Phase::Open && !self.cancel.is_cancelled();
+        if ends {
+            for guard in &state.guards {
+                guard.stop(fault.clone());
+            }
+            // Where it does not end, it is answered in its place.
+            self.cancel.cancel();
+        }
+        ends
+    }
+
     /// Whether its thread has just become lost: it was answered, and its thread works on.
     pub(super) fn lose(&self) -> bool {
         let mut state = self.state();
@@ -177,6 +235,9 @@ pub fn watch_over(guard: &Arc<Guard>) -> Watched {
         let mut state = errand.state();
         if state.phase == Phase::Answered {
             guard.stop(Diagnostic::new(Code::CANCELLED, "the call was answered in its place"));
+        }
+        if state.is_long {
+            guard.give_way();
         }
         state.guards.push(Arc::clone(guard));
         drop(state);

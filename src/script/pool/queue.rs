@@ -7,9 +7,11 @@ use std::time::{Duration, Instant};
 pub(super) type Job = Box<dyn FnOnce() + Send>;
 
 /// So many rows are kept although nothing is in them: the next call of the same kind needs no new one.
-const EMPTY: usize = 16;
+const EMPTY: usize = 128;
 /// At most so many threads wait for something at a time.
 pub(super) const WAITING: usize = 256;
+/// Who has nothing at work and has waited for so long is next, whoever the others are.
+const AGED: Duration = Duration::from_millis(200);
 
 /// Who calls: the calls of one take turns with those of others. By default it is the only one there is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -18,9 +20,18 @@ pub struct Party {
     pub place: u64,
     /// Which client there.
     pub client: u64,
+    /// By which connection.
+    pub connection: u64,
 }
 
-/// Who calls for what: the calls of one row are served in the order in which they came.
+impl Party {
+    /// Where a client is, and who it says that it is, by whichever connection.
+    pub fn client(self) -> (u64, u64) {
+        (self.place, self.client)
+    }
+}
+
+/// Who calls for what, by which connection: the calls of one row are served in the order in which they came.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Whose {
     party: Party,
@@ -38,7 +49,7 @@ impl Whose {
 /// How many threads there may be.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room {
-    /// For any call.
+    /// For any call, beside those that were moved aside.
     pub most: usize,
     /// Beside these, for a tool of which the client has no call at work.
     pub spares: usize,
@@ -57,10 +68,15 @@ impl Room {
                 _ => 0,
             }
     }
+
+    /// The same for a row that has waited for so long and has nothing at work: all that there is.
+    pub(super) fn whole(self) -> usize {
+        self.of(Rank::default())
+    }
 }
 
 /// How many are at work already: of the place, of its client, of the same row. The least is next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
     place: usize,
     client: usize,
@@ -72,6 +88,21 @@ struct Row {
     /// Each since when it waits.
     jobs: VecDeque<(Instant, Job)>,
     at_work: usize,
+    /// When a call of it was last taken.
+    served: Option<Instant>,
+}
+
+impl Row {
+    /// Since when its next call has been the next one.
+    fn since(&self) -> Option<Instant> {
+        let (since, _) = self.jobs.front()?;
+        Some(self.served.map_or(*since, |served| served.max(*since)))
+    }
+
+    /// Whether it has waited for so long, and has nothing at work.
+    fn waits(&self, now: Instant, time: Duration) -> bool {
+        self.at_work == 0 && self.since().is_some_and(|since| now.saturating_duration_since(since) >= time)
+    }
 }
 
 /// What is to be done, and what is being done.
@@ -82,9 +113,9 @@ pub(super) struct Queue {
     jobs: usize,
     at_work: usize,
     places: HashMap<u64, usize>,
-    clients: HashMap<Party, usize>,
+    clients: HashMap<(u64, u64), usize>,
     /// The threads that wait for something, by the party whose calls they run.
-    waiting: HashMap<Party, usize>,
+    waiting: HashMap<(u64, u64), usize>,
     all_waiting: usize,
     /// How many threads have nothing to do: while there are none nobody need be woken.
     pub(super) idle: usize,
@@ -97,9 +128,14 @@ impl Queue {
         self.jobs
     }
 
+    /// How many calls are at work.
+    pub(super) fn at_work(&self) -> usize {
+        self.at_work
+    }
+
     fn row(&mut self, whose: Whose) -> &mut Row {
         let at = self.rows.iter().position(|row| row.whose == whose).unwrap_or_else(|| {
-            self.rows.push(Row { whose, jobs: VecDeque::new(), at_work: 0 });
+            self.rows.push(Row { whose, jobs: VecDeque::new(), at_work: 0, served: None });
             self.rows.len() - 1
         });
         &mut self.rows[at]
@@ -113,29 +149,50 @@ impl Queue {
     fn rank(&self, row: &Row) -> Rank {
         let Whose { party, .. } = row.whose;
         let place = self.places.get(&party.place).copied().unwrap_or(0);
-        let client = if place == 0 { 0 } else { self.clients.get(&party).copied().unwrap_or(0) };
+        let client = if place == 0 { 0 } else { self.clients.get(&party.client()).copied().unwrap_or(0) };
         Rank { place, client, row: row.at_work }
     }
 
     //= docs/spec.md#calls
     //# Where calls wait for a thread, the next one MUST be of the address, there of the client, there of the tool, with the fewest at work; of several, the one that came first.
+    //= docs/spec.md#calls
+    //# A call that has waited for 200 ms, of a connection that has none of the tool at work, MUST be the next one, whoever else waits.
     /// The next job, if one may begin now.
     pub(super) fn take(&mut self, room: Room) -> Option<(Whose, Job)> {
         if self.jobs == 0 {
             return None;
         }
+        // Who is alone is not late.
+        let now = (self.jobs > 1).then(Instant::now);
         let fronts = self.rows.iter().enumerate().filter_map(|(at, row)| {
-            let (since, _) = row.jobs.front()?;
-            let rank = self.rank(row);
-            (self.at_work < room.of(rank)).then_some((rank, *since, at))
+            let since = row.since()?;
+            let is_late = now.is_some_and(|now| row.waits(now, AGED));
+            let rank = (!is_late).then(|| self.rank(row));
+            (self.at_work < self.room_of(rank, room)).then_some((rank, since, at))
         });
         let (_, _, at) = fronts.min()?;
         let row = self.rows.get_mut(at)?;
         let (_, job) = row.jobs.pop_front()?;
         let whose = row.whose;
+        row.served = now;
         self.jobs -= 1;
         self.begin(whose);
         Some((whose, job))
+    }
+
+    fn room_of(&self, rank: Option<Rank>, room: Room) -> usize {
+        rank.map_or(room.whole(), |rank| room.of(rank))
+    }
+
+    /// How many calls have waited for so long, cannot begin, and are of connections that have none of their tool at work.
+    pub(super) fn held_up(&self, now: Instant, time: Duration, room: Room) -> usize {
+        let is_held_up = |row: &&Row| row.waits(now, time) && self.at_work >= self.room_at(row, now, room);
+        self.rows.iter().filter(is_held_up).count()
+    }
+
+    /// Threads that may be at work when a call of a row begins.
+    fn room_at(&self, row: &Row, now: Instant, room: Room) -> usize {
+        self.room_of((!row.waits(now, AGED)).then(|| self.rank(row)), room)
     }
 
     /// A call of these goes to work, again if it waited for something.
@@ -143,7 +200,7 @@ impl Queue {
         self.row(whose).at_work += 1;
         self.at_work += 1;
         *self.places.entry(whose.party.place).or_default() += 1;
-        *self.clients.entry(whose.party).or_default() += 1;
+        *self.clients.entry(whose.party.client()).or_default() += 1;
     }
 
     /// A call of these is at work no longer.
@@ -157,19 +214,19 @@ impl Queue {
         }
         self.at_work -= 1;
         take_one(&mut self.places, &whose.party.place);
-        take_one(&mut self.clients, &whose.party);
+        take_one(&mut self.clients, &whose.party.client());
     }
 
     /// A call begins to wait for something; `false` if too many do.
     pub(super) fn leave(&mut self, whose: Whose) -> bool {
-        let own = self.waiting.get(&whose.party).copied().unwrap_or(0);
+        let own = self.waiting.get(&whose.party.client()).copied().unwrap_or(0);
         //= docs/spec.md#questions
         //# The calls of one client that wait for something MUST leave room for those of others.
         // As many as are left: there is some for the next one, however many clients there are.
         if own >= WAITING - self.all_waiting {
             return false;
         }
-        self.waiting.insert(whose.party, own + 1);
+        self.waiting.insert(whose.party.client(), own + 1);
         self.all_waiting += 1;
         self.end(whose);
         true
@@ -177,21 +234,21 @@ impl Queue {
 
     /// A call waits no longer.
     pub(super) fn come_back(&mut self, whose: Whose) {
-        take_one(&mut self.waiting, &whose.party);
+        take_one(&mut self.waiting, &whose.party.client());
         self.all_waiting -= 1;
         self.begin(whose);
     }
 
-    /// How many threads the calls lack that could begin, and have waited for so long: one for each row.
-    pub(super) fn lacks(&self, now: Instant, patience: Duration, room: Room) -> usize {
+    /// How many calls could begin, and have waited for so long: one of each row.
+    pub(super) fn could_begin(&self, now: Instant, patience: Duration, room: Room) -> usize {
         let mut beginning = 0;
         for row in &self.rows {
             let waits = row.jobs.front().is_some_and(|(since, _)| now.duration_since(*since) >= patience);
-            if waits && self.at_work + beginning < room.of(self.rank(row)) {
+            if waits && self.at_work + beginning < self.room_at(row, now, room) {
                 beginning += 1;
             }
         }
-        beginning.saturating_sub(self.idle)
+        beginning
     }
 
     #[cfg(test)]
@@ -221,7 +278,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn whose(place: u64, client: u64, name: &str) -> Whose {
-        Whose::new(Party { place, client }, name)
+        Whose::new(Party { place, client, connection: 0 }, name)
     }
 
     /// Takes all that may begin.

@@ -188,7 +188,7 @@ fn busy_threads_do_not_hold_up_others() {
 #[test]
 fn a_crowd_of_calls_does_not_hold_up_another_client_nor_another_tool() {
     let pool = Pool::new();
-    let party = |place: u64, client: u64| Party { place, client };
+    let party = |place: u64, client: u64| Party { place, client, connection: 0 };
     let most = pool.crew.room().most;
     let (began, begins) = channel();
     let crowd: Vec<_> = (0..most + 40)
@@ -216,6 +216,88 @@ fn a_crowd_of_calls_does_not_hold_up_another_client_nor_another_tool() {
     (0..40).for_each(|_| begins.recv_timeout(SOON).expect("the others have their turn"));
     until("nothing is left", || pool.crew.queue().is_at_rest());
     until("no thread is left", || pool.crew.working.load(Ordering::Acquire) <= pool.crew.wanted);
+}
+
+/// A crowd of calls that do not end, each of another party, and what has begun of it.
+fn crowd(pool: &Pool, count: u64, party: impl Fn(u64) -> Party) -> Vec<Stuck> {
+    (0..count).map(|at| Stuck::of(party(at), pool, "endless", 3_600_000, || {})).collect()
+}
+
+//= docs/spec.md#calls
+//= type=test
+//# A call of a connection that has none of the tool at work MUST NOT wait for the end of others: those that have been at work for long are moved aside.
+#[test]
+fn whoever_the_crowd_pretends_to_be_another_call_is_served() {
+    let as_addresses = |at: u64| Party { place: at, client: at, connection: at };
+    let as_clients = |at: u64| Party { place: 0, client: at, connection: at };
+    let as_one = |at: u64| Party { place: 0, client: 0, connection: at };
+    for party in [as_addresses, as_clients, as_one] {
+        let pool = Pool::new();
+        let most = pool.crew.room().whole() as u64;
+        let crowd = crowd(&pool, most * 3, party);
+        for connection in 1_000..1_005 {
+            let other = Stuck::of(Party { connection, ..party(0) }, &pool, "endless", 3_600_000, || {});
+            other.free.send(()).expect("it waits");
+            assert_eq!(other.answer(), Ok(7), "none of the crowd has ended");
+        }
+        for call in &crowd {
+            assert!(call.answers.try_recv().is_err(), "none of the crowd was ended");
+            call.free.send(()).expect("it waits");
+            assert_eq!(call.answer(), Ok(7));
+        }
+        until("nothing is left", || pool.crew.queue().is_at_rest());
+        until("no thread is left", || pool.crew.working.load(Ordering::Acquire) <= pool.crew.wanted);
+        assert_eq!(pool.crew.moved_aside.load(Ordering::Acquire), 0);
+        assert_eq!(pool.crew.lost.load(Ordering::Acquire), 0);
+    }
+}
+
+//= docs/spec.md#calls
+//= type=test
+//# When too many calls are moved aside and another has waited for a second, the one that came first MUST be ended, and told so.
+#[test]
+fn when_too_many_are_moved_aside_the_first_one_is_ended() {
+    let pool = Pool::moving_aside(8);
+    let most = pool.crew.room().whole() as u64;
+    let crowd = crowd(&pool, most + 8, |at| Party { place: at, client: 0, connection: at });
+    let other = Stuck::of(Party { place: 1_000, ..Party::default() }, &pool, "endless", 3_600_000, || {});
+    let fault = crowd[0].answer().expect_err("it came first");
+    assert!(fault.message.starts_with("the call was ended: too many calls are at work"), "{fault}");
+    crowd[0].free.send(()).expect("it waits");
+    other.free.send(()).expect("it waits");
+    assert_eq!(other.answer(), Ok(7));
+    let ended = crowd.iter().skip(1).filter(|call| call.answers.try_recv().is_ok()).count();
+    assert!(ended < 8, "{ended} more were ended than were in the way");
+}
+
+//= docs/spec.md#calls
+//= type=test
+//# The time of a call that shares the processors with more calls than are usual MUST pass more slowly for it.
+#[test]
+fn calls_that_share_the_processors_have_more_time() {
+    let pool = Pool::new();
+    let most = pool.crew.room().whole() as u64;
+    let (told, tells) = channel();
+    let (free, freed) = channel::<()>();
+    let freed = Arc::new(Mutex::new(freed));
+    for at in 0..most * 2 {
+        let (told, freed) = (told.clone(), Arc::clone(&freed));
+        let job = move || {
+            let guard = Guard::new(Limits::default(), Cancel::default());
+            let _watched = watch_over(&guard);
+            let _ = told.send((Instant::now(), Arc::clone(&guard)));
+            let _ = freed.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        };
+        let party = Party { place: at, ..Party::default() };
+        pool.call("endless".to_owned(), party, Cancel::default(), job, |_| {});
+    }
+    let guards: Vec<(Instant, Arc<Guard>)> =
+        (0..most * 2).map(|_| tells.recv_timeout(SOON).expect("it begins")).collect();
+    let slow = |(began, guard): &(Instant, Arc<Guard>)| guard.elapsed() + Duration::from_millis(100) < began.elapsed();
+    until("time passes more slowly", || guards.iter().any(slow));
+    assert!(guards.iter().any(|guard| !slow(guard)), "only for those that were moved aside");
+    drop(free);
+    until("nothing is left", || pool.crew.queue().is_at_rest());
 }
 
 #[test]

@@ -16,6 +16,12 @@ const LOOK: Duration = Duration::from_millis(50);
 const PATIENCE: Duration = Duration::from_millis(10);
 /// How long the watchdog looks on after the last call: to wake it takes longer than most calls.
 const LINGER: Duration = Duration::from_secs(5);
+/// A call that has been at work for so long is moved aside when others wait: another thread works beside its own.
+const SLICE: Duration = Duration::from_millis(20);
+/// At most so many calls are moved aside.
+pub(super) const ASIDE: usize = 512;
+/// When so many are, and others have waited for so long, the one that has been at work longest is ended.
+const ENOUGH: Duration = Duration::from_secs(1);
 /// At least so many threads may be started in place of others, and as many as the machine has cores.
 const SPARES: usize = 4;
 
@@ -26,6 +32,8 @@ pub struct Watchdog {
     /// A job waits while every thread is busy.
     pressed: AtomicBool,
     asleep: AtomicBool,
+    /// At most so many calls are moved aside.
+    most_aside: usize,
     wake: (Mutex<()>, Condvar),
     stuck: Mutex<Stuck>,
 }
@@ -47,12 +55,13 @@ pub struct Held {
 }
 
 impl Watchdog {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(most_aside: usize) -> Self {
         Self {
             errands: Mutex::default(),
             last: AtomicU64::new(0),
             pressed: AtomicBool::new(false),
             asleep: AtomicBool::new(false),
+            most_aside,
             wake: (Mutex::default(), Condvar::new()),
             stuck: Mutex::default(),
         }
@@ -130,9 +139,13 @@ impl Watchdog {
             }
             if errand.lose() {
                 tracing::error!("`{}` was answered in its place: its script thread cannot be stopped", errand.name);
-                crew.lost.fetch_add(1, Ordering::AcqRel);
-                if crew.may_start() {
-                    start(crew);
+                // One that was moved aside gave way, and may just not have had the processor: another thread works in its
+                // place already.
+                if !errand.is_aside() {
+                    crew.lost.fetch_add(1, Ordering::AcqRel);
+                    if crew.may_start() {
+                        start(crew);
+                    }
                 }
             }
         }
@@ -145,6 +158,52 @@ impl Watchdog {
             }
         }
         !errands.is_empty()
+    }
+
+    //= docs/spec.md#calls
+    //# A call of a connection that has none of the tool at work MUST NOT wait for the end of others: those that have been at work for long are moved aside.
+    /// Moves those aside that have been at work longest, one for each call that they hold up.
+    fn move_aside(&self, crew: &Crew, now: Instant) {
+        let held_up = crew.queue().held_up(now, PATIENCE, crew.room());
+        if held_up == 0 {
+            return;
+        }
+        let errands: Vec<Arc<Errand>> = self.errands().values().cloned().collect();
+        let room = self.most_aside.saturating_sub(crew.moved_aside.load(Ordering::Acquire));
+        let mut moved = 0;
+        for errand in errands.iter() {
+            if moved == held_up.min(room) {
+                break;
+            }
+            // Counted before it can end.
+            crew.moved_aside.fetch_add(1, Ordering::AcqRel);
+            match errand.move_aside(now, SLICE) {
+                true => moved += 1,
+                false => drop(crew.moved_aside.fetch_sub(1, Ordering::AcqRel)),
+            }
+        }
+        //= docs/spec.md#calls
+        //# When too many calls are moved aside and another has waited for a second, the one that came first MUST be ended, and told so.
+        if room == 0 && crew.queue().held_up(now, ENOUGH, crew.room()) > 0 {
+            let message = "the call was ended: too many calls are at work, others wait, and this one came first";
+            let fault = Diagnostic::new(Code::LIMIT, message).help("call again when fewer calls are at work");
+            errands.iter().find(|errand| errand.make_room(fault.clone()));
+        }
+    }
+
+    //= docs/spec.md#calls
+    //# The time of a call that shares the processors with more calls than are usual MUST pass more slowly for it.
+    /// Calls that were moved aside share the processors with more than there are threads otherwise: their time passes as slowly
+    /// as if they waited for one of those.
+    fn forgive(&self, crew: &Crew, passed: Duration) {
+        if crew.moved_aside.load(Ordering::Acquire) == 0 {
+            return;
+        }
+        let (at_work, usual) = (crew.queue().at_work(), crew.usual());
+        if at_work > usual {
+            let forgiven = passed.mul_f64(1.0 - usual as f64 / at_work as f64);
+            self.errands().values().for_each(|errand| errand.forgive(forgiven));
+        }
     }
 
     fn mind_the_stuck(&self, crew: &Crew, now: Instant) {
@@ -164,13 +223,34 @@ impl Crew {
         self.wanted + self.wanted.max(SPARES)
     }
 
-    /// The same, and the threads beside them that are kept for those who have none.
+    /// The same beside those that were moved aside, and the threads that are kept for those who have none.
     pub(super) fn room(&self) -> Room {
-        Room { most: self.most(), spares: self.wanted.max(SPARES) }
+        Room { most: self.most() + self.moved_aside.load(Ordering::Acquire), spares: self.wanted.max(SPARES) }
+    }
+
+    /// Calls that may be at work where none is moved aside.
+    fn usual(&self) -> usize {
+        Room { most: self.most(), spares: self.wanted.max(SPARES) }.whole()
+    }
+
+    //= docs/spec.md#calls
+    //# A call that keeps a thread busy MUST NOT keep another from beginning, as long as there are threads to start.
+    /// Has a thread take each call that could begin and waits. A thread that sleeps is not told when there is room for it by
+    /// the passing of time alone.
+    fn let_begin(self: &Arc<Self>, now: Instant) {
+        let queue = self.queue();
+        let (calls, idle) = (queue.could_begin(now, PATIENCE, self.room()), queue.idle);
+        drop(queue);
+        (0..calls.min(idle)).for_each(|_| self.filled.notify_one());
+        for _ in idle..calls {
+            if !start(self) {
+                break;
+            }
+        }
     }
 
     pub(super) fn may_start(&self) -> bool {
-        self.working.load(Ordering::Acquire) < self.most()
+        self.working.load(Ordering::Acquire) < self.room().most
     }
 
     /// Whether every thread there may be is held by a call that was answered.
@@ -198,6 +278,7 @@ pub(super) fn watch(crew: &Arc<Crew>) -> bool {
 
 fn run(crew: &Weak<Crew>) {
     let mut idle_since = Instant::now();
+    let mut looked = idle_since;
     while let Some(crew) = crew.upgrade() {
         if crew.queue().closed {
             return;
@@ -207,14 +288,10 @@ fn run(crew: &Weak<Crew>) {
             idle_since = now;
         }
         crew.watchdog.mind_the_stuck(&crew, now);
-        let lacks = crew.queue().lacks(now, PATIENCE, crew.room());
-        //= docs/spec.md#calls
-        //# A call that keeps a thread busy MUST NOT keep another from beginning, as long as there are threads to start.
-        for _ in 0..lacks {
-            if !start(&crew) {
-                break;
-            }
-        }
+        crew.watchdog.forgive(&crew, now.duration_since(looked));
+        looked = now;
+        crew.watchdog.move_aside(&crew, now);
+        crew.let_begin(now);
         let is_pressed = crew.queue().len() > 0;
         crew.watchdog.pressed.store(is_pressed, Ordering::Release);
         crew.watchdog.pause(idle_since);

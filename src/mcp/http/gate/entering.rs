@@ -138,8 +138,8 @@ impl Entered {
 
 impl Checked<'_> {
     /// Where it came from.
-    pub(crate) fn place(&self) -> Option<Place> {
-        self.parts.extensions.get().copied()
+    pub(crate) fn place(&self) -> Option<&Place> {
+        self.parts.extensions.get()
     }
 
     pub(crate) fn headers(&self) -> &HeaderMap {

@@ -37,7 +37,7 @@ impl Refusal {
     /// Its answer, on a connection that has shown the token or not.
     pub(crate) fn answer(self, is_proven: bool) -> Answer {
         let (status, mut answer) = match self {
-            Self::Plain(status, text) => (status, plain(status, &text)),
+            Self::Plain(status, text) => (status, plain(status, text.into_owned())),
             Self::Told(status, message) => (status, told(status, &message)),
         };
         let headers = answer.headers_mut();
@@ -64,9 +64,6 @@ fn add_hints(status: StatusCode, headers: &mut HeaderMap) {
 
 /// What a client sent, as a message quotes it.
 pub(super) fn quoted(text: &str) -> String {
-    let mut end = text.len().min(QUOTED);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
+    let end = text.floor_char_boundary(QUOTED);
     format!("`{}{}`", &text[..end], if end < text.len() { "…" } else { "" })
 }
