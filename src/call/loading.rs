@@ -60,6 +60,7 @@ pub fn load(site: &dyn Site, previous: &Registry) -> Registry {
     let (files, broken) = Files::collect(&layers);
     faults.extend(broken);
     let names = files.packs();
+    faults.extend(idle_tables(&settings, &names, &faults));
     let choice = chosen(site.choice(), &settings, &names, &mut faults);
     let loading = Loading { site, workspace, previous, settings };
     let loaded = loading.packs(&names, &files, &choice);
@@ -109,6 +110,7 @@ pub fn parts(site: &dyn Site) -> (Vec<PackParts>, Vec<Diagnostic>) {
     let (files, broken) = Files::collect(&layers);
     faults.extend(broken);
     let names = files.packs();
+    faults.extend(idle_tables(&settings, &names, &faults));
     let wanted = match chosen(site.choice(), &Settings::default(), &names, &mut faults) {
         Choice::Named(wanted) => wanted,
         Choice::ByMarkers => names.clone(),
@@ -298,17 +300,23 @@ fn judged(mut parts: PackParts, root: Arc<dyn World>, known: bool, grants_known:
     Loaded { found, faults, refused }
 }
 
+/// The tables `[packs.NAME]` of packs that are not there, and are not withheld either: they set nothing.
+fn idle_tables(settings: &Settings, names: &[String], faults: &[Diagnostic]) -> Vec<Diagnostic> {
+    let withheld = withheld_by_pack(faults);
+    let tables = settings.workspace.packs.iter().map(|(name, _)| name);
+    let idle = tables.filter(|name| !names.contains(&name.value) && !withheld.contains_key(name.value.as_str()));
+    idle.map(|name| {
+        let mut fault = *no_pack(&name.value, names).warning().at(name.at.clone());
+        fault.message = format!("`[packs.{}]` sets nothing: {}", name.value, fault.message);
+        fault
+    })
+    .collect()
+}
+
 /// The command line's word, else that of `toolsd.toml`; names of packs that are not there are told.
 fn chosen(line: Choice, settings: &Settings, names: &[String], faults: &mut Vec<Diagnostic>) -> Choice {
     let told = settings.workspace.serve.iter().flatten().filter(|name| !names.contains(&name.value));
     faults.extend(told.map(|name| *no_pack(&name.value, names).at(name.at.clone())));
-    // A table of a pack that is not there sets nothing; it may be one of a pack that others here have.
-    let tables = settings.workspace.packs.iter().filter(|(name, _)| !names.contains(&name.value));
-    faults.extend(tables.map(|(name, _)| {
-        let mut fault = *no_pack(&name.value, names).warning().at(name.at.clone());
-        fault.message = format!("`[packs.{0}]` sets nothing: {1}", name.value, fault.message);
-        fault
-    }));
     match (line, &settings.workspace.serve) {
         (Choice::Named(wanted), _) => {
             faults.extend(wanted.iter().filter(|name| !names.contains(name)).map(|name| *no_pack(name, names)));

@@ -53,7 +53,7 @@ mod tests {
     fn a_parameter_that_takes_a_pattern_is_named_so() {
         for (primitive, param) in ALL.iter().flat_map(|one| one.positional().map(move |param| (one, param))) {
             let told = param.doc.to_lowercase();
-            let is_regex = told.contains("regular expression") && param.name != "regex";
+            let is_regex = told.starts_with("the regular expression") && param.name != "regex";
             let is_glob = told.starts_with("globs") && param.name != "globs";
             assert!(!is_regex && !is_glob, "`{}` of `{}`: {}", param.name, primitive.name, param.doc);
         }

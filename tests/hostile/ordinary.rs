@@ -383,7 +383,7 @@ fn bytes_that_are_no_text_are_given_where_they_are_asked_for() {
     let house = House::new();
     house.write(
         "workspace/.toolsd/tools.d/say.toml",
-        "[pack]\ntitle = \"Say\"\ngrants = { run = [\"printf\"] }\n\n[[tool]]\nname = \"say\"\n\
+        "[pack]\ntitle = \"Say\"\ngrants = { read = [\".\"], run = [\"printf\"] }\n\n[[tool]]\nname = \"say\"\n\
          description = \"Says what a program prints, and its bytes.\"\neffect = \"runs\"\n\
          input_json = '{\"type\":\"object\",\"properties\":{\"o\":{\"type\":\"object\",\"description\":\"Options\"}}}'\n",
     );
