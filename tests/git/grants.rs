@@ -287,3 +287,32 @@ fn a_verb_is_checked_by_all_of_the_working_tree_wherever_it_is_called() {
         assert_eq!(all(&yard, &yard.workspace()), before, "{verb}: {told}");
     }
 }
+
+//= docs/spec.md#git
+//= type=test
+//# A submodule that no grant to read covers MUST keep no verb from what it does beside it.
+#[test]
+fn a_submodule_elsewhere_is_in_no_verbs_way() {
+    for (kind, make) in KINDS.iter().filter(|(kind, _)| kind.contains("beside") || kind.contains("its own")) {
+        let yard = template();
+        make(&yard);
+        yard.put("deep/b.txt", "changed\n");
+        let questions = [
+            ("status", json!({ "porcelain": "v1" }), true),
+            ("files", json!({ "modified": true }), true),
+            ("add", json!({ "paths": "deep/b.txt" }), false),
+            ("commit", json!({ "message": "said" }), false),
+        ];
+        let asked: Vec<Value> = questions
+            .iter()
+            .map(|(verb, options, reads)| json!({ "verb": verb, "options": options, "reads": reads }))
+            .collect();
+        let grants = r#"read = ["deep"], write = ["deep"], git = "write""#;
+        let answers = yard.call_with(grants, &json!({ "questions": asked }));
+        for (question, told) in asked.iter().zip(answers.as_array().unwrap()) {
+            assert_eq!(told["code"], 0, "{kind}: {question}: {told}");
+        }
+        assert_eq!(answers[0]["text"], " M deep/b.txt\n", "{kind}");
+        assert_eq!(yard.git(&["show", "--format=%s", "--name-only"]), "said\n\ndeep/b.txt\n", "{kind}");
+    }
+}
