@@ -330,6 +330,32 @@ mod tests {
         assert_eq!(take_all(&mut queue, room), [whose(2, 1, "slow"), whose(3, 1, "slow")], "two for addresses");
     }
 
+    //= docs/spec.md#calls
+    //= type=test
+    //# A call that has waited for 200 ms, of a connection that has none of the tool at work, MUST be the next one, whoever else waits.
+    #[test]
+    fn who_has_waited_for_long_is_next_whoever_comes_instead() {
+        let room = Room { most: 2, spares: 1 };
+        let of = |place: u64, connection: u64| Whose::new(Party { place, client: 1, connection }, "slow");
+        let put = |queue: &mut Queue, whose| queue.put(whose, Box::new(|| {}));
+        let (busy, late) = (of(1, 1), of(1, 2));
+        let mut queue = Queue::default();
+        (0..9).for_each(|_| put(&mut queue, busy));
+        assert_eq!(take_all(&mut queue, room), [busy; 2]);
+        put(&mut queue, late);
+        // There is always somebody of another address, who has nothing at work there.
+        for place in 2..4 {
+            put(&mut queue, of(place, 1));
+            assert_eq!(queue.take(room).map(|(whose, _)| whose), Some(of(place, 1)));
+        }
+        std::thread::sleep(AGED + Duration::from_millis(10));
+        for place in 4..9 {
+            put(&mut queue, of(place, 1));
+        }
+        assert_eq!(queue.held_up(Instant::now(), AGED, room), 0, "all the room there is is for whoever is late");
+        assert_eq!(queue.take(room).map(|(whose, _)| whose), Some(late));
+    }
+
     //= docs/spec.md#questions
     //= type=test
     //# The calls of one client that wait for something MUST leave room for those of others.
