@@ -1,5 +1,6 @@
 //! What waits for a thread: whose turn is next, and for whom threads are kept free.
 
+use std::cell::OnceCell;
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::{Duration, Instant};
@@ -162,19 +163,21 @@ impl Queue {
         if self.jobs == 0 {
             return None;
         }
-        // Who is alone is not late.
-        let now = (self.jobs > 1).then(Instant::now);
+        // The only one that waits, and may begin, need not know the time.
+        let (now, is_alone) = (OnceCell::new(), self.jobs == 1);
         let fronts = self.rows.iter().enumerate().filter_map(|(at, row)| {
             let since = row.since()?;
-            let is_late = now.is_some_and(|now| row.waits(now, AGED));
-            let rank = (!is_late).then(|| self.rank(row));
+            let rank = self.rank(row);
+            let is_late =
+                !(is_alone && self.at_work < room.of(rank)) && row.waits(*now.get_or_init(Instant::now), AGED);
+            let rank = (!is_late).then_some(rank);
             (self.at_work < self.room_of(rank, room)).then_some((rank, since, at))
         });
         let (_, _, at) = fronts.min()?;
         let row = self.rows.get_mut(at)?;
         let (_, job) = row.jobs.pop_front()?;
         let whose = row.whose;
-        row.served = now;
+        row.served = now.get().copied();
         self.jobs -= 1;
         self.begin(whose);
         Some((whose, job))
@@ -354,6 +357,22 @@ mod tests {
         }
         assert_eq!(queue.held_up(Instant::now(), AGED, room), 0, "all the room there is is for whoever is late");
         assert_eq!(queue.take(room).map(|(whose, _)| whose), Some(late));
+    }
+
+    #[test]
+    fn the_only_one_that_waits_may_be_late_too() {
+        let room = Room { most: 1, spares: 1 };
+        let of = |place: u64, connection: u64| Whose::new(Party { place, client: 1, connection }, "slow");
+        let mut queue = Queue::default();
+        for place in 1..4 {
+            queue.put(of(place, 1), Box::new(|| {}));
+            assert!(queue.take(room).is_some());
+        }
+        queue.put(of(1, 2), Box::new(|| {}));
+        assert!(queue.take(room).is_none(), "a void test: there is room for it");
+        std::thread::sleep(AGED + Duration::from_millis(10));
+        assert_eq!(queue.could_begin(Instant::now(), AGED, room), 1);
+        assert_eq!(queue.take(room).map(|(whose, _)| whose), Some(of(1, 2)), "what could begin begins");
     }
 
     //= docs/spec.md#questions
