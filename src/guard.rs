@@ -151,7 +151,7 @@ pub fn waiting_for(what: String) -> Waiting {
 }
 
 /// Bytes that all calls and builds may hold together: beyond, who holds more than an equal share of it is stopped.
-const TOGETHER: usize = 4 << 30;
+const TOGETHER: usize = 2 << 30;
 
 /// Bytes that all guards of the process count, and how many guards there are.
 static ALL: (AtomicI64, AtomicUsize) = (AtomicI64::new(0), AtomicUsize::new(0));

@@ -1,5 +1,6 @@
 //! What waits for a thread: whose turn is next, and for whom threads are kept free.
 
+use std::cell::OnceCell;
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::{Duration, Instant};
@@ -162,19 +163,21 @@ impl Queue {
         if self.jobs == 0 {
             return None;
         }
-        // Who is alone is not late.
-        let now = (self.jobs > 1).then(Instant::now);
+        // The only one that waits, and may begin, need not know the time.
+        let (now, is_alone) = (OnceCell::new(), self.jobs == 1);
         let fronts = self.rows.iter().enumerate().filter_map(|(at, row)| {
             let since = row.since()?;
-            let is_late = now.is_some_and(|now| row.waits(now, AGED));
-            let rank = (!is_late).then(|| self.rank(row));
+            let rank = self.rank(row);
+            let is_late =
+                !(is_alone && self.at_work < room.of(rank)) && row.waits(*now.get_or_init(Instant::now), AGED);
+            let rank = (!is_late).then_some(rank);
             (self.at_work < self.room_of(rank, room)).then_some((rank, since, at))
         });
         let (_, _, at) = fronts.min()?;
         let row = self.rows.get_mut(at)?;
         let (_, job) = row.jobs.pop_front()?;
         let whose = row.whose;
-        row.served = now;
+        row.served = now.get().copied();
         self.jobs -= 1;
         self.begin(whose);
         Some((whose, job))
@@ -328,6 +331,48 @@ mod tests {
             put(&mut queue, whose(place, 1, "slow"));
         }
         assert_eq!(take_all(&mut queue, room), [whose(2, 1, "slow"), whose(3, 1, "slow")], "two for addresses");
+    }
+
+    //= docs/spec.md#calls
+    //= type=test
+    //# A call that has waited for 200 ms, of a connection that has none of the tool at work, MUST be the next one, whoever else waits.
+    #[test]
+    fn who_has_waited_for_long_is_next_whoever_comes_instead() {
+        let room = Room { most: 2, spares: 1 };
+        let of = |place: u64, connection: u64| Whose::new(Party { place, client: 1, connection }, "slow");
+        let put = |queue: &mut Queue, whose| queue.put(whose, Box::new(|| {}));
+        let (busy, late) = (of(1, 1), of(1, 2));
+        let mut queue = Queue::default();
+        (0..9).for_each(|_| put(&mut queue, busy));
+        assert_eq!(take_all(&mut queue, room), [busy; 2]);
+        put(&mut queue, late);
+        // There is always somebody of another address, who has nothing at work there.
+        for place in 2..4 {
+            put(&mut queue, of(place, 1));
+            assert_eq!(queue.take(room).map(|(whose, _)| whose), Some(of(place, 1)));
+        }
+        std::thread::sleep(AGED + Duration::from_millis(10));
+        for place in 4..9 {
+            put(&mut queue, of(place, 1));
+        }
+        assert_eq!(queue.held_up(Instant::now(), AGED, room), 0, "all the room there is is for whoever is late");
+        assert_eq!(queue.take(room).map(|(whose, _)| whose), Some(late));
+    }
+
+    #[test]
+    fn the_only_one_that_waits_may_be_late_too() {
+        let room = Room { most: 1, spares: 1 };
+        let of = |place: u64, connection: u64| Whose::new(Party { place, client: 1, connection }, "slow");
+        let mut queue = Queue::default();
+        for place in 1..4 {
+            queue.put(of(place, 1), Box::new(|| {}));
+            assert!(queue.take(room).is_some());
+        }
+        queue.put(of(1, 2), Box::new(|| {}));
+        assert!(queue.take(room).is_none(), "a void test: there is room for it");
+        std::thread::sleep(AGED + Duration::from_millis(10));
+        assert_eq!(queue.could_begin(Instant::now(), AGED, room), 1);
+        assert_eq!(queue.take(room).map(|(whose, _)| whose), Some(of(1, 2)), "what could begin begins");
     }
 
     //= docs/spec.md#questions
