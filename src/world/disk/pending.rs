@@ -387,8 +387,16 @@ mod tests {
     #[test]
     fn what_was_prepared_is_put_in_its_place_and_nothing_else() {
         type Attack = fn(&Path);
-        let attacks: [(Attack, &str); 5] = [
+        let attacks: [(Attack, &str); 6] = [
             (|new| fs::remove_file(new).unwrap(), "is gone"),
+            (
+                // The same bytes in another file, whose permissions are another one's.
+                |new| {
+                    fs::remove_file(new).unwrap();
+                    fs::write(new, "new").unwrap();
+                },
+                "was changed since",
+            ),
             (|new| fs::write(new, "EVIL and long").unwrap(), "was changed since"),
             (
                 // The same size, and the same times.
