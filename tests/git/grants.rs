@@ -11,8 +11,10 @@ use std::path::Path;
 use toolsd::primitive::git::verb::Verb;
 use toolsd::primitive::git::writing;
 
-/// What makes a repository one of this kind.
-const KINDS: &[(&str, fn(&Yard))] = &[
+/// A name, and what makes a repository one of this kind.
+type Kind = (&'static str, fn(&Yard));
+
+const KINDS: &[Kind] = &[
     ("plain", |_| {}),
     ("a submodule beside", |yard| submodule(yard, "sub")),
     ("a submodule within", |yard| submodule(yard, "deep/sub")),
@@ -183,8 +185,12 @@ fn ask(share: usize) {
         let template = prepared(*make);
         for (place, (grant, read, write)) in GRANTS.iter().enumerate() {
             let part = number * GRANTS.len() + place;
-            let questions: Vec<_> =
-                QUESTIONS.iter().enumerate().filter(|(at, _)| (at + part) % share == 0).map(|(_, one)| one).collect();
+            let questions: Vec<_> = QUESTIONS
+                .iter()
+                .enumerate()
+                .filter(|(at, _)| (at + part).is_multiple_of(share))
+                .map(|(_, one)| one)
+                .collect();
             let yard = Yard::new();
             let told = put(&yard, &template, &questions, (read, write));
             for (at, ((before, is_changed, name, options), told)) in questions.iter().zip(told).enumerate() {
