@@ -96,9 +96,7 @@ pub(super) fn run_beside(
         if let Some(under_way) = &mut noted {
             under_way.started(started.pid);
         }
-        notes.extend(started.absent.drain(..).filter(|at| confinement.write.contains(at)).map(|at| {
-            format!("`{at}` is not there: the program could not write it; make the file or the folder first")
-        }));
+        notes.extend(not_there(&mut started, &confinement.write));
         Running::new(started, command).wait(noted.as_deref())
     });
     if let (Some(survey), Some(under_way)) = (survey, own_note) {
@@ -124,6 +122,13 @@ fn held_by(disk: &Disk, command: &Command, program: &ProgramFile, ended: &Result
         }
         Err(_) => None,
     }
+}
+
+/// What the caller is told of granted places that are not there.
+fn not_there(started: &mut Started, granted: &[String]) -> Vec<String> {
+    let absent = started.absent.drain(..).filter(|at| granted.contains(at));
+    let told = |at| format!("`{at}` is not there: the program could not write it; make the file or the folder first");
+    absent.map(told).collect()
 }
 
 /// How it ended, and what the host has to say of it.
