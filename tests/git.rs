@@ -493,6 +493,8 @@ fn a_git_that_is_cancelled_leaves_no_lock_and_a_stale_one_is_told() {
     while !lock.exists() && began.elapsed() < Duration::from_secs(20) && adding.try_wait().unwrap().is_none() {
         std::thread::sleep(Duration::from_millis(1));
     }
+    // In the moment after it has made its lock, git does not know yet that it has to take it away.
+    std::thread::sleep(Duration::from_millis(50));
     assert!(lock.exists(), "git was too fast for this test");
     adding.kill().unwrap();
     adding.wait().unwrap();

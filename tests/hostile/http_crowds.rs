@@ -43,7 +43,6 @@ fn whoever_a_crowd_pretends_to_be_others_are_served() {
         let (_home, server) = limited("", false);
         let warm = server.session();
         let mut crowd: Vec<Raw> = (0..CROWD).map(|number| endless(&server, way, number)).collect();
-        let mut longest = Duration::ZERO;
         for round in 0..3 {
             let new = call_of(&server, json!({ "name": "list_pots", "arguments": {}, "_meta": said("other") }), "");
             let others = [("as one of them", new.clone()), ("in a session", in_session(&server, &warm, "list_pots"))];
@@ -55,13 +54,11 @@ fn whoever_a_crowd_pretends_to_be_others_are_served() {
                     assert!(began.elapsed() < Duration::from_secs(30), "{who} waits for a crowd told by its {way}");
                     std::thread::sleep(Duration::from_millis(2));
                 }
-                longest = longest.max(began.elapsed());
             }
             // From elsewhere, too, and what needs no script.
             assert_eq!(Raw::from(&server, 9, &new).answer().0, 200, "{way}, {round}");
             others_are_served(&server, false);
         }
-        eprintln!("a crowd told by its {way}: the longest that another call took: {longest:?}");
         let ended = crowd.iter_mut().filter_map(|raw| raw.is_closed().then_some(())).count();
         assert_eq!(ended, 0, "of a crowd told by its {way}");
     }
