@@ -127,7 +127,9 @@ pub const VERBS: &[Verb] = &[
         &[option("ref", Ref, "The commit; `HEAD` if left out.")],
         "The note of a commit.",
     )
-    .of_commits(),
+    .of_commits()
+    // It becomes `git show`.
+    .starts(Processes::SameProgram),
     Verb::read(
         "symbolic_ref",
         &["symbolic-ref"],
