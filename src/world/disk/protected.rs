@@ -38,6 +38,22 @@ pub(super) struct Survey {
     most: usize,
     /// Whether folders that are closed to their owner are opened to look into them: those that a program may have closed.
     opens_closed: bool,
+    /// Whether what git takes for a repository counts as a protected name, whatever it is called. What a program makes does
+    /// not: nobody uses it yet.
+    heeds_repositories: bool,
+}
+
+/// What git looks for in a folder to take it for a repository.
+const OF_REPOSITORY: [&str; 3] = ["HEAD", "objects", "refs"];
+
+/// The same of entries that were read already: a folder has most often none of these.
+fn is_repository_of(entries: &[(OsString, Option<bool>)]) -> bool {
+    OF_REPOSITORY.iter().all(|name| entries.iter().any(|(entry, _)| entry == name))
+}
+
+/// Whether git takes a folder for a repository.
+fn is_repository(folder: &Path) -> bool {
+    OF_REPOSITORY.iter().all(|name| fs::symlink_metadata(folder.join(name)).is_ok())
 }
 
 /// The device and the inode of each folder of the host's own: a link may lead to it under another name.
@@ -67,13 +83,20 @@ impl Survey {
             folders: 0,
             most: MOST_FOLDERS,
             opens_closed: false,
+            heeds_repositories: false,
         }
     }
 
     /// Looks below these files and folders, which are absolute. One that lies below a protected name is refused.
     pub(super) fn of(granted: &[String], stop: fn() -> Result<()>) -> Result<Self> {
-        let mut survey = Self { stop, ..Self::empty() };
+        let mut survey = Self { stop, heeds_repositories: true, ..Self::empty() };
         for at in granted {
+            //= docs/spec.md#programs
+            //# A program MUST NOT change what git takes for a repository, whatever its folder is called.
+            if is_repository(Path::new(at)) {
+                let message = format!("no grant covers `{at}`: git takes it for a repository");
+                return Err(Diagnostic::new(Code::WORLD, message).help("verbs of git change what is in it"));
+            }
             if let Some(part) = at.split('/').find(|part| protected_name(part).is_some()) {
                 let fault = Diagnostic::new(Code::WORLD, format!("no grant covers `{part}`: `{at}` is refused"));
                 return Err(fault.help("it is for people and for the host to change"));
@@ -102,6 +125,7 @@ impl Survey {
             folders: 0,
             most: MOST_MADE,
             opens_closed: true,
+            heeds_repositories: false,
         }
     }
 
@@ -116,7 +140,7 @@ impl Survey {
         for (name, is_folder) in self.entries(Path::new(folder))? {
             let Some(name) = name.to_str().filter(|name| protected_name(name).is_none()) else { continue };
             let at = path::join(folder, name);
-            if is_folder == Some(true) && self.is_own(Path::new(&at)) {
+            if is_folder == Some(true) && (self.is_own(Path::new(&at)) || is_repository(Path::new(&at))) {
                 continue;
             }
             if is_folder == Some(true) && self.has_protected(&at)? {
@@ -143,7 +167,14 @@ impl Survey {
                 return Err(too_much(top, self.most, "folders"));
             }
             (self.stop)()?;
-            for (name, is_folder) in self.entries(&folder)? {
+            let entries = self.entries(&folder)?;
+            if self.heeds_repositories && is_repository_of(&entries) {
+                if !passed(folder) {
+                    return Ok(true);
+                }
+                continue;
+            }
+            for (name, is_folder) in entries {
                 let at = folder.join(&name);
                 let is_own = is_folder == Some(true) && self.is_own(&at);
                 if is_own || name.to_str().is_some_and(|name| protected_name(name).is_some()) {
@@ -178,7 +209,7 @@ impl Survey {
     //# A protected name that a program made MUST be set aside when it has ended, and the caller told.
     pub(super) fn set_aside(mut self) -> Result<Vec<(String, String)>> {
         (self.stop, self.folders, self.own) = (|| Ok(()), 0, own_folders());
-        (self.most, self.opens_closed) = (MOST_MADE, true);
+        (self.most, self.opens_closed, self.heeds_repositories) = (MOST_MADE, true, false);
         let (mut made, mut failed) = (Vec::new(), Vec::new());
         for top in std::mem::take(&mut self.writable) {
             let looked = self.find(&top, &mut |path| {
@@ -391,5 +422,24 @@ mod tests {
             open_to_owner(&closed).unwrap();
             assert_eq!(fs::symlink_metadata(&closed).unwrap().permissions().mode() & 0o700, 0o700);
         }
+    }
+
+    //= docs/spec.md#programs
+    //= type=test
+    //# A program MUST NOT change what git takes for a repository, whatever its folder is called.
+    #[test]
+    fn repositories_by_other_names_are_taken_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+        for name in ["a/store/objects", "a/store/refs", "a/store/hooks", "a/beside", "b/refs", "b/objects"] {
+            fs::create_dir_all(at(name)).unwrap();
+        }
+        fs::write(at("a/store/HEAD"), "ref: refs/heads/main\n").unwrap();
+        let of = |name: &str| Survey::of(&[at(name)], || Ok(())).map(|survey| survey.writable);
+        assert_eq!(of("a").unwrap(), [at("a/beside")]);
+        assert_eq!(of("b").unwrap(), [at("b")], "without HEAD it is none");
+        assert_eq!(of("").unwrap().len(), 2);
+        let refused = of("a/store").unwrap_err();
+        assert!(refused.message.contains("git takes it for a repository"), "{refused}");
     }
 }
