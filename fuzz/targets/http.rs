@@ -13,7 +13,7 @@ static PORT: LazyLock<u16> = LazyLock::new(|| {
     let gate = Gate::new(Listening { address: format!("127.0.0.1:{free}"), ..Listening::default() }).unwrap();
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        let http = HttpSettings { gate, limits: ConnectionLimits::default() };
+        let http = HttpSettings { gate, limits: Some(ConnectionLimits::default()) };
         let same = http.clone();
         let renew = Arc::new(move || Ok(same.clone()));
         runtime.block_on(serve_http(toolsd_fuzz::server::service(), Settings::default(), http, renew)).unwrap();

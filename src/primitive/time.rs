@@ -1,23 +1,19 @@
 //! Times as milliseconds and as text, in UTC.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
-use jiff::Timestamp;
-use jiff::civil::{Date, DateTime};
-use jiff::tz::TimeZone;
+use jiff::civil::{Date, DateTime, Time};
+use jiff::fmt::strtime::BrokenDownTime;
+use jiff::tz::{Offset, TimeZone};
+use jiff::{SignedDuration, Timestamp};
 use std::ops::Range;
 
 /// A time by a format of strftime, or as RFC 3339. `milliseconds` count from 1970-01-01T00:00:00Z.
 pub fn format(milliseconds: i64, format: Option<&str>) -> Result<String> {
-    let time = Timestamp::from_millisecond(milliseconds).map_err(|_| {
-        Diagnostic::new(Code::ARGUMENTS, format!("{milliseconds} ms is out of the range of times"))
-            .help("years -9999 to 9999 can be written")
-    })?;
+    let Ok(time) = Timestamp::from_millisecond(milliseconds) else { return format_last(milliseconds, format) };
     let Some(format) = format else { return Ok(time.to_string()) };
     let written = |part: &str, time: Timestamp| {
-        jiff::fmt::strtime::format(part, &time.to_zoned(TimeZone::UTC)).map_err(|error| {
-            Diagnostic::new(Code::ARGUMENTS, format!("`{format}` is no format of a time: {error}"))
-                .help("formats are those of strftime, such as `%Y-%m-%d %H:%M:%S`")
-        })
+        let written = jiff::fmt::strtime::format(part, &time.to_zoned(TimeZone::UTC));
+        written.map_err(|error| no_format(format, &error))
     };
     // The library cuts seconds since 1970 towards zero: before it, `%s` would be a second later than `%S`.
     let begun = Timestamp::from_second(milliseconds.div_euclid(1_000)).unwrap_or(time);
@@ -30,6 +26,31 @@ pub fn format(milliseconds: i64, format: Option<&str>) -> Result<String> {
     }
     text.push_str(&written(&format[from..], time)?);
     Ok(text)
+}
+
+fn no_format(format: &str, error: &jiff::Error) -> Box<Diagnostic> {
+    Diagnostic::new(Code::ARGUMENTS, format!("`{format}` is no format of a time: {error}"))
+        .help("formats are those of strftime, such as `%Y-%m-%d %H:%M:%S`")
+}
+
+/// The first and the last day of the calendar: no moment of the library's lies there, since one in another time zone would
+/// have another year.
+fn format_last(milliseconds: i64, format: Option<&str>) -> Result<String> {
+    let time = epoch().checked_add(SignedDuration::from_millis(milliseconds)).map_err(|_| {
+        Diagnostic::new(Code::ARGUMENTS, format!("{milliseconds} ms is out of the range of times"))
+            .help("years -9999 to 9999 can be written")
+    })?;
+    let mut parts = BrokenDownTime::from(time);
+    parts.set_offset(Some(Offset::UTC));
+    match format {
+        None => Ok(format!("{time}Z")),
+        Some(format) => parts.to_string(format).map_err(|error| no_format(format, &error)),
+    }
+}
+
+/// 1970 as a date and a time of day.
+const fn epoch() -> DateTime {
+    DateTime::constant(1970, 1, 1, 0, 0, 0, 0)
 }
 
 /// Where a format of strftime has `%s`, with flags and a width between its letters.
@@ -59,15 +80,23 @@ pub fn parse(text: &str) -> Result<i64> {
     if text.len() > LONGEST || !has_form(text.as_bytes()) {
         return Err(refused(" of RFC 3339"));
     }
-    let time = text
-        .parse::<Timestamp>()
-        .or_else(|_| {
-            text.parse::<DateTime>().and_then(|time| time.to_zoned(TimeZone::UTC)).map(|time| time.timestamp())
-        })
-        .or_else(|_| text.parse::<Date>().and_then(|date| date.to_zoned(TimeZone::UTC)).map(|time| time.timestamp()));
+    let clock = text.get(10..).unwrap_or_default();
+    let (time, offset) = text.split_at(clock.find(['Z', 'z', '+', '-']).map_or(text.len(), |at| 10 + at));
+    let time = match clock {
+        "" => text.parse::<Date>().map(|date| date.to_datetime(Time::midnight())),
+        _ => time.parse::<DateTime>(),
+    };
+    let time = time.map_err(|error| refused(&format!(": {error}")))?;
     // What is finer than a millisecond is cut, before 1970 too.
-    let milliseconds = |time: Timestamp| i64::try_from(time.as_nanosecond().div_euclid(1_000_000)).unwrap_or(0);
-    time.map(milliseconds).map_err(|error| refused(&format!(": {error}")))
+    let milliseconds = time.duration_since(epoch()).as_nanos().div_euclid(1_000_000);
+    Ok(i64::try_from(milliseconds).unwrap_or(0) - offset_of(offset))
+}
+
+/// The milliseconds of an offset that has its form: `Z`, `+01:00`, or none.
+fn offset_of(offset: &str) -> i64 {
+    let number = |range: Range<usize>| offset.get(range).and_then(|digits| digits.parse::<i64>().ok()).unwrap_or(0);
+    let minutes = number(1..3) * 60 + number(4..6);
+    60_000 * if offset.starts_with('-') { -minutes } else { minutes }
 }
 
 /// Bytes of a time, at most.
@@ -123,9 +152,26 @@ mod tests {
     }
 
     #[test]
+    fn the_whole_of_the_last_day_is_a_time() {
+        let last = 253_402_300_799_999;
+        assert_eq!(format(last, None).as_deref(), Ok("9999-12-31T23:59:59.999Z"));
+        assert_eq!(format(last, Some("%F %T.%3f %z")).as_deref(), Ok("9999-12-31 23:59:59.999 +0000"));
+        assert!(
+            format(last + 1, None).is_err() && format(i64::MAX, Some("%F")).is_err() && format(i64::MIN, None).is_err()
+        );
+        for text in ["9999-12-31T23:59:59.999Z", "0001-01-01T00:00:00Z", "9999-12-30T22:00:00.001Z"] {
+            assert_eq!(parse(text).and_then(|time| format(time, None)).as_deref(), Ok(text));
+        }
+    }
+
+    #[test]
     fn the_forms_of_rfc_3339_are_read_and_no_others() {
         for (text, milliseconds) in [
             ("2026-01-01", 1_767_225_600_000),
+            ("9999-12-31T23:59:59.999Z", 253_402_300_799_999),
+            ("9999-12-31", 253_402_214_400_000),
+            ("9999-12-31T12:00:00+13:00", 253_402_210_800_000),
+            ("2026-01-01T00:00:00-23:59", 1_767_311_940_000),
             ("2026-01-01T00:00:00Z", 1_767_225_600_000),
             ("2026-01-01t00:00:00z", 1_767_225_600_000),
             ("2026-01-01 00:00", 1_767_225_600_000),

@@ -123,9 +123,11 @@ fn said(ran: &Ran) -> String {
     }
 }
 
+/// Whether a text has one of these, not in the middle of a word: `FileNotFoundError` has `ENOTFOUND` in it.
 fn says(words: &[&str], text: &str) -> bool {
     let text = text.to_lowercase();
-    words.iter().any(|word| text.contains(word))
+    let begins = |at: usize| !text[..at].chars().next_back().is_some_and(char::is_alphanumeric);
+    words.iter().any(|word| text.match_indices(word).any(|(at, _)| begins(at)))
 }
 
 /// Whether a file that may be read could be executed, if the system let it.
@@ -255,5 +257,20 @@ fn named(roots: &Roots, paths: &[String]) -> Option<String> {
         (true, _) => None,
         (_, 0) => Some(shown.join(", ")),
         (_, more) => Some(format!("{} and {more} more", shown.join(", "))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_says_that_no_host_was_found_is_no_part_of_another_word() {
+        for text in ["getaddrinfo ENOTFOUND a.example", "code: 'ENOTFOUND'", "java.net.UnknownHostException: a"] {
+            assert!(says(&["enotfound", "unknownhost"], text), "{text}");
+        }
+        for text in ["FileNotFoundError: [Errno 2]", "ModuleNotFoundError", "é\u{130}noTFound", ""] {
+            assert!(!says(&["enotfound"], text), "{text}");
+        }
     }
 }
