@@ -176,10 +176,14 @@ impl Granted {
         }
         //= docs/spec.md#writes
         //# A grant to write MUST NOT cover what git takes for a repository, whatever its name is.
+        //= docs/spec.md#writes
+        //# A grant to write MUST NOT cover what would make a folder one that git takes for a repository.
         if let Some(part) = self.repository_around(&normal) {
-            let message =
-                format!("`{path}` may not be written: `{part}` is a repository of git, which no grant covers");
-            return Err(Diagnostic::new(Code::WORLD, message).help("a file `.git` may name it; git itself changes it"));
+            let message = format!(
+                "`{path}` may not be written: with it, git takes `{part}` for a repository, which no grant covers"
+            );
+            return Err(Diagnostic::new(Code::WORLD, message)
+                .help("git believes what `config` and `hooks` there say; `HEAD`, `objects` and `refs` make it one"));
         }
         //= docs/spec.md#trust
         //# A grant to write MUST NOT cover the host's own folders: those of the user's packs, of trust and of its state.

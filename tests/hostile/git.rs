@@ -404,7 +404,7 @@ fn a_repository_that_the_pack_can_write_is_none() {
         );
         // The pack cannot write it now; it could before it was a repository, and a program of its own can.
         let config = yard.call("plan_file", &json!({ "path": "out/bare/config", "text": text }));
-        assert!(config["error"].to_string().contains("is a repository of git, which no grant covers"), "{config}");
+        assert!(config["error"].to_string().contains("for a repository, which no grant covers"), "{config}");
         fs::write(made.join("bare/config"), &text).unwrap();
         let seen = yard.plain(&yard.workspace().join(folder), &["log", "-1", "--format=%s"]);
         assert!(seen.status.success(), "the attack is void: {folder}");

@@ -120,6 +120,10 @@ impl Journal {
     }
 }
 
+/// How long after the last sign of life of its host a program may have changed something, in nanoseconds: the host gives
+/// four a second, and a program ends with it.
+pub(super) const LAST_WORK: i128 = 2_000_000_000;
+
 /// A time of the file system as one number.
 pub(super) fn nanoseconds(seconds: i64, rest: i64) -> i128 {
     i128::from(seconds) * 1_000_000_000 + i128::from(rest)

@@ -6,7 +6,7 @@
 //! from the kill until the next start of any command they lie there, for other programs, too.
 
 use super::git::Guard;
-use super::journal::{self, Journal};
+use super::journal::{self, Journal, LAST_WORK};
 use super::protected::Survey;
 use super::{recovery, roots, temporary};
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 /// How long what is left of a program is waited for that ends with its host.
 const LAST_BREATH: Duration = Duration::from_millis(500);
 /// The same of git, which is asked to end, and takes its locks away.
-const LAST_WORK: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(5);
 /// How often a lock that another process has is tried again, and how long.
 const TURN: (Duration, Duration) = (Duration::from_millis(5), Duration::from_secs(20));
 /// How many records of what was set aside are kept.
@@ -202,11 +202,16 @@ impl Said {
             program: text("program").unwrap_or_else(|| "a program".to_owned()),
             temporary: text("temporary"),
             writes: serde_json::from_value(first.get("writes").cloned().unwrap_or_default()).unwrap_or_default(),
-            group: group.and_then(|number| Pid::from_raw(i32::try_from(number).ok()?)),
+            group: group.and_then(|number| Pid::from_raw(i32::try_from(number).ok().filter(|number| *number > 0)?)),
             of_git,
             has_begun,
             last_beat,
         }
+    }
+
+    /// When the last change was made that can have been its own; nothing where programs do not end with their host.
+    fn until(&self) -> Option<i128> {
+        cfg!(target_os = "linux").then_some(self.last_beat + LAST_WORK)
     }
 
     /// Whether both may write the same.
@@ -224,7 +229,7 @@ fn finish_all(folder: &str) {
     }
     let held: Vec<Said> = found.held.into_iter().map(|mut journal| Said::of(&mut journal)).collect();
     for mut journal in found.left {
-        let said = Said::of(&mut journal);
+        let mut said = Said::of(&mut journal);
         if held.iter().any(|other| said.meets(other)) {
             // The one that is at work may have made what lies there. Whoever clears up behind that one comes here again.
             recovery::tell(format!(
@@ -233,7 +238,7 @@ fn finish_all(folder: &str) {
             ));
             continue;
         }
-        match finish(&said) {
+        match finish(&mut said, &journal) {
             Ok(()) => {
                 let _somebody_was_faster = journal.remove();
             }
@@ -248,11 +253,17 @@ fn finish_all(folder: &str) {
     }
 }
 
-fn finish(said: &Said) -> Result<()> {
+fn finish(said: &mut Said, journal: &Journal) -> Result<()> {
     if !said.has_begun {
         return Ok(());
     }
-    wait_for(said)?;
+    let waited = wait_for(said);
+    if !matches!(waited, Ok(false)) {
+        // It was at work until now.
+        journal.beat();
+        said.last_beat = journal.last_beat();
+    }
+    waited?;
     if let Some(folder) = &said.temporary {
         temporary::take_away(Path::new(folder));
     }
@@ -274,9 +285,11 @@ fn finish(said: &Said) -> Result<()> {
     }
 }
 
+//= docs/spec.md#programs
+//# What was made after a program of a killed host had ended MUST be left as it is.
 fn finish_program(said: &Said, writes: Vec<String>) -> Result<()> {
     let program = &said.program;
-    for (at, aside) in Survey::of_left(writes).set_aside()? {
+    for (at, aside) in Survey::of_left(writes).set_aside(said.until())? {
         keep_in_mind(
             format!(
                 "a program (`{program}`) whose server was killed made `{at}`, which no grant covers: it is `{aside}` now"
@@ -315,8 +328,8 @@ fn keep_in_mind(told: String, aside: &str, next: &str) {
     }
 }
 
-/// Waits until nothing is left of what is ended with its host.
-fn wait_for(said: &Said) -> Result<()> {
+/// Waits until nothing is left of what is ended with its host; whether git was at work still.
+fn wait_for(said: &Said) -> Result<bool> {
     let asked = Instant::now();
     let is_group_there = || said.group.is_none_or(|group| test_kill_process_group(group).is_ok());
     if said.of_git.is_none() {
@@ -324,20 +337,22 @@ fn wait_for(said: &Said) -> Result<()> {
         while asked.elapsed() < patience && is_group_there() {
             std::thread::sleep(Duration::from_millis(1));
         }
-        return Ok(());
+        return Ok(false);
     }
+    let mut was_held = false;
     // The number of its group may be another one's by now; its lock cannot.
     let is_held =
         || !cfg!(target_os = "linux") || said.temporary.as_ref().is_some_and(|at| temporary::is_held(Path::new(at)));
     while is_held() && is_group_there() {
-        if asked.elapsed() > LAST_WORK {
+        if asked.elapsed() > PATIENCE {
             let message =
                 "git whose server was killed is at work still: what it changes is looked at when it has ended";
             return Err(Diagnostic::new(Code::WORLD, message));
         }
+        was_held = true;
         std::thread::sleep(Duration::from_millis(2));
     }
-    Ok(())
+    Ok(was_held)
 }
 
 /// Keeps what was set aside in mind, for whoever asks; whether that was possible.

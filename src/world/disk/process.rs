@@ -38,6 +38,9 @@ const SOON: Duration = Duration::from_micros(20);
 /// How long a program that is ended has to tidy up.
 const GRACE: Duration = Duration::from_millis(300);
 
+/// How often it is noted that the host of a program lives, in milliseconds.
+const BEAT: u128 = 250;
+
 /// How long what a program printed is waited for when it has ended: what it started elsewhere may hold the streams.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
@@ -260,8 +263,8 @@ impl<'a> Running<'a> {
                 }
             }
             (self.command.stop)()?;
-            if began.elapsed().as_secs() > beats {
-                beats = began.elapsed().as_secs();
+            if began.elapsed().as_millis() / BEAT > beats {
+                beats = began.elapsed().as_millis() / BEAT;
                 noted.iter().for_each(|under_way| under_way.beat());
             }
             // Git is let finish for a while: it would leave half of what it writes.

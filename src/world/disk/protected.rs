@@ -4,6 +4,7 @@
 //! beside it may be changed, and nothing new is made in the folder itself. A name that did not exist cannot be taken
 //! out: what the program made is set aside when it has ended.
 
+use super::journal::nanoseconds;
 use super::place::{self, is_hosts_own};
 use super::roots::reason;
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -38,9 +39,6 @@ pub(super) struct Survey {
     most: usize,
     /// Whether folders that are closed to their owner are opened to look into them: those that a program may have closed.
     opens_closed: bool,
-    /// Whether what git takes for a repository counts as a protected name, whatever it is called. What a program makes does
-    /// not: nobody uses it yet.
-    heeds_repositories: bool,
 }
 
 /// What git looks for in a folder to take it for a repository.
@@ -63,8 +61,19 @@ fn own_folders() -> Vec<(u64, u64)> {
 }
 
 /// The protected names below a folder, and the folders of the host's own; and why not all could be looked for.
-pub(super) fn below(folder: &str, stop: fn() -> Result<()>) -> (Vec<PathBuf>, Option<Box<Diagnostic>>) {
-    let mut survey = Survey { stop, ..Survey::empty() };
+pub(super) type Below = (Vec<PathBuf>, Option<Box<Diagnostic>>);
+
+/// What is there before a program starts.
+pub(super) fn below(folder: &str, stop: fn() -> Result<()>) -> Below {
+    found_below(folder, Survey { stop, ..Survey::empty() })
+}
+
+/// What is there when it has ended: nothing that it did keeps from looking, and no end of a call.
+pub(super) fn below_after(folder: &str) -> Below {
+    found_below(folder, Survey { most: MOST_MADE, opens_closed: true, ..Survey::empty() })
+}
+
+fn found_below(folder: &str, mut survey: Survey) -> Below {
     let mut found = Vec::new();
     let looked = survey.find(folder, &mut |path| {
         found.push(path);
@@ -83,13 +92,12 @@ impl Survey {
             folders: 0,
             most: MOST_FOLDERS,
             opens_closed: false,
-            heeds_repositories: false,
         }
     }
 
     /// Looks below these files and folders, which are absolute. One that lies below a protected name is refused.
     pub(super) fn of(granted: &[String], stop: fn() -> Result<()>) -> Result<Self> {
-        let mut survey = Self { stop, heeds_repositories: true, ..Self::empty() };
+        let mut survey = Self { stop, ..Self::empty() };
         for at in granted {
             //= docs/spec.md#programs
             //# A program MUST NOT change what git takes for a repository, whatever its folder is called.
@@ -125,7 +133,6 @@ impl Survey {
             folders: 0,
             most: MOST_MADE,
             opens_closed: true,
-            heeds_repositories: false,
         }
     }
 
@@ -168,11 +175,10 @@ impl Survey {
             }
             (self.stop)()?;
             let entries = self.entries(&folder)?;
-            if self.heeds_repositories && is_repository_of(&entries) {
-                if !passed(folder) {
-                    return Ok(true);
-                }
-                continue;
+            //= docs/spec.md#programs
+            //# What git takes for a repository, whatever its folder is called, MUST count as a protected name: by its `HEAD`.
+            if is_repository_of(&entries) && !passed(folder.join(OF_REPOSITORY[0])) {
+                return Ok(true);
             }
             for (name, is_folder) in entries {
                 let at = folder.join(&name);
@@ -200,16 +206,16 @@ impl Survey {
     /// Sets aside what a program made of protected names; tells both names of each.
     pub(super) fn undo(self) -> Result<Vec<String>> {
         let told = |(at, aside): (String, String)| format!("`{at}` is `{aside}` now");
-        Ok(self.set_aside()?.into_iter().map(told).collect())
+        Ok(self.set_aside(None)?.into_iter().map(told).collect())
     }
 
     /// Sets aside what a program made of protected names; gives both names of each. Nothing is removed: somebody else
-    /// may have made it meanwhile.
+    /// may have made it meanwhile. `until`, in nanoseconds, is when it ended: what changed later is none of its work.
     //= docs/spec.md#programs
     //# A protected name that a program made MUST be set aside when it has ended, and the caller told.
-    pub(super) fn set_aside(mut self) -> Result<Vec<(String, String)>> {
+    pub(super) fn set_aside(mut self, until: Option<i128>) -> Result<Vec<(String, String)>> {
         (self.stop, self.folders, self.own) = (|| Ok(()), 0, own_folders());
-        (self.most, self.opens_closed, self.heeds_repositories) = (MOST_MADE, true, false);
+        (self.most, self.opens_closed) = (MOST_MADE, true);
         let (mut made, mut failed) = (Vec::new(), Vec::new());
         for top in std::mem::take(&mut self.writable) {
             let looked = self.find(&top, &mut |path| {
@@ -218,6 +224,7 @@ impl Survey {
             });
             failed.extend(looked.err());
         }
+        made.retain(|(at, _)| until.is_none_or(|until| is_older(at, until)));
         // One that cannot be set aside keeps no other from it.
         let (told, stay): (Vec<_>, Vec<_>) = made.iter().map(|(at, top)| set_aside(at, top)).partition(Result::is_ok);
         failed.extend(stay.into_iter().filter_map(Result::err));
@@ -261,6 +268,14 @@ impl Survey {
         }
         Ok(found)
     }
+}
+
+/// Whether something, or anything right below it, was changed last before then: a name of a person's own is new altogether.
+fn is_older(at: &Path, until: i128) -> bool {
+    let changed =
+        |at: &Path| fs::symlink_metadata(at).map_or(0, |known| nanoseconds(known.ctime(), known.ctime_nsec()));
+    changed(at) <= until
+        || fs::read_dir(at).is_ok_and(|entries| entries.flatten().any(|entry| changed(&entry.path()) <= until))
 }
 
 /// Lets the owner look into a folder and change what it has.
@@ -441,5 +456,37 @@ mod tests {
         assert_eq!(of("").unwrap().len(), 2);
         let refused = of("a/store").unwrap_err();
         assert!(refused.message.contains("git takes it for a repository"), "{refused}");
+    }
+
+    //= docs/spec.md#programs
+    //= type=test
+    //# What git takes for a repository, whatever its folder is called, MUST count as a protected name: by its `HEAD`.
+    #[test]
+    fn a_repository_that_a_program_made_loses_its_head() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let survey = Survey::of(&[at("").to_string_lossy().into_owned()], || Ok(())).unwrap();
+        fs::create_dir_all(at("n/refs")).unwrap();
+        std::os::unix::fs::symlink("../elsewhere", at("n/objects")).unwrap();
+        std::os::unix::fs::symlink("refs/heads/main", at("n/HEAD")).unwrap();
+        let told = survey.undo().unwrap();
+        assert!(told.len() == 1 && told[0].contains("n/HEAD"), "{told:?}");
+        assert!(fs::symlink_metadata(at("n/HEAD")).is_err() && at("n/refs").exists());
+    }
+
+    //= docs/spec.md#programs
+    //= type=test
+    //# What was made after a program of a killed host had ended MUST be left as it is.
+    #[test]
+    fn what_was_made_later_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().to_string_lossy().into_owned();
+        fs::create_dir_all(folder.path().join("a/.git/hooks")).unwrap();
+        fs::write(folder.path().join("toolsd.toml"), "").unwrap();
+        let known = fs::symlink_metadata(folder.path().join("toolsd.toml")).unwrap();
+        let made = nanoseconds(known.ctime(), known.ctime_nsec());
+        let left = |until| Survey::of_left(vec![top.clone()]).set_aside(Some(until)).unwrap();
+        assert_eq!(left(made - 1_000_000_000), []);
+        assert_eq!(left(made + 1_000_000_000).len(), 2);
     }
 }

@@ -29,12 +29,18 @@ impl Granted {
         !path::is_below(normal, ".") && !self.rules.roots.iter().any(|root| path::is_below(normal, root))
     }
 
-    /// The folder on the way to a path that git takes for a repository: what it looks for is there. The root itself is none:
-    /// whoever starts the host there wants to work in it.
+    /// The folder on the way to a path that git takes for a repository, or would with this path: what it looks for is there.
+    /// The root itself is none: whoever starts the host there wants to work in it.
     pub(super) fn repository_around<'a>(&self, normal: &'a str) -> Option<&'a str> {
-        let has = |folder: &str, name: &str| matches!(self.world.stat(&path::join(folder, name)), Ok(Some(_)));
-        let above = normal.match_indices('/').map(|(at, _)| &normal[..at]).filter(|folder| !folder.is_empty());
-        above.into_iter().find(|folder| ["HEAD", "objects", "refs"].iter().all(|name| has(folder, name)))
+        let is_there = |at: &str| matches!(self.world.stat(at), Ok(Some(_)));
+        let above = normal.match_indices('/').map(|(at, _)| (&normal[..at], &normal[at + 1..]));
+        let found = above.into_iter().filter(|(folder, _)| !folder.is_empty()).find(|(folder, rest)| {
+            let next = rest.split('/').next().unwrap_or_default();
+            // Most names are none of these: nothing is asked of the system then.
+            let of_repository = ["HEAD", "objects", "refs"];
+            of_repository.iter().all(|name| name.eq_ignore_ascii_case(next) || is_there(&path::join(folder, name)))
+        });
+        found.map(|(folder, _)| folder)
     }
 
     /// The repository of a folder that the pack may look at.

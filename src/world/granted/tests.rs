@@ -178,11 +178,30 @@ fn what_git_takes_for_a_repository_is_protected() {
     let world = Granted::new(Arc::new(memory), allowed).unwrap();
     for path in ["real/config", "real/hooks/h", "real/refs/heads/x", "/workspace/real/config", "x/../real/HEAD"] {
         let told = world.write(path, b"x").unwrap_err().message;
-        assert!(told.contains("`real` is a repository"), "{path}: {told}");
+        assert!(told.contains("git takes `real` for a repository"), "{path}: {told}");
         assert!(world.remove(path).is_err() && world.may_write(path).is_err() && world.may_replace(path).is_err());
         assert!(world.may_fill(path).is_err());
     }
     for path in ["like/config", "beside", "really/config"] {
         world.write(path, b"x").unwrap();
+    }
+}
+
+//= docs/spec.md#writes
+//= type=test
+//# A grant to write MUST NOT cover what would make a folder one that git takes for a repository.
+#[test]
+fn nothing_is_made_that_git_takes_for_a_repository() {
+    let names = ["config", "HEAD", "objects/keep", "refs/keep"];
+    let orders = (0..256_usize).map(|code| [code / 64, code / 16 % 4, code / 4 % 4, code % 4]);
+    let orders: Vec<[usize; 4]> = orders.filter(|order| (0..4).all(|at| order.contains(&at))).collect();
+    assert_eq!(orders.len(), 24);
+    for order in orders {
+        let memory = Arc::new(Memory::with([("out/beside", "x")]).unwrap());
+        let allowed = Allowed { write: vec![".".into()], may_read: true, may_write: true, ..Allowed::default() };
+        let world = Granted::new(Arc::clone(&memory) as Arc<dyn World>, allowed).unwrap();
+        let refused = order.iter().filter(|at| world.write(&format!("out/n/{}", names[**at]), b"x").is_err()).count();
+        let there = ["HEAD", "objects", "refs"].map(|name| memory.stat(&format!("out/n/{name}")).unwrap().is_some());
+        assert!(refused == 1 && there != [true; 3], "{order:?}");
     }
 }

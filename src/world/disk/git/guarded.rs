@@ -6,10 +6,10 @@
 
 mod kept;
 
-use super::super::protected::{self, open_below, set_aside};
+use super::super::protected::{self, Below, open_below, set_aside};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::Json;
-use crate::world::disk::journal::nanoseconds;
+use crate::world::disk::journal::{LAST_WORK, nanoseconds};
 use crate::world::granted::protected_name;
 use crate::world::path;
 use crate::world::repository::Repository;
@@ -46,9 +46,6 @@ const LOCKS: [&str; 5] = ["HEAD.lock", "config.lock", "index.lock", "packed-refs
 const MOST_ENTRIES: usize = 20_000;
 /// So much is kept of all together: a journal has room for it.
 const MOST_OF_ALL: u64 = 12 << 20;
-/// How long after the last sign of life of its host git may have changed something, in nanoseconds.
-const LAST_WORK: i128 = 10_000_000_000;
-
 /// A folder below which git may write, with its device and inode.
 type Top = (String, (u64, u64));
 
@@ -74,7 +71,6 @@ struct Places {
 pub(in crate::world::disk) struct Guard {
     places: Places,
     kept: BTreeMap<PathBuf, Kept>,
-    stop: fn() -> Result<()>,
     notes: Vec<String>,
     /// When the last change was made that can have been git's, in nanoseconds; nothing while its host is alive.
     until: Option<i128>,
@@ -119,14 +115,14 @@ impl Guard {
             ..Places::default()
         };
         places.locks = places.locks_there();
-        let (entries, notes, is_whole) = places.entries(stop)?;
+        let (entries, notes, is_whole) = places.entries(|folder| protected::below(folder, stop))?;
         places.is_whole = is_whole;
         let mut left = MOST_OF_ALL;
         let kept = entries.into_iter().map(|(at, found)| {
             let one = Kept::of(&at, &found, &mut left);
             (at, one)
         });
-        Ok(Self { kept: kept.collect(), places, stop, notes, until: None })
+        Ok(Self { kept: kept.collect(), places, notes, until: None })
     }
 
     /// All folders that git may write.
@@ -146,7 +142,7 @@ impl Guard {
         let places: Places = serde_json::from_value(first.get("guards")?.clone()).ok()?;
         let kept = rest.iter().map(Kept::of_line).collect::<Option<BTreeMap<_, _>>>()?;
         let until = cfg!(target_os = "linux").then_some(last_beat + LAST_WORK);
-        Some(Self { places, kept, stop: || Ok(()), notes: Vec::new(), until })
+        Some(Self { places, kept, notes: Vec::new(), until })
     }
 
     //= docs/spec.md#git
@@ -155,7 +151,8 @@ impl Guard {
     pub(in crate::world::disk) fn settle(mut self) -> Vec<Note> {
         let mut notes: Vec<Note> = std::mem::take(&mut self.notes).into_iter().map(Note::of).collect();
         notes.extend(self.leave_what_moved());
-        let now = match self.places.entries(self.stop) {
+        // Also when the time of its call is over: git is no reason to leave it.
+        let now = match self.places.entries(protected::below_after) {
             Ok((now, more, _)) => {
                 let more = more.into_iter().filter(|one| !notes.iter().any(|note| note.told == *one));
                 let more: Vec<Note> = more.map(Note::of).collect();
@@ -279,7 +276,7 @@ impl Places {
     }
 
     /// All that is looked after and is there now; what could not be looked at; and whether that is nothing.
-    fn entries(&self, stop: fn() -> Result<()>) -> Result<(BTreeMap<PathBuf, Metadata>, Vec<String>, bool)> {
+    fn entries(&self, below: impl Fn(&str) -> Below) -> Result<(BTreeMap<PathBuf, Metadata>, Vec<String>, bool)> {
         let (mut found, mut notes) = (BTreeMap::new(), Vec::new());
         for (own, _) in &self.own {
             self.collect_git(Path::new(own), &mut found);
@@ -294,7 +291,7 @@ impl Places {
         }
         let mut roots: BTreeSet<PathBuf> = BTreeSet::new();
         for (folder, _) in &self.folders {
-            let (names, fault) = protected::below(folder, stop);
+            let (names, fault) = below(folder);
             roots.extend(names);
             notes.extend(fault.map(|fault| fault.message));
         }
