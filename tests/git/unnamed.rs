@@ -30,16 +30,11 @@ fn names_nothing(is_asked: fn(&str) -> bool) {
     let asked = questions(writing()).into_iter().filter(|(_, option, _)| is_asked(option));
     let asked: Vec<_> = asked.flat_map(|question| [(question.clone(), false), (question, true)]).collect();
     let (mut put, mut covered) = (Vec::new(), vec!["model".to_owned()]);
-    let mut is_void = true;
     for (at, ((verb, _, options), is_staged)) in asked.iter().enumerate() {
         let folder = yard.workspace().join(format!("q{at}"));
         copied_repository(&yard, &model.workspace(), &folder);
         before(&yard, &folder, verb.name);
         mark(&yard, &folder, *is_staged);
-        if verb.name == "commit" && !is_staged {
-            let plain = yard.plain(&folder, &["commit", "-m", "x"]).stdout;
-            is_void &= MARKERS.iter().any(|marker| !String::from_utf8_lossy(&plain).contains(marker));
-        }
         let mut options = filled(&model, verb, options);
         options["folder"] = json!(format!("q{at}"));
         for checks in [false, true] {
@@ -48,7 +43,11 @@ fn names_nothing(is_asked: fn(&str) -> bool) {
         }
         covered.push(format!("q{at}/deep"));
     }
-    assert!(!is_void, "the attack is void");
+    copied_repository(&yard, &model.workspace(), &yard.at("plain"));
+    mark(&yard, &yard.at("plain"), false);
+    let plain = yard.plain(&yard.at("plain"), &["commit", "-m", "x"]).stdout;
+    let plain = String::from_utf8_lossy(&plain).into_owned();
+    assert!(MARKERS.iter().all(|marker| plain.contains(marker)), "the attack is void: {plain}");
     let grants = format!("read = {covered:?}, write = [\".\"], git = \"write\"");
     let answers = yard.call_with(&grants, &json!({ "questions": put }));
     let answers = answers.as_array().unwrap_or_else(|| panic!("{answers}"));
@@ -87,24 +86,35 @@ fn a_search_in_commits_is_spoken_as_each_git_understands_it() {
     }
 }
 
+//= docs/spec.md#git
+//= type=test
+//# A working tree MUST be made and removed below a granted root only, and else be refused before anything is made.
 #[test]
-fn a_working_tree_is_made_and_removed_in_another_granted_place() {
+fn a_working_tree_is_made_and_removed_below_another_root() {
     let yard = Yard::with_repository();
     let there = yard.workspace().canonicalize().unwrap().parent().unwrap().join("trees");
     fs::create_dir(&there).unwrap();
     let there = there.to_str().unwrap().to_owned();
-    for grant in [there.clone(), format!("{there}/**")] {
-        let grants = format!("read = [\".\", {grant:?}], write = [\".\", {grant:?}], git = \"write\"");
-        let path = format!("{there}/w");
-        let put = json!([
-            { "verb": "worktree_add", "options": { "path": path, "ref": "HEAD", "detach": true }, "reads": false },
-            { "verb": "status", "options": { "folder": path }, "reads": true },
-            { "verb": "worktree_remove", "options": { "path": path }, "reads": false },
-        ]);
-        let told = yard.call_with(&grants, &json!({ "questions": put }));
-        for one in told.as_array().unwrap() {
-            assert_eq!(one["code"], 0, "{grant}: {told}");
-        }
-        assert!(!Path::new(&path).exists(), "{told}");
+    let path = format!("{there}/w");
+    let add =
+        json!({ "verb": "worktree_add", "options": { "path": path, "ref": "HEAD", "detach": true }, "reads": false });
+    let remove = json!({ "verb": "worktree_remove", "options": { "path": path }, "reads": false });
+    let status = json!({ "verb": "status", "options": { "folder": path, "short": true }, "reads": true });
+    let put = json!({ "questions": [add, status, remove] }).to_string();
+    let output = yard.command(&["call", "say_all", &put, "--root", &there]).output().unwrap();
+    let told = crate::support::said(&output);
+    for one in told.as_array().unwrap_or_else(|| panic!("{told}")) {
+        assert_eq!((&one["code"], &one["text"]), (&json!(0), &json!("")), "{told}");
     }
+    assert!(!Path::new(&path).exists(), "{told}");
+    // What is granted and below no root is refused, and nothing is left half done.
+    let grants = format!("read = [\".\", {there:?}], write = [\".\", {there:?}], git = \"write\"");
+    let told = yard.call_with(&grants, &json!({ "questions": [add] }));
+    assert!(told[0]["error"].to_string().contains("outside of the roots"), "{told}");
+    assert!(told[0]["help"].to_string().contains(&format!("--root {there}")), "{told}");
+    assert!(!Path::new(&path).exists(), "{told}");
+    yard.git(&["worktree", "add", "-q", "--detach", &path]);
+    let told = yard.call_with(&grants, &json!({ "questions": [remove] }));
+    assert!(told[0]["error"].to_string().contains("outside of the roots"), "{told}");
+    assert!(Path::new(&path).join("a.txt").exists(), "{told}");
 }
