@@ -14,6 +14,8 @@ mod settings;
 mod support;
 #[path = "git/told.rs"]
 mod told;
+#[path = "git/unnamed.rs"]
+mod unnamed;
 #[path = "hostile/yard.rs"]
 mod yard;
 

@@ -19,6 +19,7 @@ mod submodules;
 #[cfg(test)]
 mod tests;
 mod turn;
+mod unnamed;
 pub mod verb;
 
 pub use answer::{ANY_BYTES, let_through, no_text};

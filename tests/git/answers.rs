@@ -194,7 +194,7 @@ pub fn changed(yard: &Yard, folder: &Path) {
 }
 
 /// What has to be so before a verb that writes has something to do.
-fn before(yard: &Yard, folder: &Path, verb: &str) {
+pub fn before(yard: &Yard, folder: &Path, verb: &str) {
     match verb {
         "add" | "clean" | "restore" | "reset" | "stash_push" => changed(yard, folder),
         "commit" => {
@@ -501,7 +501,7 @@ pub fn copied_repository(yard: &Yard, from: &Path, to: &Path) {
 }
 
 /// The options with a blob for the `@` in lines of an index or a tree.
-fn filled(template: &Yard, verb: &Verb, options: &Value) -> Value {
+pub fn filled(template: &Yard, verb: &Verb, options: &Value) -> Value {
     if !["mktree", "update_index"].contains(&verb.name) {
         return options.clone();
     }

@@ -2,10 +2,10 @@
 
 use super::arguments::is_on;
 use super::session::Session;
-use super::{checks, ended};
+use super::{checks, ended, unnamed};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::{Bytes, Map, Value};
-use crate::world::run::{Command, Ran};
+use crate::world::run::{Command, Needs, Ran};
 use serde_json::json;
 
 /// What is told where an answer holds what is no text.
@@ -18,7 +18,11 @@ const MOST_LINE: usize = 120;
 const MOST_COMPLAINTS: usize = 5;
 
 /// The answer of a call, with all that was noticed in it.
-pub(super) fn answered(session: &mut Session<'_>, asked: &Command, ran: Ran, options: &Map) -> Result<Value> {
+pub(super) fn answered(session: &mut Session<'_>, asked: &Command, mut ran: Ran, options: &Map) -> Result<Value> {
+    if asked.needs == Needs::WriteGit {
+        let left_out = unnamed::leave_out(session, options, &mut ran)?;
+        session.notices.extend(left_out);
+    }
     answer(asked, ran, options, std::mem::take(&mut session.notices))
 }
 

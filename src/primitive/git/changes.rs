@@ -8,7 +8,7 @@
 use super::arguments::{Said, is_on};
 use super::entries::{Entry, may_write, may_write_found, stands_alone};
 use super::session::{Session, command};
-use super::steps::may_fill;
+use super::steps::may_hold_tree;
 use super::verb::{Changes, Verb};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::{Map, Value};
@@ -138,7 +138,7 @@ fn joined(session: &mut Session<'_>, verb: &Verb, wide: &[Entry], exact: &[Entry
 /// All that lies in a working tree which goes.
 fn worktree(session: &mut Session<'_>, verb: &Verb, given: &str) -> Result<()> {
     let folder = path::join(&session.repository.folder, given);
-    may_fill(session.world, verb, &folder)?;
+    may_hold_tree(session.world, verb, &folder)?;
     session.changed = Changed::Around(vec![folder.clone()]);
     // Git itself refuses what is no working tree.
     let Ok(repository) = session.world.repository(&folder, Needs::ReadGit) else { return Ok(()) };

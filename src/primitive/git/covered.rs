@@ -132,7 +132,8 @@ fn is_there(session: &Session<'_>, name: &[u8]) -> bool {
     })
 }
 
-fn is_covered(session: &Session<'_>, name: &str) -> bool {
+/// Whether a grant to read covers a name from the top.
+pub(super) fn is_covered(session: &Session<'_>, name: &str) -> bool {
     session.world.may_read(&session.below_top(name.trim_end_matches('/'))).is_ok()
 }
 

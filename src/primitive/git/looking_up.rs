@@ -162,6 +162,8 @@ pub const VERBS: &[Verb] = &[
         ],
         "Lines of files that git knows, by a pattern. Ends with 1 if there is none.",
     )
+    // Git before 2.43 takes `--end-of-options` for a commit here.
+    .without_end()
     .of_commits()
     .reading(Reads::Searched),
     Verb::read(

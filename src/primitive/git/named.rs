@@ -43,7 +43,7 @@ fn in_words<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Vec<&'a [u8]> {
 }
 
 /// A name without the quotes that git puts around one with odd letters.
-fn unquoted(name: &[u8]) -> Vec<u8> {
+pub(super) fn unquoted(name: &[u8]) -> Vec<u8> {
     let Some(inner) = name.strip_prefix(b"\"").and_then(|name| name.strip_suffix(b"\"")) else { return name.to_vec() };
     let (mut found, mut rest) = (Vec::new(), inner.iter().copied());
     while let Some(byte) = rest.next() {

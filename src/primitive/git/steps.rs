@@ -51,6 +51,27 @@ pub(super) fn may_fill(world: &dyn World, verb: &Verb, folder: &str) -> Result<(
     })
 }
 
+//= docs/spec.md#git
+//# A working tree MUST be made and removed below a granted root only, and else be refused before anything is made.
+/// The same of a working tree: git runs in it, too, so it lies below a root.
+pub(super) fn may_hold_tree(world: &dyn World, verb: &Verb, folder: &str) -> Result<()> {
+    may_fill(world, verb, folder)?;
+    let place = world.spelled(folder);
+    if is_below_roots(world, &place) {
+        return Ok(());
+    }
+    let message = format!("git {} works in `{place}`, outside of the roots: git runs below those alone", verb.name);
+    Err(Diagnostic::new(Code::WORLD, message).help(format!(
+        "start with `--root {}`, or name that in `roots` of `toolsd.toml` and run `toolsd trust`",
+        path::folder(&place)
+    )))
+}
+
+/// Whether a place, spelled as it lies there, is below one of the roots.
+fn is_below_roots(world: &dyn World, place: &str) -> bool {
+    path::is_below(place, ".") || world.granted_roots().iter().any(|root| path::is_below(place, root))
+}
+
 /// `config` and `repository`: no git is started.
 pub(super) fn told_by_host(session: &Session<'_>, verb: &Verb, options: &Map) -> Result<Value> {
     let repository = &session.repository;
@@ -111,7 +132,7 @@ fn config(session: &Session<'_>, name: Option<&str>, pattern: Option<&str>, opti
 /// Makes a working tree without its files, hides what may not be written, and brings the rest.
 pub(super) fn add_worktree(session: &mut Session<'_>, verb: &Verb, said: Said, options: &Map) -> Result<Value> {
     let place = path::join(&session.repository.folder, &said.names[0]);
-    may_fill(session.world, verb, &place)?;
+    may_hold_tree(session.world, verb, &place)?;
     let tree = said.names[1].clone();
     let list = ["ls-tree", "-r", "-z", "--full-tree", "--name-only", "--end-of-options", &tree];
     let listed = session.try_ask(&list)?;
@@ -285,8 +306,7 @@ pub(super) fn check_remote(session: &Session<'_>, asked: &Command) -> Result<Vec
         let Some(folder) = folder_of(url) else { continue };
         let absolute = path::join(&session.repository.top, folder);
         let place = session.world.spelled(&absolute);
-        let below = |root: &str| path::is_below(&place, root);
-        if !below(".") && !session.world.granted_roots().iter().any(|root| below(root)) {
+        if !is_below_roots(session.world, &place) {
             let message = format!("the remote `{name}` lies in `{place}`, outside of the root");
             return Err(Diagnostic::new(Code::WORLD, message).help(format!("start with `--root {place}`")));
         }

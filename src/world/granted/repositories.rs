@@ -67,8 +67,12 @@ impl Granted {
         let mut command = command.clone();
         self.give_contents(&mut command.confinement, &repository.top)?;
         if command.needs != Needs::ReadGit && command.confinement.changed != Changed::None {
-            let granted = self.parts(&self.rules.allowed.write, &repository.top);
+            let mut granted = self.parts(&self.rules.allowed.write, &repository.top);
             if let Changed::Files(changed) | Changed::Around(changed) = &command.confinement.changed {
+                // A working tree is made, and taken away, beside the one that git runs in, too.
+                for file in changed.iter().filter(|file| !path::is_below(file, &repository.top)) {
+                    granted.extend(self.parts(&self.rules.allowed.write, path::folder(file)));
+                }
                 changed.iter().try_for_each(|file| self.check_replaced(file, &granted))?;
             }
             command.confinement.write.extend(granted);
