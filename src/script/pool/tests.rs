@@ -266,6 +266,7 @@ fn who_came_before_the_crowd_is_not_ended_for_it() {
     let most = pool.crew.room().whole() as u64;
     let crowd = crowd(&pool, most + 60, |at| Party { place: 1, client: at / 4, connection: at });
     until("no more may be moved aside", || pool.crew.moved_aside.load(Ordering::Acquire) == 8);
+    until("what is kept for others is taken too", || pool.crew.queue().at_work() as u64 == most + 8);
     let others: Vec<_> = (2_000..2_003)
         .map(|place| Stuck::of(Party { place, ..Party::default() }, &pool, "endless", 3_600_000, || {}))
         .collect();
@@ -275,7 +276,9 @@ fn who_came_before_the_crowd_is_not_ended_for_it() {
                 let _ = call.free.send(());
             }
         }
-        others.iter().for_each(|other| drop(other.free.send(())));
+        for other in &others {
+            let _ = other.free.send(());
+        }
         pool.crew.watchdog.errands().values().all(|errand| errand.party.place < 2_000)
     });
     for other in others {
