@@ -4,6 +4,7 @@
 pub mod gaps;
 mod memory;
 mod place;
+mod share;
 #[cfg(test)]
 mod tests;
 mod thread;
@@ -11,13 +12,15 @@ mod way;
 mod work;
 
 pub use memory::Counting;
+pub use share::works_for;
 pub use thread::{Entered, check, current, going, room, tick};
 pub use way::{gave_way, may_give_way};
 pub use work::{BYTE, Checked, ITEM, LOOK, Work, each, is_over, pieces, price, spend, time_left};
 
 use crate::diagnostic::{Code, Diagnostic, Result};
+use share::{Share, Together};
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -123,6 +126,8 @@ pub struct Guard {
     pauses: AtomicU32,
     ticks: AtomicU64,
     memory: AtomicI64,
+    /// Its part in what the calls of its address hold.
+    share: Share,
     stopped: AtomicBool,
     stop: OnceLock<Box<Diagnostic>>,
     /// What it waits for at the moment: told if its time is over meanwhile.
@@ -150,16 +155,12 @@ pub fn waiting_for(what: String) -> Waiting {
     Waiting(guard)
 }
 
-/// Bytes that all calls and builds may hold together: beyond, who holds more than an equal share of it is stopped.
+/// Bytes that all calls and builds may hold together: beyond, who holds more than its share is stopped.
 const TOGETHER: usize = 2 << 30;
-
-/// Bytes that all guards of the process count, and how many guards there are.
-static ALL: (AtomicI64, AtomicUsize) = (AtomicI64::new(0), AtomicUsize::new(0));
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        ALL.0.fetch_sub(self.memory.load(Ordering::Relaxed), Ordering::Relaxed);
-        ALL.1.fetch_sub(1, Ordering::Relaxed);
+        self.share.add(self.memory.load(Ordering::Relaxed).saturating_neg());
     }
 }
 
@@ -178,9 +179,17 @@ impl Drop for Paused<'_> {
 }
 
 impl Guard {
-    /// A guard whose time begins now.
+    /// A guard whose time begins now. What it counts is held by the address whose call this thread works on.
     pub fn new(limits: Limits, cancel: Cancel) -> Arc<Self> {
-        ALL.1.fetch_add(1, Ordering::Relaxed);
+        Self::counted(limits, cancel, Share::of_this_thread())
+    }
+
+    /// The same for what is done for all, whoever caused it.
+    pub fn for_all(limits: Limits, cancel: Cancel) -> Arc<Self> {
+        Self::counted(limits, cancel, Share::of(None))
+    }
+
+    fn counted(limits: Limits, cancel: Cancel, share: Share) -> Arc<Self> {
         Arc::new(Self {
             limits,
             cancel,
@@ -189,6 +198,7 @@ impl Guard {
             pauses: AtomicU32::new(0),
             ticks: AtomicU64::new(0),
             memory: AtomicI64::new(0),
+            share,
             stopped: AtomicBool::new(false),
             stop: OnceLock::new(),
             waiting: Mutex::new(None),
@@ -261,9 +271,9 @@ impl Guard {
         let ticks = self.ticks.fetch_add(ticks, Ordering::Relaxed).saturating_add(ticks);
         let bytes = bytes as i64;
         let memory = self.memory.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
-        let all = ALL.0.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
+        let together = self.share.add(bytes);
         self.judge(ticks, memory)?;
-        self.judge_together(memory, all, ALL.1.load(Ordering::Relaxed))
+        self.judge_together(memory, together)
     }
 
     fn judge(&self, ticks: u64, memory: i64) -> Result<()> {
@@ -291,14 +301,12 @@ impl Guard {
     }
 
     //= docs/spec.md#calls
-    //# While all calls together hold too much memory, one that holds more than an equal share MUST be stopped.
-    fn judge_together(&self, memory: i64, all: i64, guards: usize) -> Result<()> {
+    //# While all calls together hold too much memory, one that holds more than its share MUST be stopped: addresses have equal shares, and the calls of an address equal shares of its own.
+    fn judge_together(&self, memory: i64, together: Together) -> Result<()> {
         let most = TOGETHER.max(self.limits.memory);
-        let share = most / guards.max(1);
-        let is_over = |bytes: i64, most: usize| usize::try_from(bytes).unwrap_or(0) > most;
-        if !is_over(all, most) || !is_over(memory, share) {
+        let Some(share) = together.share(most).filter(|share| usize::try_from(memory).unwrap_or(0) > *share) else {
             return Ok(());
-        }
+        };
         let message = format!(
             "all calls together hold more than {} MB of memory, and this one holds more than its share of {} MB",
             most >> 20,

@@ -37,7 +37,7 @@ fn asked(host: &Arc<CallHost>, store: &Arc<Store>, graph: &GraphDefinition, ask:
     let outer = guard::current();
     let _pause = outer.as_ref().map(|outer| outer.pause());
     let within = |world: Arc<dyn World>, job: &mut dyn FnMut() -> Result<()>| {
-        let guard = Guard::new(made.build_limits, host.cancel.clone());
+        let guard = Guard::for_all(made.build_limits, host.cancel.clone());
         let _watched = watch_over(&guard);
         let inner = host.for_build(world) as Arc<dyn Host>;
         made.program.within(&graph.script.value, inner, guard, job)

@@ -201,29 +201,45 @@ fn slow_steps_ask_the_clock() {
 
 //= docs/spec.md#calls
 //= type=test
-//# While all calls together hold too much memory, one that holds more than an equal share MUST be stopped.
+//# While all calls together hold too much memory, one that holds more than its share MUST be stopped: addresses have equal shares, and the calls of an address equal shares of its own.
 #[test]
 fn what_all_hold_together_is_bounded() {
     let guard = |memory: usize| Guard::new(Limits { memory, ..Limits::default() }, Cancel::default());
     let most = super::TOGETHER as i64;
     let share = most / 100;
-    for (memory, own, all, guards, goes_on) in [
-        (256 << 20, share + 1, most + 1, 100, false),
-        (256 << 20, share, most + 1, 100, true),
-        (256 << 20, share + 1, most, 100, true),
+    for (memory, own, (here, guards), (all, addresses), goes_on) in [
+        (256 << 20, share + 1, (most + 1, 100), (most + 1, 1), false),
+        (256 << 20, share, (most + 1, 100), (most + 1, 1), true),
+        (256 << 20, share + 1, (most, 100), (most, 1), true),
         // Whoever is alone may use what it may.
-        (super::TOGETHER * 2, most * 2, most * 2, 1, true),
-        (super::TOGETHER * 2, most + 1, most * 2 + 1, 2, false),
+        (super::TOGETHER * 2, most * 2, (most * 2, 1), (most * 2, 1), true),
+        (super::TOGETHER * 2, most + 1, (most * 2 + 1, 2), (most * 2 + 1, 1), false),
+        // One address with a hundred calls, and one with a single call, which holds more than any of them.
+        (256 << 20, share * 3, (share * 3, 1), (most + 1, 2), true),
+        (256 << 20, share, (most + 1 - share * 3, 100), (most + 1, 2), false),
+        (256 << 20, share / 2 - 1, (most + 1 - share * 3, 100), (most + 1, 2), true),
     ] {
         let guard = guard(memory);
-        let told = guard.judge_together(own, all, guards);
-        assert_eq!(told.is_ok(), goes_on, "{own} of {all} for {guards}");
+        let together = super::Together { all, addresses, here, guards };
+        let told = guard.judge_together(own, together);
+        assert_eq!(told.is_ok(), goes_on, "{own} of {together:?}");
         assert_eq!(guard.verdict().is_none(), goes_on);
     }
-    let before = super::ALL.0.load(Ordering::Relaxed);
-    let some = guard(1 << 30);
+    // Addresses of no other test.
+    super::works_for(Some(4_711));
+    let (some, other) = (guard(1 << 30), guard(1 << 30));
+    super::works_for(Some(4_712));
+    let elsewhere = guard(1 << 30);
+    super::works_for(None);
     let _ = some.account(0, 1 << 40);
-    assert!(super::ALL.0.load(Ordering::Relaxed) > before);
+    let together = other.share.add(0);
+    assert_eq!((together.here, together.guards), (1 << 40, 2));
+    assert!(together.all >= 1 << 40 && together.addresses >= 2, "{together:?}");
+    let together = elsewhere.share.add(0);
+    assert_eq!((together.here, together.guards), (0, 1));
+    assert!(elsewhere.account(0, 64 << 20).is_ok(), "it is another address that holds too much");
     drop(some);
-    assert!(super::ALL.0.load(Ordering::Relaxed) < 1 << 39, "what is over holds nothing");
+    let together = other.share.add(0);
+    assert_eq!((together.here, together.guards), (0, 1), "what is over holds nothing");
+    assert!(together.all < 1 << 39, "{together:?}");
 }

@@ -134,7 +134,7 @@ impl Pool {
             }
         };
         let whose = Whose::new(party, &name);
-        let errand = Errand::new(name, cancel, Box::new(answer));
+        let errand = Errand::new(name, party, cancel, Box::new(answer));
         let number = crew.watchdog.begin(&errand);
         let work = move || {
             let ending = Arc::clone(&errand);
@@ -353,9 +353,11 @@ fn work(crew: &Arc<Crew>) {
     guard::may_give_way();
     while let Some((whose, job)) = crew.take() {
         WORKS_FOR.set(Some(whose));
+        guard::works_for(Some(whose.party().place));
         // A panic of `done` is its owner's; the thread goes on.
         let _ = catch_unwind(AssertUnwindSafe(job));
         WORKS_FOR.set(None);
+        guard::works_for(None);
         crew.free(whose, &mut crew.queue());
         if guard::gave_way() {
             // The next call is not to be served by what this one left of it.

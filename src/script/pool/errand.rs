@@ -1,5 +1,6 @@
 //! A call on its way through the pool, as the watchdog sees it: who answers it, and whether what it does still counts.
 
+use super::Party;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{Cancel, Guard};
 use crate::world::staged::Seal;
@@ -24,6 +25,8 @@ thread_local! {
 pub struct Errand {
     /// What was called.
     pub name: String,
+    /// Who calls.
+    pub(super) party: Party,
     cancel: Cancel,
     /// How many of its threads wait for something: 1 while it waits.
     pub waits: AtomicUsize,
@@ -70,7 +73,7 @@ impl Drop for Watched {
 }
 
 impl Errand {
-    pub(super) fn new(name: String, cancel: Cancel, answer: Answer) -> Arc<Self> {
+    pub(super) fn new(name: String, party: Party, cancel: Cancel, answer: Answer) -> Arc<Self> {
         let (answer, guards, seals) = (Some(answer), Vec::new(), Vec::new());
         let state = State {
             phase: Phase::Open,
@@ -84,7 +87,7 @@ impl Errand {
             is_long: false,
             is_over: false,
         };
-        Arc::new(Self { name, cancel, waits: AtomicUsize::new(0), state: Mutex::new(state) })
+        Arc::new(Self { name, party, cancel, waits: AtomicUsize::new(0), state: Mutex::new(state) })
     }
 
     /// The call of this thread.
@@ -193,6 +196,20 @@ impl Errand {
         if state.is_long && !self.is_waiting() {
             state.guards.iter().filter(|guard| !guard.is_paused()).for_each(|guard| guard.forgive(time));
         }
+    }
+
+    /// Whether a thread works on it, and nothing has ended it.
+    pub(super) fn is_at_work(&self) -> bool {
+        let state = self.state();
+        let works = state.began.is_some() && !state.is_over && !self.is_waiting();
+        works && state.phase != Phase::Answered && !self.cancel.is_cancelled()
+    }
+
+    /// Whether it was moved aside, was told to end, and its place will soon be free.
+    pub(super) fn is_making_room(&self) -> bool {
+        let state = self.state();
+        let is_told = state.phase == Phase::Answered || self.cancel.is_cancelled();
+        state.is_long && is_told && !state.is_lost
     }
 
     /// Ends it, because it was moved aside and others need its place; `false` if it is not, or ends already.

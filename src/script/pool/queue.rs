@@ -1,7 +1,7 @@
 //! What waits for a thread: whose turn is next, and for whom threads are kept free.
 
 use std::cell::OnceCell;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::{Duration, Instant};
 
@@ -44,6 +44,10 @@ impl Whose {
         let mut hasher = DefaultHasher::new();
         name.hash(&mut hasher);
         Self { party, about: hasher.finish() }
+    }
+
+    pub(super) fn party(self) -> Party {
+        self.party
     }
 }
 
@@ -118,6 +122,10 @@ pub(super) struct Queue {
     /// The threads that wait for something, by the party whose calls they run.
     waiting: HashMap<(u64, u64), usize>,
     all_waiting: usize,
+    /// Of those that have waited for long the next one is the one that came first; else it is the one of whom the fewest
+    /// are at work. They take turns: many addresses cannot pass one by for ever, and the many calls of one do not stand
+    /// before that of another.
+    first_is_next: bool,
     /// How many threads have nothing to do: while there are none nobody need be woken.
     pub(super) idle: usize,
     pub(super) closed: bool,
@@ -158,6 +166,8 @@ impl Queue {
     //# Where calls wait for a thread, the next one MUST be of the address, there of the client, there of the tool, with the fewest at work; of several, the one that came first.
     //= docs/spec.md#calls
     //# A call that has waited for 200 ms, of a connection that has none of the tool at work, MUST be the next one, whoever else waits.
+    //= docs/spec.md#calls
+    //# Of several such calls the next one MUST be in turn the one with the fewest at work, as above, and the one that came first.
     /// The next job, if one may begin now.
     pub(super) fn take(&mut self, room: Room) -> Option<(Whose, Job)> {
         if self.jobs == 0 {
@@ -170,10 +180,11 @@ impl Queue {
             let rank = self.rank(row);
             let is_late =
                 !(is_alone && self.at_work < room.of(rank)) && row.waits(*now.get_or_init(Instant::now), AGED);
-            let rank = (!is_late).then_some(rank);
-            (self.at_work < self.room_of(rank, room)).then_some((rank, since, at))
+            let (in_turn, late) = ((!is_late).then_some(rank), (!self.first_is_next).then_some(rank));
+            (self.at_work < self.room_of(in_turn, room)).then_some((in_turn, late, since, at))
         });
-        let (_, _, at) = fronts.min()?;
+        let (in_turn, _, _, at) = fronts.min()?;
+        self.first_is_next ^= in_turn.is_none();
         let row = self.rows.get_mut(at)?;
         let (_, job) = row.jobs.pop_front()?;
         let whose = row.whose;
@@ -191,6 +202,13 @@ impl Queue {
     pub(super) fn held_up(&self, now: Instant, time: Duration, room: Room) -> usize {
         let is_held_up = |row: &&Row| row.waits(now, time) && self.at_work >= self.room_at(row, now, room);
         self.rows.iter().filter(is_held_up).count()
+    }
+
+    /// How many clients, of those that have none at work, have a call that has waited for so long and cannot begin.
+    pub(super) fn strangers_held_up(&self, now: Instant, time: Duration, room: Room) -> usize {
+        let is_held_up = |row: &&Row| row.waits(now, time) && self.at_work >= self.room_at(row, now, room);
+        let strangers = self.rows.iter().filter(is_held_up).filter(|row| self.rank(row).client == 0);
+        strangers.map(|row| row.whose.party.client()).collect::<HashSet<_>>().len()
     }
 
     /// Threads that may be at work when a call of a row begins.
@@ -357,6 +375,33 @@ mod tests {
         }
         assert_eq!(queue.held_up(Instant::now(), AGED, room), 0, "all the room there is is for whoever is late");
         assert_eq!(queue.take(room).map(|(whose, _)| whose), Some(late));
+    }
+
+    //= docs/spec.md#calls
+    //= type=test
+    //# Of several such calls the next one MUST be in turn the one with the fewest at work, as above, and the one that came first.
+    #[test]
+    fn the_many_calls_of_one_address_do_not_stand_before_that_of_another() {
+        let room = Room { most: 2, spares: 0 };
+        let of = |place: u64, connection: u64| Whose::new(Party { place, client: 1, connection }, "slow");
+        let mut queue = Queue::default();
+        for connection in 0..50 {
+            queue.put(of(1, connection), Box::new(|| {}));
+        }
+        let mut at_work = take_all(&mut queue, room);
+        queue.put(of(2, 1), Box::new(|| {}));
+        std::thread::sleep(AGED + Duration::from_millis(10));
+        let held_up = Instant::now();
+        assert_eq!(queue.held_up(held_up, AGED, room), 49);
+        assert_eq!(queue.strangers_held_up(held_up, AGED, room), 1, "the others have calls at work elsewhere");
+        let mut next = || {
+            queue.end(at_work.remove(0));
+            at_work.extend(take_all(&mut queue, room));
+            at_work[1]
+        };
+        let begun = [next(), next(), next(), next()];
+        assert!(begun[..2].contains(&of(2, 1)), "{begun:?}");
+        assert!(begun.contains(&of(1, 2)) && begun.contains(&of(1, 3)), "{begun:?}");
     }
 
     #[test]

@@ -254,9 +254,46 @@ fn whoever_the_crowd_pretends_to_be_another_call_is_served() {
 
 //= docs/spec.md#calls
 //= type=test
-//# When too many calls are moved aside and another has waited for a second, the one that came first MUST be ended, and told so.
+//# When too many calls are moved aside and another has waited for a second, one MUST be ended, and told so: of the address, there of the client, with the most at work, the one that came first.
+//= docs/spec.md#calls
+//= type=test
+//# As many MUST be ended at a time as clients wait that have none at work.
 #[test]
-fn when_too_many_are_moved_aside_the_first_one_is_ended() {
+fn who_came_before_the_crowd_is_not_ended_for_it() {
+    let pool = Pool::moving_aside(8);
+    let honest = Stuck::of(Party { place: 1_000, ..Party::default() }, &pool, "endless", 3_600_000, || {});
+    until("it is at work", || pool.crew.queue().at_work() == 1);
+    let most = pool.crew.room().whole() as u64;
+    let crowd = crowd(&pool, most + 60, |at| Party { place: 1, client: at / 4, connection: at });
+    until("no more may be moved aside", || pool.crew.moved_aside.load(Ordering::Acquire) == 8);
+    until("what is kept for others is taken too", || pool.crew.queue().at_work() as u64 == most + 8);
+    let others: Vec<_> = (2_000..2_003)
+        .map(|place| Stuck::of(Party { place, ..Party::default() }, &pool, "endless", 3_600_000, || {}))
+        .collect();
+    until("some are ended for those who wait", || {
+        for call in &crowd {
+            if call.cancel.is_cancelled() {
+                let _ = call.free.send(());
+            }
+        }
+        for other in &others {
+            let _ = other.free.send(());
+        }
+        pool.crew.watchdog.errands().values().all(|errand| errand.party.place < 2_000)
+    });
+    for other in others {
+        assert_eq!(other.answer(), Ok(7));
+    }
+    assert!(
+        honest.answers.try_recv().is_err() && !honest.cancel.is_cancelled(),
+        "it is of nobody who has many at work"
+    );
+    honest.free.send(()).expect("it waits");
+    assert_eq!(honest.answer(), Ok(7));
+}
+
+#[test]
+fn of_parties_that_have_one_each_the_first_one_is_ended() {
     let pool = Pool::moving_aside(8);
     let most = pool.crew.room().whole() as u64;
     let crowd = crowd(&pool, most + 8, |at| Party { place: at, client: 0, connection: at });

@@ -2,9 +2,10 @@
 //! of those that such calls hold, and of those that are busy while others wait.
 
 use super::queue::Room;
-use super::{Crew, Errand, start};
+use super::{Crew, Errand, Party, start};
 use crate::diagnostic::{Code, Diagnostic};
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
@@ -20,7 +21,7 @@ const LINGER: Duration = Duration::from_secs(5);
 const SLICE: Duration = Duration::from_millis(20);
 /// At most so many calls are moved aside.
 pub(super) const ASIDE: usize = 512;
-/// When so many are, and others have waited for so long, the one that has been at work longest is ended.
+/// When so many are, and others have waited for so long, some of those are ended who have most at work.
 const ENOUGH: Duration = Duration::from_secs(1);
 /// At least so many threads may be started in place of others, and as many as the machine has cores.
 const SPARES: usize = 4;
@@ -67,7 +68,7 @@ impl Watchdog {
         }
     }
 
-    fn errands(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<Errand>>> {
+    pub(super) fn errands(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<Errand>>> {
         self.errands.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -182,12 +183,8 @@ impl Watchdog {
                 false => drop(crew.moved_aside.fetch_sub(1, Ordering::AcqRel)),
             }
         }
-        //= docs/spec.md#calls
-        //# When too many calls are moved aside and another has waited for a second, the one that came first MUST be ended, and told so.
-        if room == 0 && crew.queue().held_up(now, ENOUGH, crew.room()) > 0 {
-            let message = "the call was ended: too many calls are at work, others wait, and this one came first";
-            let fault = Diagnostic::new(Code::LIMIT, message).help("call again when fewer calls are at work");
-            errands.iter().find(|errand| errand.make_room(fault.clone()));
+        if room == 0 {
+            end_some(crew, &errands, now);
         }
     }
 
@@ -213,6 +210,42 @@ impl Watchdog {
             && now.duration_since(since) >= *after
         {
             act();
+        }
+    }
+}
+
+//= docs/spec.md#calls
+//# When too many calls are moved aside and another has waited for a second, one MUST be ended, and told so: of the address, there of the client, with the most at work, the one that came first.
+//= docs/spec.md#calls
+//# As many MUST be ended at a time as clients wait that have none at work.
+/// Ends some of those that were moved aside, one for each client that has none at work, those included that end already.
+fn end_some(crew: &Crew, errands: &[Arc<Errand>], now: Instant) {
+    let (held_up, strangers) = {
+        let (queue, room) = (crew.queue(), crew.room());
+        (queue.held_up(now, ENOUGH, room), queue.strangers_held_up(now, ENOUGH, room))
+    };
+    if held_up == 0 {
+        return;
+    }
+    let mut at_work: HashMap<(u64, Option<u64>), usize> = HashMap::new();
+    let both = |party: Party| [(party.place, None), (party.place, Some(party.client))];
+    for errand in errands.iter().filter(|errand| errand.is_at_work()) {
+        both(errand.party).into_iter().for_each(|who| *at_work.entry(who).or_default() += 1);
+    }
+    let ending = errands.iter().filter(|errand| errand.is_making_room()).count();
+    let mut left: Vec<&Arc<Errand>> =
+        errands.iter().filter(|errand| errand.is_at_work() && errand.is_aside()).collect();
+    let message =
+        "the call was ended: too many calls are at work, others wait, and nobody has more at work than its client";
+    let fault = Diagnostic::new(Code::LIMIT, message).help("call again when fewer calls are at work");
+    let mut wanted = strangers.max(1).saturating_sub(ending);
+    while wanted > 0 {
+        let most = |at: &usize| (both(left[*at].party).map(|who| at_work.get(&who).copied()), Reverse(*at));
+        let Some(at) = (0..left.len()).max_by_key(most) else { return };
+        let errand = left.remove(at);
+        if errand.make_room(fault.clone()) {
+            wanted -= 1;
+            both(errand.party).into_iter().for_each(|who| *at_work.entry(who).or_default() -= 1);
         }
     }
 }
