@@ -45,7 +45,15 @@ struct Killed {
 
 impl Killed {
     fn new(verb: &str) -> Self {
+        Self::with_settings(verb, None)
+    }
+
+    /// With what a file `toolsd.toml` says that is there before.
+    fn with_settings(verb: &str, settings: Option<&str>) -> Self {
         let yard = Yard::with_repository();
+        if let Some(settings) = settings {
+            yard.put("toolsd.toml", settings);
+        }
         yard.put(".git/hooks/own", "#!/bin/sh\n");
         yard.put(".git/modules/sub/HEAD", "ref: refs/heads/main\n");
         yard.put(".git/modules/sub/config", "[core]\n");
@@ -60,7 +68,7 @@ impl Killed {
         let before = all.iter().map(|(name, text)| {
             let at = yard.workspace().join(name);
             let bytes = fs::read(&at).ok();
-            assert_eq!(bytes.is_some(), text.is_some(), "{name}");
+            assert_eq!(bytes.is_some(), text.is_some() || (settings.is_some() && *name == "toolsd.toml"), "{name}");
             (at, bytes)
         });
         let before = before.collect();
@@ -126,7 +134,8 @@ fn what_git_of_an_ended_host_planted_is_put_right_whatever_the_verb() {
     for (way, verb) in
         [("KILL", "tag"), ("KILL", "clean"), ("HUP", "clean"), ("TERM", "tag"), ("INT", "clean"), ("", "clean")]
     {
-        let killed = Killed::new(verb);
+        let settings = way.is_empty().then_some("[limits]\ntime_ms = 3000\n");
+        let killed = Killed::with_settings(verb, settings);
         let (mut child, git) = killed.begin(verb);
         assert_eq!(killed.is_right().len(), killed.before.len(), "void: {way} {verb}: not all is planted");
         assert!(is_alive(git) && killed.journals() == 1, "{way} {verb}");
