@@ -45,7 +45,7 @@ use bus::{Bus, Event, STATUS, read_resource};
 use connection::{Connection, Host};
 use lists::{Calls, Lists, Shelf, page, typed};
 use message::{
-    Incoming, duplicate, error_message, id_of, is_removed, message_of, misread, misread_cursor, read_message,
+    Incoming, duplicate, error_message, id_of, is_removed, message_of, misread, misread_list, read_message,
     read_refused, removed, still_running, unknown_method,
 };
 use outlet::Outlet;

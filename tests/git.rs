@@ -4,6 +4,8 @@
 
 #[path = "git/answers.rs"]
 mod answers;
+#[path = "git/conditions.rs"]
+mod conditions;
 #[path = "git/grants.rs"]
 mod grants;
 #[path = "git/kinds.rs"]
@@ -251,6 +253,24 @@ fn the_user_is_who_they_are() {
     assert_eq!(yard.look("config", &json!({ "name": "user.email" }))["line"], "work@example.org");
     let asked = yard.look("config", &json!({ "name": "core.excludesFile", "check": false }));
     assert_eq!(asked["code"], 1, "what is no matter of packs is not told: {asked}");
+}
+
+/// A rule is told with the file that it stands in, as git tells it: the host shows git copies.
+#[test]
+fn a_rule_is_told_where_it_stands() {
+    let yard = Yard::with_repository();
+    let ignored = yard.at("ignored");
+    let mine = fs::read_to_string(yard.at(".gitconfig")).unwrap();
+    fs::write(yard.at(".gitconfig"), mine + "[core]\nexcludesFile = ~/ignored\n").unwrap();
+    fs::write(&ignored, "# mine\n*.swp\n").unwrap();
+    yard.put(".gitignore", "*.log\n");
+    fs::write(yard.workspace().join(".git/info/exclude"), "\n\n*.own\n").unwrap();
+    let exclude = yard.workspace().canonicalize().unwrap().join(".git/info/exclude");
+    let asked = json!({ "paths": ["a.swp", "a.log", "a.own"], "verbose": true });
+    let told = yard.look("check_ignore", &asked)["text"].as_str().unwrap().replace('\0', " ");
+    let rules =
+        format!("{} 2 *.swp a.swp .gitignore 1 *.log a.log {} 3 *.own a.own ", ignored.display(), exclude.display());
+    assert_eq!(told, rules);
 }
 
 //= docs/spec.md#git

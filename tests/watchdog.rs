@@ -49,6 +49,16 @@ required = ["what"]
 properties.what = { type = "string", pattern = "(?:[ab]{1,100}){1,10}c", description = "The text" }
 
 [[tool]]
+name = "take"
+description = "Takes anything; it may take 300 ms."
+effect = "pure"
+limits = { time_ms = 300 }
+[tool.input]
+type = "object"
+required = ["what"]
+properties.what = { description = "Anything" }
+
+[[tool]]
 name = "greet"
 description = "Greets."
 text = "hello"
@@ -57,6 +67,7 @@ text = "hello"
 const SCRIPT: &str = r#"
 fn hold(args) { with_lock("gate", |lock| { write_text("late.txt", "late"); 7 }) }
 fn hold_for_long(args) { hold(args) }
+fn take(args) { 7 }
 "#;
 
 const WORDS: [&str; 4] = ["--dir", "packs", "--pack", "held"];
@@ -298,4 +309,19 @@ fn a_pattern_of_a_schema_that_takes_too_long_is_a_matter_of_time_not_of_the_argu
     });
     let (told, has_failed) = server.call("tell", json!({ "what": letters.collect::<String>() }));
     assert!(has_failed && told.to_string().contains("the call took longer than 1 ms"), "{told}");
+}
+
+//= docs/spec.md#calls
+//= type=test
+//# Arguments MUST be checked and converted within the limits of their call.
+#[test]
+fn arguments_are_read_within_the_time_of_their_call() {
+    let home = house();
+    let mut server = serve(&home, &[]);
+    let many = vec![json!({ "a": 1 }); 200_000];
+    let (told, has_failed) = server.call("take", json!({ "what": many }));
+    assert!(!has_failed || told.to_string().contains("the call took longer than 300 ms"), "{told}");
+    // Nobody can see how long it would have gone on, but that its thread is free again.
+    thread::sleep(Duration::from_secs(1));
+    assert_eq!(server.read("toolsd://status").get("held"), None);
 }

@@ -4,7 +4,7 @@ use super::Answer;
 use super::running::Running;
 use crate::definition::Completion;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::value::{Json, Value};
+use crate::value::Json;
 
 /// MCP: at most a hundred values.
 const MOST: usize = 100;
@@ -14,9 +14,9 @@ pub fn complete(completion: &Completion, script: &str, running: &Running, typed:
     let all = match completion {
         Completion::List(values) => values.clone(),
         Completion::Function(function) => {
-            let arguments = vec![typed.into(), Value::from_json(known)];
+            let arguments = vec![typed.into(), running.value(known)?];
             let value = running.function(script, &function.value, arguments)?;
-            match value.json()? {
+            match running.guarded(|| value.json())? {
                 Json::Array(items) => items.iter().map(text).collect(),
                 _ => {
                     let kind = value.kind().name();

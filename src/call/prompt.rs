@@ -20,15 +20,7 @@ pub fn messages(
     read: Reading<'_>,
 ) -> Result<Vec<(String, Content)>> {
     let prompt = &served.prompt;
-    let mut typed = serde_json::Map::new();
-    let properties = served.checks.schema.get("properties");
-    for (name, value) in given.as_object().into_iter().flatten() {
-        let schema = properties.and_then(|properties| properties.get(name));
-        let value = value.as_str().map_or_else(|| value.clone(), |text| coerce::typed(text, schema));
-        typed.insert(name.clone(), value);
-    }
-    let what = format!("`{}`", served.name);
-    let accepted = tool::accept(&what, &served.checks, &prompt.with, &Json::Object(typed))?;
+    let accepted = running.guarded(|| accept(served, given))?;
     let declared = tool::declared(&served.checks.schema);
     let context = running.context(prompt.context.as_ref(), &accepted, &declared)?;
     let mut messages = Vec::new();
@@ -37,7 +29,7 @@ pub fn messages(
             MessagePart::Template(path) => vec![Content::text(running.template(path, &context)?)],
             MessagePart::Text(text) => vec![Content::text(running.inline(text, &context)?)],
             MessagePart::Function(function) => {
-                said(&running.function(&prompt.script, function, vec![Value::from_json(&accepted)])?)?
+                said(&running.function(&prompt.script, function, vec![running.value(&accepted)?])?)?
             }
             MessagePart::Resource(uri) => {
                 let parts = read(&running.inline(uri, &context)?)?;
@@ -49,6 +41,18 @@ pub fn messages(
         messages.extend(blocks.into_iter().map(|block| (message.role.clone(), block)));
     }
     Ok(messages)
+}
+
+/// The arguments as the schema asks for them.
+fn accept(served: &ServedPrompt, given: &Json) -> Result<Json> {
+    let properties = served.checks.schema.get("properties");
+    let typed = given.as_object().into_iter().flatten().map(|(name, value)| {
+        let schema = properties.and_then(|properties| properties.get(name));
+        let value = value.as_str().map_or_else(|| value.clone(), |text| coerce::typed(text, schema));
+        (name.clone(), value)
+    });
+    let typed = Json::Object(typed.collect());
+    tool::accept(&format!("`{}`", served.name), &served.checks, &served.prompt.with, &typed)
 }
 
 /// `{ "prompts": […] }`: the prompts of a pack, for its prompt tool.

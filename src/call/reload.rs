@@ -148,7 +148,7 @@ impl Service {
             let level = if fault.is_error() { LogLevel::Error } else { LogLevel::Warning };
             self.changes.announce(&Change::Log { level, data: fault_json(fault) });
         }
-        if after.faults.is_empty() && !before.faults.is_empty() {
+        if after.faults.is_empty() && before.faults.iter().any(Diagnostic::is_error) {
             tracing::info!("everything is well again");
         }
     }

@@ -109,10 +109,27 @@ impl Running {
         self.pack().made.program.run(script, function, arguments, host, Arc::clone(&self.guard))
     }
 
+    /// Checks, shows or converts a value within the limits of the call: to look through a large one takes time, and what
+    /// was stopped in between tells nothing of it.
+    pub fn guarded<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        let guarded = self.guard.enter();
+        let done = work();
+        let stopped = crate::guard::check();
+        drop(guarded);
+        self.guard.verdict().map_or_else(|| stopped.and(done), Err)
+    }
+
+    //= docs/spec.md#calls
+    //# Arguments MUST be checked and converted within the limits of their call.
+    /// Arguments as scripts have them.
+    pub fn value(&self, arguments: &Json) -> Result<Value> {
+        self.guarded(|| Ok(Value::from_json(arguments)))
+    }
+
     /// Runs a body. `declared` are the names of the arguments: those that were left out are null in a template.
     pub fn body(&self, body: &Body, arguments: &Json, declared: &[&str]) -> Result<Value> {
         match body {
-            Body::Script { script, function } => self.call(script, function, vec![Value::from_json(arguments)]),
+            Body::Script { script, function } => self.call(script, function, vec![self.value(arguments)?]),
             Body::Template { template, context } => {
                 let context = self.context(context.as_ref(), arguments, declared)?;
                 self.template(template, &context).map(Value::from)
@@ -132,7 +149,8 @@ impl Running {
     /// What templates are filled with: what the function gives, else the arguments.
     pub fn context(&self, function: Option<&(String, String)>, arguments: &Json, declared: &[&str]) -> Result<Json> {
         if let Some((function, script)) = function {
-            return self.function(script, function, vec![Value::from_json(arguments)])?.json();
+            let context = self.function(script, function, vec![self.value(arguments)?])?;
+            return self.guarded(|| context.json());
         }
         let mut context = arguments.clone();
         if let Some(map) = context.as_object_mut() {

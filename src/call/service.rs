@@ -297,7 +297,10 @@ impl Calling<'_> {
     fn prepare(&self, name: &str, arguments: &Json) -> Result<Answer> {
         let served = self.find_tool(name)?;
         self.require(&served.name, &served.tool.requires_client)?;
-        if tool::accept(name, &served.checks, &served.tool.with, arguments).is_err() {
+        let (effect, limits) = operation::held_to(served, arguments);
+        let running = self.begin(&served.pack, effect, limits, false, None)?;
+        let accepted = running.guarded(|| tool::accept(name, &served.checks, &served.tool.with, arguments));
+        if accepted.is_err() {
             // The call tells what does not fit, in the tool's own way, and runs nothing.
             return self.call(name, arguments);
         }

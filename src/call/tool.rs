@@ -66,12 +66,12 @@ pub fn call(
     let most = served.checks.limits.output;
     //= docs/spec.md#calls
     //# Arguments MUST be validated before the script runs.
-    let value = guarded(running, || operation::accept(served, arguments)).and_then(|(body, accepted)| {
+    let value = running.guarded(|| operation::accept(served, arguments)).and_then(|(body, accepted)| {
         let declared = if running::fills(body) { declared(&served.input) } else { Vec::new() };
         if *body == Body::Prompts { prompts(&accepted) } else { running.body(body, &accepted, &declared) }
     });
     let ended = value
-        .and_then(|value| guarded(running, || outcome::of_value(&value, served, most)))
+        .and_then(|value| running.guarded(|| outcome::of_value(&value, served, most)))
         .and_then(|outcome| writing::settled(running, outcome));
     let fault = match ended {
         Ok(outcome) => return Ok(outcome),
@@ -82,10 +82,10 @@ pub fn call(
         Some((script, function)) if !matches!(fault.code, Code::CANCELLED | Code::SUSPENDED) => {
             // A call that used up its limits has nothing left: the handler gets limits of its own.
             let again = running.anew();
-            let arguments = vec![Fault::value(fault), Value::from_json(arguments)];
-            let value = again.function(&script, &function, arguments);
-            value
-                .and_then(|value| guarded(&again, || outcome::of_value(&value, served, most)))
+            let arguments = again.value(arguments).map(|arguments| vec![Fault::value(fault), arguments]);
+            arguments
+                .and_then(|arguments| again.function(&script, &function, arguments))
+                .and_then(|value| again.guarded(|| outcome::of_value(&value, served, most)))
                 .and_then(|outcome| writing::settled(&again, outcome))
                 .inspect_err(|_| writing::dropped(&again))
         }
@@ -97,16 +97,6 @@ pub fn call(
         }
         _ => Ok(Outcome { changes: writing::written(running), ..outcome::of_fault(fault, served) }),
     })
-}
-
-/// Checks or shows a value within the limits of the call: to look through a large one takes time, and what was stopped in
-/// between tells nothing of it.
-fn guarded<T>(running: &Running, check: impl FnOnce() -> Result<T>) -> Result<T> {
-    let guarded = running.guard.enter();
-    let checked = check();
-    let stopped = crate::guard::check();
-    drop(guarded);
-    running.guard.verdict().map_or_else(|| stopped.and(checked), Err)
 }
 
 /// The names of the properties of a schema.

@@ -25,6 +25,9 @@ template = "templates/a/bew.hbs"
     mended: &[("tools.d/a.toml", r##"template = "templates/a/bew.hbs""##, r##"template = "templates/a/brew.hbs""##)],
 };
 
+/// Which files a pack has: another one may be there, and belong to another pack.
+const OWN: &str = "a pack `a` has `tools.d/a.rhai` and what lies in the folders `tools.d/a` and `templates/a`";
+
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
     for (what, path, at) in files_named(subject) {
@@ -32,8 +35,10 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             continue;
         }
         let help = did_you_mean(path, subject.paths.iter().copied().filter(|known| ending(known) == ending(path)));
-        let help =
-            help.unwrap_or_else(|| "paths are written in full from the root: `templates/pack/file.hbs`".to_owned());
+        let help = help.map_or_else(
+            || format!("paths are written in full from the root: `templates/pack/file.hbs`; {OWN}"),
+            |nearest| format!("{nearest} ({OWN})"),
+        );
         faults.push(found(CODE, at, format!("there is no {what} `{path}`"), help));
     }
     faults

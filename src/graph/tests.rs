@@ -68,8 +68,13 @@ impl Functions for Fake {
                 job(at);
             }
         };
+        // As the host does it: all its threads work within the guard of the call.
+        let guard = crate::guard::current();
         std::thread::scope(|scope| {
-            scope.spawn(work);
+            scope.spawn(|| {
+                let _entered = guard.as_ref().map(crate::guard::Guard::enter);
+                work();
+            });
             work();
         });
     }

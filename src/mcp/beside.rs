@@ -2,7 +2,7 @@
 
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-/// An answer of so many bytes takes longer to write than others like to wait.
+/// A message of so many bytes takes longer to read or write than others like to wait.
 pub(crate) const LARGE: usize = 128 << 10;
 
 /// Does something long: another thread takes over what this one would do next.
@@ -23,7 +23,7 @@ mod tests {
 
     //= docs/spec.md#http
     //= type=test
-    //# While a large answer is written, the requests of others MUST be answered.
+    //# While a large body is read or a large answer is written, the requests of others MUST be answered.
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
     async fn others_go_on_meanwhile() {
         let (say, heard) = channel();

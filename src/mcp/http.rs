@@ -20,7 +20,7 @@ pub use gate::{Gate, Listening};
 pub use limits::ConnectionLimits;
 
 use super::{
-    Carrier, Connection, Ends, Host, Incoming, Place, Revision, Sender, beside, duplicate, message_of, misread_cursor,
+    Carrier, Connection, Ends, Host, Incoming, Place, Revision, Sender, beside, duplicate, message_of, misread_list,
     read_refused, removed,
 };
 use crate::diagnostic::{Code, Diagnostic, Result};

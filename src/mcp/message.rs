@@ -92,10 +92,10 @@ pub(crate) fn read_refused(message: Json) -> Json {
     error_message(id, &error)
 }
 
-/// The error for a page of a list that was asked for with something that is no cursor: rmcp reads that as no
-/// cursor, and answers with the first page.
-pub(crate) fn misread_cursor(message: &Json) -> Option<Json> {
-    message.pointer("/params/cursor").filter(|cursor| !cursor.is_string())?;
+/// The error for a list that was asked for with parameters that are none, such as a cursor that is no text: rmcp reads them
+/// as left out, and answers with the first page.
+pub(crate) fn misread_list(message: &Json) -> Option<Json> {
+    let _of_a_list = message["method"].as_str().filter(|method| method.ends_with("/list"))?;
     match message_of(message.clone()) {
         Incoming::Refused(Some(id), error) if error.code == ErrorCode::INVALID_PARAMS => {
             Some(error_message(Some(id), &error))

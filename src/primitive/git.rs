@@ -62,7 +62,7 @@ pub fn run(context: &Context<'_>, args: &Args, needs: Needs) -> Result<Value> {
     let verb = find(name, needs)?;
     let said = arguments::say(verb, &options)?;
     let world = context.host.world();
-    new_enough(&**world)?;
+    new_enough(&**world, verb.needs)?;
     let folder = options.get("folder").and_then(Value::as_text).unwrap_or(".").to_owned();
     if verb.changes == Changes::Made {
         return steps::init(&**world, verb, &said, &folder, &options);

@@ -8,8 +8,8 @@ mod tests;
 use super::Registry;
 use super::config::default_paths;
 use crate::definition::{
-    Definitions, Git, Grants, HttpOverride, LimitsOverride, PackDefinition, ProgramGrant, Tool, Workspace, read,
-    read_workspace,
+    Definitions, Git, Grants, HttpOverride, LimitsOverride, PackDefinition, ProgramGrant, Server, Tool, Workspace,
+    read, read_workspace,
 };
 use crate::guard::Limits;
 use crate::source::Source;
@@ -24,7 +24,7 @@ use std::sync::Arc;
 pub struct Permissions(BTreeMap<String, u64>);
 
 /// The kinds whose permissions are values: the word that a permission begins with, and the words for people.
-const LISTS: [(&str, &str); 9] = [
+const LISTS: [(&str, &str); 10] = [
     ("read ", "reads"),
     ("write ", "writes"),
     ("env ", "environment:"),
@@ -34,6 +34,7 @@ const LISTS: [(&str, &str); 9] = [
     ("root ", "roots:"),
     ("path ", "paths:"),
     ("prefix ", "names begin with:"),
+    ("server ", "tells clients of the server:"),
 ];
 /// What single programs may do: the name of the program follows, and behind a tab what it may.
 const PROGRAM_NETWORK: &str = "run-network ";
@@ -100,9 +101,10 @@ impl Permissions {
     pub fn of_settings(source: &Arc<Source>) -> Self {
         let mut asked = Self::default();
         // Every field is named: a new one has to say whether it lets packs do more.
-        let Workspace { serve, packs, prefixes, roots, limits, server: _, http } = read_workspace(source).0;
+        let Workspace { serve, packs, prefixes, roots, limits, server, http } = read_workspace(source).0;
         asked.extend("prefix ", prefixes.iter().map(|(name, prefix)| format!("{} = {prefix}", name.value)));
         asked.add_http(&http);
+        asked.add_server(&server);
         asked.extend("pack ", serve.iter().flatten().map(|name| name.value.clone()));
         asked.extend("root ", roots.iter().map(|root| root.value.clone()));
         for (name, written) in &packs {
@@ -111,6 +113,21 @@ impl Permissions {
         }
         asked.add_limits("", &limits);
         asked
+    }
+
+    fn add_server(&mut self, server: &Server) {
+        // Every field is named: a new one is to be shown too.
+        let Server { name, title, website_url, icons, page_size, lists_ttl_ms } = server;
+        let icons = (!icons.is_empty()).then(|| icons.len().to_string());
+        let all = [
+            ("name", name.clone()),
+            ("title", title.clone()),
+            ("website_url", website_url.clone()),
+            ("icons", icons),
+            ("page_size", page_size.map(|size| size.to_string())),
+            ("lists_ttl_ms", lists_ttl_ms.map(|time| time.to_string())),
+        ];
+        self.extend("server ", all.into_iter().filter_map(|(key, value)| Some(format!("{key} = {}", value?))));
     }
 
     fn add_http(&mut self, http: &HttpOverride) {

@@ -170,7 +170,7 @@ pub(super) fn parse_fault(kind: &ParseErrorType) -> Box<Diagnostic> {
         ParseErrorType::VariableUndefined(name) => fault(format!("there is no variable `{name}`"))
             .help("declare it by `let`; a constant of the top level is read as `global::NAME`"),
         ParseErrorType::Reserved(word) => fault(format!("`{word}` is a reserved word"))
-            .help(format!("as a key of a map write it in quotes: `#{{ \"{word}\": … }}`, `map[\"{word}\"]`")),
+            .help(format!("as a key of a map write it in quotes: `#{{ \"{word}\": … }}`, `map[\"{word}\"]`; a function or a variable needs another name")),
         ParseErrorType::FnDuplicatedDefinition(name, parameters) => {
             fault(format!("`{name}` with {parameters} parameters is defined twice"))
         }

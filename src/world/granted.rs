@@ -27,8 +27,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 /// How a user grants a folder.
-pub const GRANT_ROOT: &str =
-    "start with `--root DIR` of its folder, or name that in `roots` of `toolsd.toml` and run `toolsd trust`";
+pub const GRANT_ROOT: &str = "start with `--root DIR` of its folder, or name that in `roots` of `toolsd.toml` and run `toolsd trust`; then name it by its absolute path";
 
 /// What may be touched. Globs begin at the root; `~`, `$VAR` and `${VAR}` are filled in; one without wildcards
 /// covers what it names and everything below: `.` is all.

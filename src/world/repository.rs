@@ -5,6 +5,15 @@ pub mod known;
 use super::run::Ran;
 use known::{Heard, Known};
 
+/// What every repository has: without it git takes a folder for none.
+pub const HEAD: &str = "HEAD";
+
+/// Whether git takes a folder for a repository that has what `has` says: `is_git_directory()` in its `setup.c`. One that names
+/// a folder shared with others (`commondir`) has its objects and refs there.
+pub fn is_repository(mut has: impl FnMut(&str) -> bool) -> bool {
+    has(HEAD) && (has("commondir") || has("objects") && has("refs"))
+}
+
 /// A repository that the host chose for one call. All paths are absolute and free of symlinks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Repository {
@@ -25,9 +34,18 @@ pub struct Repository {
     /// The hooks that git would run: its own, or those of the user's `core.hooksPath`.
     pub hooks: Vec<String>,
     /// The user's own ignore file (`core.excludesFile`).
-    pub excludes: Vec<u8>,
+    pub excludes: Excludes,
     /// The user's own attribute file (`core.attributesFile`).
     pub attributes: Vec<u8>,
+}
+
+/// An ignore file of the user's.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Excludes {
+    /// Where it lies; empty if there is none.
+    pub path: String,
+    /// What is in it.
+    pub bytes: Vec<u8>,
 }
 
 /// How a command of git ended.
@@ -105,7 +123,7 @@ impl Setting {
         self.known().is_some_and(|known| match known.heard {
             Heard::Anybody => true,
             Heard::Repository => of_repository,
-            Heard::Nobody => false,
+            Heard::Shown | Heard::Nobody => false,
         })
     }
 
@@ -114,7 +132,7 @@ impl Setting {
         let of_repository = self.scope.is_of_repository();
         let Some(known) = self.known().filter(|_| !self.is_told()) else { return false };
         // A user's own ways to remotes count for `fetch`, which reads them itself.
-        let is_read = command == "fetch" && !of_repository;
+        let is_read = (command == "fetch" || known.heard == Heard::Shown) && !of_repository;
         !is_read && !self.is_as_here(known.ours) && known.commands.iter().any(|one| *one == command || *one == "*")
     }
 

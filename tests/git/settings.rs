@@ -37,6 +37,7 @@ const ROWS: &[Row] = &[
     ("committer.email", "s@example.org", NOTHING, "merge", r#"{ "ref": "side", "no_ff": true }"#),
     ("user.name", "Somebody", NOTHING, "commit", r#"{ "message": "x", "allow_empty": true }"#),
     ("user.email", "s@example.org", NOTHING, "revert", r#"{ "refs": "HEAD~1" }"#),
+    ("revert.reference", "true", NOTHING, "revert", r#"{ "refs": "HEAD~1" }"#),
     ("blame.blankBoundary", "true", NOTHING, "blame", r#"{ "paths": "a.txt" }"#),
     ("blame.date", "short", NOTHING, "blame", r#"{ "paths": "a.txt" }"#),
     ("blame.showEmail", "true", NOTHING, "blame", r#"{ "paths": "a.txt" }"#),
@@ -195,6 +196,7 @@ const ROWS: &[Row] = &[
 /// Settings that no row is about, and why.
 const WITHOUT: &[(&str, &str)] = &[
     ("blame.ignorerevsfile", "names a file; told as the others of `blame`"),
+    ("merge.renormalize", "matters with attributes that changed"),
     ("branch.autosetupmerge", "told where a branch begins: a test of its own"),
     ("branch.*.merge", "belongs to the repository"),
     ("branch.*.rebase", "belongs to the repository"),
@@ -290,6 +292,46 @@ fn every_setting_that_is_known_is_asked_about() {
         assert!(one.heard != Heard::Nobody || !one.commands.is_empty(), "{} matters nowhere", one.key);
         let unknown = one.commands.iter().find(|command| **command != "*" && !commands.contains(*command));
         assert!(unknown.is_none(), "{}: no verb speaks {unknown:?}", one.key);
+    }
+}
+
+//= docs/spec.md#git
+//= type=test
+//# An answer MUST name the settings by which the user's own git would have done something else here.
+#[test]
+fn a_file_that_the_repository_names_is_told() {
+    for (key, asked) in [
+        (
+            "core.excludesFile",
+            [
+                ("status", json!({})),
+                ("files", json!({ "others": true, "exclude_standard": true })),
+                ("add", json!({ "all": true })),
+                ("stash_push", json!({ "untracked": true })),
+                ("clean", json!({ "paths": "." })),
+            ],
+        ),
+        (
+            "core.attributesFile",
+            [
+                ("diff", json!({})),
+                ("log", json!({ "patch": true })),
+                ("grep", json!({ "pattern": "one" })),
+                ("add", json!({ "paths": "a.txt" })),
+                ("restore", json!({ "paths": "a.txt" })),
+            ],
+        ),
+    ] {
+        let yard = Yard::with_repository();
+        yard.git(&["config", key, "team"]);
+        yard.put("team", "*.own\n*.txt binary\n");
+        for (verb, options) in asked {
+            yard.put("a.own", "x");
+            let reads = reading().any(|one| one.name == verb);
+            let told = if reads { yard.look(verb, &options) } else { yard.act(verb, &options) };
+            let notice = format!("{} (the repository's)", key.to_ascii_lowercase());
+            assert!(told["notices"].to_string().contains(&notice), "{key} {verb}: {told}");
+        }
     }
 }
 

@@ -143,8 +143,9 @@ fn readers_of_nothing_are_cut() {
         while Instant::now() < end {
             others_are_served(&server, false);
         }
-        let (told, is_reset) = deaf.rest_within(Duration::from_secs(2));
-        (told.matches("HTTP/1.1 200").count() == DEAF, is_reset)
+        let count = |heard: &[u8]| memchr::memmem::find_iter(heard, b"HTTP/1.1 200").count();
+        let (told, is_reset) = deaf.rest_until(|heard| count(heard) == DEAF, PATIENCE);
+        (count(told.as_bytes()) == DEAF, is_reset)
     };
     assert!(all_comes("write_ms = 86_400_000", GLANCE).0, "a void attack");
     // A busy machine needs longer for it. The system is told to forget what was not taken: it says so by a reset.
@@ -180,18 +181,19 @@ fn crowds_make_room_for_others() {
         Raw::saying(server, "POST /mcp HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer wrong\r\n")
     };
     type Begin<'a> = &'a dyn Fn(&Server) -> Raw;
-    let cases: [(&str, bool, Begin<'_>); 9] = [
-        ("connections", false, &Raw::open),
-        ("connections", false, &slow),
-        ("connections", false, &proven),
-        ("connections", false, &deaf),
-        ("connections", true, &proven),
-        ("unproven", true, &Raw::open),
-        ("unproven", true, &slow),
-        ("unproven_per_address", true, &Raw::open),
-        ("unproven_per_address", true, &bad),
+    // The last word says whether the first ones are silent longest: answers are written to the deaf ones in any order.
+    let cases: [(&str, bool, Begin<'_>, bool); 9] = [
+        ("connections", false, &Raw::open, true),
+        ("connections", false, &slow, true),
+        ("connections", false, &proven, true),
+        ("connections", false, &deaf, false),
+        ("connections", true, &proven, true),
+        ("unproven", true, &Raw::open, true),
+        ("unproven", true, &slow, true),
+        ("unproven_per_address", true, &Raw::open, true),
+        ("unproven_per_address", true, &bad, true),
     ];
-    for (key, has_token, begin) in cases {
+    for (key, has_token, begin, is_in_order) in cases {
         for (limit, is_limited) in [(6, true), (60_000, false)] {
             let wide = ["connections", "unproven", "unproven_per_address"].map(|other| match other == key {
                 true => format!("{key} = {limit}\n"),
@@ -205,8 +207,7 @@ fn crowds_make_room_for_others() {
             if is_limited {
                 let open = open_of(&mut crowd, limit, PATIENCE);
                 assert!(open <= limit, "{key}: {open} are open");
-                // The first ones were silent longest.
-                assert!(crowd[0].is_closed(), "{key}");
+                assert!(crowd[0].is_closed() || !is_in_order, "{key}");
             } else {
                 assert_eq!(open_of(&mut crowd, limit.min(19), GLANCE), 20, "a void attack: {key}");
             }

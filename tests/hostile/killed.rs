@@ -236,6 +236,32 @@ fn a_command_waits_for_whoever_finishes_what_a_killed_call_wrote() {
 
 //= docs/spec.md#robustness
 //= type=test
+//# A journal that cannot be read MUST be told of before it is removed.
+#[test]
+fn what_a_journal_says_in_vain_is_told_and_not_for_ever() {
+    use std::os::unix::fs::PermissionsExt;
+    let gone = json!({ "program": "sh", "writes": [["/gone/for/good", [1, 2]]] }).to_string();
+    for (kind, text, days, told, stays) in [
+        ("pending", "no JSON", 0, "cannot be read from line 1 on", false),
+        ("programs", "no JSON", 0, "cannot be read from line 1 on", false),
+        ("programs", &format!("{gone}\n{{\"group\": "), 0, "cannot be read from line 2 on", true),
+        ("programs", &gone, 29, "looked for again at each start for 30 days", true),
+        ("programs", &gone, 31, "not looked for any more, after 30 days", false),
+    ] {
+        let house = house();
+        house.write(&format!("state/toolsd/{kind}/2147483646-x"), format!("{text}\n"));
+        let journal = house.parent().join(format!("state/toolsd/{kind}/2147483646-x"));
+        fs::set_permissions(&journal, fs::Permissions::from_mode(0o600)).unwrap();
+        let then = std::time::SystemTime::now() - Duration::from_secs(days * 24 * 60 * 60);
+        fs::File::options().write(true).open(&journal).unwrap().set_modified(then).unwrap();
+        let (_, said, _) = house.run(&["doctor"]);
+        assert!(said.contains(told), "{kind} {text}: {said}");
+        assert_eq!(journal.exists(), stays, "{kind} {text}: {said}");
+    }
+}
+
+//= docs/spec.md#robustness
+//= type=test
 //# A journal that lies in the workspace or in a further root MUST NOT be believed, unless the user's own home has it there.
 #[test]
 fn a_journal_in_the_workspace_or_a_root_is_not_believed() {
@@ -277,4 +303,71 @@ fn a_journal_in_the_workspace_or_a_root_is_not_believed() {
         assert_eq!(stays, !is_own, "{place}: {told}");
         assert_eq!(told.contains("is not believed, for the workspace or a root holds it"), !is_own, "{place}: {told}");
     }
+}
+
+/// What makes plain git start a program of somebody else's, whatever folder it is called in: the folder, and what is in it.
+const ARMED: [(&str, &str); 4] = [
+    ("out/a/.git", "HEAD objects/ refs/ config"),
+    ("out/b", "HEAD objects/ refs/ config"),
+    ("out/c", "HEAD commondir config.worktree"),
+    // One within another one.
+    ("out/d/.git/z", "HEAD objects/ refs/ config"),
+];
+
+//= docs/spec.md#programs
+//= type=test
+//# What git takes for a repository, whatever its folder is called, MUST count as a protected name: by its `HEAD`.
+#[test]
+fn nothing_that_a_program_made_or_that_was_set_aside_is_a_repository_for_git() {
+    let house = house();
+    let canary = house.workspace().join("canary");
+    let program = house.workspace().join("program");
+    fs::write(&program, format!("#!/bin/sh\n: > {}\n", canary.display())).unwrap();
+    let made = std::process::Command::new("chmod").arg("+x").arg(&program).status().unwrap();
+    assert!(made.success());
+    let config = format!(
+        "[core]\nrepositoryformatversion = 0\nfsmonitor = {0}\n[alias]\nzz = !{0}\n[extensions]\nworktreeConfig = true\n",
+        program.display()
+    );
+    let shared = "mkdir -p out/shared/objects out/shared/refs; ";
+    let lines = ARMED.iter().map(|(folder, names)| {
+        let name = |name: &str| match name {
+            "HEAD" => format!("echo ref: refs/heads/x > {folder}/HEAD; "),
+            "commondir" => {
+                format!("echo ../shared > {folder}/commondir; cp {folder}/config.worktree out/shared/config; ")
+            }
+            name if name.ends_with('/') => format!("mkdir -p {folder}/{name}; "),
+            name => format!("cp config.evil {folder}/{name}; "),
+        };
+        // `commondir` comes when there is something to share.
+        let names: Vec<&str> = names.split(' ').collect();
+        format!("mkdir -p {folder}; {}", names.iter().rev().map(|one| name(one)).collect::<String>())
+    });
+    let line = format!("{shared}{}", lines.collect::<String>());
+    fs::write(house.workspace().join("config.evil"), config).unwrap();
+    let fires = || {
+        // In each folder there is now: what git starts there.
+        let mut found = std::process::Command::new("find");
+        let found = found.args(["out", "-type", "d"]).current_dir(house.workspace()).output().unwrap();
+        let folders = String::from_utf8(found.stdout).unwrap();
+        let fired = |folder: &&str| {
+            let _of_the_last_one = fs::remove_file(&canary);
+            let git = std::process::Command::new("git").arg("zz").current_dir(house.workspace().join(folder)).output();
+            drop(git);
+            canary.exists()
+        };
+        folders.lines().filter(fired).map(str::to_owned).collect::<Vec<String>>()
+    };
+    let plain = std::process::Command::new("sh").args(["-ec", &line]).current_dir(house.workspace()).output().unwrap();
+    assert!(plain.status.success(), "{}", String::from_utf8_lossy(&plain.stderr));
+    let fired = fires();
+    for (folder, _) in ARMED {
+        assert!(fired.iter().any(|at| at == folder), "a void attack: {folder} of {fired:?}");
+    }
+    fs::remove_dir_all(house.workspace().join("out")).unwrap();
+    fs::create_dir(house.workspace().join("out")).unwrap();
+    let mut client = serve(&house);
+    client.call("run_line", json!({ "line": line }));
+    assert!(house.workspace().join("out/c/config.worktree").exists(), "void: nothing was made");
+    assert_eq!(fires(), [""; 0]);
 }

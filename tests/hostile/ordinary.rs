@@ -140,7 +140,7 @@ const TOLD: &[(&str, &str, &[&str])] = &[
     ("sqlite3", "sqlite3 d.db 'create table t (a)'", &["`d.db` is granted to read, and not to write"]),
     ("gpg", "HOME=/var gpg --list-keys", &["nothing grants `/var/.gnupg`"]),
     ("curl", "curl -sS http://127.0.0.1:9", &["has no network"]),
-    ("curl", "curl -sS https://example.org", &["has no network", "asked for a host, and found none"]),
+    ("curl", "curl -sS https://example.org", &["has no network", "asked for a host or a socket, and found none"]),
     ("tar", "tar -cf t.tar tree", &["`t.tar` is granted to read, and not to write"]),
     (
         "node",

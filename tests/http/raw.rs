@@ -93,32 +93,38 @@ impl Raw {
     /// Reads until the server closes it.
     #[track_caller]
     pub fn rest(mut self) -> String {
-        if let Err(error) = self.read_on() {
+        if let Err(error) = self.read_on(|_| false) {
             assert!(!is_silence(&error), "the server neither answers nor closes: {:?}", self.shown());
         }
         self.said()
     }
 
     /// Reads until the server closes it, or nothing came for a while; whether it was reset.
-    pub fn rest_within(mut self, pause: Duration) -> (String, bool) {
+    pub fn rest_within(self, pause: Duration) -> (String, bool) {
+        self.rest_until(|_| false, pause)
+    }
+
+    /// The same, or until what came is enough.
+    pub fn rest_until(mut self, is_enough: impl Fn(&[u8]) -> bool, pause: Duration) -> (String, bool) {
         // From now on it takes what comes.
         rustix::net::sockopt::set_socket_recv_buffer_size(&self.stream, 1 << 20).unwrap();
         self.stream.set_read_timeout(Some(pause)).unwrap();
-        let ended = self.read_on();
+        let ended = self.read_on(is_enough);
         (self.said(), ended.is_err_and(|error| error.kind() == ErrorKind::ConnectionReset))
     }
 
     /// What came before the end is heard, also of a connection that is reset.
-    fn read_on(&mut self) -> std::io::Result<()> {
+    fn read_on(&mut self, is_enough: impl Fn(&[u8]) -> bool) -> std::io::Result<()> {
         let end = Instant::now() + 4 * PATIENCE;
         let mut piece = [0; 65_536];
-        loop {
+        while !is_enough(&self.heard) {
             match self.stream.read(&mut piece)? {
                 0 => return Ok(()),
                 length => self.heard.extend_from_slice(&piece[..length]),
             }
             assert!(Instant::now() < end, "the answer has no end");
         }
+        Ok(())
     }
 
     fn said(&self) -> String {

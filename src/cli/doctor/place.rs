@@ -125,7 +125,7 @@ pub fn git(session: &Session) -> Vec<Finding> {
             return vec![Finding::note("git", fault.message.clone()).next(next)];
         }
     };
-    if let Err(fault) = new_enough(&*session.workspace) {
+    if let Err(fault) = new_enough(&*session.workspace, Needs::ReadGit) {
         return vec![Finding::of_fault("git", &fault)];
     }
     let mut findings = tried(&version);

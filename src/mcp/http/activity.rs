@@ -62,6 +62,8 @@ pub(crate) struct Activity {
     reserved: AtomicUsize,
     /// Bytes of a body that is arriving.
     arriving: AtomicUsize,
+    /// The body of the request that is answered is large.
+    has_large_body: AtomicBool,
     /// Since when something has been owed or arriving all the time, and one more; 0 while nothing is.
     burdened: AtomicU64,
     /// Bytes that were taken or arrived since then.
@@ -92,6 +94,7 @@ impl Activity {
             owed: AtomicUsize::new(0),
             reserved: AtomicUsize::new(0),
             arriving: AtomicUsize::new(0),
+            has_large_body: AtomicBool::new(false),
             burdened: AtomicU64::new(0),
             progress: AtomicU64::new(0),
             hung_up: AtomicU64::new(0),
@@ -185,13 +188,24 @@ impl Activity {
         self.owed.load(Relaxed)
     }
 
+    /// A large body is there: to read it takes long.
+    pub(crate) fn has_to_read(&self) {
+        self.has_large_body.store(true, Relaxed);
+    }
+
+    /// Whether what is done for the request takes long on the way of bytes: a large body is read, or a large answer is
+    /// made.
+    pub(crate) fn is_large(&self) -> bool {
+        self.has_large_body.load(Relaxed) || self.has_reserved()
+    }
+
     /// A large answer is to be made.
     pub(crate) fn reserves(&self, bytes: usize) {
         self.reserved.fetch_add(bytes, Relaxed);
     }
 
     /// Whether one is.
-    pub(crate) fn has_reserved(&self) -> bool {
+    fn has_reserved(&self) -> bool {
         self.reserved.load(Relaxed) > 0
     }
 
@@ -266,6 +280,7 @@ impl Activity {
     pub(crate) fn answers(&self) {
         self.is_read.store(false, Relaxed);
         self.has_begun.store(false, Relaxed);
+        self.has_large_body.store(false, Relaxed);
         self.enter(Phase::Answering, self.now());
     }
 

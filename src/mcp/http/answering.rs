@@ -5,7 +5,7 @@ use super::counted::Counted;
 use super::gate::{Checked, Entered, Reached, Refusal};
 use super::sessions::{Answered, Sessions};
 use super::straight::Straight;
-use super::{Carrier, Gate, Place, Service, duplicate, misread_cursor, read_refused, removed};
+use super::{Carrier, Gate, Place, Service, duplicate, misread_list, read_refused, removed};
 use crate::value::Json;
 use arc_swap::ArcSwap;
 use http_body_util::combinators::BoxBody;
@@ -43,7 +43,10 @@ impl Door {
         let is_chunked = parts.headers.contains_key(header::TRANSFER_ENCODING);
         let gate = self.gate.load_full();
         let mut answer = match gate.reach(parts, fault) {
-            Ok(reached) => self.admit(&gate, reached, body, seat).await,
+            Ok(reached) => {
+                let mut admitted = pin!(self.admit(&gate, reached, body, seat));
+                poll_fn(|context| seat.aside_if_large(|| admitted.as_mut().poll(context))).await
+            }
             Err(refusal) => refusal.answer(seat.activity.is_proven()),
         };
         if is_chunked {
@@ -101,7 +104,7 @@ impl Door {
                 let Some(answered) = self.sessions.begin(&session, id_of(checked.message())) else {
                     return told(StatusCode::BAD_REQUEST, &duplicate(checked.message()));
                 };
-                let mut answer = self.go_round(checked, seat).await;
+                let mut answer = self.go_round(checked).await;
                 if answer.status() == StatusCode::NOT_FOUND && !is_message(&answer) {
                     return no_session();
                 }
@@ -109,7 +112,7 @@ impl Door {
                 answer
             }
             None if checked.message()["method"] == "initialize" && !is_stateless => self.open(checked, seat).await,
-            _ => self.go_round(checked, seat).await,
+            _ => self.go_round(checked).await,
         }
     }
 
@@ -139,7 +142,7 @@ impl Door {
             full.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
             return full;
         };
-        let answer = self.go_round(checked, seat).await;
+        let answer = self.go_round(checked).await;
         if let Some(session) = session_of(answer.headers()) {
             opening.opened(&session);
         }
@@ -147,11 +150,9 @@ impl Door {
     }
 
     /// Has rmcp answer.
-    async fn go_round(&self, checked: Checked<'_>, seat: &Seat) -> Answer {
+    async fn go_round(&self, checked: Checked<'_>) -> Answer {
         let (request, message) = checked.rewritten();
-        let mut handling = pin!(self.service.handle(request));
-        // It writes the answer itself.
-        let answer = poll_fn(|context| seat.aside_if_large(|| handling.as_mut().poll(context))).await;
+        let answer = self.service.handle(request).await;
         match answer.status() {
             // rmcp says of a message that it cannot read that its type were wrong, and to nobody in particular.
             StatusCode::UNSUPPORTED_MEDIA_TYPE => told(StatusCode::BAD_REQUEST, &read_refused(message)),
@@ -160,7 +161,7 @@ impl Door {
                 Some(error) => told(StatusCode::NOT_FOUND, &error),
                 None => answer,
             },
-            StatusCode::OK => match misread_cursor(&message) {
+            StatusCode::OK => match misread_list(&message) {
                 Some(error) => {
                     // The page that nobody gets is on its way: let go too early, it would go to the next request with
                     // this id.

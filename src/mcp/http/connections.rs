@@ -300,10 +300,10 @@ impl Seat {
     }
 
     //= docs/spec.md#http
-    //# While a large answer is written, the requests of others MUST be answered.
-    /// Does something, beside others if a large answer is being written.
+    //# While a large body is read or a large answer is written, the requests of others MUST be answered.
+    /// Does something, beside others if a large body is being read or a large answer written.
     pub(crate) fn aside_if_large<T>(&self, work: impl FnOnce() -> T) -> T {
-        if self.activity.has_reserved() { beside(work) } else { work() }
+        if self.activity.is_large() { beside(work) } else { work() }
     }
 
     /// Bytes were taken, with what stands around them.

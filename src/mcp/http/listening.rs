@@ -108,9 +108,10 @@ impl Listener {
     /// No connection is taken any more, idle ones are closed, subscriptions end; running calls get their grace.
     async fn wind_down(self, host: &Host) {
         let Self { socket, ends, streams, connections, closing } = self;
+        // Who is let in no more finds that nobody is heard any more, either.
+        closing.cancel();
         drop(socket);
         ends.input.cancel();
-        closing.cancel();
         // What is over in time needs no word, and what is not ends without it.
         let _ = timeout(host.settings.bounds.grace, host.all_turns()).await;
         ends.all.cancel();
@@ -166,16 +167,19 @@ async fn carry(stream: TcpStream, seat: Arc<Seat>, door: Arc<Door>, closing: Can
     // Times are watched from outside, for all connections at once.
     let mut connection =
         http1::Builder::new().max_buf_size(HEAD).serve_connection(TokioIo::new(Watched::new(stream, seat)), service);
+    // In this order: what arrives when the end has come is not read any more.
     let ending = tokio::select! {
-        result = &mut connection => return broke_off(result),
+        biased;
         ending = own.activity.ended() => ending,
         () = closing.cancelled() => {
             Pin::new(&mut connection).graceful_shutdown();
             tokio::select! {
-                result = &mut connection => return broke_off(result),
+                biased;
                 ending = own.activity.ended() => ending,
+                result = &mut connection => return broke_off(result),
             }
         }
+        result = &mut connection => return broke_off(result),
     };
     tracing::debug!(?ending, "a connection is closed");
     let watched = connection.into_parts().io.into_inner();

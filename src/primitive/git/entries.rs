@@ -4,7 +4,7 @@
 use super::session::Session;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::Standing;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// The mode of a submodule, as git writes it.
 const SUBMODULE: &str = "160000";
@@ -63,6 +63,9 @@ impl Entry {
     }
 }
 
+/// How many refused files are named beside the first one.
+const MOST_NAMED: usize = 20;
+
 //= docs/spec.md#git
 //# Every file that git is going to write or remove MUST pass the check of a write by the script itself.
 //= docs/spec.md#git
@@ -70,9 +73,9 @@ impl Entry {
 /// Refuses entries that the pack may not write.
 pub(super) fn may_write(session: &Session<'_>, verb: &str, entries: &[Entry]) -> Result<()> {
     let names: HashSet<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
-    entries
-        .iter()
-        .try_for_each(|entry| one(session, entry, &names).map_err(|refused| told(verb, &entry.name, &refused)))
+    let mut refused = entries.iter().filter_map(|entry| Some((entry, one(session, entry, &names).err()?)));
+    let Some((first, fault)) = refused.next() else { return Ok(()) };
+    Err(told(verb, &first.name, &fault, refused.map(|(entry, _)| entry.name.as_str())))
 }
 
 /// The same of entries that were found in the working tree: what no grant to read covers is not named.
@@ -85,7 +88,12 @@ pub(super) fn may_write_found(session: &Session<'_>, verb: &str, entries: &[Entr
         0 => may_write(session, verb, entries),
         count => {
             let message = format!("git {verb} would change {count} files that no grant to write covers");
-            let help = "name `paths` that the pack may write; the files are not named, for it may not read there";
+            let next = match verb {
+                // A hard reset takes no paths.
+                "reset" => "`restore` the `paths` that the pack may write, or widen its grant to write",
+                _ => "name `paths` that the pack may write",
+            };
+            let help = format!("{next}; the files are not named, for it may not read there");
             Err(Diagnostic::new(Code::WORLD, message).help(help))
         }
     }
@@ -97,9 +105,18 @@ pub(super) fn stands_alone(session: &Session<'_>, entry: &Entry) -> bool {
     matches!(standing, Ok(Standing::File | Standing::Link))
 }
 
-fn told(verb: &str, name: &str, refused: &Diagnostic) -> Box<Diagnostic> {
-    let mut told = Diagnostic::new(Code::WORLD, format!("git {verb} would write `{name}`: {}", refused.message));
+/// Why the first entry is refused, and which others are: whoever widens a grant wants to know all of them.
+fn told<'a>(verb: &str, first: &str, refused: &Diagnostic, others: impl Iterator<Item = &'a str>) -> Box<Diagnostic> {
+    let message = format!("git {verb} would write `{first}`: {}", refused.message);
+    let others: BTreeSet<&str> = others.filter(|name| *name != first).collect();
+    let mut told = Diagnostic::new(Code::WORLD, message);
     told.help.clone_from(&refused.help);
+    if !others.is_empty() {
+        let named: Vec<String> = others.iter().take(MOST_NAMED).map(|name| format!("`{name}`")).collect();
+        let more = others.len() - named.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        told.message += &format!("; it would also write {}{more}, which are refused as well", named.join(", "));
+    }
     told
 }
 

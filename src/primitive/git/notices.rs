@@ -152,7 +152,12 @@ pub(super) fn of(session: &Session<'_>, verb: &Verb, said: &Said) -> Result<Vec<
         }
         return Ok(found);
     }
-    let hooks: Vec<&str> = repository.hooks.iter().map(String::as_str).filter(|hook| runs(hook, verb.name)).collect();
+    // Git tells of a commit that was written anew only where one was.
+    let is_new = |hook: &&str| {
+        *hook == "post-rewrite" && verb.name == "commit" && !said.words.iter().any(|word| word == "--amend")
+    };
+    let hooks = repository.hooks.iter().map(String::as_str).filter(|hook| runs(hook, verb.name));
+    let hooks: Vec<&str> = hooks.filter(|hook| !is_new(hook)).collect();
     if !hooks.is_empty() {
         found.push(format!("hooks do not run: {}", hooks.join(", ")));
     }

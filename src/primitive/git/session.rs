@@ -227,14 +227,20 @@ impl Session<'_> {
     }
 }
 
-/// Refuses a git that is too old, once.
-pub fn new_enough(world: &dyn World) -> Result<()> {
+/// Refuses a git that is too old, once. What keeps it from being asked for a command that changes something keeps that from
+/// being run as well, and is told there: it needs another grant than the question.
+pub fn new_enough(world: &dyn World, needs: Needs) -> Result<()> {
     static KNOWN: OnceLock<()> = OnceLock::new();
     if KNOWN.get().is_some() {
         return Ok(());
     }
     let asked = command(vec!["version".to_owned()], ".", Needs::ReadGit, Processes::None);
-    let told = String::from_utf8_lossy(&world.run_git(&asked, None, &[])?.ran.output).into_owned();
+    let done = match world.run_git(&asked, None, &[]) {
+        Ok(done) => done,
+        Err(fault) if needs == Needs::ReadGit => return Err(fault),
+        Err(_) => return Ok(()),
+    };
+    let told = String::from_utf8_lossy(&done.ran.output).into_owned();
     let mut numbers = told.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse::<u64>().ok());
     let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
     //= docs/spec.md#git

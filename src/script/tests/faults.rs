@@ -44,7 +44,7 @@ fn all_files_that_cannot_be_read_are_told() {
         [
             "b.rhai:1:21: unexpected `;`",
             "a.rhai:2:10: there is no variable `oox` (declare it by `let`; a constant of the top level is read as `global::NAME`)",
-            "d.rhai:1:13: `default` is a reserved word (as a key of a map write it in quotes: `#{ \"default\": … }`, `map[\"default\"]`)",
+            "d.rhai:1:13: `default` is a reserved word (as a key of a map write it in quotes: `#{ \"default\": … }`, `map[\"default\"]`; a function or a variable needs another name)",
             "e.rhai:1:11: `f` with 0 parameters is defined twice",
             "lib.rhai:1:1: the top level of the script fails: Runtime error: x (the top level may hold constants and functions only)",
         ]

@@ -1,5 +1,6 @@
 //! Git on the disk: the repository that the host finds, and the surroundings in which a command runs.
 
+mod conditions;
 mod find;
 mod guarded;
 mod hold;
@@ -82,7 +83,8 @@ pub(super) fn run(
     let _until_it_is_cleared_up = AtWork::begin()?;
     let Some(repository) = repository else {
         command.env.push(("GIT_CEILING_DIRECTORIES".to_owned(), "/".to_owned()));
-        let settings = if writes { [settings::of_user(""), settings::of_environment()].concat() } else { Vec::new() };
+        let settings =
+            if writes { [settings::of_user("", &[]), settings::of_environment()].concat() } else { Vec::new() };
         command.env.extend(given(&settings, Setting::is_told));
         return Ok(Done { ran: process::run(disk, &command)?, settings, ..Done::default() });
     };
@@ -95,7 +97,7 @@ pub(super) fn run(
     command.env.extend(places.map(|(name, value)| (name.to_owned(), value.clone())));
     let confinement = &mut command.confinement;
     if fetches {
-        confinement.read.extend(settings::files_of_user(&repository.git_dir));
+        confinement.read.extend(settings::files_of_user(repository));
     }
     let parts = [&own, &repository.git_dir, &repository.common_dir];
     confinement.read.extend(parts.iter().copied().chain(&repository.elsewhere).cloned());
@@ -105,9 +107,13 @@ pub(super) fn run(
     let checked = links::check(&repository.common_dir).and_then(|()| stand_in.settle(repository));
     let not_kept = checked.map_err(|fault| with_notes(fault, std::mem::take(&mut ran.notes)))?;
     replace(&mut ran.errors, &own, &repository.common_dir);
-    // Git takes the shared folder for the main working tree, but for the `.git` at its end.
-    if command.arguments.iter().any(|word| word == "worktree" || word == "check-ignore") {
+    let prints = |what: &str| command.arguments.iter().any(|word| word == what);
+    if prints("worktree") {
+        // Git takes the shared folder for the main working tree, but for the `.git` at its end.
         replace(&mut ran.output, &own, repository.main_top());
+    } else if prints("check-ignore") {
+        replace(&mut ran.output, &stand_in.excludes(), &repository.excludes.path);
+        replace(&mut ran.output, &own, &repository.common_dir);
     }
     Ok(Done { ran, not_set: not_kept.set, not_removed: not_kept.removed, settings: Vec::new() })
 }

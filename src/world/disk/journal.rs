@@ -42,6 +42,29 @@ pub(super) fn folder(kind: &str) -> Option<String> {
     Some(path::join(&state, kind))
 }
 
+/// What a journal says.
+#[derive(Default)]
+pub(super) struct Lines {
+    /// Its lines, up to the first one that is none of a journal.
+    pub read: Vec<Json>,
+    /// Whether there is such a one: no kill leaves it, so a disk or a hand was at it.
+    pub is_broken: bool,
+}
+
+impl Lines {
+    //= docs/spec.md#robustness
+    //# A journal that cannot be read MUST be told of before it is removed.
+    /// What is to be told of the journal at `path`, if it cannot be read to its end.
+    pub(super) fn fault(&self, path: &str) -> Option<String> {
+        self.is_broken.then(|| {
+            format!(
+                "`{path}` noted what a killed server left unfinished, and cannot be read from line {} on: what was noted there is neither finished nor taken away",
+                self.read.len() + 1
+            )
+        })
+    }
+}
+
 /// A file of lines, each a JSON value, that is locked as long as its process lives.
 pub(super) struct Journal {
     file: File,
@@ -97,15 +120,17 @@ impl Journal {
     }
 
     /// All lines that are whole.
-    pub(super) fn lines(&mut self) -> Vec<Json> {
+    pub(super) fn lines(&mut self) -> Lines {
         let mut bytes = Vec::new();
         let read =
             self.file.seek(SeekFrom::Start(0)).and_then(|_| (&self.file).take(MOST_BYTES).read_to_end(&mut bytes));
-        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-        match read {
-            Ok(_) => String::from_utf8_lossy(&bytes[..whole]).lines().map_while(|line| line.parse().ok()).collect(),
-            Err(_) => Vec::new(),
+        if read.is_err() {
+            return Lines { read: Vec::new(), is_broken: true };
         }
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        let text = String::from_utf8_lossy(&bytes[..whole]);
+        let read: Vec<Json> = text.lines().map_while(|line| line.parse().ok()).collect();
+        Lines { is_broken: read.len() < text.lines().count(), read }
     }
 
     /// Empties it: nothing is under way any more.
@@ -208,14 +233,15 @@ mod tests {
         std::os::unix::fs::symlink("/dev/zero", format!("{at}/link")).unwrap();
         let mut found = look(&at);
         assert_eq!(found.held.len(), 1);
-        assert_eq!(found.held[0].lines(), [json!({ "one": 1 })]);
-        let mut lines: Vec<Vec<Json>> = found.left.iter_mut().map(Journal::lines).collect();
-        lines.sort_by_key(Vec::len);
-        assert_eq!(lines, [vec![], vec![json!("whole")]]);
+        assert_eq!(found.held[0].lines().read, [json!({ "one": 1 })]);
+        let mut lines: Vec<_> =
+            found.left.iter_mut().map(Journal::lines).map(|said| (said.read, said.is_broken)).collect();
+        lines.sort_by_key(|(read, _)| read.len());
+        assert_eq!(lines, [(vec![], true), (vec![json!("whole")], false)]);
         found.left.into_iter().for_each(|one| one.remove().unwrap());
         assert_eq!(fs::read_dir(&at).unwrap().count(), 2);
         held.clear().unwrap();
-        assert!(held.lines().is_empty());
+        assert!(held.lines().read.is_empty());
     }
 
     #[test]

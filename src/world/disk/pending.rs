@@ -134,7 +134,11 @@ fn finish_all(folder: &str) -> bool {
     let found = journal::look(folder);
     let is_in_work = found.is_in_work();
     for mut journal in found.left {
-        let told = finish(&journal.lines());
+        let lines = journal.lines();
+        if let Some(fault) = lines.fault(journal.path()) {
+            recovery::tell(fault);
+        }
+        let told = finish(&lines.read);
         if !told.is_empty() {
             recovery::tell(format!("a call was cut short when its server was killed: {}", told.join("; ")));
         }

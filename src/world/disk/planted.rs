@@ -12,13 +12,13 @@ use super::{recovery, roots, temporary};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::Json;
 use crate::world::path;
-use rustix::process::{Pid, test_kill_process_group};
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use serde_json::json;
 use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind::{NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// How long what is left of a program is waited for that ends with its host.
 const LAST_BREATH: Duration = Duration::from_millis(500);
@@ -28,6 +28,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const TURN: (Duration, Duration) = (Duration::from_millis(5), Duration::from_secs(20));
 /// How many records of what was set aside are kept.
 const MOST_RECORDS: usize = 200;
+
+/// For so long it is told what cannot be cleared up: a folder that went may come back, but most never do.
+const KEPT_DAYS: i128 = 30;
 
 /// A program that is written down: until it is cleared up behind it.
 pub(super) struct UnderWay(Option<Journal>);
@@ -184,13 +187,17 @@ struct Said {
     of_git: Option<Vec<Json>>,
     /// Whether all was written: else it never began.
     has_begun: bool,
+    /// What is wrong with the journal, if it cannot be read.
+    fault: Option<String>,
     last_beat: i128,
 }
 
 impl Said {
     fn of(journal: &mut Journal) -> Self {
         let last_beat = journal.last_beat();
-        let mut lines = journal.lines();
+        let said = journal.lines();
+        let fault = said.fault(journal.path());
+        let mut lines = said.read;
         let first = lines.first().cloned().unwrap_or_default();
         let text = |key: &str| first.get(key).and_then(Json::as_str).map(str::to_owned);
         let group = lines.iter().rev().find_map(|line| line.get("group")?.as_i64());
@@ -205,6 +212,7 @@ impl Said {
             group: group.and_then(|number| Pid::from_raw(i32::try_from(number).ok().filter(|number| *number > 0)?)),
             of_git,
             has_begun,
+            fault,
             last_beat,
         }
     }
@@ -230,6 +238,9 @@ fn finish_all(folder: &str) {
     let held: Vec<Said> = found.held.into_iter().map(|mut journal| Said::of(&mut journal)).collect();
     for mut journal in found.left {
         let mut said = Said::of(&mut journal);
+        if let Some(fault) = said.fault.take() {
+            recovery::tell(fault);
+        }
         if held.iter().any(|other| said.meets(other)) {
             // The one that is at work may have made what lies there. Whoever clears up behind that one comes here again.
             recovery::tell(format!(
@@ -242,15 +253,26 @@ fn finish_all(folder: &str) {
             Ok(()) => {
                 let _somebody_was_faster = journal.remove();
             }
+            Err(fault) if is_old(said.last_beat) => {
+                recovery::tell(format!("{}; it is not looked for any more, after {KEPT_DAYS} days", fault.message));
+                let _somebody_was_faster = journal.remove();
+            }
             Err(fault) => {
                 let path = journal.path();
                 recovery::tell(format!(
-                    "{}; it is looked for again at each start until `{path}` is removed",
+                    "{}; it is looked for again at each start for {KEPT_DAYS} days, or until `{path}` is removed",
                     fault.message
                 ));
             }
         }
     }
+}
+
+/// Whether a program was at work so long ago that nobody needs to hear of it any more.
+fn is_old(last_beat: i128) -> bool {
+    let since_the_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let age = i128::from(since_the_epoch.as_secs()) - last_beat / 1_000_000_000;
+    age > KEPT_DAYS * 24 * 60 * 60
 }
 
 fn finish(said: &mut Said, journal: &Journal) -> Result<()> {
@@ -339,7 +361,7 @@ fn wait_for(said: &Said) -> Result<bool> {
         }
         return Ok(false);
     }
-    let mut was_held = false;
+    let (mut was_held, mut is_woken) = (false, false);
     // The number of its group may be another one's by now; its lock cannot.
     let is_held =
         || !cfg!(target_os = "linux") || said.temporary.as_ref().is_some_and(|at| temporary::is_held(Path::new(at)));
@@ -348,6 +370,10 @@ fn wait_for(said: &Said) -> Result<bool> {
             let message =
                 "git whose server was killed is at work still: what it changes is looked at when it has ended";
             return Err(Diagnostic::new(Code::WORLD, message));
+        }
+        // One that was stopped (`SIGSTOP`) hears only so that it is to end.
+        if was_held && !is_woken && asked.elapsed() > LAST_BREATH {
+            is_woken = said.group.is_none_or(|group| kill_process_group(group, Signal::CONT).is_ok());
         }
         was_held = true;
         std::thread::sleep(Duration::from_millis(2));
@@ -381,4 +407,37 @@ pub(super) fn known() -> Vec<String> {
     }
     told.sort();
     told
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+#[cfg(target_os = "linux")]
+mod tests {
+    use super::*;
+    use std::os::unix::process::CommandExt;
+    use std::process::{Command, Stdio};
+
+    /// The system wakes what is stopped when its group loses its host, but not what is stopped a moment later.
+    #[test]
+    fn a_git_that_is_stopped_is_woken_to_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = File::open(folder.path()).unwrap();
+        lock.try_lock().unwrap();
+        let git = Command::new("sleep").arg("0.01").process_group(0).stdin(Stdio::from(lock)).spawn();
+        let mut git = git.unwrap();
+        let group = Pid::from_child(&git);
+        kill_process_group(group, Signal::STOP).unwrap();
+        let said = Said {
+            program: "git".to_owned(),
+            temporary: folder.path().to_str().map(str::to_owned),
+            writes: Vec::new(),
+            group: Some(group),
+            of_git: Some(Vec::new()),
+            has_begun: true,
+            fault: None,
+            last_beat: 0,
+        };
+        assert!(wait_for(&said).unwrap(), "it was at work until it was woken");
+        assert!(git.wait().unwrap().success());
+    }
 }

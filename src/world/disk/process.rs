@@ -103,7 +103,7 @@ pub(super) fn run_beside(
         Running::new(started, command).wait(noted.as_deref())
     });
     if let (Some(survey), Some(under_way)) = (survey, own_note) {
-        notes.extend(told(survey, under_way)?);
+        notes.extend(told(survey, under_way, is_confined)?);
     }
     drop(temporary);
     notes.extend(is_confined.then(|| held_by(disk, command, &program, &ended)).flatten());
@@ -146,9 +146,10 @@ fn with_notes(ended: Result<Ran>, notes: Vec<String>) -> Result<Ran> {
     }
 }
 
-/// What the caller is told of the folders that a program could write. What cannot be set aside stays written down.
-fn told(survey: Survey, under_way: UnderWay) -> Result<Vec<String>> {
-    let opened = survey.opened.iter().map(|at| {
+/// What the caller is told of the folders that a program could write, and of what it could not if it was confined. What
+/// cannot be set aside stays written down.
+fn told(survey: Survey, under_way: UnderWay, is_confined: bool) -> Result<Vec<String>> {
+    let opened = survey.opened.iter().filter(|_| is_confined).map(|at| {
         format!("programs make nothing new in `{at}` itself: it holds a name that no grant covers; grant folders in it")
     });
     let opened: Vec<String> = opened.collect();
@@ -223,6 +224,8 @@ struct Running<'a> {
     streams: [Printed; 2],
     /// Whether it is a process still, or one that nobody has waited for.
     is_ours: bool,
+    /// What can be read when it has ended; where the system has no such thing it is looked again and again.
+    end: Option<OwnedFd>,
     /// What ends it if this process ends first.
     _tether: Option<Tether>,
 }
@@ -238,7 +241,8 @@ impl<'a> Running<'a> {
             });
         }
         let streams = [started.output, started.errors].map(|stream| Printed::new(stream, command.most));
-        Self { pid: started.pid, command, streams, is_ours: true, _tether: started.tether }
+        let end = end_of(started.pid);
+        Self { pid: started.pid, command, streams, is_ours: true, end, _tether: started.tether }
     }
 
     /// Whether it has ended, and how. Its number stays taken: nobody else can get that of its group.
@@ -283,6 +287,7 @@ impl<'a> Running<'a> {
             }
             pause = self.listen(pause);
         };
+        self.end = None;
         // What it started in the background holds the streams open: it ends with it.
         self.end_group();
         let ended = Instant::now();
@@ -311,11 +316,15 @@ impl<'a> Running<'a> {
     /// Reads what it prints for so long at most. Gives how long to listen next: soon, where it closed its streams.
     fn listen(&mut self, pause: Duration) -> Duration {
         let mut open: Vec<&mut Printed> = self.streams.iter_mut().filter(|stream| stream.is_open).collect();
-        if open.is_empty() {
+        // Whoever hears of its end need not look for it.
+        let pause = if self.end.is_some() { LOOK } else { pause };
+        if open.is_empty() && self.end.is_none() {
             std::thread::sleep(pause);
             return (pause * 2).min(LOOK);
         }
-        let mut asked: Vec<PollFd<'_>> = open.iter().map(|stream| PollFd::new(&stream.file, PollFlags::IN)).collect();
+        let asked = open.iter().map(|stream| PollFd::new(&stream.file, PollFlags::IN));
+        let end = self.end.iter().map(|end| PollFd::new(end, PollFlags::IN));
+        let mut asked: Vec<PollFd<'_>> = asked.chain(end).collect();
         let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(pause.subsec_nanos()) };
         let told = poll(&mut asked, Some(&timeout)).unwrap_or(0);
         let ready: Vec<bool> = asked.iter().map(|fd| !fd.revents().is_empty()).collect();
@@ -357,6 +366,17 @@ impl Drop for Running<'_> {
     }
 }
 
+/// What can be read when a process has ended.
+fn end_of(pid: Pid) -> Option<OwnedFd> {
+    #[cfg(target_os = "linux")]
+    return rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok();
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _nobody_tells_of_it = pid;
+        None
+    }
+}
+
 /// What a stream gave so far.
 struct Printed {
     file: File,
@@ -373,7 +393,7 @@ impl Printed {
 
     /// Reads once what is there.
     fn read(&mut self) {
-        let mut part = [0; 64 * 1024];
+        let mut part = [0; 16 * 1024];
         match self.file.read(&mut part) {
             Ok(0) => self.is_open = false,
             Ok(count) => {

@@ -9,7 +9,7 @@ use super::place::{self, is_hosts_own};
 use super::roots::reason;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::granted::protected_name;
-use crate::world::path;
+use crate::world::{path, repository};
 use rustix::fs::{Mode, OFlags, RenameFlags, mkdirat, open, openat};
 use rustix::io::Errno;
 use std::ffi::OsString;
@@ -41,17 +41,14 @@ pub(super) struct Survey {
     opens_closed: bool,
 }
 
-/// What git looks for in a folder to take it for a repository.
-const OF_REPOSITORY: [&str; 3] = ["HEAD", "objects", "refs"];
-
 /// The same of entries that were read already: a folder has most often none of these.
 fn is_repository_of(entries: &[(OsString, Option<bool>)]) -> bool {
-    OF_REPOSITORY.iter().all(|name| entries.iter().any(|(entry, _)| entry == name))
+    repository::is_repository(|name| entries.iter().any(|(entry, _)| entry == name))
 }
 
 /// Whether git takes a folder for a repository.
 fn is_repository(folder: &Path) -> bool {
-    OF_REPOSITORY.iter().all(|name| fs::symlink_metadata(folder.join(name)).is_ok())
+    repository::is_repository(|name| fs::symlink_metadata(folder.join(name)).is_ok())
 }
 
 /// The device and the inode of each folder of the host's own: a link may lead to it under another name.
@@ -75,7 +72,7 @@ pub(super) fn below_after(folder: &str) -> Below {
 
 fn found_below(folder: &str, mut survey: Survey) -> Below {
     let mut found = Vec::new();
-    let looked = survey.find(folder, &mut |path| {
+    let looked = survey.find(Path::new(folder), &mut |path| {
         found.push(path);
         true
     });
@@ -138,7 +135,7 @@ impl Survey {
 
     /// Whether a protected name lies below a folder, at any depth; a file has none.
     fn has_protected(&mut self, at: &str) -> Result<bool> {
-        self.find(at, &mut |_| false)
+        self.find(Path::new(at), &mut |_| false)
     }
 
     /// Puts each entry of a folder that holds a protected name among what may be written, but that one.
@@ -163,21 +160,21 @@ impl Survey {
     }
 
     /// Walks below a folder, no symlink followed, until a protected name is not `passed` over; whether there is one.
-    fn find(&mut self, top: &str, passed: &mut dyn FnMut(PathBuf) -> bool) -> Result<bool> {
+    fn find(&mut self, top: &Path, passed: &mut dyn FnMut(PathBuf) -> bool) -> Result<bool> {
         if !fs::symlink_metadata(top).is_ok_and(|known| known.is_dir()) {
             return Ok(false);
         }
-        let mut left = vec![PathBuf::from(top)];
+        let mut left = vec![top.to_owned()];
         while let Some(folder) = left.pop() {
             self.folders += 1;
             if self.folders > self.most {
-                return Err(too_much(top, self.most, "folders"));
+                return Err(too_much(&top.to_string_lossy(), self.most, "folders"));
             }
             (self.stop)()?;
             let entries = self.entries(&folder)?;
             //= docs/spec.md#programs
             //# What git takes for a repository, whatever its folder is called, MUST count as a protected name: by its `HEAD`.
-            if is_repository_of(&entries) && !passed(folder.join(OF_REPOSITORY[0])) {
+            if is_repository_of(&entries) && !passed(folder.join(repository::HEAD)) {
                 return Ok(true);
             }
             for (name, is_folder) in entries {
@@ -218,7 +215,7 @@ impl Survey {
         (self.most, self.opens_closed) = (MOST_MADE, true);
         let (mut made, mut failed) = (Vec::new(), Vec::new());
         for top in std::mem::take(&mut self.writable) {
-            let looked = self.find(&top, &mut |path| {
+            let looked = self.find(Path::new(&top), &mut |path| {
                 made.push((path, top.clone()));
                 true
             });
@@ -302,12 +299,28 @@ pub(super) fn set_aside(at: &Path, top: &str) -> Result<(String, String)> {
         renamed => renamed,
     });
     match renamed {
-        Ok(name) => Ok((shown, folder.join(name).to_string_lossy().into_owned())),
+        Ok(name) => {
+            let aside = folder.join(name);
+            disarm(&aside, top)?;
+            Ok((shown, aside.to_string_lossy().into_owned()))
+        }
         Err(error) => {
             let message = format!("a program made `{shown}`, which cannot be set aside: {}", reason(&error));
             Err(Diagnostic::new(Code::WORLD, message).help("look at it and remove it by hand"))
         }
     }
+}
+
+/// Sets aside what is protected in a folder that was set aside: under any name a repository is one for whoever calls git in
+/// it.
+fn disarm(aside: &Path, top: &str) -> Result<()> {
+    let mut survey = Survey { most: MOST_MADE, opens_closed: true, own: Vec::new(), ..Survey::empty() };
+    let mut found = Vec::new();
+    survey.find(aside, &mut |path| {
+        found.push(path);
+        true
+    })?;
+    found.iter().try_for_each(|at| set_aside(at, top).map(drop))
 }
 
 /// How a folder is opened of which only an entry gets another name: a closed one, too, where the system can.

@@ -53,7 +53,7 @@ const SILENT: i64 = 243;
 
 const OF_NODE: &str =
     "it was refused a file and does not say which: programs of Node write below `HOME`, which may be their `TMPDIR`";
-const NO_NETWORK: &str = "it asked for a host, and found none";
+const NO_NETWORK: &str = "it asked for a host or a socket, and found none";
 const NO_SHARED: &str = "programs have no memory that processes share by name (`/dev/shm`)";
 const NOT_STARTED: &str = "it starts no program outside of the system's folders: grant that one by its absolute path, \
                            or start its interpreter (`node`, `python3`, `sh`) with the file as an argument";

@@ -51,13 +51,13 @@ impl Granted {
             ));
         }
         if !grant {
-            let missing = match command.needs {
-                Needs::ReadGit => "git = \"read\"".to_owned(),
-                Needs::WriteGit => "git = \"write\"".to_owned(),
-                Needs::FetchGit => "git = \"fetch\"".to_owned(),
-                Needs::Program => format!("run = [{:?}]", command.program),
+            let (what, missing) = match command.needs {
+                Needs::ReadGit => ("run git".to_owned(), "git = \"read\"".to_owned()),
+                Needs::WriteGit => ("change a repository".to_owned(), "git = \"write\"".to_owned()),
+                Needs::FetchGit => ("fetch from a remote".to_owned(), "git = \"fetch\"".to_owned()),
+                Needs::Program => (format!("run `{}`", command.line()), format!("run = [{:?}]", command.program)),
             };
-            let fault = Diagnostic::new(Code::WORLD, format!("the pack may not run `{}`", command.line()));
+            let fault = Diagnostic::new(Code::WORLD, format!("the pack may not {what}"));
             let program = &command.program;
             // No name of a program has arguments in it.
             if let Some((name, rest)) = program.split_once(char::is_whitespace)

@@ -5,7 +5,7 @@ use super::grants::{ALL_BELOW, enclosing_folders};
 use super::judging::widened;
 use super::protected::protected_part;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::world::repository::{Done, Repository};
+use crate::world::repository::{Done, Repository, is_repository};
 use crate::world::run::{Changed, Command, Confinement, Contents, Git, Needs};
 use crate::world::{EntryKind, path};
 
@@ -37,8 +37,7 @@ impl Granted {
         let found = above.into_iter().filter(|(folder, _)| !folder.is_empty()).find(|(folder, rest)| {
             let next = rest.split('/').next().unwrap_or_default();
             // Most names are none of these: nothing is asked of the system then.
-            let of_repository = ["HEAD", "objects", "refs"];
-            of_repository.iter().all(|name| name.eq_ignore_ascii_case(next) || is_there(&path::join(folder, name)))
+            is_repository(|name| name.eq_ignore_ascii_case(next) || is_there(&path::join(folder, name)))
         });
         found.map(|(folder, _)| folder)
     }
@@ -47,8 +46,13 @@ impl Granted {
     pub(super) fn chosen_repository(&self, folder: &str, needs: Needs) -> Result<Repository> {
         self.check_folder(folder)?;
         if self.rules.allowed.git == Git::None {
+            let grant = match needs {
+                Needs::WriteGit => "write",
+                Needs::FetchGit => "fetch",
+                Needs::ReadGit | Needs::Program => "read",
+            };
             return Err(Diagnostic::new(Code::WORLD, "the pack may not use git")
-                .help("allow it in `[pack]` by `grants = { git = \"read\" }`"));
+                .help(format!("allow it in `[pack]` by `grants = {{ git = {grant:?} }}`")));
         }
         let repository = self.world.repository(folder, needs)?;
         self.check_repository(folder, &repository)?;

@@ -151,6 +151,25 @@ fn a_program_gets_the_variables_that_its_grant_names() {
     }
 }
 
+#[test]
+fn a_missing_grant_of_git_is_named_with_what_it_is_for() {
+    use crate::world::run::Needs;
+    for (needs, message, grant) in [
+        (Needs::ReadGit, "the pack may not run git", "read"),
+        (Needs::WriteGit, "the pack may not change a repository", "write"),
+        (Needs::FetchGit, "the pack may not fetch from a remote", "fetch"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let world = programs(&folder, &[], ProgramGrant::default());
+        let fault = world.run_git(&Command { needs, ..start("git", &[]) }, None, &[]).unwrap_err();
+        assert_eq!(fault.message, message);
+        let help = format!("allow it in `[pack]` by `grants = {{ git = \"{grant}\" }}`");
+        assert_eq!(fault.help.as_deref(), Some(help.as_str()), "{message}");
+        let fault = world.repository(".", needs).unwrap_err();
+        assert_eq!(fault.help.as_deref(), Some(help.as_str()), "{message}");
+    }
+}
+
 //= docs/spec.md#programs
 //= type=test
 //# A grant that is narrower than a folder MUST NOT be widened for a program: it is refused.
@@ -172,7 +191,17 @@ fn a_program_is_held_to_whole_folders() {
 //# A grant to write MUST NOT cover what git takes for a repository, whatever its name is.
 #[test]
 fn what_git_takes_for_a_repository_is_protected() {
-    let files = ["real/HEAD", "real/objects/x", "real/refs/x", "like/HEAD", "like/refs/x", "real/hooks/h", "beside"];
+    let files = [
+        "real/HEAD",
+        "real/objects/x",
+        "real/refs/x",
+        "like/HEAD",
+        "like/refs/x",
+        "real/hooks/h",
+        "beside",
+        "shared/HEAD",
+        "shared/commondir",
+    ];
     let memory = Memory::with(files.map(|path| (path, "x"))).unwrap();
     let allowed = Allowed { write: vec![".".into()], may_read: true, may_write: true, ..Allowed::default() };
     let world = Granted::new(Arc::new(memory), allowed).unwrap();
@@ -181,6 +210,10 @@ fn what_git_takes_for_a_repository_is_protected() {
         assert!(told.contains("git takes `real` for a repository"), "{path}: {told}");
         assert!(world.remove(path).is_err() && world.may_write(path).is_err() && world.may_replace(path).is_err());
         assert!(world.may_fill(path).is_err());
+    }
+    for path in ["shared/HEAD", "shared/commondir", "shared/config.worktree"] {
+        let told = world.write(path, b"x").unwrap_err().message;
+        assert!(told.contains("git takes `shared` for a repository"), "{path}: {told}");
     }
     for path in ["like/config", "beside", "really/config"] {
         world.write(path, b"x").unwrap();
@@ -192,6 +225,14 @@ fn what_git_takes_for_a_repository_is_protected() {
 //# A grant to write MUST NOT cover what would make a folder one that git takes for a repository.
 #[test]
 fn nothing_is_made_that_git_takes_for_a_repository() {
+    for order in [["HEAD", "commondir"], ["commondir", "HEAD"]] {
+        let memory = Memory::with([("out/beside", "x")]).unwrap();
+        let allowed = Allowed { write: vec![".".into()], may_read: true, may_write: true, ..Allowed::default() };
+        let world = Granted::new(Arc::new(memory), allowed).unwrap();
+        let written = order.map(|name| world.write(&format!("out/n/{name}"), b"../c").is_ok());
+        assert_eq!(written, [true, false], "{order:?}");
+        world.write("out/n/config.worktree", b"x").unwrap();
+    }
     let names = ["config", "HEAD", "objects/keep", "refs/keep"];
     let orders = (0..256_usize).map(|code| [code / 64, code / 16 % 4, code / 4 % 4, code % 4]);
     let orders: Vec<[usize; 4]> = orders.filter(|order| (0..4).all(|at| order.contains(&at))).collect();

@@ -12,6 +12,8 @@ pub enum Heard {
     Anybody,
     /// That of the repository.
     Repository,
+    /// That of the user, whose file git is shown in a copy (`world/disk/git/stand_in`): a repository may name any file.
+    Shown,
     /// Nobody's.
     Nobody,
 }
@@ -52,6 +54,46 @@ const CONVERTING: &[&str] = &[
     "worktree",
 ];
 
+/// Commands that find files, and leave some of them out or take what they leave out as worth nothing.
+const FINDING: &[&str] = &[
+    "add",
+    "check-ignore",
+    "cherry-pick",
+    "clean",
+    "ls-files",
+    "merge",
+    "rebase",
+    "reset",
+    "revert",
+    "stash",
+    "status",
+    "switch",
+];
+/// Commands that ask for attributes.
+const ATTRIBUTED: &[&str] = &[
+    "add",
+    "apply",
+    "blame",
+    "cherry-pick",
+    "commit",
+    "diff",
+    "diff-tree",
+    "grep",
+    "hash-object",
+    "log",
+    "ls-files",
+    "merge",
+    "rebase",
+    "reset",
+    "restore",
+    "revert",
+    "show",
+    "stash",
+    "status",
+    "switch",
+    "worktree",
+];
+
 /// One that counts, whoever set it.
 const fn heard(key: &'static str) -> Known {
     Known { key, heard: Heard::Anybody, commands: &[], ours: "" }
@@ -65,6 +107,11 @@ const fn own(key: &'static str) -> Known {
 /// The same, and the user's matters for these commands.
 const fn own_for(key: &'static str, commands: &'static [&'static str]) -> Known {
     Known { key, heard: Heard::Repository, commands, ours: "" }
+}
+
+/// One that names a file and counts if it is the user's; the repository's matters for these commands.
+const fn shown(key: &'static str, commands: &'static [&'static str]) -> Known {
+    Known { key, heard: Heard::Shown, commands, ours: "" }
 }
 
 /// One that never counts, and matters for these commands.
@@ -97,12 +144,14 @@ pub const KNOWN: &[Known] = &[
     heard("committer.email"),
     heard("committer.name"),
     own_for("core.abbrev", &["blame", "branch", "describe", "diff", "log", "ls-tree", "rev-parse", "show"]),
+    shown("core.attributesfile", ATTRIBUTED),
     heard("core.autocrlf"),
     heard("core.bigfilethreshold"),
     heard("core.checkstat"),
     heard("core.commentchar"),
     heard("core.commentstring"),
     heard("core.eol"),
+    shown("core.excludesfile", FINDING),
     heard("core.filemode"),
     heard("core.ignorecase"),
     heard("core.logallrefupdates"),
@@ -188,6 +237,7 @@ pub const KNOWN: &[Known] = &[
     heard("merge.log"),
     heard("merge.renamelimit"),
     heard("merge.renames"),
+    heard("merge.renormalize"),
     unheard("merge.stat", &["merge"]),
     heard("merge.suppressdest"),
     unless("merge.verifysignatures", "false", &["merge"]),
@@ -210,6 +260,7 @@ pub const KNOWN: &[Known] = &[
     // What was recorded brings back texts of this repository, in files that are in conflict.
     heard("rerere.autoupdate"),
     heard("rerere.enabled"),
+    unless("revert.reference", "false", &["revert"]),
     unheard("status.aheadbehind", &["status"]),
     unless("status.branch", "false", &["status"]),
     unless("status.displaycommentprefix", "false", &["status"]),

@@ -7,7 +7,7 @@ use super::{Gate, PATH};
 use crate::mcp::http::arrival;
 use crate::mcp::http::connections::{Charge, Seat};
 use crate::mcp::http::head_scan::HeadFault;
-use crate::mcp::{Place, error_message, id_of, read_json};
+use crate::mcp::{LARGE, Place, error_message, id_of, read_json};
 use crate::value::Json;
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
@@ -126,6 +126,11 @@ impl Entered {
         check_kind(&self.parts.headers)?;
         let mut charge = seat.charge();
         let body = arrival::collect(body, seat, &mut charge).await?;
+        if body.len() > LARGE {
+            // What comes next is done beside others.
+            seat.activity.has_to_read();
+            tokio::task::yield_now().await;
+        }
         //= docs/spec.md#http
         //# A body that is no message MUST be answered with status 400 and an error of the protocol.
         let message = read_json(&body).map_err(|unreadable| {

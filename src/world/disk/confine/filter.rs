@@ -1,16 +1,14 @@
-//! Calls of the kernel that a confined program is refused: filters of seccomp.
+//! Calls of the kernel that a confined program is refused: a filter of seccomp.
 
+mod program;
 #[cfg(test)]
 mod tests;
 
 use super::Mechanisms;
 use crate::world::run::{Confinement, Processes};
 use libc::c_long;
-use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
-    sock_filter,
-};
-use std::collections::BTreeMap;
+use program::{Rule, Rules, compiled};
+use seccompiler::{BpfProgram, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompRule};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The newest call that this list was compared with: `mseal` of Linux 6.10. What came later does not exist for a
@@ -67,19 +65,18 @@ const NEVER: &[c_long] = &[
     libc::SYS_umount2,
     libc::SYS_unshare,
     libc::SYS_userfaultfd,
-    // Owners: Landlock does not know of them.
-    libc::SYS_fchown,
-    libc::SYS_fchownat,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_chown,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_lchown,
 ];
 
-/// Attributes of files, of which Landlock does not know either.
+/// Attributes of files, of which Landlock does not know either: they hold what anybody has put there.
 const ATTRIBUTES: &[c_long] = &[
+    libc::SYS_fgetxattr,
+    libc::SYS_flistxattr,
     libc::SYS_fremovexattr,
     libc::SYS_fsetxattr,
+    libc::SYS_getxattr,
+    libc::SYS_lgetxattr,
+    libc::SYS_listxattr,
+    libc::SYS_llistxattr,
     libc::SYS_lremovexattr,
     libc::SYS_lsetxattr,
     libc::SYS_removexattr,
@@ -90,8 +87,9 @@ const ATTRIBUTES: &[c_long] = &[
 /// to leave give up where that is refused (`start_new_session` of Python, `setsid(1)`), and need no group of their own.
 const IGNORED: &[c_long] = &[libc::SYS_setpgid, libc::SYS_setsid];
 
-/// Calls that set owners, and which argument the user is; the group follows. To give a file to the user that a program runs
-/// as does nothing and says that it did: `cp -a` and `tar` of root ask for it, and what they made is that user's already.
+/// Calls that set owners, which Landlock does not know of, and which argument the user is; the group follows. To give a
+/// file to the user that a program runs as does nothing and says that it did: `cp -a` and `tar` of root ask for it, and what
+/// they made is that user's already.
 const OWNERS: &[(c_long, u8)] = &[
     (libc::SYS_fchown, 1),
     (libc::SYS_fchownat, 2),
@@ -150,117 +148,92 @@ const NAMESPACES: [libc::c_int; 7] = [
     libc::CLONE_NEWUTS,
 ];
 
-type Rules = BTreeMap<c_long, Vec<SeccompRule>>;
-
-/// Whether a program writes, which processes it starts, whether it has the network, the version of Landlock: what filters
-/// depend on.
+/// Whether a program writes, which processes it starts, whether it has the network, the version of Landlock: what the filter
+/// depends on.
 type Kind = (bool, Processes, bool, u32);
 
-/// The filters for this confinement, in the order in which they are installed. They are made once for each kind.
-pub(super) fn filters(confinement: &Confinement, mechanisms: &Mechanisms) -> Result<Arc<Vec<BpfProgram>>, String> {
-    static MADE: Mutex<Vec<(Kind, Arc<Vec<BpfProgram>>)>> = Mutex::new(Vec::new());
+/// The filter for this confinement. It is made once for each kind.
+pub(super) fn filter(confinement: &Confinement, mechanisms: &Mechanisms) -> Result<Arc<BpfProgram>, String> {
+    static MADE: Mutex<Vec<(Kind, Arc<BpfProgram>)>> = Mutex::new(Vec::new());
     let kind = (!confinement.write.is_empty(), confinement.processes, confinement.network, mechanisms.landlock);
     let mut known = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, filters)) = known.iter().find(|(of, _)| *of == kind) {
-        return Ok(Arc::clone(filters));
+    if let Some((_, filter)) = known.iter().find(|(of, _)| *of == kind) {
+        return Ok(Arc::clone(filter));
     }
-    let filters = Arc::new(make(confinement, mechanisms)?);
-    known.push((kind, Arc::clone(&filters)));
-    Ok(filters)
+    let rules = rules(confinement, mechanisms.landlock).map_err(|fault| fault.to_string())?;
+    let filter = Arc::new(compiled(&rules)?);
+    known.push((kind, Arc::clone(&filter)));
+    Ok(filter)
 }
 
-fn make(confinement: &Confinement, mechanisms: &Mechanisms) -> Result<Vec<BpfProgram>, String> {
-    let sets = sets(confinement, mechanisms.landlock).map_err(|fault| fault.to_string())?;
-    std::iter::once(Ok(newest())).chain(sets.into_iter().map(|(rules, error)| compiled(rules, error))).collect()
-}
-
-/// What is refused, and by which error. Each set is a filter: one filter has one answer.
-fn sets(confinement: &Confinement, landlock: u32) -> Compiled<[(Rules, libc::c_int); 4]> {
+/// What is not let in as it is, and what it is answered.
+fn rules(confinement: &Confinement, landlock: u32) -> Compiled<Rules> {
+    let mut rules = denied(confinement, landlock)?;
+    let mut add = |calls: &[c_long], error| rules.extend(calls.iter().map(|call| (*call, Rule::Error(error))));
     // The C library uses the older call where there is no `clone3`; the flags of that one cannot be seen by a filter.
-    let mut absent: Rules = [(libc::SYS_clone3, Vec::new())].into();
+    add(&[libc::SYS_clone3], libc::ENOSYS);
     if landlock < 3 {
-        absent.insert(libc::SYS_openat2, Vec::new());
+        add(&[libc::SYS_openat2], libc::ENOSYS);
     }
-    let whole = |calls: &[c_long]| -> Rules { calls.iter().map(|call| (*call, Vec::new())).collect() };
-    // Of equal answers the one of the filter that was installed last counts: this is not refused.
-    let mut ignored = whole(IGNORED);
+    add(IGNORED, 0);
+    // Programs copy attributes where a file system has them: this one has none.
+    add(ATTRIBUTES, libc::EOPNOTSUPP);
     for (call, owner) in OWNERS {
-        ignored.insert(*call, own_owner(*owner)?);
+        rules.insert(*call, Rule::Where(own_owner(*owner)?, Some(0), Some(libc::EPERM)));
     }
-    Ok([
-        (denied(confinement, landlock)?, libc::EPERM),
-        (absent, libc::ENOSYS),
-        (ignored, 0),
-        // Programs copy attributes where a file system has them: this one has none that they may set.
-        (whole(ATTRIBUTES), libc::EOPNOTSUPP),
-    ])
-}
-
-fn compiled(rules: Rules, error: libc::c_int) -> Result<BpfProgram, String> {
-    let arch = std::env::consts::ARCH.try_into().map_err(|fault: seccompiler::BackendError| fault.to_string())?;
-    let action = SeccompAction::Errno(error.unsigned_abs());
-    let filter = SeccompFilter::new(rules, SeccompAction::Allow, action, arch);
-    filter.and_then(BpfProgram::try_from).map_err(|fault| fault.to_string())
-}
-
-/// A filter by which calls of higher numbers than [`NEWEST`] are none.
-fn newest() -> BpfProgram {
-    let step = |code: u32, jt, k| sock_filter { code: u16::try_from(code).unwrap_or_default(), jt, jf: 0, k };
-    let none = libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs();
-    vec![
-        // The number of the call is the first word of `struct seccomp_data`.
-        step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0),
-        step(libc::BPF_JMP | libc::BPF_JGT | libc::BPF_K, 1, NEWEST),
-        step(libc::BPF_RET | libc::BPF_K, 0, libc::SECCOMP_RET_ALLOW),
-        step(libc::BPF_RET | libc::BPF_K, 0, none),
-    ]
+    Ok(rules)
 }
 
 type Compiled<T> = Result<T, seccompiler::BackendError>;
 
 /// The calls that are refused, and for which arguments.
 fn denied(confinement: &Confinement, landlock: u32) -> Compiled<Rules> {
-    let mut rules: Rules = NEVER.iter().map(|call| (*call, Vec::new())).collect();
+    let whole = |calls: &[c_long]| -> Rules { calls.iter().map(|call| (*call, Rule::Error(libc::EPERM))).collect() };
+    let parts = |parts: Vec<SeccompRule>| match parts.is_empty() {
+        true => Rule::Error(libc::EPERM),
+        false => Rule::Where(parts, Some(libc::EPERM), None),
+    };
+    let mut rules = whole(NEVER);
     if confinement.write.is_empty() {
-        rules.extend(MARKS.iter().map(|call| (*call, Vec::new())));
+        rules.extend(whole(MARKS));
     }
     for call in OWN_PROCESS {
-        rules.insert(*call, vec![when(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, 0)?]);
+        rules.insert(*call, parts(vec![when(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, 0)?]));
     }
     // `setpriority(which, who)`: of itself alone.
-    rules.insert(libc::SYS_setpriority, vec![when(1, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, 0)?]);
-    rules.insert(libc::SYS_clone, clones(confinement.processes)?);
+    rules.insert(libc::SYS_setpriority, parts(vec![when(1, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, 0)?]));
+    rules.insert(libc::SYS_clone, parts(clones(confinement.processes)?));
     if confinement.processes == Processes::None {
         #[cfg(target_arch = "x86_64")]
-        rules.extend([(libc::SYS_fork, Vec::new()), (libc::SYS_vfork, Vec::new())]);
+        rules.extend(whole(&[libc::SYS_fork, libc::SYS_vfork]));
     }
     rules.insert(libc::SYS_socketpair, pairs_of_sockets(confinement)?);
-    rules.insert(libc::SYS_socket, sockets(confinement.network)?);
+    rules.insert(libc::SYS_socket, parts(sockets(confinement.network)?));
     if landlock < 6 {
-        rules.extend(SIGNALS.iter().map(|call| (*call, Vec::new())));
+        rules.extend(whole(SIGNALS));
         let owner = |command: libc::c_int| when(1, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, number(command));
         // A signal can be had sent by a descriptor, too: `F_SETOWN`, `F_SETOWN_EX`.
-        rules.insert(libc::SYS_fcntl, vec![owner(libc::F_SETOWN)?, owner(15)?]);
+        rules.insert(libc::SYS_fcntl, parts(vec![owner(libc::F_SETOWN)?, owner(15)?]));
     }
     if landlock < 3 {
-        rules.extend(truncations()?);
+        rules.extend(whole(&[libc::SYS_truncate]));
+        rules.insert(libc::SYS_openat, parts(vec![cutting(2)?]));
+        #[cfg(target_arch = "x86_64")]
+        rules.insert(libc::SYS_open, parts(vec![cutting(1)?]));
     }
     Ok(rules)
 }
 
 /// A pair is let in where the two are bound to each other for good: one that takes messages (datagrams) can send them
 /// to any socket that has a name in the file system, and Landlock does not ask for that one.
-fn pairs_of_sockets(confinement: &Confinement) -> Compiled<Vec<SeccompRule>> {
+fn pairs_of_sockets(confinement: &Confinement) -> Compiled<Rule> {
     if !confinement.network && confinement.processes == Processes::None {
-        return Ok(Vec::new());
+        return Ok(Rule::Error(libc::EPERM));
     }
     // The type without its flags: `SOCK_CLOEXEC`, `SOCK_NONBLOCK`.
-    let lasting = [libc::SOCK_STREAM, libc::SOCK_SEQPACKET];
-    let is_other = |kind: &libc::c_int| {
-        SeccompCondition::new(1, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(0xf), number(*kind))
-    };
-    let others = (0..=0xf).filter(|kind| !lasting.contains(kind));
-    others.map(|kind| SeccompRule::new(vec![is_other(&kind)?])).collect()
+    let is = |kind| when(1, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(0xf), number(kind));
+    let lasting = vec![is(libc::SOCK_STREAM)?, is(libc::SOCK_SEQPACKET)?];
+    Ok(Rule::Where(lasting, None, Some(libc::EPERM)))
 }
 
 /// The user of this process and its group, or none (-1), in the arguments from this one on.
@@ -297,17 +270,11 @@ fn sockets(network: bool) -> Compiled<Vec<SeccompRule>> {
     Ok(vec![SeccompRule::new(others)?, SeccompRule::new(vec![netlink, other_kind])?])
 }
 
-/// Before its version 3 Landlock lets files be cut that may not be written.
-fn truncations() -> Compiled<Rules> {
-    let cut = libc::O_TRUNC | libc::O_ACCMODE;
-    let read_only = |argument| {
-        let masked = SeccompCmpOp::MaskedEq(number(cut));
-        when(argument, SeccompCmpArgLen::Dword, masked, number(libc::O_TRUNC | libc::O_RDONLY))
-    };
-    let mut rules: Rules = [(libc::SYS_truncate, Vec::new()), (libc::SYS_openat, vec![read_only(2)?])].into();
-    #[cfg(target_arch = "x86_64")]
-    rules.insert(libc::SYS_open, vec![read_only(1)?]);
-    Ok(rules)
+/// To open a file with these flags, in this argument, cuts it: before its version 3 Landlock lets that be done with files that
+/// may not be written.
+fn cutting(argument: u8) -> Compiled<SeccompRule> {
+    let masked = SeccompCmpOp::MaskedEq(number(libc::O_TRUNC | libc::O_ACCMODE));
+    when(argument, SeccompCmpArgLen::Dword, masked, number(libc::O_TRUNC | libc::O_RDONLY))
 }
 
 fn when(argument: u8, length: SeccompCmpArgLen, compared: SeccompCmpOp, value: u64) -> Compiled<SeccompRule> {

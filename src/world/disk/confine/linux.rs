@@ -16,7 +16,7 @@ use rustix::io::Errno;
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 /// Where programs and libraries of the system lie.
 const SYSTEM: [&str; 9] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"];
@@ -73,6 +73,24 @@ const READABLE: &[&str] = &[
     "/sys/devices/system/cpu",
 ];
 
+/// What git reads of it that works on a repository alone: each of these costs time at each start.
+const FOR_GIT: &[&str] = &[
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/zero",
+    "/etc/group",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.preload",
+    "/etc/locale.alias",
+    "/etc/localtime",
+    "/etc/nsswitch.conf",
+    "/etc/passwd",
+    "/etc/timezone",
+    "/proc/stat",
+    "/proc/sys/vm/overcommit_memory",
+    "/sys/devices/system/cpu",
+];
+
 /// What names of other machines are found with, and who they are.
 const FOR_NETWORK: [&str; 6] =
     ["/etc/gai.conf", "/etc/host.conf", "/etc/hosts", "/etc/protocols", "/etc/resolv.conf", "/etc/services"];
@@ -98,10 +116,8 @@ pub(super) fn mechanisms() -> Mechanisms {
             Err(fault) => Err(format!("Landlock cannot be used here: {fault}")),
         };
         let all = Mechanisms { landlock: u32::MAX, seccomp: true, seatbelt: false, lacks: None };
-        let filters = filter::filters(&Confinement::default(), &all);
-        let seccomp = filters.and_then(|filters| {
-            filters.iter().try_for_each(|filter| seccompiler::apply_filter(filter).map_err(|fault| fault.to_string()))
-        });
+        let filter = filter::filter(&Confinement::default(), &all);
+        let seccomp = filter.and_then(|filter| seccompiler::apply_filter(&filter).map_err(|fault| fault.to_string()));
         let seccomp = seccomp.map_err(|fault| format!("seccomp cannot be used here: {fault}"));
         let (abi, works) = (landlock.clone().unwrap_or(0), seccomp.is_ok());
         Mechanisms { landlock: abi, seccomp: works, seatbelt: false, lacks: landlock.err().or(seccomp.err()) }
@@ -119,11 +135,13 @@ pub(super) fn start(start: &Start<'_>, confines: Option<&Mechanisms>) -> Result<
         Some(mechanisms) => Some(ruleset(start, mechanisms, &mut absent)?),
         None => None,
     };
-    let filters = match confines.filter(|mechanisms| mechanisms.seccomp) {
-        Some(mechanisms) => filter::filters(start.confinement, mechanisms)
-            .map_err(|fault| Diagnostic::new(Code::INTERNAL, format!("no filter of calls could be made: {fault}")))?,
-        None => Arc::default(),
-    };
+    let filter =
+        match confines.filter(|mechanisms| mechanisms.seccomp) {
+            Some(mechanisms) => Some(filter::filter(start.confinement, mechanisms).map_err(|fault| {
+                Diagnostic::new(Code::INTERNAL, format!("no filter of calls could be made: {fault}"))
+            })?),
+            None => None,
+        };
     // Git takes its locks away when it is asked to end; a lock that stays all the same is told (`git/guarded`).
     let orphaned = if start.is_git { libc::SIGTERM } else { libc::SIGKILL };
     let tether = Some(spawn::tether(orphaned).map_err(wrong)?);
@@ -139,7 +157,7 @@ pub(super) fn start(start: &Start<'_>, confines: Option<&Mechanisms>) -> Result<
         folder: File::open(start.folder).map_err(wrong)?.into(),
         streams: [above(to_read.into())?, above(to_print.into())?, above(to_complain.into())?],
         ruleset,
-        filters,
+        filter,
         confined: confines.is_some(),
         orphaned,
         tether,
@@ -276,7 +294,8 @@ fn system(start: &Start<'_>) -> impl Iterator<Item = (&'static str, Grant)> {
     let confinement = start.confinement;
     let programs = if confinement.processes == Processes::Any { Grant::Execute } else { Grant::Read };
     let rules = shared.iter().map(move |at| (at.as_str(), programs));
-    let rules = rules.chain(READABLE.iter().map(|at| (*at, Grant::Read)));
+    let readable = if start.is_git && !confinement.network { FOR_GIT } else { READABLE };
+    let rules = rules.chain(readable.iter().map(|at| (*at, Grant::Read)));
     let for_network = if confinement.network { &FOR_NETWORK[..] } else { &[] };
     rules.chain(for_network.iter().map(|at| (*at, Grant::Read))).chain([("/dev/null", Grant::Sink)])
 }

@@ -24,8 +24,8 @@ pub(super) struct Image {
     pub streams: [OwnedFd; 3],
     /// The rules of Landlock.
     pub ruleset: Option<OwnedFd>,
-    /// Filters of seccomp, the first one installed first.
-    pub filters: Arc<Vec<BpfProgram>>,
+    /// The filter of seccomp.
+    pub filter: Option<Arc<BpfProgram>>,
     /// Whether capabilities and privileges to come are given up.
     pub confined: bool,
     /// The signal that it gets when the thread that started it has ended; 0 is none.
@@ -44,15 +44,16 @@ const KEPT: u32 = 1 << 1;
 /// Which signal a descriptor sends: `F_SETSIG`.
 const F_SETSIG: c_int = 10;
 
-/// Room for the child between its clone and its exec: it calls the kernel, and no more.
-const STACK: usize = 256 * 1024;
+/// Room for the child between its clone and its exec: it calls the kernel, and no more. Of the room, only what it uses is
+/// ever touched.
+const STACK: usize = 64 * 1024;
 
 /// The image as pointers, and what went wrong.
 struct Plan<'a> {
     image: &'a Image,
     arguments: Vec<*const c_char>,
     variables: Vec<*const c_char>,
-    filters: Vec<Filter>,
+    filter: Option<Filter>,
     mask: libc::sigset_t,
     failed: Option<(&'static str, i32)>,
 }
@@ -115,11 +116,11 @@ pub(super) fn spawn(image: &Image) -> Result<Pid, (&'static str, io::Error)> {
         image,
         arguments: pointers(&image.arguments),
         variables: pointers(&image.variables),
-        filters: image.filters.iter().map(filter).collect(),
+        filter: image.filter.as_deref().map(filter),
         mask,
         failed: None,
     };
-    let mut stack: Vec<u128> = vec![0; STACK / size_of::<u128>()];
+    let mut stack = Box::<[u128]>::new_uninit_slice(STACK / size_of::<u128>());
     // SAFETY: the child runs on a stack of its own, the end of which is aligned as that of a `u128`. It shares our
     // memory, but `CLONE_VFORK` holds this thread until it has ended or is another program, so that all it borrows
     // lives on. It allocates nothing and takes no lock. No handler of a signal of ours runs in it: all are blocked
@@ -241,8 +242,8 @@ unsafe fn give_up(plan: &Plan<'_>) -> bool {
         {
             return false;
         }
-        plan.filters
-            .iter()
-            .all(|filter| libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, std::ptr::from_ref(filter)) == 0)
+        plan.filter.as_ref().is_none_or(|filter| {
+            libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, std::ptr::from_ref(filter)) == 0
+        })
     }
 }

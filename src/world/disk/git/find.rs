@@ -5,7 +5,7 @@ use super::{data, links, place_of, settings, text};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::disk::roots::{Roots, reason};
 use crate::world::path;
-use crate::world::repository::{Repository, Scope, Setting};
+use crate::world::repository::{Excludes, Repository, Scope, Setting, is_repository};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
@@ -41,13 +41,14 @@ pub(in crate::world::disk) fn find(roots: &Roots, folder: &str, is_user_heard: b
     links::check(&common_dir)?;
     let elsewhere = alternates(roots, &path::join(&common_dir, "objects"), MOST_ALTERNATES)?;
     let is_named_back = is_named_back(&git_dir, &marker.0);
-    let mut settings = if is_user_heard { settings::of_user(&git_dir) } else { Vec::new() };
+    let own = settings::of_repository(&path::join(&common_dir, "config"), Scope::Local)?;
+    let mut settings = if is_user_heard { settings::of_user(&git_dir, &own) } else { Vec::new() };
     let of_environment = if is_user_heard { settings::of_environment() } else { Vec::new() };
     let of_both = [&settings[..], &of_environment].concat();
-    let excludes = if is_user_heard { settings::excludes(&of_both) } else { Vec::new() };
+    let excludes = if is_user_heard { settings::excludes(&of_both) } else { Excludes::default() };
     owned(&top, &git_dir, &marker.1, &of_both)?;
     let attributes = if is_user_heard { settings::attributes(&of_both) } else { Vec::new() };
-    settings.extend(settings::of_repository(&path::join(&common_dir, "config"), Scope::Local)?);
+    settings.extend(own);
     let mut repository = with_worktree(Repository {
         folder,
         top,
@@ -96,11 +97,13 @@ fn with_worktree(mut repository: Repository) -> Result<Repository> {
 
 /// Whether a folder is what git takes for a repository without a working tree: its own test.
 fn is_bare(folder: &str) -> bool {
-    let is_there = |name: &str| fs::symlink_metadata(path::join(folder, name)).is_ok();
-    is_there("HEAD")
-        && ["objects", "refs"]
-            .iter()
-            .all(|name| fs::metadata(path::join(folder, name)).is_ok_and(|known| known.is_dir()))
+    is_repository(|name| {
+        let at = path::join(folder, name);
+        match name {
+            "objects" | "refs" => fs::metadata(at).is_ok_and(|known| known.is_dir()),
+            _ => fs::symlink_metadata(at).is_ok(),
+        }
+    })
 }
 
 fn bare(top: &str) -> Box<Diagnostic> {

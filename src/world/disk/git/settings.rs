@@ -1,28 +1,25 @@
 //! The configuration files of git, read without git: see `git-config(1)`, "Syntax" and "Includes".
 
 use super::super::place;
+use super::conditions::Conditions;
 use super::{MOST_BYTES, data};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::disk::small_file::{self, Links};
-use crate::world::glob::Globs;
 use crate::world::path;
-use crate::world::repository::{Scope, Setting};
+use crate::world::repository::{Excludes, Repository, Scope, Setting};
 
 /// How deep the user's files may include each other: git's own limit.
 const MOST_INCLUDES: usize = 10;
 
-/// What the machine and the user set, includes followed. What cannot be read counts as empty.
-pub(super) fn of_user(git_dir: &str) -> Vec<Setting> {
-    let mut found = Found::default();
-    of_user_into(git_dir, &mut found);
-    found.settings
+/// What the machine and the user set, includes followed. What cannot be read counts as empty. `of_repository` is what the
+/// repository sets in which that is asked: conditions ask for its remotes.
+pub(super) fn of_user(git_dir: &str, of_repository: &[Setting]) -> Vec<Setting> {
+    find_of_user(git_dir, of_repository).settings
 }
 
 /// The files that the user's configuration includes, whether a condition holds or not: git ends where it cannot read one.
-pub(super) fn files_of_user(git_dir: &str) -> Vec<String> {
-    let mut found = Found::default();
-    of_user_into(git_dir, &mut found);
-    found.included
+pub(super) fn files_of_user(repository: &Repository) -> Vec<String> {
+    find_of_user(&repository.git_dir, &repository.settings).included
 }
 
 /// What was found in configurations, and the files that they include.
@@ -30,6 +27,30 @@ pub(super) fn files_of_user(git_dir: &str) -> Vec<String> {
 struct Found {
     settings: Vec<Setting>,
     included: Vec<String>,
+}
+
+impl Found {
+    fn new(conditions: &Conditions<'_>) -> Self {
+        let mut found = Self::default();
+        of_user_into(conditions, &mut found);
+        found
+    }
+}
+
+fn find_of_user(git_dir: &str, of_repository: &[Setting]) -> Found {
+    let remotes = |settings: &[Setting]| -> Vec<String> {
+        let named = settings.iter().filter(|one| one.key.starts_with("remote.") && one.key.ends_with(".url"));
+        named.map(|one| one.value.clone()).collect()
+    };
+    let mut conditions = Conditions { git_dir, remotes: remotes(of_repository) };
+    let found = Found::new(&conditions);
+    // A user may name remotes, too: only a condition asks for them.
+    let own = remotes(&found.settings);
+    if own.is_empty() {
+        return found;
+    }
+    conditions.remotes.extend(own);
+    Found::new(&conditions)
 }
 
 /// Variables that name the files of the machine and of the user, or switch the first ones off: see `git(1)`.
@@ -50,22 +71,22 @@ pub(super) fn of_environment() -> Vec<Setting> {
     (0..count.min(MOST_OF_ENVIRONMENT)).filter_map(pair).collect()
 }
 
-fn of_user_into(git_dir: &str, found: &mut Found) {
+fn of_user_into(conditions: &Conditions<'_>, found: &mut Found) {
     let [global, no_system, system] = FILES.map(place::env);
     if !no_system.is_some_and(|value| ["1", "on", "true", "yes"].contains(&value.to_ascii_lowercase().as_str())) {
-        include(system.as_deref().unwrap_or("/etc/gitconfig"), Scope::System, git_dir, 0, found);
+        include(system.as_deref().unwrap_or("/etc/gitconfig"), Scope::System, conditions, 0, found);
     }
     if let Some(global) = global {
-        include(&global, Scope::Global, git_dir, 0, found);
+        include(&global, Scope::Global, conditions, 0, found);
         return;
     }
     let home = place::home_folder();
     let config = place::env("XDG_CONFIG_HOME").filter(|folder| path::is_absolute(folder));
     if let Some(config) = config.or_else(|| Some(path::join(home.as_deref()?, ".config"))) {
-        include(&path::join(&config, "git/config"), Scope::Global, git_dir, 0, found);
+        include(&path::join(&config, "git/config"), Scope::Global, conditions, 0, found);
     }
     if let Some(home) = home {
-        include(&path::join(&home, ".gitconfig"), Scope::Global, git_dir, 0, found);
+        include(&path::join(&home, ".gitconfig"), Scope::Global, conditions, 0, found);
     }
 }
 
@@ -82,7 +103,7 @@ pub(super) fn of_repository(file: &str, scope: Scope) -> Result<Vec<Setting>> {
     Ok(read.into_iter().map(|(key, value)| Setting { scope, key, value }).collect())
 }
 
-fn include(file: &str, scope: Scope, git_dir: &str, depth: usize, found: &mut Found) {
+fn include(file: &str, scope: Scope, conditions: &Conditions<'_>, depth: usize, found: &mut Found) {
     let Ok(Some(text)) = small_file::read(file, MOST_BYTES, Links::Followed) else { return };
     let Ok(read) = read(&String::from_utf8_lossy(&text)) else { return };
     for (key, value) in read {
@@ -90,9 +111,9 @@ fn include(file: &str, scope: Scope, git_dir: &str, depth: usize, found: &mut Fo
         if key == "include.path" || condition.is_some() {
             found.included.push(beside(file, &value));
         }
-        let follows = key == "include.path" || condition.is_some_and(|condition| holds(condition, file, git_dir));
+        let follows = key == "include.path" || condition.is_some_and(|condition| conditions.hold(condition, file));
         if follows && depth < MOST_INCLUDES {
-            include(&beside(file, &value), scope, git_dir, depth + 1, found);
+            include(&beside(file, &value), scope, conditions, depth + 1, found);
         }
         found.settings.push(Setting { scope, key, value });
     }
@@ -106,33 +127,15 @@ fn beside(file: &str, given: &str) -> String {
     }
 }
 
-/// Whether a condition `gitdir:` or `gitdir/i:` holds; others do not.
-fn holds(condition: &str, file: &str, git_dir: &str) -> bool {
-    let (pattern, folds) = match condition.strip_prefix("gitdir:") {
-        Some(pattern) => (pattern, false),
-        None => match condition.strip_prefix("gitdir/i:") {
-            Some(pattern) => (pattern, true),
-            None => return false,
-        },
-    };
-    let ends = if pattern.ends_with('/') { format!("{pattern}**") } else { pattern.to_owned() };
-    let whole = match () {
-        () if ends.starts_with("~/") || ends.starts_with("./") => beside(file, &ends),
-        () if path::is_absolute(&ends) => ends,
-        () => format!("/**/{ends}"),
-    };
-    let fold = |text: &str| if folds { text.to_lowercase() } else { text.to_owned() };
-    Globs::new(&[fold(&whole)], ".").is_ok_and(|globs| globs.matches(&fold(git_dir)))
-}
-
 /// The user's own ignore file: `core.excludesFile`, else `git/ignore` in the folder of configurations.
-pub(super) fn excludes(settings: &[Setting]) -> Vec<u8> {
-    of_users_file(settings, "core.excludesfile", "git/ignore")
+pub(super) fn excludes(settings: &[Setting]) -> Excludes {
+    let (path, bytes) = of_users_file(settings, "core.excludesfile", "git/ignore").unwrap_or_default();
+    Excludes { path, bytes }
 }
 
 /// The user's own attribute file: `core.attributesFile`, else `git/attributes` there. The drivers that it names are not.
 pub(super) fn attributes(settings: &[Setting]) -> Vec<u8> {
-    of_users_file(settings, "core.attributesfile", "git/attributes")
+    of_users_file(settings, "core.attributesfile", "git/attributes").unwrap_or_default().1
 }
 
 /// Where the hooks are that count, if not in the repository: a path may begin at the top of the working tree.
@@ -144,7 +147,8 @@ pub(super) fn hooks_folder(settings: &[Setting], top: &str) -> Option<String> {
     Some(if set.scope.is_of_repository() { String::new() } else { folder })
 }
 
-fn of_users_file(settings: &[Setting], key: &str, usual: &str) -> Vec<u8> {
+/// A file that the user names by a key, else the usual one: where it lies, and what is in it.
+fn of_users_file(settings: &[Setting], key: &str, usual: &str) -> Option<(String, Vec<u8>)> {
     let set = settings.iter().rev().find(|one| one.key == key && !one.scope.is_of_repository());
     let home = place::home_folder();
     let file = match (set, home) {
@@ -157,8 +161,9 @@ fn of_users_file(settings: &[Setting], key: &str, usual: &str) -> Vec<u8> {
             config.or_else(|| Some(path::join(&home?, ".config"))).map(|config| path::join(&config, usual))
         }
         (Some(_), None) => None,
-    };
-    file.and_then(|file| small_file::read(&file, MOST_BYTES, Links::Followed).ok().flatten()).unwrap_or_default()
+    }?;
+    let bytes = small_file::read(&file, MOST_BYTES, Links::Followed).ok().flatten()?;
+    Some((file, bytes))
 }
 
 /// Keys and values in their order, or the number of the first line that git would not understand.

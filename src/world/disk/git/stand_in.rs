@@ -33,7 +33,7 @@ const MADE: [&str; 2] = ["logs", "worktrees"];
 //= docs/spec.md#git
 //# No program that the configuration of a repository names MUST be started.
 /// The last lines of every configuration: they count, whatever stands above.
-const FIXED: [(&str, &str); 27] = [
+const FIXED: [(&str, &str); 26] = [
     ("advice.detachedHead", "false"),
     ("branch.autoSetupMerge", "false"),
     ("color.ui", "false"),
@@ -42,7 +42,6 @@ const FIXED: [(&str, &str); 27] = [
     ("core.askPass", "false"),
     ("core.bare", "false"),
     ("core.editor", ":"),
-    ("core.excludesFile", "/dev/null"),
     ("core.fsmonitor", "false"),
     ("core.hooksPath", "/dev/null"),
     ("core.pager", "cat"),
@@ -69,6 +68,8 @@ const PROGRAMS: &str = "programs";
 
 /// The user's own attributes, in the folder.
 const ATTRIBUTES: &str = "users-attributes";
+/// The user's own ignore file, in the folder.
+const EXCLUDES: &str = "users-excludes";
 
 /// Protocols that `fetch` speaks, and nothing else does.
 const PROTOCOLS: [&str; 5] = ["file", "git", "http", "https", "ssh"];
@@ -84,8 +85,6 @@ pub(super) struct NotKept {
 pub(super) struct StandIn {
     folder: Temporary,
     config: String,
-    /// What the repository's own exclude file leaves out.
-    excludes: Vec<u8>,
     worktrees: Vec<String>,
 }
 
@@ -93,14 +92,25 @@ impl StandIn {
     /// Makes it. `writes` and `fetches` say what the command is for.
     pub(super) fn new(repository: &Repository, writes: bool, fetches: bool, more: &[(String, String)]) -> Result<Self> {
         let folder = Temporary::new(PREFIX).map_err(|error| failed(&error))?;
-        let attributes = (!repository.attributes.is_empty()).then(|| folder.path().join(ATTRIBUTES));
-        let attributes = attributes.as_deref().and_then(Path::to_str).unwrap_or("/dev/null").to_owned();
-        let given = [&[("core.attributesFile".to_owned(), attributes)], more].concat();
-        let config = config(repository, fetches, &given);
+        let file = |key: &str, name: &str, bytes: &[u8]| {
+            let path = (!bytes.is_empty()).then(|| folder.path().join(name));
+            let path = path.as_deref().and_then(Path::to_str).unwrap_or("/dev/null");
+            (key.to_owned(), path.to_owned())
+        };
+        let files = [
+            file("core.attributesFile", ATTRIBUTES, &repository.attributes),
+            file("core.excludesFile", EXCLUDES, &repository.excludes.bytes),
+        ];
+        let config = config(repository, fetches, &[&files, more].concat());
         let excludes = data(&path::join(&repository.common_dir, "info/exclude"))?.unwrap_or_default();
-        let made = Self { folder, config, excludes, worktrees: worktrees(repository) };
-        made.fill(repository, writes).map_err(|error| failed(&error))?;
+        let made = Self { folder, config, worktrees: worktrees(repository) };
+        made.fill(repository, &excludes, writes).map_err(|error| failed(&error))?;
         Ok(made)
+    }
+
+    /// The user's own ignore file, as git is shown it.
+    pub(super) fn excludes(&self) -> String {
+        path::join(&self.path(), EXCLUDES)
     }
 
     /// The folder itself.
@@ -130,7 +140,7 @@ impl StandIn {
         Ok(["PATH", "GIT_EXEC_PATH"].map(|name| (name.to_owned(), folder.clone())))
     }
 
-    fn fill(&self, repository: &Repository, writes: bool) -> io::Result<()> {
+    fn fill(&self, repository: &Repository, excludes: &[u8], writes: bool) -> io::Result<()> {
         let (own, real) = (self.folder.path(), &repository.common_dir);
         for name in SHARED {
             let target = path::join(real, name);
@@ -143,14 +153,13 @@ impl StandIn {
             }
         }
         fs::write(own.join("config"), &self.config)?;
-        if !repository.attributes.is_empty() {
-            fs::write(own.join(ATTRIBUTES), &repository.attributes)?;
+        for (name, bytes) in [(ATTRIBUTES, &repository.attributes), (EXCLUDES, &repository.excludes.bytes)] {
+            if !bytes.is_empty() {
+                fs::write(own.join(name), bytes)?;
+            }
         }
         fs::create_dir(own.join("info"))?;
         symlink(path::join(real, "info/attributes"), own.join("info/attributes"))?;
-        let mut excludes = repository.excludes.clone();
-        excludes.push(b'\n');
-        excludes.extend(&self.excludes);
         fs::write(own.join("info/exclude"), excludes)
     }
 

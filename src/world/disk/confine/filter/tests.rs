@@ -40,12 +40,6 @@ fn answer(filter: &[sock_filter], call: c_long, arguments: [u64; 6]) -> u32 {
     }
 }
 
-/// The answer of all filters: the strictest one, of equals that of the filter that was installed last.
-fn answer_of_all(filters: &[BpfProgram], call: c_long, arguments: [u64; 6]) -> u32 {
-    let answers = filters.iter().rev().map(|filter| answer(filter, call, arguments));
-    answers.min_by_key(|answer| answer & SECCOMP_RET_ACTION_FULL).unwrap()
-}
-
 /// A program that writes or not, which processes it starts, its network, the version of Landlock.
 fn kinds() -> Vec<(Confinement, u32)> {
     let mut kinds = Vec::new();
@@ -128,6 +122,8 @@ fn probes(confinement: &Confinement, landlock: u32) -> Vec<Probe> {
     let mut probes: Vec<Probe> = NEVER_ANSWERED.iter().map(|call| (*call, [0; 6], REFUSED)).collect();
     probes.extend([SYS_setpgid, SYS_setsid].map(|call| (call, [0; 6], IGNORED)));
     let attributes = [SYS_fremovexattr, SYS_fsetxattr, SYS_lremovexattr, SYS_lsetxattr, SYS_removexattr, SYS_setxattr];
+    probes.extend(attributes.map(|call| (call, [0; 6], UNSUPPORTED)));
+    let attributes = [SYS_fgetxattr, SYS_flistxattr, SYS_getxattr, SYS_lgetxattr, SYS_listxattr, SYS_llistxattr];
     probes.extend(attributes.map(|call| (call, [0; 6], UNSUPPORTED)));
     let marks = if confinement.write.is_empty() { REFUSED } else { ALLOWED };
     probes.extend([SYS_fchmod, SYS_fchmodat, 452, SYS_utimensat].map(|call| (call, [0; 6], marks)));
@@ -215,8 +211,8 @@ fn by_landlock(landlock: u32) -> Vec<Probe> {
 }
 
 /// The probes that are answered otherwise than they should.
-fn wrong(filters: &[BpfProgram], probes: &[Probe]) -> Vec<(c_long, u32)> {
-    let answers = probes.iter().map(|(call, arguments, _)| (*call, answer_of_all(filters, *call, *arguments)));
+fn wrong(filter: &BpfProgram, probes: &[Probe]) -> Vec<(c_long, u32)> {
+    let answers = probes.iter().map(|(call, arguments, _)| (*call, answer(filter, *call, *arguments)));
     answers.zip(probes).filter(|((_, answer), (_, _, wanted))| answer != wanted).map(|(answer, _)| answer).collect()
 }
 
@@ -228,7 +224,7 @@ fn each_rule_of_the_filters_is_held() {
     for (confinement, landlock) in kinds() {
         let mechanisms = Mechanisms { landlock, seccomp: true, seatbelt: false, lacks: None };
         let probes = probes(&confinement, landlock);
-        let wrong_now = wrong(&make(&confinement, &mechanisms).unwrap(), &probes);
+        let wrong_now = wrong(&filter(&confinement, &mechanisms).unwrap(), &probes);
         assert!(wrong_now.is_empty(), "{confinement:?} {landlock}: {wrong_now:?}");
     }
 }
@@ -239,29 +235,43 @@ fn a_rule_that_is_taken_out_is_missed() {
     // Each version of Landlock once, with all that a kind can have and lack among them.
     for (confinement, landlock) in kinds().into_iter().step_by(13) {
         let probes = probes(&confinement, landlock);
-        let whole: Vec<BpfProgram> = sets(&confinement, landlock)
-            .unwrap()
-            .into_iter()
-            .map(|(rules, error)| compiled(rules, error).unwrap())
-            .collect();
-        for (set, (rules, error)) in sets(&confinement, landlock).unwrap().into_iter().enumerate() {
-            for (call, parts) in &rules {
-                for part in 0..parts.len().max(1) {
-                    let mut less = rules.clone();
-                    match parts.len() {
-                        0 | 1 => drop(less.remove(call)),
-                        _ => drop(less.get_mut(call).unwrap().remove(part)),
-                    }
-                    let mut filters = vec![newest()];
-                    filters.extend(whole.iter().cloned());
-                    // Without a rule there is no filter.
-                    filters[set + 1] = if less.is_empty() { newest() } else { compiled(less, error).unwrap() };
-                    assert!(!wrong(&filters, &probes).is_empty(), "{confinement:?} {landlock}: {call} {part}");
-                    taken += 1;
+        let whole = rules(&confinement, landlock).unwrap();
+        for (call, rule) in &whole {
+            let parts = if let Rule::Where(parts, ..) = rule { parts.len() } else { 1 };
+            for part in 0..parts {
+                let mut less = whole.clone();
+                match less.get_mut(call) {
+                    Some(Rule::Where(parts, ..)) if parts.len() > 1 => drop(parts.remove(part)),
+                    _ => drop(less.remove(call)),
                 }
+                assert!(
+                    !wrong(&compiled(&less).unwrap(), &probes).is_empty(),
+                    "{confinement:?} {landlock}: {call} {part}"
+                );
+                taken += 1;
             }
         }
-        assert!(!wrong(&whole, &probes).is_empty(), "the newest call that is known is not held");
     }
     assert!(taken > 250, "only {taken} rules were taken out");
+}
+
+proptest::proptest! {
+    /// Whatever numbers there are rules for, in runs or alone: each gets its own answer, and no other does.
+    #[test]
+    fn each_number_gets_its_own_answer(
+        errors in proptest::collection::btree_map(0..=i64::from(NEWEST), proptest::sample::select(vec![0, EPERM, 95]), 0..200),
+        alike in 0..=i64::from(NEWEST),
+    ) {
+        let mut rules: program::Rules = errors.iter().map(|(call, error)| (*call, Rule::Error(*error))).collect();
+        rules.extend((alike..alike + 9).filter(|call| *call <= i64::from(NEWEST)).map(|call| (call, Rule::Error(EPERM))));
+        let filter = compiled(&rules).unwrap();
+        for call in 0..=i64::from(NEWEST) + 2 {
+            let wanted = match rules.get(&call) {
+                _ if call > i64::from(NEWEST) => ABSENT,
+                Some(Rule::Error(error)) => SECCOMP_RET_ERRNO | error.unsigned_abs(),
+                _ => ALLOWED,
+            };
+            proptest::prop_assert_eq!(answer(&filter, call, [0; 6]), wanted, "{}", call);
+        }
+    }
 }
