@@ -5,6 +5,7 @@ mod find;
 mod guarded;
 mod hold;
 mod links;
+mod locks;
 mod opening;
 mod settings;
 mod stand_in;
@@ -149,7 +150,10 @@ fn guarded_run(
     command.confinement.write.extend(own.into_iter().flatten().cloned());
     let ran = process::run_beside(disk, command, Some(stand_in.folder()), under_way.as_mut());
     opening.close();
-    let notes: Vec<String> = guard.into_iter().flat_map(Guard::settle).map(|note| note.told).collect();
+    // A signal ended it, the host's or another one's.
+    let was_ended = ran.as_ref().map_or(true, |ran| ran.code > 128);
+    let notes = guard.into_iter().flat_map(|guard| guard.settle(was_ended));
+    let notes: Vec<String> = notes.map(|note| note.told).collect();
     under_way.into_iter().for_each(UnderWay::end);
     match ran {
         Ok(ran) => Ok(Ran { notes, ..ran }),

@@ -332,7 +332,7 @@ fn finish_git(said: &Said, lines: &[Json]) -> Result<()> {
             "git was at work when its server was killed, and what was noted of it cannot be read",
         ));
     };
-    for note in guard.settle() {
+    for note in guard.settle(true) {
         let told = format!("git was at work when its server was killed: {}", note.told);
         match note.aside {
             Some(aside) => keep_in_mind(told, &aside, "look at it, and remove it if it is none of yours"),

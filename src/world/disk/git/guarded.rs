@@ -7,6 +7,7 @@
 mod kept;
 
 use super::super::protected::{self, Below, open_below, set_aside};
+use super::locks;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::Json;
 use crate::world::disk::journal::{LAST_WORK, nanoseconds};
@@ -39,8 +40,6 @@ const OF_GIT: [&str; 12] = [
 ];
 /// The same of a further working tree.
 const OF_TREE: [&str; 3] = ["commondir", "config.worktree", "gitdir"];
-/// Files that git makes for a moment, so that no other git changes the same.
-const LOCKS: [&str; 5] = ["HEAD.lock", "config.lock", "index.lock", "packed-refs.lock", "shallow.lock"];
 
 /// How many entries are looked at; more are not put right, and that is told.
 const MOST_ENTRIES: usize = 20_000;
@@ -62,8 +61,8 @@ struct Places {
     is_of_trees: bool,
     /// Whether all could be looked at: else what is new cannot be told from what was there.
     is_whole: bool,
-    /// The locks of others.
-    locks: Vec<String>,
+    /// When git began, in nanoseconds: locks that were there before are those of others.
+    began: i128,
 }
 
 /// What is looked after.
@@ -83,7 +82,7 @@ pub(in crate::world::disk) struct Note {
 }
 
 impl Note {
-    fn of(told: impl Into<String>) -> Self {
+    pub(super) fn of(told: impl Into<String>) -> Self {
         Self { told: told.into(), aside: None }
     }
 }
@@ -112,9 +111,9 @@ impl Guard {
             own: own.into_iter().filter_map(top).collect(),
             without,
             is_of_trees: command == Some("worktree"),
+            began: locks::now(),
             ..Places::default()
         };
-        places.locks = places.locks_there();
         let (entries, notes, is_whole) = places.entries(|folder| protected::below(folder, stop))?;
         places.is_whole = is_whole;
         let mut left = MOST_OF_ALL;
@@ -147,8 +146,8 @@ impl Guard {
 
     //= docs/spec.md#git
     //# What git made or changed of a protected name, or of its own folder without being asked, MUST be put right when it has ended, and the caller told.
-    /// Puts right what changed; tells of it.
-    pub(in crate::world::disk) fn settle(mut self) -> Vec<Note> {
+    /// Puts right what changed; tells of it. `was_ended`: whether somebody ended git before it was done.
+    pub(in crate::world::disk) fn settle(mut self, was_ended: bool) -> Vec<Note> {
         let mut notes: Vec<Note> = std::mem::take(&mut self.notes).into_iter().map(Note::of).collect();
         notes.extend(self.leave_what_moved());
         // Also when the time of its call is over: git is no reason to leave it.
@@ -167,11 +166,10 @@ impl Guard {
         notes.extend(self.put_new_aside(&now));
         let kept = self.kept.iter().filter_map(|(at, kept)| self.put_right(at, kept, now.get(at)));
         notes.extend(kept);
-        let locks = self.places.locks_there().into_iter().filter(|lock| !self.places.locks.contains(lock));
-        notes.extend(locks.filter(|_| self.until.is_some()).map(|lock| Note {
-            told: format!("git may have left its lock `{lock}`: if no git runs, remove it"),
-            aside: Some(lock),
-        }));
+        if was_ended {
+            let own: Vec<&str> = self.places.own.iter().map(|(own, _)| own.as_str()).collect();
+            notes.extend(locks::clear(&own, self.places.began, self.until));
+        }
         notes
     }
 
@@ -268,11 +266,6 @@ impl Places {
     fn top_of(&self, at: &Path) -> &str {
         let all = self.tops().map(|(top, _)| top.as_str());
         all.filter(|folder| at.starts_with(folder)).max_by_key(|folder| folder.len()).unwrap_or("/")
-    }
-
-    fn locks_there(&self) -> Vec<String> {
-        let all = self.own.iter().flat_map(|(own, _)| LOCKS.map(|name| path::join(own, name)));
-        all.filter(|at| fs::symlink_metadata(at).is_ok()).collect()
     }
 
     /// All that is looked after and is there now; what could not be looked at; and whether that is nothing.
@@ -410,7 +403,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     fn told_by(guard: Guard) -> Vec<String> {
-        guard.settle().into_iter().map(|note| note.told).collect()
+        guard.settle(false).into_iter().map(|note| note.told).collect()
     }
 
     //= docs/spec.md#git
@@ -520,7 +513,7 @@ mod tests {
             fs::write(at(".git/hooks/bytes"), "evil").unwrap();
             fs::set_permissions(at(".git/hooks/mode"), fs::Permissions::from_mode(0o777)).unwrap();
             let last_beat = if is_later { now() - 2 * LAST_WORK } else { now() };
-            let notes = Guard::of_lines(&lines, last_beat).unwrap().settle();
+            let notes = Guard::of_lines(&lines, last_beat).unwrap().settle(true);
             let told = notes.iter().map(|note| note.told.as_str()).collect::<Vec<_>>().join("\n");
             for name in
                 [".git/hooks/pre-commit", "deep/.toolsd/evil", ".git/modules/a/b/config", ".git/modules/half/config"]
@@ -532,7 +525,8 @@ mod tests {
             let mode = |name: &str| fs::metadata(at(name)).unwrap().mode() & 0o777;
             assert_eq!(mode(".git/hooks/old"), 0o750, "{told}");
             assert_eq!(mode(".git/hooks/mode") == 0o640, !is_later, "{told}");
-            assert!(at(".git/index.lock").exists() && told.contains("if no git runs, remove it"), "{told}");
+            assert!(at(".git/index.lock").exists(), "{told}");
+            assert_eq!(told.contains("if no git runs, remove it"), !is_later, "{told}");
             if !is_later {
                 assert!(
                     notes.iter().filter(|note| note.aside.as_deref().is_some_and(|at| Path::new(at).exists())).count()
@@ -556,7 +550,7 @@ mod tests {
         let folder = repository.join(".git/hooks/deep");
         let refused = open_below(&folder, repository.to_str().unwrap(), true).unwrap_err();
         assert!(refused.to_string().contains("was a link"), "{refused}");
-        let notes = Guard::of_lines(&lines, now()).unwrap().settle();
+        let notes = Guard::of_lines(&lines, now()).unwrap().settle(true);
         let told: Vec<String> = notes.into_iter().map(|note| note.told).collect();
         assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0, "{told:?}");
         // The folder is there again with what it held; a link would keep the repository from being used.
