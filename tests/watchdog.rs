@@ -59,6 +59,27 @@ required = ["what"]
 properties.what = { description = "Anything" }
 
 [[tool]]
+name = "print"
+description = "Takes anything and says a word; it may use 16 MB."
+limits = { memory_mb = 16 }
+text = "told"
+[tool.input]
+type = "object"
+required = ["what"]
+properties.what = { description = "Anything" }
+
+[[tool]]
+name = "count"
+description = "Takes anything and gives a number; it may use 64 MB."
+effect = "pure"
+fn = "take"
+limits = { memory_mb = 64 }
+[tool.input]
+type = "object"
+required = ["what"]
+properties.what = { description = "Anything" }
+
+[[tool]]
 name = "greet"
 description = "Greets."
 text = "hello"
@@ -324,4 +345,21 @@ fn arguments_are_read_within_the_time_of_their_call() {
     // Nobody can see how long it would have gone on, but that its thread is free again.
     thread::sleep(Duration::from_secs(1));
     assert_eq!(server.read("toolsd://status").get("held"), None);
+}
+
+//= docs/spec.md#calls
+//= type=test
+//# Arguments MUST be checked and converted within the limits of their call.
+#[test]
+fn arguments_count_for_the_memory_of_their_call() {
+    let home = house();
+    let mut server = serve(&home, &[]);
+    // A text is given what was checked; a function what was converted, too, which takes 40 to 60 MB more.
+    for (tool, most) in [("print", 16), ("count", 64)] {
+        let (told, has_failed) = server.call(tool, json!({ "what": vec![json!({ "a": 1 }); 100_000] }));
+        let reason = format!("the call used more than {most} MB of memory");
+        assert!(has_failed && told.to_string().contains(&reason), "{tool}: {told}");
+        let (told, has_failed) = server.call(tool, json!({ "what": [{ "a": 1 }] }));
+        assert!(!has_failed, "{tool}: {told}");
+    }
 }
