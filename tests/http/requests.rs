@@ -2,7 +2,7 @@
 
 use crate::client::Server;
 use crate::home::output_in_time;
-use crate::{pots, serve};
+use crate::{pots, raw, serve};
 use serde_json::{Value, json};
 
 fn call(name: &str) -> Value {
@@ -162,6 +162,36 @@ fn a_body_that_is_no_message_is_told_so() {
     assert_eq!(server.send("POST", &[("Content-Type", "text/plain")], "{}").status, 415);
     assert_eq!(server.send("PUT", &[], "{}").status, 405);
     assert_eq!(server.ask("tools/list", json!({})).status, 200);
+}
+
+//= docs/spec.md#http
+//= type=test
+//# While a large body is read or a large answer is written, the requests of others MUST be answered.
+#[test]
+fn more_large_bodies_than_threads_keep_nobody_waiting() {
+    let server = serve(&pots(), &[], &[]);
+    let threads = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+    // It has to be read to its end, which is not there.
+    let body = format!("[{}", "[],".repeat(1_300_000));
+    let text = raw::request(&server, "", &body);
+    let (most, last) = text.split_at(text.len() - 1);
+    let mut large: Vec<_> = (0..4 * threads).map(|_| raw::Raw::wide(&server)).collect();
+    for raw in &mut large {
+        assert!(raw.say(most));
+    }
+    for raw in &mut large {
+        assert!(raw.say(last));
+    }
+    let mut answered = 0;
+    while large.iter_mut().all(|raw| !raw.is_closed() && raw.heard.is_empty()) {
+        assert_eq!(server.ask("tools/list", json!({})).status, 200);
+        answered += 1;
+    }
+    // On threads that are taken, at most a handful comes in between.
+    assert!(answered > 15, "only {answered} requests were answered before the first large body was read");
+    for raw in large {
+        assert_eq!(raw.answer_head(), 400);
+    }
 }
 
 #[test]
