@@ -14,7 +14,7 @@ use rustix::fs::{Mode, OFlags, RenameFlags, mkdirat, open, openat};
 use rustix::io::Errno;
 use std::ffi::OsString;
 use std::fs;
-use std::io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
+use std::io::ErrorKind::{InvalidFilename, NotADirectory, NotFound, PermissionDenied};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -243,14 +243,7 @@ impl Survey {
             }
             read => read,
         };
-        let failed = |error: &std::io::Error| {
-            let message = format!(
-                "`{}` cannot be looked into for names that no grant covers: {}",
-                folder.display(),
-                reason(error)
-            );
-            Diagnostic::new(Code::WORLD, message).help("look at it by hand, and remove it or `chmod u+rwx` it")
-        };
+        let failed = |error: &std::io::Error| not_looked_into(folder, error);
         let read = match read {
             Ok(read) => read,
             Err(error) if [NotFound, NotADirectory].contains(&error.kind()) => return Ok(Vec::new()),
@@ -265,6 +258,24 @@ impl Survey {
         }
         Ok(found)
     }
+}
+
+/// So much of a path is shown that the system does not take.
+const MOST_SHOWN: usize = 200;
+
+fn not_looked_into(folder: &Path, error: &std::io::Error) -> Box<Diagnostic> {
+    let shown = folder.display().to_string();
+    let told = |at: &str| format!("`{at}` cannot be looked into for names that no grant covers: {}", reason(error));
+    if error.kind() != InvalidFilename {
+        return Diagnostic::new(Code::WORLD, told(&shown)).help("look at it by hand, and remove it or `chmod u+rwx` it");
+    }
+    let start = shown.floor_char_boundary(MOST_SHOWN);
+    let start = shown[..start].rfind('/').map_or(start, |end| end.max(1));
+    let message = format!("{} (its path has {} bytes)", told(&format!("{}/…", &shown[..start])), shown.len());
+    Diagnostic::new(Code::WORLD, message).help(format!(
+        "folders lie in each other so deep that no path can name the last one: move or remove the first of them, below `{}`",
+        &shown[..start]
+    ))
 }
 
 /// Whether something, or anything right below it, was changed last before then: a name of a person's own is new altogether.
@@ -415,7 +426,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         bury(folder.path());
         let fault = Survey::of(&[folder.path().to_string_lossy().into_owned()], || Ok(())).map(|_| ()).unwrap_err();
-        assert!(fault.message.contains("cannot be looked into"), "{fault}");
+        assert!(fault.message.contains("cannot be looked into") && fault.message.len() < 500, "{fault}");
+        assert!(fault.help.as_ref().is_some_and(|help| help.contains("move or remove the first")), "{fault:?}");
     }
 
     //= docs/spec.md#programs
