@@ -267,7 +267,8 @@ fn not_looked_into(folder: &Path, error: &std::io::Error) -> Box<Diagnostic> {
     let shown = folder.display().to_string();
     let told = |at: &str| format!("`{at}` cannot be looked into for names that no grant covers: {}", reason(error));
     if error.kind() != InvalidFilename {
-        return Diagnostic::new(Code::WORLD, told(&shown)).help("look at it by hand, and remove it or `chmod u+rwx` it");
+        return Diagnostic::new(Code::WORLD, told(&shown))
+            .help("look at it by hand, and remove it or `chmod u+rwx` it");
     }
     let start = shown.floor_char_boundary(MOST_SHOWN);
     let start = shown[..start].rfind('/').map_or(start, |end| end.max(1));

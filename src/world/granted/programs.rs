@@ -111,7 +111,9 @@ impl Granted {
         let write = self.places(grant, "write", grant.write.as_ref().unwrap_or(&allowed.write))?;
         if let Some(at) = self.written(&file, &write)? {
             let message = format!("`{}` is not run: the pack may write `{at}`", command.program);
-            return Err(Diagnostic::new(Code::WORLD, message).help("a program that a pack makes is never run"));
+            return Err(Diagnostic::new(Code::WORLD, message).help(
+                "a program that a pack makes is never run; what a compiler makes is, if only the compiler may write there: `run = [{ program = \"cc\", write = [\"out\"] }, …]`, and no `write` of the pack that covers it",
+            ));
         }
         let confinement =
             Confinement { read, write, processes: Processes::Any, network: grant.network, ..Confinement::default() };
