@@ -136,8 +136,8 @@ pub(super) struct Start<'a> {
     pub folder: &'a str,
     /// What it may touch.
     pub confinement: &'a Confinement,
-    /// The folder for its temporary files.
-    pub temporary: &'a str,
+    /// The folder for its temporary files, if it gets one.
+    pub temporary: Option<&'a str>,
     /// Whether it is git, which takes its locks away when it is asked to end.
     pub is_git: bool,
     /// The folders that what it may touch is looked for beneath.

@@ -62,13 +62,12 @@ pub(super) fn run_beside(
     let _until_it_is_cleared_up = AtWork::begin()?;
     let program = disk.programs.find(&command.program)?;
     let folder = folder(&disk.roots, &command.folder)?;
-    let prefix = if command.needs == Needs::Program { temporary::OF_PROGRAMS } else { temporary::OF_GIT };
-    let temporary = Temporary::new(prefix).map_err(|error| {
-        Diagnostic::new(Code::WORLD, format!("no temporary folder can be made: {}", reason(&error)))
-    })?;
-    let temporary_path = temporary.path().to_string_lossy().into_owned();
-    let begin = || planted::begin(&command.program, &command.confinement.write, temporary.path(), command.stop);
-    let (survey, mut own_note) = (command.needs == Needs::Program).then(begin).transpose()?.unzip();
+    let temporary = temporary_for(command.needs)?;
+    let temporary_path = temporary.as_ref().map(|folder| folder.path().to_string_lossy().into_owned());
+    let begin =
+        |folder: &Temporary| planted::begin(&command.program, &command.confinement.write, folder.path(), command.stop);
+    let of_program = temporary.as_ref().filter(|_| command.needs == Needs::Program);
+    let (survey, mut own_note) = of_program.map(begin).transpose()?.unzip();
     let mut confinement = command.confinement.clone();
     if let Some(survey) = &survey {
         confinement.write.clone_from(&survey.writable);
@@ -77,7 +76,7 @@ pub(super) fn run_beside(
     //= docs/spec.md#robustness
     //# A temporary folder of git MUST stay as long as a git that uses it runs, and no longer.
     // Git of a host that was killed takes its locks away before it ends.
-    let own = (command.needs != Needs::Program).then_some(&temporary);
+    let own = temporary.as_ref().filter(|_| command.needs != Needs::Program);
     let held: Vec<_> = own.into_iter().chain(beside).map(Temporary::lock).collect();
     let start = Start {
         held: &held,
@@ -85,10 +84,10 @@ pub(super) fn run_beside(
         files: &program.files,
         name: &command.program,
         arguments: &command.arguments,
-        env: &variables(command, &temporary_path),
+        env: &variables(command, temporary_path.as_deref()),
         folder: &folder,
         confinement: &confinement,
-        temporary: &temporary_path,
+        temporary: temporary_path.as_deref(),
         is_git: command.needs != Needs::Program,
         roots: &disk.roots,
     };
@@ -108,6 +107,19 @@ pub(super) fn run_beside(
     drop(temporary);
     notes.extend(is_confined.then(|| held_by(disk, command, &program, &ended)).flatten());
     with_notes(ended, notes)
+}
+
+/// The folder for the temporary files of a program. A git that looks makes none, and to make the folder takes longer than
+/// to confine git.
+fn temporary_for(needs: Needs) -> Result<Option<Temporary>> {
+    let prefix = match needs {
+        Needs::ReadGit => return Ok(None),
+        Needs::WriteGit | Needs::FetchGit => temporary::OF_GIT,
+        Needs::Program => temporary::OF_PROGRAMS,
+    };
+    let made = Temporary::new(prefix)
+        .map_err(|error| Diagnostic::new(Code::WORLD, format!("no temporary folder can be made: {}", reason(&error))));
+    made.map(Some)
 }
 
 /// What a call is told that is over while a program runs. One that waits for a network that it has not seems to do nothing.
@@ -162,12 +174,13 @@ fn told(survey: Survey, under_way: UnderWay, is_confined: bool) -> Result<Vec<St
 /// All variables that a program gets.
 //= docs/spec.md#secrets
 //# A program that a script starts MUST NOT get a secret of the server.
-fn variables(command: &Command, temporary: &str) -> Vec<(String, String)> {
+fn variables(command: &Command, temporary: Option<&str>) -> Vec<(String, String)> {
     let passed = PASSED.iter().filter_map(|name| Some(((*name).to_owned(), place::env(name)?)));
     let mut variables: Vec<(String, String)> = passed.collect();
     // The one that is set last counts.
-    for (name, value) in [("TMPDIR".to_owned(), temporary.to_owned())].into_iter().chain(command.env.iter().cloned()) {
-        if name == "TMPDIR" && value != temporary
+    let own = temporary.map(|folder| ("TMPDIR".to_owned(), folder.to_owned()));
+    for (name, value) in own.into_iter().chain(command.env.iter().cloned()) {
+        if name == "TMPDIR" && Some(value.as_str()) != temporary
             || command.needs == Needs::Program && never_set(&name) && place::env(&name).is_none_or(|own| own != value)
         {
             continue;

@@ -7,8 +7,8 @@ mod tests;
 use super::Mechanisms;
 use crate::world::run::{Confinement, Processes};
 use libc::c_long;
-use program::{Rule, Rules, compiled};
-use seccompiler::{BpfProgram, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompRule};
+use program::{Condition, Rule, Rules, compiled};
+use seccompiler::BpfProgram;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The newest call that this list was compared with: `mseal` of Linux 6.10. What came later does not exist for a
@@ -160,15 +160,14 @@ pub(super) fn filter(confinement: &Confinement, mechanisms: &Mechanisms) -> Resu
     if let Some((_, filter)) = known.iter().find(|(of, _)| *of == kind) {
         return Ok(Arc::clone(filter));
     }
-    let rules = rules(confinement, mechanisms.landlock).map_err(|fault| fault.to_string())?;
-    let filter = Arc::new(compiled(&rules)?);
+    let filter = Arc::new(compiled(&rules(confinement, mechanisms.landlock))?);
     known.push((kind, Arc::clone(&filter)));
     Ok(filter)
 }
 
 /// What is not let in as it is, and what it is answered.
-fn rules(confinement: &Confinement, landlock: u32) -> Compiled<Rules> {
-    let mut rules = denied(confinement, landlock)?;
+fn rules(confinement: &Confinement, landlock: u32) -> Rules {
+    let mut rules = denied(confinement, landlock);
     let mut add = |calls: &[c_long], error| rules.extend(calls.iter().map(|call| (*call, Rule::Error(error))));
     // The C library uses the older call where there is no `clone3`; the flags of that one cannot be seen by a filter.
     add(&[libc::SYS_clone3], libc::ENOSYS);
@@ -179,17 +178,15 @@ fn rules(confinement: &Confinement, landlock: u32) -> Compiled<Rules> {
     // Programs copy attributes where a file system has them: this one has none.
     add(ATTRIBUTES, libc::EOPNOTSUPP);
     for (call, owner) in OWNERS {
-        rules.insert(*call, Rule::Where(own_owner(*owner)?, Some(0), Some(libc::EPERM)));
+        rules.insert(*call, Rule::Where(vec![own_owner(*owner)], Some(0), Some(libc::EPERM)));
     }
-    Ok(rules)
+    rules
 }
 
-type Compiled<T> = Result<T, seccompiler::BackendError>;
-
 /// The calls that are refused, and for which arguments.
-fn denied(confinement: &Confinement, landlock: u32) -> Compiled<Rules> {
+fn denied(confinement: &Confinement, landlock: u32) -> Rules {
     let whole = |calls: &[c_long]| -> Rules { calls.iter().map(|call| (*call, Rule::Error(libc::EPERM))).collect() };
-    let parts = |parts: Vec<SeccompRule>| match parts.is_empty() {
+    let parts = |parts: Vec<Vec<Condition>>| match parts.is_empty() {
         true => Rule::Error(libc::EPERM),
         false => Rule::Where(parts, Some(libc::EPERM), None),
     };
@@ -198,90 +195,83 @@ fn denied(confinement: &Confinement, landlock: u32) -> Compiled<Rules> {
         rules.extend(whole(MARKS));
     }
     for call in OWN_PROCESS {
-        rules.insert(*call, parts(vec![when(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, 0)?]));
+        rules.insert(*call, parts(vec![vec![none_of(0, &[0])]]));
     }
     // `setpriority(which, who)`: of itself alone.
-    rules.insert(libc::SYS_setpriority, parts(vec![when(1, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, 0)?]));
-    rules.insert(libc::SYS_clone, parts(clones(confinement.processes)?));
+    rules.insert(libc::SYS_setpriority, parts(vec![vec![none_of(1, &[0])]]));
+    rules.insert(libc::SYS_clone, parts(clones(confinement.processes)));
     if confinement.processes == Processes::None {
         #[cfg(target_arch = "x86_64")]
         rules.extend(whole(&[libc::SYS_fork, libc::SYS_vfork]));
     }
-    rules.insert(libc::SYS_socketpair, pairs_of_sockets(confinement)?);
-    rules.insert(libc::SYS_socket, parts(sockets(confinement.network)?));
+    rules.insert(libc::SYS_socketpair, pairs_of_sockets(confinement));
+    rules.insert(libc::SYS_socket, parts(sockets(confinement.network)));
     if landlock < 6 {
         rules.extend(whole(SIGNALS));
-        let owner = |command: libc::c_int| when(1, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, number(command));
         // A signal can be had sent by a descriptor, too: `F_SETOWN`, `F_SETOWN_EX`.
-        rules.insert(libc::SYS_fcntl, parts(vec![owner(libc::F_SETOWN)?, owner(15)?]));
+        rules.insert(libc::SYS_fcntl, parts(vec![vec![one_of(1, &[libc::F_SETOWN, 15])]]));
     }
     if landlock < 3 {
         rules.extend(whole(&[libc::SYS_truncate]));
-        rules.insert(libc::SYS_openat, parts(vec![cutting(2)?]));
+        rules.insert(libc::SYS_openat, parts(vec![vec![cutting(2)]]));
         #[cfg(target_arch = "x86_64")]
-        rules.insert(libc::SYS_open, parts(vec![cutting(1)?]));
+        rules.insert(libc::SYS_open, parts(vec![vec![cutting(1)]]));
     }
-    Ok(rules)
+    rules
 }
 
 /// A pair is let in where the two are bound to each other for good: one that takes messages (datagrams) can send them
 /// to any socket that has a name in the file system, and Landlock does not ask for that one.
-fn pairs_of_sockets(confinement: &Confinement) -> Compiled<Rule> {
+fn pairs_of_sockets(confinement: &Confinement) -> Rule {
     if !confinement.network && confinement.processes == Processes::None {
-        return Ok(Rule::Error(libc::EPERM));
+        return Rule::Error(libc::EPERM);
     }
     // The type without its flags: `SOCK_CLOEXEC`, `SOCK_NONBLOCK`.
-    let is = |kind| when(1, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(0xf), number(kind));
-    let lasting = vec![is(libc::SOCK_STREAM)?, is(libc::SOCK_SEQPACKET)?];
-    Ok(Rule::Where(lasting, None, Some(libc::EPERM)))
+    let lasting = Condition { mask: 0xf, ..one_of(1, &[libc::SOCK_STREAM, libc::SOCK_SEQPACKET]) };
+    Rule::Where(vec![vec![lasting]], None, Some(libc::EPERM))
 }
 
 /// The user of this process and its group, or none (-1), in the arguments from this one on.
-fn own_owner(from: u8) -> Compiled<Vec<SeccompRule>> {
+fn own_owner(from: u8) -> Vec<Condition> {
     let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
-    let is = |argument, value: u32| {
-        SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, u64::from(value))
-    };
-    let pairs = [(user, group), (user, u32::MAX), (u32::MAX, group), (u32::MAX, u32::MAX)];
-    pairs.into_iter().map(|(user, group)| SeccompRule::new(vec![is(from, user)?, is(from + 1, group)?])).collect()
+    let is = |argument, own: u32| Condition { values: vec![own, u32::MAX], ..one_of(argument, &[]) };
+    vec![is(from, user), is(from + 1, group)]
 }
 
 /// A new process shares no thread group with its parent.
-fn clones(processes: Processes) -> Compiled<Vec<SeccompRule>> {
-    let any = |flag: libc::c_int, value| when(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(number(flag)), value);
+fn clones(processes: Processes) -> Vec<Vec<Condition>> {
+    let masked = |flag: libc::c_int, condition| Condition { mask: flag.cast_unsigned(), ..condition };
     match processes {
-        Processes::None => Ok(vec![any(libc::CLONE_THREAD, 0)?]),
-        Processes::SameProgram | Processes::Any => NAMESPACES.iter().map(|flag| any(*flag, number(*flag))).collect(),
+        Processes::None => vec![vec![masked(libc::CLONE_THREAD, one_of(0, &[0]))]],
+        Processes::SameProgram | Processes::Any => {
+            NAMESPACES.iter().map(|flag| vec![masked(*flag, none_of(0, &[0]))]).collect()
+        }
     }
 }
 
 /// Sockets of other families than those of the internet reach services of this machine, some of which obey anybody.
-fn sockets(network: bool) -> Compiled<Vec<SeccompRule>> {
+fn sockets(network: bool) -> Vec<Vec<Condition>> {
     if !network {
-        return Ok(Vec::new());
+        return Vec::new();
     }
-    let families = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
-    let others =
-        families.map(|family| SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, number(family)));
-    let others = others.into_iter().collect::<Compiled<Vec<_>>>()?;
+    let others = vec![none_of(0, &[libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK])];
     // Of the kernel's own sockets, the one that tells the addresses of this machine: `NETLINK_ROUTE`, 0.
-    let netlink = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, number(libc::AF_NETLINK))?;
-    let other_kind = SeccompCondition::new(2, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, 0)?;
-    Ok(vec![SeccompRule::new(others)?, SeccompRule::new(vec![netlink, other_kind])?])
+    let other_kind = vec![one_of(0, &[libc::AF_NETLINK]), none_of(2, &[0])];
+    vec![others, other_kind]
 }
 
 /// To open a file with these flags, in this argument, cuts it: before its version 3 Landlock lets that be done with files that
 /// may not be written.
-fn cutting(argument: u8) -> Compiled<SeccompRule> {
-    let masked = SeccompCmpOp::MaskedEq(number(libc::O_TRUNC | libc::O_ACCMODE));
-    when(argument, SeccompCmpArgLen::Dword, masked, number(libc::O_TRUNC | libc::O_RDONLY))
+fn cutting(argument: u8) -> Condition {
+    let mask = (libc::O_TRUNC | libc::O_ACCMODE).cast_unsigned();
+    Condition { mask, ..one_of(argument, &[libc::O_TRUNC | libc::O_RDONLY]) }
 }
 
-fn when(argument: u8, length: SeccompCmpArgLen, compared: SeccompCmpOp, value: u64) -> Compiled<SeccompRule> {
-    SeccompRule::new(vec![SeccompCondition::new(argument, length, compared, value)?])
+fn one_of(argument: u8, values: &[libc::c_int]) -> Condition {
+    let values = values.iter().map(|value| value.cast_unsigned()).collect();
+    Condition { argument, mask: u32::MAX, values, is_one: true }
 }
 
-/// A number as the kernel sees it in an argument.
-fn number(of: libc::c_int) -> u64 {
-    u64::from(of.cast_unsigned())
+fn none_of(argument: u8, values: &[libc::c_int]) -> Condition {
+    Condition { is_one: false, ..one_of(argument, values) }
 }

@@ -256,8 +256,10 @@ fn ruleset(start: &Start<'_>, mechanisms: &Mechanisms, absent: &mut Vec<String>)
         let opened = judged(start, file)?;
         created = add(created, opened, Grant::Execute, abi).map_err(|fault| unusable(&fault))?;
     }
-    let temporary = PathFd::new(start.temporary).map_err(|fault| unusable(&fault))?;
-    created = add(created, temporary, Grant::Write, abi).map_err(|fault| unusable(&fault))?;
+    if let Some(folder) = start.temporary {
+        let temporary = PathFd::new(folder).map_err(|fault| unusable(&fault))?;
+        created = add(created, temporary, Grant::Write, abi).map_err(|fault| unusable(&fault))?;
+    }
     let read = confinement.read.iter().map(|at| (at, Grant::Read));
     let read = confinement.list.iter().map(|at| (at, Grant::List)).chain(read);
     for (at, grant) in read.chain(confinement.write.iter().map(|at| (at, Grant::Write))) {

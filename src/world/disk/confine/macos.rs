@@ -25,7 +25,7 @@ const SYSTEM: [&str; 9] = [
 const PROTECTED: &str = r"/(\.git|\.toolsd|toolsd\.toml)(/|$)";
 
 /// The profile. What a later rule says counts.
-pub(super) fn profile(program: &str, temporary: &str, confinement: &Confinement) -> String {
+pub(super) fn profile(program: &str, temporary: Option<&str>, confinement: &Confinement) -> String {
     let mut text = String::from("(version 1)\n(deny default)\n");
     let mut rule = |line: String| {
         let _a_text_takes_all = writeln!(text, "{line}");
@@ -44,7 +44,9 @@ pub(super) fn profile(program: &str, temporary: &str, confinement: &Confinement)
     // A folder below a protected name that is granted by itself: git's own.
     let own = confinement.write.iter().filter(|at| at.split('/').any(is_protected)).collect::<Vec<_>>();
     rule(format!("(allow file-write* {})", below(&own)));
-    rule(format!("(allow file-read* file-write* {})", below(&[temporary])));
+    if let Some(folder) = temporary {
+        rule(format!("(allow file-read* file-write* {})", below(&[folder])));
+    }
     match confinement.processes {
         Processes::None => rule(format!("(allow process-exec (literal {}))", quoted(program))),
         Processes::SameProgram => {

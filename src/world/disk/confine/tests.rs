@@ -87,7 +87,7 @@ fn a_file_that_is_not_the_one_that_was_judged_is_not_executed() {
             env: &[],
             folder: at,
             confinement: &Confinement { processes: Processes::Any, ..Confinement::default() },
-            temporary: at,
+            temporary: Some(at),
             is_git: false,
             roots: &roots,
             held: &[],
@@ -124,7 +124,7 @@ fn what_a_program_holds_lasts_as_long_as_it_does() {
         env: &[],
         folder: at,
         confinement: &Confinement { processes: Processes::Any, ..Confinement::default() },
-        temporary: at,
+        temporary: Some(at),
         is_git: true,
         roots: &roots,
         held: &[lock.as_fd()],
@@ -159,7 +159,7 @@ fn the_profile_of_macos_denies_first_and_takes_protected_names_out() {
         processes: Processes::None,
         ..Confinement::default()
     };
-    let profile = macos::profile("/usr/bin/x", "/tmp/own", &confinement);
+    let profile = macos::profile("/usr/bin/x", Some("/tmp/own"), &confinement);
     let line = |part: &str| profile.lines().position(|line| line.contains(part)).unwrap_or_else(|| panic!("{part}"));
     assert_eq!(line("(deny default)"), 1);
     assert!(line(r#"(subpath "/w/a\"b")"#) < line(r"(deny file-write* (regex"));
@@ -167,7 +167,7 @@ fn the_profile_of_macos_denies_first_and_takes_protected_names_out() {
     assert!(!profile.contains("process-fork") && !profile.contains("network"));
     assert_eq!(profile.matches('(').count(), profile.matches(')').count(), "{profile}");
     let more = Confinement { processes: Processes::Any, network: true, write: vec!["/w/.git".into()], ..confinement };
-    let profile = macos::profile("/usr/bin/x", "/tmp/own", &more);
+    let profile = macos::profile("/usr/bin/x", Some("/tmp/own"), &more);
     assert!(profile.contains("(allow process-fork)") && profile.contains("(allow network-outbound (remote ip))"));
     assert!(profile.contains("(allow file-write* (subpath \"/w/.git\"))"));
 }
