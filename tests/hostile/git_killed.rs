@@ -22,7 +22,8 @@ for file in .git/config .git/hooks/pre-commit .git/hooks/own .git/info/attribute
     printf evil 2>/dev/null >> $file
 done
 [ -e .git/stays ] && trap '' TERM
-printf '' > .git/index.lock
+printf index > .git/index.lock
+printf '' > .git/HEAD.lock
 printf $$ > .git/number
 printf '' > .git/planted
 read line < wait
@@ -158,7 +159,10 @@ fn what_git_of_an_ended_host_planted_is_put_right_whatever_the_verb() {
         for (at, _) in &killed.before {
             assert!(told.contains(at.to_str().unwrap()), "{way} {verb}: {} is not told: {told}", at.display());
         }
-        // It may be another one's: it is told as long as it is there, and nobody takes it away.
+        // An empty lock that nobody has open is that of a git that was ended while it made it.
+        let empty = killed.yard.workspace().join(".git/HEAD.lock");
+        assert!(!empty.exists() && told.contains("HEAD.lock`, an empty lock that git left"), "{told}");
+        // Any other may be another one's: it is told as long as it is there, and nobody takes it away.
         let lock = killed.yard.workspace().join(".git/index.lock");
         let doctor = |killed: &Killed| {
             let output = killed.command(&["doctor"], "").output().unwrap();
