@@ -70,6 +70,8 @@ struct Local {
     freed: Cell<isize>,
     /// [`Local::net`] when it was last added to the guard.
     counted: Cell<isize>,
+    /// Bytes that the guard counts already, before they are allocated.
+    promised: Cell<isize>,
     /// Above this [`Local::net`] the guard is asked at the next tick.
     ceiling: Cell<isize>,
     /// Above this `allocated` the guard is asked at the next tick: a step that copies much has taken long, though it
@@ -105,6 +107,7 @@ thread_local! {
             allocated: Cell::new(0),
             freed: Cell::new(0),
             counted: Cell::new(0),
+            promised: Cell::new(0),
             ceiling: Cell::new(isize::MAX),
             churn: Cell::new(isize::MAX),
             countdown: Cell::new(i32::MAX),

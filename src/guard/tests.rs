@@ -243,3 +243,32 @@ fn what_all_hold_together_is_bounded() {
     assert_eq!((together.here, together.guards), (0, 1), "what is over holds nothing");
     assert!(together.all < 1 << 39, "{together:?}");
 }
+
+//= docs/spec.md#calls
+//= type=test
+//# What a call takes at once MUST count for what all calls hold before it is taken.
+#[test]
+fn what_was_asked_for_counts_until_it_is_there() {
+    let guard = Guard::new(Limits { memory: 64 << 20, ..Limits::default() }, Cancel::default());
+    let _entered = guard.enter();
+    let before = guard.memory();
+    super::room(16 << 20).unwrap();
+    assert!(guard.memory() >= before + (16 << 20), "{}", guard.memory());
+    let text = vec![1_u8; 16 << 20];
+    check_now();
+    let held = guard.memory();
+    assert!((before + (16 << 20)..before + (17 << 20)).contains(&held), "{held}");
+    drop(text);
+    check_now();
+    assert!(guard.memory() < before + (1 << 20), "{}", guard.memory());
+    // What was asked for and not taken does not stay either.
+    super::room(32 << 20).unwrap();
+    check_now();
+    assert!(guard.memory() < before + (1 << 20), "{}", guard.memory());
+    assert!(super::room(65 << 20).unwrap_err().message.contains("more than 64 MB"));
+}
+
+/// Asks the guard, whatever was counted.
+fn check_now() {
+    super::thread::ask().unwrap();
+}

@@ -70,7 +70,7 @@ fn swap(guard: Option<Arc<Guard>>) -> Option<Arc<Guard>> {
 fn take_counts() -> (u64, isize) {
     LOCAL.with(|local| {
         let net = local.net();
-        let bytes = net.wrapping_sub(local.counted.replace(net));
+        let bytes = net.wrapping_sub(local.counted.replace(net)).wrapping_sub(local.promised.replace(0));
         let spent = PERIOD.saturating_sub(local.countdown.replace(PERIOD)).saturating_sub(local.unticked.replace(0));
         (u64::try_from(spent).unwrap_or(0), bytes)
     })
@@ -169,14 +169,19 @@ pub fn current() -> Option<Arc<Guard>> {
     CURRENT.with(|current| current.borrow().clone())
 }
 
-/// Whether the call may allocate `bytes` at once: to be asked before an allocation whose size a script chose.
+//= docs/spec.md#calls
+//# What a call takes at once MUST count for what all calls hold before it is taken.
+/// Whether the call may allocate `bytes` at once: to be asked before an allocation whose size a script chose. They count
+/// from now on, so that calls which ask at the same moment know of each other.
 pub fn room(bytes: usize) -> Result<()> {
     let Some(guard) = current() else { return Ok(()) };
     ask()?;
     if guard.memory().saturating_add(bytes) > guard.limits.memory {
         return Err(guard.over_memory());
     }
-    Ok(())
+    let promised = isize::try_from(bytes).unwrap_or(isize::MAX);
+    LOCAL.with(|local| local.promised.set(promised));
+    guard.account(0, promised)
 }
 
 /// Raises what stopped the running call, if something did: to be asked before what has an effect, at once and not at the

@@ -148,7 +148,7 @@ fn one(setting: &Setting, native: &str) -> Outcome<Measured> {
     let own = server.send("tools/call", echo.params())?;
     let (id, _, result) = server.receive()?;
     if id != own {
-        return Err(format!("it was answered before it was cancelled: {result:.300}").into());
+        return Err(format!("it does nothing that takes long: {result:.300}").into());
     }
     echo.check(&result)?;
     Ok(Measured { late, cancelled, others: milliseconds(others) })
