@@ -21,10 +21,11 @@ const SMALL: usize = 64 << 10;
 
 //= docs/spec.md#scripts
 //# A primitive MUST ask the guard of its call before it takes memory whose size a script chose.
-/// Refuses a text of that many bytes if it is too large, or more than the running call may still take.
+/// Refuses a text of that many bytes if it is too large, or more than the running call may still take: twice, for it is
+/// there twice while it is made a value.
 pub fn reserve(bytes: usize) -> Result<()> {
     refuse_above(bytes)?;
-    if bytes < SMALL { Ok(()) } else { guard::room(bytes) }
+    if bytes < SMALL { Ok(()) } else { guard::room(bytes.saturating_mul(2)) }
 }
 
 /// Asks for the memory that values take when they are made into something else: `times` as much as they hold.

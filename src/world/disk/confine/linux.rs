@@ -1,6 +1,7 @@
 //! Confinement on Linux: Landlock for files, seccomp for processes, sockets and signals.
 
 use super::super::program;
+use super::super::roots::reason;
 use super::kept;
 use super::spawn::{self, Image};
 use super::{Mechanisms, Start, Started, failed, filter};
@@ -184,10 +185,17 @@ fn limits() -> Vec<(u32, u64)> {
     ]
 }
 
+/// What a fault of Landlock says, in words: that of the system which it came from, if it has one.
+fn reason_of(fault: &(dyn std::error::Error + 'static)) -> String {
+    let causes = std::iter::successors(Some(fault), |fault| fault.source());
+    let of_system = causes.filter_map(|fault| fault.downcast_ref::<io::Error>()).next();
+    of_system.map_or_else(|| fault.to_string(), |error| format!("{fault}: {}", reason(error)))
+}
+
 /// A descriptor that is none of the three that every program has.
 fn above(stream: OwnedFd) -> Result<OwnedFd> {
     rustix::io::fcntl_dupfd_cloexec(&stream, 3)
-        .map_err(|error| Diagnostic::new(Code::WORLD, format!("no descriptor is left: {error}")))
+        .map_err(|error| Diagnostic::new(Code::WORLD, format!("a program has no streams: {}", reason(&error.into()))))
 }
 
 /// What a rule lets be done.
@@ -227,7 +235,8 @@ fn handled(abi: ABI, network: bool) -> (BitFlags<AccessFs>, BitFlags<AccessNet>,
 
 /// The rules of Landlock: whatever they do not name is refused.
 fn ruleset(start: &Start<'_>, mechanisms: &Mechanisms, absent: &mut Vec<String>) -> Result<OwnedFd> {
-    let unusable = |fault: &dyn std::fmt::Display| {
+    let unusable = |fault: &(dyn std::error::Error + 'static)| {
+        let fault = reason_of(fault);
         Diagnostic::new(Code::WORLD, format!("`{}` cannot be confined: {fault}", start.name))
     };
     let abi = ABI::from(i32::try_from(mechanisms.landlock).unwrap_or(i32::MAX));
@@ -254,17 +263,17 @@ fn ruleset(start: &Start<'_>, mechanisms: &Mechanisms, absent: &mut Vec<String>)
     }
     for file in start.files {
         let opened = judged(start, file)?;
-        created = add(created, opened, Grant::Execute, abi).map_err(|fault| unusable(&fault))?;
+        created = add(created, opened, Grant::Execute, abi).map_err(|fault| unusable(&*fault))?;
     }
     if let Some(folder) = start.temporary {
         let temporary = PathFd::new(folder).map_err(|fault| unusable(&fault))?;
-        created = add(created, temporary, Grant::Write, abi).map_err(|fault| unusable(&fault))?;
+        created = add(created, temporary, Grant::Write, abi).map_err(|fault| unusable(&*fault))?;
     }
     let read = confinement.read.iter().map(|at| (at, Grant::Read));
     let read = confinement.list.iter().map(|at| (at, Grant::List)).chain(read);
     for (at, grant) in read.chain(confinement.write.iter().map(|at| (at, Grant::Write))) {
         match reached(start, at, grant)? {
-            Some(opened) => created = add(created, opened, grant, abi).map_err(|fault| unusable(&fault))?,
+            Some(opened) => created = add(created, opened, grant, abi).map_err(|fault| unusable(&*fault))?,
             None => absent.push(at.clone()),
         }
     }

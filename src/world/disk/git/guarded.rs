@@ -11,6 +11,7 @@ use super::locks;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::Json;
 use crate::world::disk::journal::{LAST_WORK, nanoseconds};
+use crate::world::disk::roots::reason;
 use crate::world::granted::protected_name;
 use crate::world::path;
 use crate::world::repository::Repository;
@@ -234,7 +235,7 @@ impl Guard {
         let put = open_below(at.parent().unwrap_or(at), top, true).and_then(|folder| kept.put_back(&folder, at));
         let told = match put {
             Ok(()) => format!("`{shown}` changed while git ran, and is as it was again: {was}"),
-            Err(error) => format!("`{shown}` changed while git ran, and cannot be put back: {error}; {was}"),
+            Err(error) => format!("`{shown}` changed while git ran, and cannot be put back: {}; {was}", reason(&error)),
         };
         Some(Note { told, aside: aside.and_then(|note| note.aside) })
     }
