@@ -278,7 +278,7 @@ fn ruleset(start: &Start<'_>, mechanisms: &Mechanisms, absent: &mut Vec<String>)
         }
     }
     let opened: Option<OwnedFd> = created.into();
-    opened.ok_or_else(|| unusable(&"there is no Landlock"))
+    opened.ok_or_else(|| unusable(&io::Error::other("there is no Landlock")))
 }
 
 fn add(
