@@ -187,7 +187,10 @@ fn limits() -> Vec<(u32, u64)> {
 
 /// What a fault of Landlock says, in words: that of the system which it came from, if it has one.
 fn reason_of(fault: &(dyn std::error::Error + 'static)) -> String {
-    let causes = std::iter::successors(Some(fault), |fault| fault.source());
+    if let Some(error) = fault.downcast_ref::<io::Error>() {
+        return reason(error);
+    }
+    let causes = std::iter::successors(fault.source(), |fault| fault.source());
     let of_system = causes.filter_map(|fault| fault.downcast_ref::<io::Error>()).next();
     of_system.map_or_else(|| fault.to_string(), |error| format!("{fault}: {}", reason(error)))
 }
