@@ -197,6 +197,8 @@ const ROWS: &[Row] = &[
 const WITHOUT: &[(&str, &str)] = &[
     ("blame.ignorerevsfile", "names a file; told as the others of `blame`"),
     ("merge.renormalize", "matters with attributes that changed"),
+    ("add.ignore-errors", "an older name of `add.ignoreerrors`"),
+    ("add.ignoreerrors", "there is no file that cannot be read: for root all can"),
     ("branch.autosetupmerge", "told where a branch begins: a test of its own"),
     ("branch.*.merge", "belongs to the repository"),
     ("branch.*.rebase", "belongs to the repository"),
@@ -204,6 +206,8 @@ const WITHOUT: &[(&str, &str)] = &[
     ("core.bigfilethreshold", "how files are kept, not what is"),
     ("core.checkstat", "how files are looked at"),
     ("core.commentstring", "newer than the git that is asked of"),
+    ("checkout.defaultremote", "there are no two remotes with the same branch"),
+    ("core.ignorestat", "how files are looked at"),
     ("core.ignorecase", "for disks of another kind"),
     ("core.logallrefupdates", "logs of refs hang on the clock"),
     ("core.precomposeunicode", "for disks of another kind"),
@@ -257,12 +261,14 @@ const WITHOUT: &[(&str, &str)] = &[
     ("remote.*.fetch", "belongs to the repository"),
     ("remote.*.url", "belongs to the repository"),
     ("rerere.autoupdate", "as `rerere.enabled`"),
+    ("sparse.expectfilesoutsideofpatterns", "how files are looked at"),
     ("status.aheadbehind", "there is no upstream"),
     ("status.displaycommentprefix", "told as `status.short`"),
     ("status.renamelimit", "told as `status.renames`"),
     ("status.submodulesummary", "told as `status.short`"),
     ("submodule.recurse", "there is no submodule"),
     ("user.useconfigonly", "the user has a name"),
+    ("worktree.guessremote", "there is no branch that only a remote has"),
     ("worktree.userelativepaths", "newer than the git that is asked of"),
 ];
 

@@ -126,6 +126,8 @@ const fn unless(key: &'static str, ours: &'static str, commands: &'static [&'sta
 
 /// All of them. What is not here, git never hears of.
 pub const KNOWN: &[Known] = &[
+    heard("add.ignore-errors"),
+    heard("add.ignoreerrors"),
     unheard("apply.ignorewhitespace", &["apply"]),
     unless("apply.whitespace", "nowarn", &["apply"]),
     heard("author.email"),
@@ -140,6 +142,7 @@ pub const KNOWN: &[Known] = &[
     own("branch.*.remote"),
     unless("branch.autosetupmerge", "false", &["branch", "switch", "worktree"]),
     unheard("branch.sort", &["branch"]),
+    heard("checkout.defaultremote"),
     heard("commit.cleanup"),
     heard("committer.email"),
     heard("committer.name"),
@@ -154,6 +157,7 @@ pub const KNOWN: &[Known] = &[
     shown("core.excludesfile", FINDING),
     heard("core.filemode"),
     heard("core.ignorecase"),
+    heard("core.ignorestat"),
     heard("core.logallrefupdates"),
     heard("core.notesref"),
     heard("core.precomposeunicode"),
@@ -261,6 +265,7 @@ pub const KNOWN: &[Known] = &[
     heard("rerere.autoupdate"),
     heard("rerere.enabled"),
     unless("revert.reference", "false", &["revert"]),
+    heard("sparse.expectfilesoutsideofpatterns"),
     unheard("status.aheadbehind", &["status"]),
     unless("status.branch", "false", &["status"]),
     unless("status.displaycommentprefix", "false", &["status"]),
@@ -278,6 +283,7 @@ pub const KNOWN: &[Known] = &[
     heard("user.name"),
     heard("user.useconfigonly"),
     unheard("versionsort.suffix", &["branch", "for-each-ref", "tag"]),
+    heard("worktree.guessremote"),
     unless("worktree.userelativepaths", "false", &["worktree"]),
 ];
 
