@@ -2,6 +2,9 @@
 //!
 //! Git notes a lock after it has made the file. A signal that comes while the system makes it meets a git that knows of no
 //! lock, so that it stays, empty: of 100 commits that are ended at any moment 3 leave one. Every later git fails at it.
+//!
+//! A git that works may have an empty lock, too, open or not, as long as a hook of its runs. So one is left where another git
+//! is at work in the repository; one in a container that sees the same folder is not seen.
 
 use super::super::protected::open_below;
 use super::guarded::Note;
@@ -58,15 +61,39 @@ pub(super) fn clear(folders: &[&str], from: i128, until: Option<i128>) -> Vec<No
     left.dedup_by(|one, other| one.0 == other.0);
     if !left.is_empty() {
         sleep(PATIENCE);
+        let is_used = is_git_at_work(folders);
+        notes.extend(left.into_iter().filter_map(|(at, top, known)| cleared(&at, top, &known, is_used)));
     }
-    notes.extend(left.into_iter().filter_map(|(at, top, known)| cleared(&at, top, &known)));
     notes
 }
 
-fn cleared(at: &Path, top: &str, known: &Metadata) -> Option<Note> {
+/// Whether a git may be at work in a repository: in one of its working trees, in its own folder, or nobody can tell where.
+fn is_git_at_work(folders: &[&str]) -> bool {
+    let places: Vec<PathBuf> = folders.iter().flat_map(|folder| places_of(Path::new(folder))).collect();
+    let is_git = |process: &Path| fs::read_to_string(process.join("comm")).is_ok_and(|name| name.starts_with("git"));
+    let is_here = |process: &Path| match fs::read_link(process.join("cwd")) {
+        Ok(at) => places.iter().any(|place| at.starts_with(place)),
+        // It ended in between, or is another user's.
+        Err(error) => error.kind() == io::ErrorKind::PermissionDenied,
+    };
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.path());
+    processes.filter(|process| is_git(process)).any(|process| is_here(&process))
+}
+
+/// Where a git that works with this folder of git may be.
+fn places_of(own: &Path) -> Vec<PathBuf> {
+    let trees = fs::read_dir(own.join("worktrees")).into_iter().flatten().flatten();
+    let trees = trees.filter_map(|tree| fs::read_to_string(tree.path().join("gitdir")).ok());
+    let trees = trees.filter_map(|marker| Path::new(marker.trim_end()).parent().map(Path::to_owned));
+    let tree = own.parent().filter(|_| own.file_name().is_some_and(|name| name == ".git"));
+    let folders = std::iter::once(own.to_owned()).chain(tree.map(Path::to_owned)).chain(trees);
+    folders.map(|at| fs::canonicalize(&at).unwrap_or(at)).collect()
+}
+
+fn cleared(at: &Path, top: &str, known: &Metadata, is_used: bool) -> Option<Note> {
     let now = fs::symlink_metadata(at).ok().filter(|now| (now.dev(), now.ino()) == (known.dev(), known.ino()))?;
     let shown = at.display();
-    let is_nothing = now.is_file() && now.len() == 0 && now.nlink() == 1;
+    let is_nothing = !is_used && now.is_file() && now.len() == 0 && now.nlink() == 1;
     let removed = if is_nothing { remove(at, top, &now) } else { Ok(false) };
     Some(match removed {
         Ok(true) => Note::of(format!("`{shown}`, an empty lock that git left when it was ended, was removed")),
@@ -211,5 +238,30 @@ mod tests {
         let told = clear(&[place.path().to_str().unwrap()], began, None).len();
         other.join().unwrap();
         assert!(told == 0 && lock.exists());
+    }
+
+    /// A git with a hook that takes its time has closed its empty locks.
+    #[test]
+    fn a_lock_stays_while_another_git_is_at_work_here() {
+        let place = tempfile::tempdir().unwrap();
+        let (here, elsewhere) = (place.path().join("tree"), place.path().join("other"));
+        for folder in [&here.join(".git/worktrees/other"), &elsewhere] {
+            fs::create_dir_all(folder).unwrap();
+        }
+        fs::write(here.join(".git/worktrees/other/gitdir"), format!("{}/.git\n", elsewhere.display())).unwrap();
+        let own = here.join(".git").to_str().unwrap().to_owned();
+        let lock = here.join(".git/HEAD.lock");
+        let sleeper = place.path().join("git");
+        fs::copy("/bin/sleep", &sleeper).unwrap();
+        for (at, is_here) in [(&here, true), (&elsewhere, true), (&place.path().to_owned(), false)] {
+            let began = now();
+            fs::write(&lock, "").unwrap();
+            let mut git = std::process::Command::new(&sleeper).arg("60").current_dir(at).spawn().unwrap();
+            let told: Vec<String> = clear(&[&own], began, None).into_iter().map(|note| note.told).collect();
+            git.kill().unwrap();
+            git.wait().unwrap();
+            assert_eq!(lock.exists(), is_here, "{at:?}: {told:?}");
+            assert!(told.len() == 1 && told[0].contains("HEAD.lock"), "{told:?}");
+        }
     }
 }
