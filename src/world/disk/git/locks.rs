@@ -85,7 +85,8 @@ fn places_of(own: &Path) -> Vec<PathBuf> {
     let trees = fs::read_dir(own.join("worktrees")).into_iter().flatten().flatten();
     let trees = trees.filter_map(|tree| fs::read_to_string(tree.path().join("gitdir")).ok());
     let trees = trees.filter_map(|marker| Path::new(marker.trim_end()).parent().map(Path::to_owned));
-    let tree = own.parent().filter(|_| own.file_name().is_some_and(|name| name == ".git"));
+    // Of a submodule's, too, and of a further working tree's, which lie below `.git`.
+    let tree = own.ancestors().find(|at| at.file_name().is_some_and(|name| name == ".git")).and_then(Path::parent);
     let folders = std::iter::once(own.to_owned()).chain(tree.map(Path::to_owned)).chain(trees);
     folders.map(|at| fs::canonicalize(&at).unwrap_or(at)).collect()
 }
@@ -250,14 +251,23 @@ mod tests {
         }
         fs::write(here.join(".git/worktrees/other/gitdir"), format!("{}/.git\n", elsewhere.display())).unwrap();
         let own = here.join(".git").to_str().unwrap().to_owned();
-        let lock = here.join(".git/HEAD.lock");
         let sleeper = place.path().join("git");
         fs::copy("/bin/sleep", &sleeper).unwrap();
-        for (at, is_here) in [(&here, true), (&elsewhere, true), (&place.path().to_owned(), false)] {
+        let module = here.join(".git/modules/a/b");
+        fs::create_dir_all(&module).unwrap();
+        let module = module.to_str().unwrap().to_owned();
+        for (own, at, is_here) in [
+            (&own, &here, true),
+            (&own, &elsewhere, true),
+            (&own, &place.path().to_owned(), false),
+            (&module, &here, true),
+            (&module, &place.path().to_owned(), false),
+        ] {
+            let lock = Path::new(own).join("HEAD.lock");
             let began = now();
             fs::write(&lock, "").unwrap();
             let mut git = std::process::Command::new(&sleeper).arg("60").current_dir(at).spawn().unwrap();
-            let told: Vec<String> = clear(&[&own], began, None).into_iter().map(|note| note.told).collect();
+            let told: Vec<String> = clear(&[own], began, None).into_iter().map(|note| note.told).collect();
             git.kill().unwrap();
             git.wait().unwrap();
             assert_eq!(lock.exists(), is_here, "{at:?}: {told:?}");
