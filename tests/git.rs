@@ -535,7 +535,7 @@ fn a_git_that_is_cancelled_leaves_no_lock_and_a_stale_one_is_told() {
         std::thread::sleep(Duration::from_millis(5));
     }
     assert!(!lock.exists(), "the lock is still there");
-    fs::write(&lock, "the index").unwrap();
+    fs::write(&lock, "").unwrap();
     let told = yard.act("add", &json!({ "all": true }));
     assert!(is_told(&told) && lock.exists(), "{told}");
 }

@@ -12,6 +12,7 @@ mod inspecting;
 mod looking_up;
 mod named;
 mod notices;
+mod partial;
 mod recording;
 mod session;
 mod steps;
@@ -85,6 +86,7 @@ pub fn run(context: &Context<'_>, args: &Args, needs: Needs) -> Result<Value> {
         covered::may_tell_rules(&session, &said)?;
     }
     session.notices = notices::of(&session, verb, &said)?;
+    partial::check(&session, verb, &said)?;
     changes::check(&mut session, verb, &said, &options)?;
     match verb.changes {
         Changes::WorktreeAdded => steps::add_worktree(&mut session, verb, said, &options),

@@ -259,6 +259,7 @@ const WITHOUT: &[(&str, &str)] = &[
     ("rebase.forkpoint", "told as `rebase.autostash`"),
     ("rebase.stat", "told as `merge.stat`"),
     ("remote.*.fetch", "belongs to the repository"),
+    ("remote.*.pushurl", "belongs to the repository: a test of its own"),
     ("remote.*.url", "belongs to the repository"),
     ("rerere.autoupdate", "as `rerere.enabled`"),
     ("sparse.expectfilesoutsideofpatterns", "how files are looked at"),

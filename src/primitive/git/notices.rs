@@ -133,6 +133,7 @@ pub(super) fn of(session: &Session<'_>, verb: &Verb, said: &Said) -> Result<Vec<
     if let Some(include) = repository.settings.iter().find(includes) {
         found.push(format!("the repository's configuration includes `{}`; it is not read", include.value));
     }
+    found.extend(super::partial::told(repository));
     found.extend(missed(repository, verb.words.first().copied().unwrap_or_default(), &attributes(session)));
     let there = |name: &str| matches!(session.world.stat(&path::join(&repository.top, name)), Ok(Some(_)));
     if there(".gitmodules") {

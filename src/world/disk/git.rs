@@ -31,7 +31,7 @@ use stand_in::StandIn;
 pub use trial::try_git;
 
 /// What every git is told by its environment: nothing outside of the repository counts, nobody is asked.
-const ENVIRONMENT: [(&str, &str); 17] = [
+const ENVIRONMENT: [(&str, &str); 20] = [
     ("GIT_ADVICE", "0"),
     ("GIT_ASKPASS", "false"),
     ("GIT_ATTR_NOSYSTEM", "1"),
@@ -46,7 +46,11 @@ const ENVIRONMENT: [(&str, &str); 17] = [
     ("GIT_PAGER", "cat"),
     ("GIT_SEQUENCE_EDITOR", ":"),
     ("GIT_TERMINAL_PROMPT", "0"),
-    ("LC_ALL", "C"),
+    // Messages in English, and letters as they are: `LC_ALL` would count more than both.
+    ("LANG", "C"),
+    ("LC_ALL", ""),
+    ("LC_CTYPE", "C.UTF-8"),
+    ("LC_MESSAGES", "C"),
     ("SSH_ASKPASS", "false"),
     ("SSH_ASKPASS_REQUIRE", "never"),
 ];

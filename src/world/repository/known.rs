@@ -260,6 +260,7 @@ pub const KNOWN: &[Known] = &[
     own("remote.*.fetch"),
     heard("remote.*.prune"),
     heard("remote.*.tagopt"),
+    own("remote.*.pushurl"),
     own("remote.*.url"),
     // What was recorded brings back texts of this repository, in files that are in conflict.
     heard("rerere.autoupdate"),

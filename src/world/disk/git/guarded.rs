@@ -169,7 +169,7 @@ impl Guard {
         notes.extend(kept);
         if was_ended {
             let own: Vec<&str> = self.places.own.iter().map(|(own, _)| own.as_str()).collect();
-            notes.extend(locks::clear(&own, self.places.began, self.until));
+            notes.extend(locks::left(&own, self.places.began, self.until));
         }
         notes
     }
