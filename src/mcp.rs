@@ -45,8 +45,8 @@ use bus::{Bus, Event, STATUS, read_resource};
 use connection::{Connection, Host};
 use lists::{Calls, Lists, Shelf, page, typed};
 use message::{
-    Incoming, duplicate, error_message, id_of, is_removed, message_of, misread, misread_list, read_message,
-    read_refused, removed, still_running, unknown_method,
+    Incoming, duplicate, error_message, id_of, is_removed, long_introduction, message_of, misread, misread_list,
+    read_message, read_refused, removed, still_running, unknown_method,
 };
 use outlet::Outlet;
 use revision::Revision;

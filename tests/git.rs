@@ -23,7 +23,8 @@ mod yard;
 
 use serde_json::{Value, json};
 use std::fs;
-use std::process::Stdio;
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use yard::Yard;
 
@@ -558,4 +559,70 @@ fn programs_that_print_linger_or_flee_end() {
     // What leaves the group and holds the streams open keeps nobody waiting.
     assert_eq!(shell("setsid sleep 30 & printf done", 10.0), "\"done\"");
     assert!(shell("sleep 30 & sleep 30", 0.5).contains("was ended"));
+}
+
+//= docs/spec.md#git
+//= type=test
+//# In a partial clone the caller MUST be told that nothing is fetched that is missing.
+//= docs/spec.md#git
+//= type=test
+//# A verb that fills files from objects MUST be refused where these are missing: git takes the files away before it misses them.
+#[test]
+fn a_partial_clone_is_told_and_loses_no_file() {
+    let yard = Yard::new();
+    let (up, top) = (yard.at("up"), yard.workspace());
+    fs::create_dir(&up).unwrap();
+    let git = |folder: &Path, words: &[&str]| {
+        let identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"];
+        let output = Command::new("git").args(identity).args(words).current_dir(folder).output().unwrap();
+        assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    };
+    git(&up, &["init", "-q", "-b", "main"]);
+    git(&up, &["config", "uploadpack.allowFilter", "true"]);
+    for number in 0..3 {
+        fs::write(up.join("a.txt"), format!("a {number}\n")).unwrap();
+        git(&up, &["add", "-A"]);
+        git(&up, &["commit", "-qm", "more"]);
+    }
+    let from = format!("file://{}", up.display());
+    git(&yard.at("."), &["clone", "-q", "--filter=blob:none", &from, "partial"]);
+    git(&yard.at("partial"), &["branch", "old", "HEAD~2"]);
+    git(&yard.at("partial"), &["branch", "same", "HEAD"]);
+    for entry in fs::read_dir(yard.at("partial")).unwrap().map(Result::unwrap) {
+        fs::rename(entry.path(), top.join(entry.file_name())).unwrap();
+    }
+    for (verb, options) in [
+        ("switch", json!({ "ref": "old" })),
+        ("reset", json!({ "ref": "old", "mode": "hard" })),
+        ("restore", json!({ "paths": ["a.txt"], "source": "old" })),
+        ("worktree_add", json!({ "path": "more", "ref": "old" })),
+    ] {
+        let refused = yard.act(verb, &options);
+        assert!(refused.to_string().contains("this is a partial clone, and 1 objects"), "{verb}: {refused}");
+        assert_eq!(fs::read_to_string(top.join("a.txt")).unwrap(), "a 2\n", "{verb}");
+    }
+    let seen = yard.look("status", &json!({}));
+    assert!(seen["notices"].to_string().contains("this is a partial clone"), "{seen}");
+    assert_eq!(yard.act("switch", &json!({ "ref": "same" }))["code"], 0);
+    // What was fetched by hand is there.
+    git(&top, &["cat-file", "-e", "old:a.txt"]);
+    assert_eq!(yard.act("switch", &json!({ "ref": "old" }))["code"], 0);
+    assert_eq!(fs::read_to_string(top.join("a.txt")).unwrap(), "a 0\n");
+}
+
+#[test]
+fn letters_beyond_ascii_are_letters_and_addresses_to_push_to_are_told() {
+    let yard = Yard::with_repository();
+    yard.put("letters.txt", "Straße\nÄpfel\n");
+    yard.git(&["add", "-A"]);
+    yard.git(&["remote", "add", "far", "https://example.org/a"]);
+    yard.git(&["remote", "set-url", "--push", "far", "ssh://example.org/b"]);
+    for pattern in ["Stra.e", "^[[:alpha:]]*e$"] {
+        let found = yard.look("grep", &json!({ "pattern": pattern, "paths": ["letters.txt"] }));
+        assert!(found["text"].as_str().unwrap().contains("Straße"), "{pattern}: {found}");
+    }
+    let found = yard.look("grep", &json!({ "pattern": "äpfel", "ignore_case": true, "paths": ["letters.txt"] }));
+    assert!(found["text"].as_str().unwrap().contains("Äpfel"), "{found}");
+    let told = yard.look("remotes", &json!({}));
+    assert!(told.to_string().contains("ssh://example.org/b (push)"), "{told}");
 }

@@ -20,8 +20,8 @@ pub use gate::{Gate, Listening};
 pub use limits::ConnectionLimits;
 
 use super::{
-    Carrier, Connection, Ends, Host, Incoming, Place, Revision, Sender, beside, duplicate, message_of, misread_list,
-    read_refused, removed,
+    Carrier, Connection, Ends, Host, Incoming, Place, Revision, Sender, beside, duplicate, long_introduction,
+    message_of, misread_list, read_refused, removed,
 };
 use crate::diagnostic::{Code, Diagnostic, Result};
 use arc_swap::ArcSwap;

@@ -104,6 +104,25 @@ pub(crate) fn misread_list(message: &Json) -> Option<Json> {
     }
 }
 
+/// So many bytes a client may say of itself.
+const MOST_OF_ITSELF: usize = 64 << 10;
+
+//= docs/spec.md#http
+//# What a client says of itself when it opens a session, which is kept, MUST NOT be larger than 64 kB.
+/// The error for a client that says too much of itself.
+pub(crate) fn long_introduction(message: &Json) -> Option<Json> {
+    let size = message["params"].to_string().len();
+    let why = || {
+        format!(
+            "what a client says of itself has {} kB at most, got {} kB: it is kept as long as the session",
+            MOST_OF_ITSELF >> 10,
+            size >> 10
+        )
+    };
+    let id = message.get("id").cloned().and_then(read_id);
+    (size > MOST_OF_ITSELF).then(|| error_message(id, &ErrorData::invalid_params(why(), None)))
+}
+
 /// The error for a method that the stateless revision has no longer, in the words of standard streams.
 pub(crate) fn removed(message: &Json) -> Option<Json> {
     let method = message["method"].as_str().filter(|method| is_removed(method) && *method != "initialize")?;

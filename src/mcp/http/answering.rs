@@ -5,7 +5,7 @@ use super::counted::Counted;
 use super::gate::{Checked, Entered, Reached, Refusal};
 use super::sessions::{Answered, Sessions};
 use super::straight::Straight;
-use super::{Carrier, Gate, Place, Service, duplicate, misread_list, read_refused, removed};
+use super::{Carrier, Gate, Place, Service, duplicate, long_introduction, misread_list, read_refused, removed};
 use crate::value::Json;
 use arc_swap::ArcSwap;
 use http_body_util::combinators::BoxBody;
@@ -135,6 +135,9 @@ impl Door {
 
     /// Opens a session.
     async fn open(&self, checked: Checked<'_>, seat: &Seat) -> Answer {
+        if let Some(error) = long_introduction(checked.message()) {
+            return told(StatusCode::BAD_REQUEST, &error);
+        }
         let most = seat.connections().limits().sessions;
         let Some(opening) = self.sessions.open(seat.activity.address(), most).await else {
             let why = "Service Unavailable: too many sessions are open, and calls run in all of them";

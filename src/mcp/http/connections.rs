@@ -340,6 +340,14 @@ impl Charge<'_> {
     }
 }
 
+impl Charge<'_> {
+    /// Counts what is taken beside bytes that arrive.
+    pub(crate) fn hold(&mut self, bytes: usize) {
+        self.bytes += bytes;
+        self.seat.connections.pending.fetch_add(bytes, Relaxed);
+    }
+}
+
 impl Drop for Charge<'_> {
     fn drop(&mut self) {
         self.seat.activity.has_arrived();

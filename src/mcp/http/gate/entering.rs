@@ -25,6 +25,16 @@ const SINGLE: [HeaderName; 6] = [
     HeaderName::from_static("mcp-protocol-version"),
 ];
 
+/// So many bytes a value takes while a message is read and worked on, as measured: a number of two letters takes as much as a
+/// list of none.
+const PER_VALUE: usize = 256;
+
+/// What the values of a message take beyond its bytes, about.
+fn spread(body: &[u8]) -> usize {
+    let before = |letter: &u8| matches!(letter, b',' | b':' | b'[' | b'{');
+    if body.len() > LARGE { body.iter().filter(|letter| before(letter)).count().saturating_mul(PER_VALUE) } else { 0 }
+}
+
 /// The head of a request for this server, from where it may come.
 pub(crate) struct Reached {
     parts: Parts,
@@ -130,6 +140,12 @@ impl Entered {
             // What comes next is done beside others.
             seat.activity.has_to_read();
             tokio::task::yield_now().await;
+        }
+        //= docs/spec.md#http
+        //# The values of a large message MUST count among the bytes that wait, with what they take while it is worked on.
+        charge.hold(spread(&body));
+        if body.len() > LARGE && !seat.connections().relieve() {
+            return Err(Refusal::full());
         }
         //= docs/spec.md#http
         //# A body that is no message MUST be answered with status 400 and an error of the protocol.
