@@ -5,6 +5,7 @@ mod faults;
 mod primitives;
 
 pub use faults::Fault;
+pub use primitives::{told_option, verbs_of};
 
 use crate::check::{ALL as RULES, Rule};
 use crate::definition::{Grammar, reference};

@@ -6,7 +6,7 @@ use super::{Ended, Exit};
 use crate::check::{Rule, lines_of};
 use crate::definition::{Grammar, Key};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::manual::{Entries, families, members, nearest_name, word_of};
+use crate::manual::{Entries, families, members, nearest_name, told_option, verbs_of, word_of};
 use crate::primitive::{Family, Primitive};
 use crate::script::documentation::{outcome, parameter};
 use clap::Args;
@@ -80,6 +80,12 @@ fn explain(terminal: &Terminal, primitive: &Primitive) {
         }
         example.script.lines().for_each(|line| terminal.line(&format!("  {line}")));
         terminal.styled(&[(Style::Green, &format!("  // {}", outcome(&example.gives)))]);
+    }
+    for verb in verbs_of(primitive) {
+        terminal.line("");
+        terminal.styled(&[(Style::Bold, verb.name)]);
+        terminal.line(&format!("  {}", verb.summary));
+        verb.options().for_each(|option| terminal.line(&format!("  {}", told_option(option))));
     }
 }
 

@@ -40,11 +40,25 @@ fn entry(text: &mut String, primitive: &Primitive) {
         text.push_str(&format!("{}\n// {}\n", example.script.trim_end(), outcome(&example.gives)));
     }
     text.push_str("```\n");
-    match primitive.name {
-        "git" => verbs(text, git::writing()),
-        "git_read" => verbs(text, git::reading()),
-        _ => {}
+    let known = verbs_of(primitive);
+    if !known.is_empty() {
+        verbs(text, known.into_iter());
     }
+}
+
+/// The verbs of a primitive that takes one, from their table.
+pub fn verbs_of(primitive: &Primitive) -> Vec<&'static Verb> {
+    match primitive.name {
+        "git" => git::writing().collect(),
+        "git_read" => git::reading().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// What an option of a verb is, in one line.
+pub fn told_option(option: &GitOption) -> String {
+    let needed = if option.is_required { " (required)" } else { "" };
+    format!("`{}`{needed}: {}. {}", option.name, option.kind.describe(), option.doc)
 }
 
 /// The verbs of git, from their table. Every one takes `folder` and `check`, too.
@@ -52,11 +66,7 @@ fn verbs(text: &mut String, verbs: impl Iterator<Item = &'static Verb>) {
     let common: Vec<String> = git::COMMON.iter().map(|(name, doc)| format!("`{name}`: {doc}")).collect();
     text.push_str(&format!("\nEvery verb takes {}\n\n| verb | options | |\n|---|---|---|\n", common.join(" ")));
     for verb in verbs {
-        let option = |option: &GitOption| {
-            let needed = if option.is_required { " (required)" } else { "" };
-            format!("`{}`{needed}: {}. {}", option.name, option.kind.describe(), option.doc)
-        };
-        let mut options: Vec<String> = verb.options().map(option).collect();
+        let mut options: Vec<String> = verb.options().map(told_option).collect();
         if verb.needs == Needs::FetchGit {
             options.insert(0, "Needs `git = \"fetch\"`.".to_owned());
         }
@@ -98,7 +108,14 @@ pub fn to_json(primitive: &Primitive) -> Json {
             Gives::Fault(fails) => json!({ "script": example.script, "files": files, "fails": fails }),
         }
     };
-    json!({
+    let verb = |verb: &Verb| {
+        json!({
+            "name": verb.name,
+            "summary": verb.summary,
+            "options": verb.options().map(told_option).collect::<Vec<_>>(),
+        })
+    };
+    let mut told = json!({
         "name": primitive.name,
         "signature": primitive.signature(),
         "family": word_of(primitive.family),
@@ -107,5 +124,10 @@ pub fn to_json(primitive: &Primitive) -> Json {
         "returns": primitive.returns.name(),
         "params": primitive.params.iter().map(param).collect::<Vec<_>>(),
         "examples": primitive.examples.iter().map(example).collect::<Vec<_>>(),
-    })
+    });
+    let verbs: Vec<Json> = verbs_of(primitive).into_iter().map(verb).collect();
+    if !verbs.is_empty() {
+        told["verbs"] = verbs.into();
+    }
+    told
 }
