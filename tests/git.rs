@@ -626,3 +626,17 @@ fn letters_beyond_ascii_are_letters_and_addresses_to_push_to_are_told() {
     let told = yard.look("remotes", &json!({}));
     assert!(told.to_string().contains("ssh://example.org/b (push)"), "{told}");
 }
+
+/// What `git replace` put in the place of something is what git shows, and so does the pack's.
+#[test]
+fn what_was_replaced_is_seen_as_git_sees_it() {
+    let yard = Yard::with_repository();
+    for number in 0..2 {
+        yard.put("a.txt", &format!("more {number}"));
+        yard.git(&["commit", "-qam", "more"]);
+    }
+    let count = |yard: &Yard| yard.look("rev_list", &json!({ "refs": "HEAD", "count": true }))["text"].clone();
+    let before = count(&yard);
+    yard.git(&["replace", "--graft", "HEAD"]);
+    assert!(before != count(&yard) && count(&yard).as_str().unwrap().trim() == "1", "{before}: {}", count(&yard));
+}

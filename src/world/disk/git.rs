@@ -31,7 +31,7 @@ use stand_in::StandIn;
 pub use trial::try_git;
 
 /// What every git is told by its environment: nothing outside of the repository counts, nobody is asked.
-const ENVIRONMENT: [(&str, &str); 20] = [
+const ENVIRONMENT: [(&str, &str); 19] = [
     ("GIT_ADVICE", "0"),
     ("GIT_ASKPASS", "false"),
     ("GIT_ATTR_NOSYSTEM", "1"),
@@ -42,7 +42,6 @@ const ENVIRONMENT: [(&str, &str); 20] = [
     ("GIT_LITERAL_PATHSPECS", "1"),
     ("GIT_MERGE_AUTOEDIT", "no"),
     ("GIT_NO_LAZY_FETCH", "1"),
-    ("GIT_NO_REPLACE_OBJECTS", "1"),
     ("GIT_PAGER", "cat"),
     ("GIT_SEQUENCE_EDITOR", ":"),
     ("GIT_TERMINAL_PROMPT", "0"),
