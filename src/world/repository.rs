@@ -37,6 +37,8 @@ pub struct Repository {
     pub excludes: Excludes,
     /// The user's own attribute file (`core.attributesFile`).
     pub attributes: Vec<u8>,
+    /// That of the repository which no commit holds: `info/attributes`.
+    pub own_attributes: Vec<u8>,
 }
 
 /// An ignore file of the user's.

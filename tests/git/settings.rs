@@ -544,3 +544,72 @@ fn an_upstream_that_is_not_noted_is_told() {
     let told = yard.look("status", &json!({}));
     assert!(told["notices"].to_string().contains("core.worktree (the repository's)"), "{told}");
 }
+
+/// Where a driver of the user may be named, and what is done then: made by git, with `NAMES` for the line.
+const NAMED_AT: &[(&str, &[&str], &str, &str)] = &[
+    (".gitattributes", NOTHING, "add", r#"{ "all": true }"#),
+    ("sub/.gitattributes", NOTHING, "add", r#"{ "all": true }"#),
+    (".git/info/attributes", NOTHING, "add", r#"{ "all": true }"#),
+    (".git/info/attributes", NOTHING, "commit", r#"{ "all": true, "message": "x" }"#),
+    (".git/info/attributes", NOTHING, "stash_push", "{}"),
+    ("sub/.gitattributes", &["add -A", "!rm sub/.gitattributes"], "add", r#"{ "paths": "a.txt" }"#),
+    (
+        "sub/.gitattributes",
+        &["checkout -q -b named", "add -A", "commit -qm named", "checkout -q main"],
+        "switch",
+        r#"{ "ref": "named" }"#,
+    ),
+    (
+        "sub/.gitattributes",
+        &["checkout -q -b named", "add -A", "commit -qm named", "checkout -q main"],
+        "merge",
+        r#"{ "ref": "named" }"#,
+    ),
+    (
+        "sub/.gitattributes",
+        &["checkout -q -b named", "add -A", "commit -qm named", "checkout -q main"],
+        "reset",
+        r#"{ "ref": "named", "mode": "hard" }"#,
+    ),
+    (
+        "sub/.gitattributes",
+        &["checkout -q -b named", "add -A", "commit -qm named", "checkout -q main"],
+        "worktree_add",
+        r#"{ "ref": "named", "path": "more" }"#,
+    ),
+    (
+        "sub/.gitattributes",
+        &["checkout -q -b named", "add -A", "commit -qm named", "checkout -q main", "config attr.tree named"],
+        "add",
+        r#"{ "all": true }"#,
+    ),
+];
+
+//= docs/spec.md#git
+//= type=test
+//# An answer MUST name the settings by which the user's own git would have done something else here.
+#[test]
+fn a_driver_of_the_user_is_told_wherever_it_is_named() {
+    for (place, steps, verb, options) in NAMED_AT {
+        for is_named in [true, false] {
+            let yard = Yard::with_repository();
+            let own = fs::read_to_string(yard.at(".gitconfig")).unwrap();
+            fs::write(yard.at(".gitconfig"), own + "[filter \"up\"]\n\tclean = tr a-z A-Z\n").unwrap();
+            yard.put("sub/x.txt", "x\n");
+            yard.put(place, if is_named { "*.txt filter=up\n" } else { "*.txt filter=down\n" });
+            for step in *steps {
+                match step.strip_prefix('!') {
+                    Some(line) => drop(yard.plain(&yard.workspace(), &["-c", &format!("alias.x=!{line}"), "x"])),
+                    None => drop(yard.git(&step.split(' ').collect::<Vec<_>>())),
+                }
+            }
+            yard.put("a.txt", "changed\n");
+            if ["switch", "merge", "worktree_add"].contains(verb) {
+                yard.git(&["checkout", "-q", "a.txt"]);
+            }
+            let told = yard.act(verb, &options.parse().unwrap());
+            let is_told = told["notices"].to_string().contains("filter.up.clean (the user's)");
+            assert_eq!(is_told, is_named, "{place} {verb}: {told}");
+        }
+    }
+}

@@ -84,11 +84,32 @@ fn runs(hook: &str, verb: &str) -> bool {
     }
 }
 
-/// The attributes of the working tree and of the user that name drivers, as texts.
-fn attributes(session: &Session<'_>) -> String {
-    let file = path::join(&session.repository.top, ".gitattributes");
-    let bytes = session.world.read(&file).unwrap_or_default();
-    String::from_utf8_lossy(&[bytes, session.repository.attributes.clone()].join(&b'\n')).into_owned()
+/// The attributes that may name drivers, as one text: those that the host reads at once; and, if there is a driver that
+/// they do not name, all that the working tree, the index and the commits of this call have.
+fn attributes(session: &Session<'_>, said: &Said) -> Result<String> {
+    let repository = &session.repository;
+    let file = path::join(&repository.top, ".gitattributes");
+    let mut lines = session.world.read(&file).unwrap_or_default();
+    for more in [&repository.attributes, &repository.own_attributes] {
+        lines.push(b'\n');
+        lines.extend_from_slice(more);
+    }
+    let names = |setting: &Setting| match setting.parts() {
+        (kind @ ("diff" | "filter" | "merge"), Some(driver), _) => {
+            !setting.scope.is_of_repository()
+                && memchr::memmem::find(&lines, format!("{kind}={driver}").as_bytes()).is_none()
+        }
+        _ => false,
+    };
+    if repository.settings.iter().any(names) {
+        let words = said.words.iter().filter(|word| !word.starts_with('-')).chain(&said.names);
+        let of_tree = repository.setting("attr.tree").map(|setting| &setting.value);
+        let commits: Vec<&str> = words.chain(of_tree).map(String::as_str).filter(|one| !one.is_empty()).collect();
+        let more = session.lines_of_attributes(&commits)?;
+        lines.push(b'\n');
+        lines.extend(more);
+    }
+    Ok(String::from_utf8_lossy(&lines).into_owned())
 }
 
 //= docs/spec.md#git
@@ -134,7 +155,7 @@ pub(super) fn of(session: &Session<'_>, verb: &Verb, said: &Said) -> Result<Vec<
         found.push(format!("the repository's configuration includes `{}`; it is not read", include.value));
     }
     found.extend(super::partial::told(repository));
-    found.extend(missed(repository, verb.words.first().copied().unwrap_or_default(), &attributes(session)));
+    found.extend(missed(repository, verb.words.first().copied().unwrap_or_default(), &attributes(session, said)?));
     let there = |name: &str| matches!(session.world.stat(&path::join(&repository.top, name)), Ok(Some(_)));
     if there(".gitmodules") {
         match verb.name {

@@ -120,6 +120,23 @@ impl Session<'_> {
         self.split(&well(asked, |asked| self.put(asked))?)
     }
 
+    /// The lines of all files of attributes that give something a value: in the working tree, in the index, and in these
+    /// commits, as far as there are such.
+    pub(super) fn lines_of_attributes(&self, commits: &[&str]) -> Result<Vec<u8>> {
+        let all = [":(top,glob)**/.gitattributes"];
+        let lines = ["grep", "-h", "--threads=1", "-e", "="];
+        let asks = [vec!["--untracked"], vec!["--cached"]].into_iter();
+        // One that names no commit spoils no other.
+        let asks = asks.chain(commits.iter().map(|commit| vec!["--end-of-options", commit]));
+        let mut found = Vec::new();
+        for more in asks {
+            let mut asked = self.question(&[&lines, &more[..], &["--"], &all].concat(), Contents::All);
+            asked.env.push(super::taken_as_patterns());
+            found.extend(self.put(&asked)?.ran.output);
+        }
+        Ok(found)
+    }
+
     fn split(&self, printed: &[u8]) -> Result<Vec<String>> {
         let parts = printed.split(|byte| *byte == 0).filter(|part| !part.is_empty());
         parts.map(|part| self.utf8(part)).collect()
