@@ -187,7 +187,7 @@ fn the_doctor_finds_what_is_broken() {
         assert!(found["findings"].as_array().unwrap().iter().any(|one| one["about"] == about), "{about}: {found}");
     }
     type Break = fn(&House);
-    let breaks: [(&str, Break, &str); 10] = [
+    let breaks: [(&str, Break, &str); 13] = [
         (
             "a program that is not there",
             |house| {
@@ -206,6 +206,32 @@ fn the_doctor_finds_what_is_broken() {
                 house.write("home/.cursor/mcp.json", json!({ "mcpServers": { "t": server } }).to_string());
             },
             "/nowhere",
+        ),
+        (
+            "a client's further root that is not there",
+            |house| {
+                let server =
+                    json!({ "command": env!("CARGO_BIN_EXE_toolsd"), "args": ["serve", "--root", "/no/root"] });
+                house.write("home/.cursor/mcp.json", json!({ "mcpServers": { "t": server } }).to_string());
+            },
+            "--root /no/root",
+        ),
+        (
+            "a client's folder of packs that is not there",
+            |house| {
+                let server = json!({ "command": env!("CARGO_BIN_EXE_toolsd"), "args": ["--dir=/no/packs", "serve"] });
+                house.write("home/.cursor/mcp.json", json!({ "mcpServers": { "t": server } }).to_string());
+            },
+            "--dir /no/packs",
+        ),
+        (
+            "a client's token that is not there",
+            |house| {
+                let words = ["serve", "--http", "127.0.0.1:0", "--token-file", "/no/token"];
+                let server = json!({ "command": env!("CARGO_BIN_EXE_toolsd"), "args": words });
+                house.write("home/.cursor/mcp.json", json!({ "mcpServers": { "t": server } }).to_string());
+            },
+            "--token-file /no/token",
         ),
         (
             "a command that there is not",
@@ -262,6 +288,14 @@ fn the_doctor_finds_what_is_broken() {
             "bad",
         ),
     ];
+    let house = House::new();
+    let server = json!({ "command": env!("CARGO_BIN_EXE_toolsd"), "args": ["serve"], "env": { "HOME": "/else" } });
+    house.write("home/.cursor/mcp.json", json!({ "mcpServers": { "t": server } }).to_string());
+    let (_, found) = doctor(&house, &[]);
+    assert!(
+        found.to_string().contains("sets `HOME` to `/else`: what was trusted here is not trusted there"),
+        "{found}"
+    );
     for (name, spoil, sign) in breaks {
         let house = House::new();
         spoil(&house);

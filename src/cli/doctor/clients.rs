@@ -5,7 +5,7 @@ use super::super::{Command, Line, Session};
 use super::Finding;
 use super::comments::without_comments;
 use crate::value::Json;
-use crate::world::disk::{Disk, home_folder};
+use crate::world::disk::{Disk, env, home_folder};
 use crate::world::{World, path};
 use clap::Parser;
 
@@ -114,8 +114,9 @@ fn judged(disk: &Disk, client: &str, file: &str, name: &str, server: &Json) -> F
             return Finding::broken("client", says(format!("names `{command}`: {}", fault.message))).next(next);
         }
     };
-    let words = server.get("args").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
-    let line = match serving(words) {
+    let words: Vec<&str> =
+        server.get("args").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str).collect();
+    let line = match serving(words.iter().copied()) {
         Ok(line) => line,
         Err(why) => {
             return Finding::broken("client", says(format!("is not started by its arguments: {why}")))
@@ -128,6 +129,14 @@ fn judged(disk: &Disk, client: &str, file: &str, name: &str, server: &Json) -> F
             says("starts with `--sandbox` weakened: programs of packs may run unconfined".to_owned()),
         )
         .next("leave out `--sandbox` to have them confined, or refused");
+    }
+    if let Some((option, at)) = absent(disk, &words) {
+        return Finding::broken("client", says(format!("names `{option} {at}`, and there is no `{at}`")))
+            .next(format!("correct `{option}`: the server does not start"));
+    }
+    if let Some((name, value)) = another_home(server) {
+        let what = format!("sets `{name}` to `{value}`: what was trusted here is not trusted there");
+        return Finding::note("client", says(what)).next(format!("trust with the same `{name}`, or leave it out"));
     }
     match line.shared.workspace.as_deref() {
         // What a client fills in is known to it alone.
@@ -147,6 +156,28 @@ fn judged(disk: &Disk, client: &str, file: &str, name: &str, server: &Json) -> F
         },
         None => Finding::well("client", says(format!("starts `{program}` in the folder that the client works in"))),
     }
+}
+
+/// Options that name a file or a folder, without which the server does not start.
+const NAMING: [&str; 4] = ["--root", "--dir", "--token-file", "--state-key-file"];
+
+/// The first option that names what is not there. What is relative, or filled in by the client, is known to it alone.
+fn absent<'a>(disk: &Disk, words: &[&'a str]) -> Option<(&'static str, &'a str)> {
+    let named = words.iter().enumerate().filter_map(|(at, word)| {
+        NAMING.iter().find_map(|option| match word.strip_prefix(option)? {
+            "" => words.get(at + 1).map(|value| (*option, *value)),
+            rest => rest.strip_prefix('=').map(|value| (*option, value)),
+        })
+    });
+    let mut known = named.filter(|(_, value)| path::is_absolute(value) && !value.contains("${"));
+    known.find(|(_, value)| matches!(disk.stat(value), Ok(None)))
+}
+
+/// A variable that leads the server to another record of what is trusted than ours.
+fn another_home(server: &Json) -> Option<(&'static str, &str)> {
+    let own = server.get("env")?;
+    let mut set = ["XDG_STATE_HOME", "HOME"].into_iter().filter_map(|name| Some((name, own.get(name)?.as_str()?)));
+    set.find(|(name, value)| !value.contains("${") && env(name).as_deref() != Some(*value))
 }
 
 /// The command line that a client's arguments make, if it serves; else what is wrong with it.

@@ -78,7 +78,8 @@ fn base(variable: &str, below_home: &str) -> Option<String> {
     Some(path::join(&folder, "toolsd"))
 }
 
-pub(super) fn env(name: &str) -> Option<String> {
+/// A variable of this process; nothing if it is not set, or no text.
+pub fn env(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
