@@ -33,7 +33,7 @@ pub use ending::{end_process, end_programs};
 pub use git::try_git;
 pub use owned::{is_misled, make_private_folder, take_write_from_others};
 pub use place::{
-    CONFIG_BELOW_HOME, TRUST_BELOW_HOME, config_folder, current_folder, env, home_folder, is_hosts_own, state_folder,
+    CONFIG_BELOW_HOME, TRUST_BELOW_HOME, config_folder, current_folder, home_folder, is_hosts_own, state_folder,
     trust_folder,
 };
 pub use recovery::{recover, recovered, sweep};

@@ -296,6 +296,10 @@ fn the_doctor_finds_what_is_broken() {
         found.to_string().contains("sets `HOME` to `/else`: what was trusted here is not trusted there"),
         "{found}"
     );
+    let mut command = house.command(&["doctor"]);
+    let with_token = command.env("TOOLSD_HTTP_TOKEN", "0123456789abcdef0123456789abcdef").output().unwrap();
+    let told = String::from_utf8_lossy(&with_token.stdout).into_owned();
+    assert!(told.contains("`TOOLSD_HTTP_TOKEN` is set: clients must bring it"), "{told}");
     for (name, spoil, sign) in breaks {
         let house = House::new();
         spoil(&house);

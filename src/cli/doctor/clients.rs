@@ -1,11 +1,12 @@
 //! The configurations of clients that name this server: whether the program and the workspace that they name are there.
 
 use super::super::options::SandboxChoice;
+use super::super::session::variable;
 use super::super::{Command, Line, Session};
 use super::Finding;
 use super::comments::without_comments;
 use crate::value::Json;
-use crate::world::disk::{Disk, env, home_folder};
+use crate::world::disk::{Disk, home_folder};
 use crate::world::{World, path};
 use clap::Parser;
 
@@ -177,7 +178,7 @@ fn absent<'a>(disk: &Disk, words: &[&'a str]) -> Option<(&'static str, &'a str)>
 fn another_home(server: &Json) -> Option<(&'static str, &str)> {
     let own = server.get("env")?;
     let mut set = ["XDG_STATE_HOME", "HOME"].into_iter().filter_map(|name| Some((name, own.get(name)?.as_str()?)));
-    set.find(|(name, value)| !value.contains("${") && env(name).as_deref() != Some(*value))
+    set.find(|(name, value)| !value.contains("${") && variable(name).as_deref() != Some(*value))
 }
 
 /// The command line that a client's arguments make, if it serves; else what is wrong with it.

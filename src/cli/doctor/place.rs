@@ -7,7 +7,7 @@ use super::{Finding, State};
 use crate::primitive::git::new_enough;
 use crate::registry::{SETTINGS, is_withheld};
 use crate::world::World;
-use crate::world::disk::{Disk, config_folder, recovered, sandbox_status, state_folder, try_git};
+use crate::world::disk::{Disk, config_folder, recovered, sandbox_status, secret_variable, state_folder, try_git};
 use crate::world::run::{Command, Confinement, Needs};
 use std::time::Duration;
 
@@ -161,7 +161,7 @@ fn tried(version: &str) -> Vec<Finding> {
 
 /// Who is let in over HTTP.
 pub fn http(_: &Session) -> Vec<Finding> {
-    vec![match variable("TOOLSD_HTTP_TOKEN") {
+    vec![match secret_variable("TOOLSD_HTTP_TOKEN") {
         Some(token) if token.is_empty() => Finding::broken("http", "`TOOLSD_HTTP_TOKEN` is empty")
             .next("set a token, for example the output of `openssl rand -hex 32`, or unset it"),
         Some(_) => Finding::well("http", "`TOOLSD_HTTP_TOKEN` is set: clients must bring it"),

@@ -78,8 +78,7 @@ fn base(variable: &str, below_home: &str) -> Option<String> {
     Some(path::join(&folder, "toolsd"))
 }
 
-/// A variable of this process; nothing if it is not set, or no text.
-pub fn env(name: &str) -> Option<String> {
+pub(super) fn env(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
