@@ -640,3 +640,20 @@ fn what_was_replaced_is_seen_as_git_sees_it() {
     yard.git(&["replace", "--graft", "HEAD"]);
     assert!(before != count(&yard) && count(&yard).as_str().unwrap().trim() == "1", "{before}: {}", count(&yard));
 }
+
+/// After `toolsd new pack` there is a `.toolsd` that git does not know.
+#[test]
+fn a_pack_that_git_does_not_know_is_in_the_way_and_the_way_out_is_told() {
+    let yard = Yard::with_repository();
+    yard.put("new.txt", "new");
+    yard.put(".toolsd/tools.d/own.toml", "");
+    for (verb, options) in [("stash_push", json!({ "untracked": true })), ("clean", json!({ "paths": "." }))] {
+        let refused = yard.act(verb, &options);
+        let help = refused["help"].as_str().unwrap();
+        assert!(help.contains("commit `.toolsd` or name it in `.gitignore`"), "{verb}: {refused}");
+    }
+    yard.put(".gitignore", ".toolsd\n");
+    yard.git(&["add", ".gitignore"]);
+    yard.commit("ignored");
+    assert_eq!(yard.act("stash_push", &json!({ "untracked": true }))["code"], 0);
+}

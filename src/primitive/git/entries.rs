@@ -4,6 +4,7 @@
 use super::session::Session;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::Standing;
+use crate::world::granted::protected_name;
 use std::collections::{BTreeSet, HashSet};
 
 /// The mode of a submodule, as git writes it.
@@ -111,6 +112,11 @@ fn told<'a>(verb: &str, first: &str, refused: &Diagnostic, others: impl Iterator
     let others: BTreeSet<&str> = others.filter(|name| *name != first).collect();
     let mut told = Diagnostic::new(Code::WORLD, message);
     told.help.clone_from(&refused.help);
+    // What git does not know yet is in the way as long as nobody says what it is.
+    if let ("stash_push" | "clean", Some(part)) = (verb, first.split('/').find_map(protected_name)) {
+        told.help =
+            Some(format!("name `paths` without it, or have a person commit `{part}` or name it in `.gitignore`"));
+    }
     if !others.is_empty() {
         let named: Vec<String> = others.iter().take(MOST_NAMED).map(|name| format!("`{name}`")).collect();
         let more = others.len() - named.len();
