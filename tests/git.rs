@@ -23,8 +23,7 @@ mod yard;
 
 use serde_json::{Value, json};
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 use yard::Yard;
 
@@ -572,22 +571,17 @@ fn a_partial_clone_is_told_and_loses_no_file() {
     let yard = Yard::new();
     let (up, top) = (yard.at("up"), yard.workspace());
     fs::create_dir(&up).unwrap();
-    let git = |folder: &Path, words: &[&str]| {
-        let identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"];
-        let output = Command::new("git").args(identity).args(words).current_dir(folder).output().unwrap();
-        assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
-    };
-    git(&up, &["init", "-q", "-b", "main"]);
-    git(&up, &["config", "uploadpack.allowFilter", "true"]);
+    yard.git_in(&up, &["init", "-q", "-b", "main"]);
+    yard.git_in(&up, &["config", "uploadpack.allowFilter", "true"]);
     for number in 0..3 {
         fs::write(up.join("a.txt"), format!("a {number}\n")).unwrap();
-        git(&up, &["add", "-A"]);
-        git(&up, &["commit", "-qm", "more"]);
+        yard.git_in(&up, &["add", "-A"]);
+        yard.git_in(&up, &["commit", "-qm", "more"]);
     }
     let from = format!("file://{}", up.display());
-    git(&yard.at("."), &["clone", "-q", "--filter=blob:none", &from, "partial"]);
-    git(&yard.at("partial"), &["branch", "old", "HEAD~2"]);
-    git(&yard.at("partial"), &["branch", "same", "HEAD"]);
+    yard.git_in(&yard.at("."), &["clone", "-q", "--filter=blob:none", &from, "partial"]);
+    yard.git_in(&yard.at("partial"), &["branch", "old", "HEAD~2"]);
+    yard.git_in(&yard.at("partial"), &["branch", "same", "HEAD"]);
     for entry in fs::read_dir(yard.at("partial")).unwrap().map(Result::unwrap) {
         fs::rename(entry.path(), top.join(entry.file_name())).unwrap();
     }
@@ -605,7 +599,7 @@ fn a_partial_clone_is_told_and_loses_no_file() {
     assert!(seen["notices"].to_string().contains("this is a partial clone"), "{seen}");
     assert_eq!(yard.act("switch", &json!({ "ref": "same" }))["code"], 0);
     // What was fetched by hand is there.
-    git(&top, &["cat-file", "-e", "old:a.txt"]);
+    yard.git_in(&top, &["cat-file", "-e", "old:a.txt"]);
     assert_eq!(yard.act("switch", &json!({ "ref": "old" }))["code"], 0);
     assert_eq!(fs::read_to_string(top.join("a.txt")).unwrap(), "a 0\n");
 }

@@ -42,12 +42,6 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// Every file in a folder of git.
-fn files_of_git(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    entries.flat_map(|at| if at.is_dir() { files_of_git(&at) } else { vec![at] }).collect()
-}
-
 /// Every text is of one round, whole; gives how many files in the making there are.
 fn in_the_making(workspace: &Path) -> usize {
     let (making, whole): (Vec<PathBuf>, Vec<PathBuf>) =
@@ -169,16 +163,16 @@ fn a_repository_can_be_used_after_a_kill() {
         }
         // Of git itself 3 in 100 leave a lock: a signal that comes while the file is made finds a git that does not know it.
         // Nobody but a person can tell that it is in nobody's way: it is named, and stays.
-        let (mut told, mut result) = (String::new(), None);
+        let (mut told, mut is_well) = (String::new(), false);
         for _ in 0..3 {
             let next = mill(&workspace, &["commits=true"]).output().unwrap();
             told += &String::from_utf8_lossy(&next.stderr);
-            if next.status.success() {
-                result = Some(());
+            is_well = next.status.success();
+            if is_well {
                 break;
             }
             let fault = String::from_utf8_lossy(&next.stdout).into_owned();
-            let mut locks = files_of_git(&workspace.join(".git"));
+            let mut locks = files(&workspace.join(".git"));
             locks.retain(|lock| lock.extension().is_some_and(|ending| ending == "lock"));
             assert!(!locks.is_empty(), "turn {turn}: {fault}");
             for lock in locks {
@@ -186,7 +180,7 @@ fn a_repository_can_be_used_after_a_kill() {
                 std::fs::remove_file(lock).unwrap();
             }
         }
-        assert!(result.is_some(), "turn {turn}: {told}");
+        assert!(is_well, "turn {turn}: {told}");
         let (sound, told) = git(&["fsck", "--strict"]);
         assert!(sound, "turn {turn}: {told}");
         assert_eq!(in_the_making(&workspace), 0);

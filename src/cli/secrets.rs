@@ -65,6 +65,12 @@ pub struct Secrets {
 }
 
 impl SecretOptions {
+    /// The files that are named, with the options that name them.
+    pub fn files(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let files = [(TOKEN.option, &self.token_file), (STATE_KEY.option, &self.state_key_file)];
+        files.into_iter().filter_map(|(option, file)| Some((option, file.as_deref()?)))
+    }
+
     /// Finds the secrets. Nothing may have been opened before: descriptors are taken by their numbers.
     pub fn find(&self, over_http: bool) -> Result<Secrets> {
         let state_key = STATE_KEY.find(self.state_key_file.as_deref(), self.state_key_fd)?;

@@ -106,6 +106,11 @@ impl Serve {
         }
     }
 
+    /// The files with secrets that are named, with the options that name them.
+    pub(super) fn secret_files(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.options.files()
+    }
+
     /// Finds the secrets, before anything is opened.
     pub(super) fn find_secrets(&mut self) -> Result<()> {
         self.secrets = self.options.find(self.http.is_some())?;

@@ -138,6 +138,11 @@ impl Setting {
         !is_read && !self.is_as_here(known.ours) && known.commands.iter().any(|one| *one == command || *one == "*")
     }
 
+    /// Whether it switches something on.
+    pub fn is_on(&self) -> bool {
+        matches!(self.value.to_ascii_lowercase().as_str(), "true" | "yes" | "on" | "1")
+    }
+
     /// Whether the value is one with which git does what it does here.
     fn is_as_here(&self, ours: &str) -> bool {
         let value = self.value.to_ascii_lowercase();
@@ -222,8 +227,7 @@ impl Repository {
 
     /// Whether a key is switched on.
     pub fn is_on(&self, key: &str) -> bool {
-        let on = |value: &str| matches!(value.to_ascii_lowercase().as_str(), "true" | "yes" | "on" | "1");
-        self.setting(key).is_some_and(|setting| on(&setting.value))
+        self.setting(key).is_some_and(Setting::is_on)
     }
 
     /// The working tree that git calls the main one.

@@ -171,6 +171,13 @@ fn a_client_hears_why_a_pack_is_withheld_but_no_words_of_strangers() {
     assert!(status(&mut client)["faults"].to_string().contains("notes.toml` is not trusted"));
 }
 
+/// A client that starts this server so.
+fn set_up(house: &House, how: &Value) {
+    let mut server = how.clone();
+    server["command"] = env!("CARGO_BIN_EXE_toolsd").into();
+    house.write("home/.cursor/mcp.json", json!({ "mcpServers": { "t": server } }).to_string());
+}
+
 //= docs/spec.md#trust
 //= type=test
 //# `toolsd doctor` MUST end with code 1 if something is broken.
@@ -201,26 +208,21 @@ fn the_doctor_finds_what_is_broken() {
         (
             "a workspace that is not there",
             |house| {
-                let server =
-                    json!({ "command": env!("CARGO_BIN_EXE_toolsd"), "args": ["serve", "--workspace", "/nowhere"] });
-                house.write("home/.cursor/mcp.json", json!({ "mcpServers": { "t": server } }).to_string());
+                set_up(house, &json!({ "args": ["serve", "--workspace", "/nowhere"] }));
             },
             "/nowhere",
         ),
         (
             "a client's further root that is not there",
             |house| {
-                let server =
-                    json!({ "command": env!("CARGO_BIN_EXE_toolsd"), "args": ["serve", "--root", "/no/root"] });
-                house.write("home/.cursor/mcp.json", json!({ "mcpServers": { "t": server } }).to_string());
+                set_up(house, &json!({ "args": ["serve", "--root", "/no/root"] }));
             },
             "--root /no/root",
         ),
         (
             "a client's folder of packs that is not there",
             |house| {
-                let server = json!({ "command": env!("CARGO_BIN_EXE_toolsd"), "args": ["--dir=/no/packs", "serve"] });
-                house.write("home/.cursor/mcp.json", json!({ "mcpServers": { "t": server } }).to_string());
+                set_up(house, &json!({ "args": ["--dir=/no/packs", "serve"] }));
             },
             "--dir /no/packs",
         ),
@@ -228,16 +230,14 @@ fn the_doctor_finds_what_is_broken() {
             "a client's token that is not there",
             |house| {
                 let words = ["serve", "--http", "127.0.0.1:0", "--token-file", "/no/token"];
-                let server = json!({ "command": env!("CARGO_BIN_EXE_toolsd"), "args": words });
-                house.write("home/.cursor/mcp.json", json!({ "mcpServers": { "t": server } }).to_string());
+                set_up(house, &json!({ "args": words }));
             },
             "--token-file /no/token",
         ),
         (
             "a command that there is not",
             |house| {
-                let server = json!({ "command": env!("CARGO_BIN_EXE_toolsd"), "args": ["sreve"] });
-                house.write("home/.cursor/mcp.json", json!({ "mcpServers": { "t": server } }).to_string());
+                set_up(house, &json!({ "args": ["sreve"] }));
             },
             "'sreve'",
         ),
@@ -261,8 +261,7 @@ fn the_doctor_finds_what_is_broken() {
         (
             "an option that there is not",
             |house| {
-                let server = json!({ "command": env!("CARGO_BIN_EXE_toolsd"), "args": ["serve", "--sandbx", "off"] });
-                house.write("home/.cursor/mcp.json", json!({ "mcpServers": { "t": server } }).to_string());
+                set_up(house, &json!({ "args": ["serve", "--sandbx", "off"] }));
             },
             "'--sandbx'",
         ),
@@ -289,8 +288,7 @@ fn the_doctor_finds_what_is_broken() {
         ),
     ];
     let house = House::new();
-    let server = json!({ "command": env!("CARGO_BIN_EXE_toolsd"), "args": ["serve"], "env": { "HOME": "/else" } });
-    house.write("home/.cursor/mcp.json", json!({ "mcpServers": { "t": server } }).to_string());
+    set_up(&house, &json!({ "args": ["serve"], "env": { "HOME": "/else" } }));
     let (_, found) = doctor(&house, &[]);
     assert!(
         found.to_string().contains("sets `HOME` to `/else`: what was trusted here is not trusted there"),

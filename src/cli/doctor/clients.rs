@@ -115,9 +115,8 @@ fn judged(disk: &Disk, client: &str, file: &str, name: &str, server: &Json) -> F
             return Finding::broken("client", says(format!("names `{command}`: {}", fault.message))).next(next);
         }
     };
-    let words: Vec<&str> =
-        server.get("args").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str).collect();
-    let line = match serving(words.iter().copied()) {
+    let words = server.get("args").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
+    let line = match serving(words) {
         Ok(line) => line,
         Err(why) => {
             return Finding::broken("client", says(format!("is not started by its arguments: {why}")))
@@ -131,7 +130,7 @@ fn judged(disk: &Disk, client: &str, file: &str, name: &str, server: &Json) -> F
         )
         .next("leave out `--sandbox` to have them confined, or refused");
     }
-    if let Some((option, at)) = absent(disk, &words) {
+    if let Some((option, at)) = absent(disk, &line) {
         return Finding::broken("client", says(format!("names `{option} {at}`, and there is no `{at}`")))
             .next(format!("correct `{option}`: the server does not start"));
     }
@@ -159,19 +158,14 @@ fn judged(disk: &Disk, client: &str, file: &str, name: &str, server: &Json) -> F
     }
 }
 
-/// Options that name a file or a folder, without which the server does not start.
-const NAMING: [&str; 4] = ["--root", "--dir", "--token-file", "--state-key-file"];
-
-/// The first option that names what is not there. What is relative, or filled in by the client, is known to it alone.
-fn absent<'a>(disk: &Disk, words: &[&'a str]) -> Option<(&'static str, &'a str)> {
-    let named = words.iter().enumerate().filter_map(|(at, word)| {
-        NAMING.iter().find_map(|option| match word.strip_prefix(option)? {
-            "" => words.get(at + 1).map(|value| (*option, *value)),
-            rest => rest.strip_prefix('=').map(|value| (*option, value)),
-        })
-    });
-    let mut known = named.filter(|(_, value)| path::is_absolute(value) && !value.contains("${"));
-    known.find(|(_, value)| matches!(disk.stat(value), Ok(None)))
+/// The first option that names what is not there, without which the server does not start. What is relative, or filled in
+/// by the client, is known to it alone.
+fn absent<'a>(disk: &Disk, line: &'a Line) -> Option<(&'static str, &'a str)> {
+    let Command::Serve(serve) = &line.command else { return None };
+    let folders = |option, named: &'a [String]| named.iter().map(move |at| (option, at.as_str()));
+    let named = folders("--root", &line.shared.roots).chain(folders("--dir", &line.shared.dirs));
+    let mut known = named.chain(serve.secret_files()).filter(|(_, at)| path::is_absolute(at) && !at.contains("${"));
+    known.find(|(_, at)| matches!(disk.stat(at), Ok(None)))
 }
 
 /// A variable that leads the server to another record of what is trusted than ours.

@@ -334,13 +334,10 @@ impl Drop for Seat {
 
 impl Charge<'_> {
     pub(crate) fn add(&mut self, bytes: usize) {
-        self.bytes += bytes;
         self.seat.activity.arrives(bytes);
-        self.seat.connections.pending.fetch_add(bytes, Relaxed);
+        self.hold(bytes);
     }
-}
 
-impl Charge<'_> {
     /// Counts what is taken beside bytes that arrive.
     pub(crate) fn hold(&mut self, bytes: usize) {
         self.bytes += bytes;

@@ -84,9 +84,17 @@ fn runs(hook: &str, verb: &str) -> bool {
     }
 }
 
-/// The attributes that may name drivers, as one text: those that the host reads at once; and, if there is a driver that
-/// they do not name, all that the working tree, the index and the commits of this call have.
-fn attributes(session: &Session<'_>, said: &Said) -> Result<String> {
+/// What names the driver that a setting is about, in a file of attributes.
+fn attribute(setting: &Setting) -> Option<String> {
+    match setting.parts() {
+        (kind @ ("diff" | "filter" | "merge"), Some(driver), _) => Some(format!("{kind}={driver}")),
+        _ => None,
+    }
+}
+
+/// The attributes that may name drivers, as one text: those that the host reads at once; and, if a driver that matters for
+/// the command is not among them, all that the working tree, the index and the commits of this call have.
+fn attributes(session: &Session<'_>, command: &str, said: &Said) -> Result<String> {
     let repository = &session.repository;
     let file = path::join(&repository.top, ".gitattributes");
     let mut lines = session.world.read(&file).unwrap_or_default();
@@ -94,17 +102,14 @@ fn attributes(session: &Session<'_>, said: &Said) -> Result<String> {
         lines.push(b'\n');
         lines.extend_from_slice(more);
     }
-    let names = |setting: &Setting| match setting.parts() {
-        (kind @ ("diff" | "filter" | "merge"), Some(driver), _) => {
-            !setting.scope.is_of_repository()
-                && memchr::memmem::find(&lines, format!("{kind}={driver}").as_bytes()).is_none()
-        }
-        _ => false,
+    let is_named_elsewhere = |setting: &Setting| {
+        !setting.scope.is_of_repository()
+            && setting.is_missed_by(command)
+            && attribute(setting).is_some_and(|name| memchr::memmem::find(&lines, name.as_bytes()).is_none())
     };
-    if repository.settings.iter().any(names) {
-        let words = said.words.iter().filter(|word| !word.starts_with('-')).chain(&said.names);
+    if repository.settings.iter().any(is_named_elsewhere) {
         let of_tree = repository.setting("attr.tree").map(|setting| &setting.value);
-        let commits: Vec<&str> = words.chain(of_tree).map(String::as_str).filter(|one| !one.is_empty()).collect();
+        let commits: Vec<&str> = said.names.iter().chain(of_tree).map(String::as_str).collect();
         let more = session.lines_of_attributes(&commits)?;
         lines.push(b'\n');
         lines.extend(more);
@@ -116,13 +121,9 @@ fn attributes(session: &Session<'_>, said: &Said) -> Result<String> {
 //# An answer MUST name the settings by which the user's own git would have done something else here.
 /// The settings that matter for a command and do not count.
 pub(super) fn missed(repository: &Repository, command: &str, attributes: &str) -> Option<String> {
-    let is_named = |setting: &Setting| match setting.parts() {
-        (kind @ ("diff" | "filter" | "merge"), Some(driver), _) => {
-            let is_default =
-                || kind == "merge" && repository.setting("merge.default").is_some_and(|one| one.value == driver);
-            attributes.contains(&format!("{kind}={driver}")) || is_default()
-        }
-        _ => true,
+    let default = repository.setting("merge.default").map(|setting| format!("merge={}", setting.value));
+    let is_named = |setting: &Setting| {
+        attribute(setting).is_none_or(|name| attributes.contains(&name) || default.as_ref() == Some(&name))
     };
     let counts = |setting: &&Setting| repository.setting(&setting.key).is_some_and(|last| std::ptr::eq(last, *setting));
     let missed = repository.settings.iter().filter(counts);
@@ -155,7 +156,8 @@ pub(super) fn of(session: &Session<'_>, verb: &Verb, said: &Said) -> Result<Vec<
         found.push(format!("the repository's configuration includes `{}`; it is not read", include.value));
     }
     found.extend(super::partial::told(repository));
-    found.extend(missed(repository, verb.words.first().copied().unwrap_or_default(), &attributes(session, said)?));
+    let command = verb.words.first().copied().unwrap_or_default();
+    found.extend(missed(repository, command, &attributes(session, command, said)?));
     let there = |name: &str| matches!(session.world.stat(&path::join(&repository.top, name)), Ok(Some(_)));
     if there(".gitmodules") {
         match verb.name {

@@ -15,7 +15,7 @@ const HELP: &str =
 fn is_partial(repository: &Repository) -> bool {
     repository.settings.iter().any(|setting| match setting.parts() {
         ("extensions", _, "partialclone") | ("remote", _, "partialclonefilter") => true,
-        ("remote", Some(_), "promisor") => !matches!(setting.value.as_str(), "" | "0" | "false" | "no" | "off"),
+        ("remote", Some(_), "promisor") => setting.is_on(),
         _ => false,
     })
 }
@@ -57,10 +57,9 @@ pub(super) fn check(session: &Session<'_>, verb: &Verb, said: &Said) -> Result<(
         .chain(source)
         .map(|name| format!("{name}^{{commit}}"))
         .collect();
-    let mut words =
-        vec!["rev-list", "--objects", "--no-object-names", "--missing=print", "--no-walk", "--ignore-missing"];
-    words.push("--end-of-options");
-    words.extend(refs.iter().map(String::as_str));
+    let list = ["rev-list", "--objects", "--no-object-names", "--missing=print", "--no-walk", "--ignore-missing"];
+    let refs = refs.iter().map(String::as_str);
+    let words: Vec<&str> = list.into_iter().chain(["--end-of-options"]).chain(refs).collect();
     let done = session.try_ask(&words)?;
     let missing = done.ran.output.split(|byte| *byte == b'\n').filter(|line| line.starts_with(b"?")).count();
     if missing == 0 {

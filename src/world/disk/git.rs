@@ -6,6 +6,7 @@ mod guarded;
 mod hold;
 mod links;
 mod locks;
+mod note;
 mod opening;
 mod settings;
 mod stand_in;

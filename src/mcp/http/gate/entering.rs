@@ -32,7 +32,7 @@ const PER_VALUE: usize = 256;
 /// What the values of a message take beyond its bytes, about.
 fn spread(body: &[u8]) -> usize {
     let before = |letter: &u8| matches!(letter, b',' | b':' | b'[' | b'{');
-    if body.len() > LARGE { body.iter().filter(|letter| before(letter)).count().saturating_mul(PER_VALUE) } else { 0 }
+    body.iter().filter(|letter| before(letter)).count().saturating_mul(PER_VALUE)
 }
 
 /// The head of a request for this server, from where it may come.
@@ -140,12 +140,12 @@ impl Entered {
             // What comes next is done beside others.
             seat.activity.has_to_read();
             tokio::task::yield_now().await;
-        }
-        //= docs/spec.md#http
-        //# The values of a large message MUST count among the bytes that wait, with what they take while it is worked on.
-        charge.hold(spread(&body));
-        if body.len() > LARGE && !seat.connections().relieve() {
-            return Err(Refusal::full());
+            //= docs/spec.md#http
+            //# The values of a large message MUST count among the bytes that wait, with what they take while it is worked on.
+            charge.hold(spread(&body));
+            if !seat.connections().relieve() {
+                return Err(Refusal::full());
+            }
         }
         //= docs/spec.md#http
         //# A body that is no message MUST be answered with status 400 and an error of the protocol.

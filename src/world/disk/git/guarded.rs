@@ -8,6 +8,7 @@ mod kept;
 
 use super::super::protected::{self, Below, open_below, set_aside};
 use super::locks;
+use super::note::Note;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::Json;
 use crate::world::disk::journal::{LAST_WORK, nanoseconds};
@@ -74,18 +75,6 @@ pub(in crate::world::disk) struct Guard {
     notes: Vec<String>,
     /// When the last change was made that can have been git's, in nanoseconds; nothing while its host is alive.
     until: Option<i128>,
-}
-
-/// What the caller is told, and where that lies which was set aside.
-pub(in crate::world::disk) struct Note {
-    pub told: String,
-    pub aside: Option<String>,
-}
-
-impl Note {
-    pub(super) fn of(told: impl Into<String>) -> Self {
-        Self { told: told.into(), aside: None }
-    }
 }
 
 impl Guard {

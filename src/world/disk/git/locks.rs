@@ -4,7 +4,7 @@
 //! lock, so that it stays, empty: of 100 commits that are ended at any moment 3 leave one. Every later git fails at it. None
 //! is taken away: a git that is at work may have locks that are empty and closed, and to take one loses commits.
 
-use super::guarded::Note;
+use super::note::Note;
 use crate::world::disk::journal::nanoseconds;
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;

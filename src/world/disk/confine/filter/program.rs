@@ -1,7 +1,7 @@
 //! Rules for calls of the kernel as one program for seccomp: a tree of their numbers.
 //!
-//! When a program is installed the kernel translates each step of it, and runs it for each number that a call can have. The
-//! program that a library makes of a list of rules has ten times the steps: it is installed in 0.4 ms, this one in 0.07.
+//! When a program is installed the kernel translates each step of it, and runs it for each number that a call can have: 539
+//! steps took 0.13 ms of each start. What a library makes of each rule asks for the architecture and the number again.
 
 use super::NEWEST;
 use libc::{c_int, c_long};
