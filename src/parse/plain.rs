@@ -3,7 +3,7 @@
 use super::digits::may_be_rounded;
 use crate::guard;
 use crate::value::{Map, Value};
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::cell::Cell;
 use std::fmt;
 
@@ -88,7 +88,7 @@ impl<'de> Visitor<'de> for Plain<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut pairs: A) -> Result<Value, A::Error> {
         let mut map = Map::new();
-        while let Some(key) = pairs.next_key::<String>()? {
+        while let Some(Key(key)) = pairs.next_key()? {
             Self::check()?;
             if !self.last_wins && map.contains_key(key.as_str()) {
                 return Err(A::Error::custom(format!("the key `{key}` stands twice")));
@@ -97,5 +97,41 @@ impl<'de> Visitor<'de> for Plain<'_> {
             map.insert(key.into(), value);
         }
         Ok(Value::Map(map))
+    }
+}
+
+/// A key of a map: a text as it is written. One that is nothing, as YAML can have it, is `null`.
+struct Key(String);
+
+impl<'de> Deserialize<'de> for Key {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // A reader of texts refuses what is nothing.
+        deserializer.deserialize_option(OfKey)
+    }
+}
+
+struct OfKey;
+
+impl<'de> Visitor<'de> for OfKey {
+    type Value = Key;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a key")
+    }
+
+    fn visit_none<E>(self) -> Result<Key, E> {
+        Ok(Key("null".to_owned()))
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Key, E> {
+        self.visit_none()
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Key, D::Error> {
+        String::deserialize(deserializer).map(Key)
+    }
+
+    fn visit_str<E>(self, key: &str) -> Result<Key, E> {
+        Ok(Key(key.to_owned()))
     }
 }

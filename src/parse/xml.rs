@@ -8,6 +8,7 @@ use crate::guard;
 use crate::value::{Json, Kind, Map, Object, Text, Value, no_field};
 use bounds::{DEPTH, out_of_bounds};
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -16,6 +17,9 @@ const CODE: Code = Code("parse.xml");
 
 /// At most so many elements, texts and comments.
 const NODES: u32 = 4_000_000;
+
+/// How an entity is declared. One that stands for others grows without a bound.
+const ENTITY: &[u8] = b"<!ENTITY";
 
 /// An element. Its children are the items of the handle.
 #[derive(Clone)]
@@ -43,14 +47,19 @@ struct Element {
 }
 
 impl Xml {
-    /// The root element of a text. Names are without their prefix. A document type declaration is refused,
-    /// so there are no entities but the five of XML; so are more
-    /// than 256 levels of elements, or a thousand attributes of one.
+    /// The root element of a text. Names are without their prefix; where two attributes differ in nothing else, the later
+    /// one keeps its own. A document type declaration is passed over, but for one that declares entities, which is refused:
+    /// so there are none but the five of XML. So are more than 256 levels of elements, or a thousand attributes of one.
     pub fn parse(input: &Input<'_>) -> Result<Value> {
         if let Some((at, message)) = out_of_bounds(input.text())? {
             return Err(input.fault(CODE, at, message).help("split the text, or write it flatter"));
         }
-        let options = roxmltree::ParsingOptions { nodes_limit: NODES, ..roxmltree::ParsingOptions::default() };
+        let options = roxmltree::ParsingOptions {
+            nodes_limit: NODES,
+            // What is declared outside is never read.
+            allow_dtd: memchr::memmem::find(input.text().as_bytes(), ENTITY).is_none(),
+            ..roxmltree::ParsingOptions::default()
+        };
         let document = roxmltree::Document::parse_with_options(input.text(), options);
         guard::check()?;
         let document = document.map_err(|error| {
@@ -58,10 +67,13 @@ impl Xml {
                 roxmltree::Error::DtdDetected => input.text().find("<!DOCTYPE").unwrap_or_default(),
                 _ => input.offset(error.pos().row as usize, error.pos().col as usize),
             };
-            let message = error.to_string();
+            let message = match error {
+                roxmltree::Error::DtdDetected => "the document type declares entities".to_owned(),
+                _ => error.to_string(),
+            };
             let message = message.split(" at ").next().unwrap_or_default();
             let help = match error {
-                roxmltree::Error::DtdDetected => "document type declarations and their entities are not read",
+                roxmltree::Error::DtdDetected => "they are not read: write out what they stand for",
                 _ => "every element is closed, attributes are quoted, `&` and `<` are written `&amp;` and `&lt;`",
             };
             input.fault(CODE, at, message).help(help)
@@ -70,7 +82,7 @@ impl Xml {
         Ok(Value::handle(Self { tree: Arc::new(tree), at: 0 }))
     }
 
-    /// The value of an attribute, by its name without prefix.
+    /// The value of an attribute, by its name as `attributes` has it.
     pub fn attribute(&self, name: &str) -> Option<Text> {
         self.element().attributes.iter().find(|(known, _)| &**known == name).map(|(_, value)| Arc::clone(value))
     }
@@ -107,8 +119,7 @@ impl Xml {
     }
 
     fn attributes(&self) -> impl Iterator<Item = &(Text, Text)> {
-        // The first of two that differ only in their prefix counts.
-        self.element().attributes.iter().rev()
+        self.element().attributes.iter()
     }
 
     fn children(&self) -> &[u32] {
@@ -144,7 +155,7 @@ impl Tree {
                 open.push((node.id(), at, Vec::new()));
                 tree.elements.push(Element {
                     name: node.tag_name().name().into(),
-                    attributes: node.attributes().map(|pair| (pair.name().into(), pair.value().into())).collect(),
+                    attributes: attributes_of(&node),
                     line,
                     text: tree.text.len()..tree.text.len(),
                     children: 0..0,
@@ -195,6 +206,22 @@ impl Tree {
         }
         Ok(inside.iter().enumerate().filter(|(_, inside)| **inside).map(|(at, _)| at).collect())
     }
+}
+
+/// The attributes of an element, each name once: one without a prefix has its name, whatever the others are called.
+fn attributes_of(node: &roxmltree::Node<'_, '_>) -> Vec<(Text, Text)> {
+    let bare = node.attributes().filter(|attribute| attribute.namespace().is_none());
+    let mut names: BTreeSet<&str> = bare.map(|attribute| attribute.name()).collect();
+    let named = node.attributes().map(|attribute| {
+        let name = attribute.name();
+        let prefix = attribute.namespace().and_then(|space| node.lookup_prefix(space));
+        let name: Text = match prefix {
+            Some(prefix) if !names.insert(name) => format!("{prefix}:{name}").into(),
+            _ => name.into(),
+        };
+        (name, attribute.value().into())
+    });
+    named.collect()
 }
 
 impl Object for Xml {

@@ -42,7 +42,7 @@ pub(super) struct Refused {
 ///
 /// Plain scalars are what the core schema of YAML 1.2 says: `0123` is 123, `0o17` is 15, `0x1F` is 31, `~` is nothing;
 /// `1_000`, `1:30`, dates and `yes` are texts. So are `.inf`, `.nan` and numbers beyond 1.8e308, which JSON cannot say, and
-/// whole numbers beyond 64 bits, which would be rounded. Keys are texts, as they are written; merge keys (`<<`) are merged. A key that stands twice, a second document,
+/// whole numbers beyond 64 bits, which would be rounded. Keys are texts, as they are written, and `null` where one is nothing; merge keys (`<<`) are merged. A key that stands twice, a second document,
 /// aliases that grow beyond a million nodes and nesting beyond 64 levels are faults `parse.yaml`.
 pub fn yaml(input: &Input<'_>) -> Result<Value> {
     parse(input.text())?.map_err(|refused| {

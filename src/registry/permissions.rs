@@ -40,6 +40,7 @@ const LISTS: [(&str, &str); 10] = [
 const PROGRAM_NETWORK: &str = "run-network ";
 const PROGRAM_READS: &str = "run-read ";
 const PROGRAM_WRITES: &str = "run-write ";
+const PROGRAM_STARTS: &str = "run-start ";
 const PROGRAM_VARIABLES: &str = "run-env ";
 const GIT: &str = "git";
 /// That there is a graph: its limits count, written or not.
@@ -200,12 +201,13 @@ impl Permissions {
     /// A program, and what it may touch: what the pack may where its grant does not say.
     fn add_program(&mut self, grant: &ProgramGrant, pack_reads: &[String], pack_writes: &[String]) {
         // Every field is named: a new one has to say what it lets the program do.
-        let ProgramGrant { program, network, read, write, env } = grant;
+        let ProgramGrant { program, network, read, write, start, env } = grant;
         self.extend("run ", [program.clone()]);
         self.extend(PROGRAM_NETWORK, network.then(|| program.clone()));
         let of = |values: &[String]| values.iter().map(|value| format!("{program}\t{value}")).collect::<Vec<_>>();
         self.extend(PROGRAM_READS, of(read.as_deref().unwrap_or(pack_reads)));
         self.extend(PROGRAM_WRITES, of(write.as_deref().unwrap_or(pack_writes)));
+        self.extend(PROGRAM_STARTS, of(start));
         self.extend(PROGRAM_VARIABLES, of(env));
     }
 
@@ -278,6 +280,7 @@ impl Permissions {
             .or_else(|| any("env ", covers_variable))
             .or_else(|| any(PROGRAM_READS, of_one_program))
             .or_else(|| any(PROGRAM_WRITES, of_one_program))
+            .or_else(|| any(PROGRAM_STARTS, of_one_program))
             .unwrap_or(false)
     }
 
@@ -301,6 +304,8 @@ impl Permissions {
                 more.push(if own.is_empty() { format!("{word} nothing") } else { format!("{word} {}", listed(&own)) });
             }
         }
+        let starts = of(PROGRAM_STARTS);
+        more.extend((!starts.is_empty()).then(|| format!("starts {}", listed(&starts))));
         let variables = of(PROGRAM_VARIABLES);
         more.extend((!variables.is_empty()).then(|| format!("environment: {}", listed(&variables))));
         if more.is_empty() { String::new() } else { format!(" ({})", more.join("; ")) }
@@ -308,7 +313,7 @@ impl Permissions {
 
     /// The programs of which only something is here that they may, as in what an edit asks for beyond what it did.
     fn grown_programs(&self) -> Vec<String> {
-        let kinds = [PROGRAM_NETWORK, PROGRAM_READS, PROGRAM_WRITES, PROGRAM_VARIABLES];
+        let kinds = [PROGRAM_NETWORK, PROGRAM_READS, PROGRAM_WRITES, PROGRAM_STARTS, PROGRAM_VARIABLES];
         // What the pack itself may beyond what it did, its programs may with it.
         let is_of_pack = |key: &String| {
             [(PROGRAM_READS, "read "), (PROGRAM_WRITES, "write ")].iter().any(|(kind, of_pack)| {

@@ -39,6 +39,8 @@ pub struct Repository {
     pub attributes: Vec<u8>,
     /// That of the repository which no commit holds: `info/attributes`.
     pub own_attributes: Vec<u8>,
+    /// Its `info/grafts`, which do not count; empty if there is none.
+    pub grafts: String,
 }
 
 /// An ignore file of the user's.

@@ -59,6 +59,8 @@ pub struct Confinement {
     pub changed: Changed,
     /// Which further processes it may start.
     pub processes: Processes,
+    /// Files, and folders with all below them, that it may start as programs in turn, and read.
+    pub start: Vec<String>,
     /// Whether it may open sockets to the network.
     pub network: bool,
 }
@@ -101,6 +103,8 @@ pub struct ProgramGrant {
     pub read: Option<Vec<String>>,
     /// What it may write, as grants are written; nothing here = what the pack may write.
     pub write: Option<Vec<String>>,
+    /// Of which files and folders it may start programs in turn, besides the system's, as grants are written.
+    pub start: Vec<String>,
     /// The variables that may be set for it.
     pub env: Vec<String>,
 }
@@ -113,7 +117,7 @@ pub enum Processes {
     None,
     /// Only the same program again: git starts git.
     SameProgram,
-    /// Programs of the system, and itself.
+    /// Programs of the system, itself, and those that `start` of the confinement names.
     Any,
 }
 

@@ -35,6 +35,19 @@ fn a_verb_that_fails_says_what_git_said() {
 
 //= docs/spec.md#git
 //= type=test
+//# Where a repository has grafts, the caller MUST be told that they do not count.
+#[test]
+fn grafts_are_told() {
+    let yard = Yard::with_repository();
+    let told = |yard: &Yard| yard.look("log", &json!({}))["notices"].to_string().contains("info/grafts");
+    yard.put(".git/info/grafts", "# nothing\n\n");
+    assert!(!told(&yard));
+    yard.put(".git/info/grafts", "0123456789012345678901234567890123456789\n");
+    assert!(told(&yard), "{}", yard.look("log", &json!({})));
+}
+
+//= docs/spec.md#git
+//= type=test
 //# What an answer would have noticed MUST be told by the fault of a command that fails, too.
 #[test]
 fn a_fault_names_what_did_not_count() {

@@ -125,8 +125,17 @@ fn an_orderly_end_leaves_nothing_to_look_for() {
     let house = house();
     let mut client = serve(&house);
     client.call("run_line", json!({ "line": "mkdir out/.git; ls -A out" }));
-    assert!(house.workspace().join("out/.git.set-aside-1").exists());
+    let aside = house.workspace().join("out/.git.set-aside-1");
+    assert!(aside.exists());
     assert_eq!(journals(&house), 0);
+    //= docs/spec.md#programs
+    //= type=test
+    //# What was set aside MUST be told by `doctor` and `toolsd://status` as long as it lies there, whoever called.
+    let told = status(&mut client)["recovered"].to_string();
+    assert!(told.contains(".git.set-aside-1") && told.contains("while `sh` ran"), "{told}");
+    assert!(house.run(&["doctor"]).1.contains("while `sh` ran"));
+    fs::remove_dir_all(aside).unwrap();
+    assert_eq!(status(&mut client).get("recovered"), None);
     // What the user makes afterwards is the user's.
     fs::create_dir(house.workspace().join("out/.git")).unwrap();
     client.child.kill().unwrap();

@@ -123,9 +123,19 @@ const TOLD: &[(&str, &str, &[&str])] = &[
     ("sh", "echo x > elsewhere", &["`elsewhere` is granted to read, and not to write"]),
     ("sh", "cat /etc/shadow", &["nothing grants `/etc/shadow`"]),
     ("sh", "ls /root/../tmp", &["nothing grants `/tmp`"]),
-    ("make", "make -s -f rules.mk own", &["starts no program outside"]),
-    ("node", "node_modules/.bin/tool", &["starts no program outside", "start its interpreter"]),
-    ("npm", "HOME=$(mktemp -d) npm run -s tool", &["starts no program outside"]),
+    ("make", "make -s -f rules.mk own", &["starts no program outside", "`start = [\"tool.sh\"]`"]),
+    ("sh", "tree/twig/own", &["`start = [\"tree/twig\"]`"]),
+    (
+        "node",
+        "node_modules/.bin/tool",
+        &["starts no program outside", "start its interpreter", "`start = [\"node_modules\"]`"],
+    ),
+    ("npm", "HOME=$(mktemp -d) npm run -s tool", &["starts no program outside", "start = ["]),
+    // What a program keeps to itself is told with what holds for all of them.
+    ("grep", "grep -s x /etc/shadow", &["names nothing that was refused"]),
+    ("curl", "curl -sf https://example.org", &["names nothing that was refused", "has no network"]),
+    ("perl", "perl -e 'open(my $f, q(>), q(elsewhere)) or exit 3'", &["ended with 3"]),
+    ("ps", "ps", &["names nothing that was refused"]),
     // As npm ends where its folders are closed to it.
     ("node", "node -e 'process.exit(-13)'", &["programs of Node write below `HOME`"]),
     // It ends well, and did nothing.
@@ -183,8 +193,13 @@ fn fill(house: &House) {
     fs::write(at("A.java"), "class A { public static void main(String[] a) { System.out.println(1); } }\n").unwrap();
     fs::write(at("a.zip"), ZIP).unwrap();
     fs::create_dir_all(at("node_modules/.bin")).unwrap();
-    let _is_there = std::os::unix::fs::symlink("../../tool.js", at("node_modules/.bin/tool"));
-    for (name, text) in [("tool.js", "#!/usr/bin/env node\nconsole.log(1);\n"), ("tool.sh", "#!/bin/sh\necho x\n")] {
+    fs::create_dir_all(at("node_modules/tool")).unwrap();
+    let _is_there = std::os::unix::fs::symlink("../tool/tool.js", at("node_modules/.bin/tool"));
+    for (name, text) in [
+        ("node_modules/tool/tool.js", "#!/usr/bin/env node\nconsole.log(1);\n"),
+        ("tool.sh", "#!/bin/sh\necho x\n"),
+        ("tree/twig/own", "#!/bin/sh\necho own\n"),
+    ] {
         crate::house::put_program(&at(name), text);
     }
     fs::write(
@@ -236,13 +251,17 @@ fn run(house: &House, program: &str, line: &str) -> Ran {
 }
 
 fn try_run(house: &House, program: &str, line: &str) -> toolsd::diagnostic::Result<Ran> {
+    try_run_with(house, ProgramGrant { program: program.to_owned(), ..ProgramGrant::default() }, line)
+}
+
+fn try_run_with(house: &House, grant: ProgramGrant, line: &str) -> toolsd::diagnostic::Result<Ran> {
+    let program = grant.program.clone();
     let texts = |list: &[&str]| list.iter().map(|at| (*at).to_owned()).collect::<Vec<_>>();
-    let grant = ProgramGrant { program: program.to_owned(), ..ProgramGrant::default() };
     let flags = Allowed { may_read: true, may_write: true, may_run: true, ..Allowed::default() };
     let allowed = Allowed { read: texts(&["."]), write: texts(&["out"]), run: vec![grant], ..flags };
     let disk = Disk::new(house.workspace().to_str().unwrap(), []).unwrap();
     let command = Command {
-        program: program.to_owned(),
+        program,
         arguments: texts(&["-c", line]),
         folder: ".".to_owned(),
         input: Vec::new(),
@@ -289,6 +308,51 @@ fn ordinary_programs_do_what_they_do() {
     assert!(differ.is_empty(), "{}", differ.join("\n"));
 }
 
+/// Lines that start programs of the workspace, and what `start` of the grant names for them.
+const STARTED: &[(&str, &str, &[&str], &str)] = &[
+    ("sh", "tree/twig/own", &["tree/twig"], "own"),
+    ("sh", "./tool.sh && tree/twig/own", &["tool.sh", "tree"], "x\nown"),
+    ("make", "make -s -f rules.mk own", &["tool.sh"], "x"),
+    ("node", "node_modules/.bin/tool", &["node_modules"], "1"),
+    ("npm", "HOME=$(mktemp -d) npm run -s tool", &["node_modules"], "1"),
+    // It may write there, and the script may not.
+    (
+        "gcc",
+        "echo 'int main(){return 0;}' > made/m.c && gcc -o made/m made/m.c && made/m && echo ran",
+        &["made"],
+        "ran",
+    ),
+];
+
+//= docs/spec.md#programs
+//= type=test
+//# What a program may start in turn MUST NOT lie where the pack itself could write, nor hold such a place.
+#[test]
+fn programs_start_those_that_their_grant_names() {
+    let house = House::new();
+    fill(&house);
+    fs::create_dir_all(house.workspace().join("made")).unwrap();
+    let texts = |list: &[&str]| list.iter().map(|at| (*at).to_owned()).collect::<Vec<_>>();
+    let grant = |start: &[&str]| ProgramGrant {
+        program: "sh".to_owned(),
+        start: texts(start),
+        write: Some(texts(&["made"])),
+        ..ProgramGrant::default()
+    };
+    for (_, line, start, said) in STARTED.iter().filter(|(program, ..)| is_there(program)) {
+        let ran = try_run_with(&house, grant(start), line).unwrap();
+        let errors = String::from_utf8_lossy(&ran.errors);
+        assert_eq!((ran.code, String::from_utf8_lossy(&ran.output).trim()), (0, *said), "{line}: {errors}");
+        let ran = try_run_with(&house, grant(&["nothing"]), line).unwrap();
+        assert_ne!(ran.code, 0, "{line} is started by everybody");
+    }
+    // The pack itself may write `out`.
+    for start in ["out", ".", "out/deep", "**"] {
+        let fault = try_run_with(&house, grant(&[start]), "true").unwrap_err();
+        assert!(fault.message.contains("and the pack may write `out`"), "{start}: {fault}");
+    }
+}
+
 //= docs/spec.md#programs
 //= type=test
 //# A program that failed because it was confined MUST be told of with what it may touch, and the grant that says so.
@@ -332,9 +396,12 @@ fn a_refusal_is_told_once_with_what_is_granted() {
         let wrong: Vec<_> = words.iter().filter(|word| note.contains(**word)).collect();
         assert!(wrong.is_empty(), "{line}: {wrong:?} in {note}");
     }
+    // What fails for another reason, perhaps, is told shortly; what ends well and complains of nothing, not at all.
     for line in ["exit 1", "cat no-such-file"] {
-        assert!(!run(&house, "sh", line).notes.iter().any(|note| note.contains("ran confined")), "{line}");
+        let notes = run(&house, "sh", line).notes;
+        assert!(notes.len() == 1 && notes[0].ends_with("names nothing that was refused to it"), "{line}: {notes:?}");
     }
+    assert_eq!(run(&house, "sh", "cat a.txt").notes, [""; 0]);
 }
 
 //= docs/spec.md#programs

@@ -73,6 +73,11 @@ static PROGRAM: Grammar = Grammar {
         optional("network", Shape::Flag, "Whether it may use the network; `false` if it is left out."),
         optional("read", Shape::Texts, "Files and folders it may read; what the pack may read if it is left out."),
         optional("write", Shape::Texts, "Folders and files it may write; what the pack may write if it is left out."),
+        optional(
+            "start",
+            Shape::Texts,
+            "Files and folders it may start as programs in turn, and read: `node_modules`, `scripts`; only programs of the system and itself if it is left out.",
+        ),
         optional("env", Shape::Texts, "Variables that `env` of `run` may set for it; none if it is left out."),
     ],
 };

@@ -41,6 +41,7 @@ fn described(table: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> ProgramGrant {
         network: table.flag("network").unwrap_or(false),
         read: list("read"),
         write: list("write"),
+        start: table.texts("start"),
         env: table.texts("env"),
     }
 }

@@ -48,7 +48,7 @@ fn faults_say_where() {
     let fault = |text: &str| parse(text).err().map_or_else(String::new, |fault| fault.to_string());
     assert!(fault("<a>\n  <b></a>").starts_with("text:2:"), "{}", fault("<a>\n  <b></a>"));
     let entity = fault("<!DOCTYPE a [<!ENTITY x 'y'>]><a>&x;</a>");
-    assert!(entity.starts_with("text:1:1: ") && entity.contains("not read"), "{entity}");
+    assert!(entity.starts_with("text:1:1: ") && entity.contains("declares entities"), "{entity}");
     assert!(fault("").starts_with("text:1:1: "), "{}", fault(""));
     let deep = fault(&format!("{}{}", "<a>".repeat(100_000), "</a>".repeat(100_000)));
     assert!(deep.contains("levels deep"), "{deep}");
@@ -57,6 +57,33 @@ fn faults_say_where() {
         fault(&format!("<a><!--<b{attributes}>--><![CDATA[<b{attributes}>]]><b{attributes}/></a>"))
             .contains("attributes")
     );
+}
+
+#[test]
+fn a_document_type_is_passed_over() {
+    for text in [
+        "<!DOCTYPE a><a/>",
+        "<?xml version='1.0'?>\n<!DOCTYPE a SYSTEM \"http://example.org/[x].dtd\">\n<a/>",
+        "<!DOCTYPE a PUBLIC '-//X//Y' 'y.dtd' [<!ELEMENT a EMPTY><!ATTLIST a b CDATA 'c'>]><a/>",
+        "<!--><![CDATA[--><!DOCTYPE a><a/>",
+    ] {
+        assert_eq!(parse(text).map(|root| root.at).ok(), Some(0), "{text}");
+    }
+    for text in [
+        "<!--><![CDATA[--><!DOCTYPE a [<!ENTITY x 'y'>]><a>&x;</a>",
+        "<!DOCTYPE a [<!ENTITY % x '<!ELEMENT a ANY>'>%x;]><a/>",
+        "<!DOCTYPE a SYSTEM 'x.dtd'><a>&x;</a>",
+    ] {
+        assert!(parse(text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn no_attribute_hides_another_one() {
+    let root = parse("<a xmlns:x='u:x' xmlns:y='u:y' x:n='1' n='2' y:n='3' m='4' y:o='5'/>").expect("it is XML");
+    let attributes = json!({ "n": "2", "x:n": "1", "y:n": "3", "m": "4", "o": "5" });
+    let found = root.to_json();
+    assert_eq!(found["attributes"], attributes);
 }
 
 proptest! {

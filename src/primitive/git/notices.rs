@@ -156,6 +156,7 @@ pub(super) fn of(session: &Session<'_>, verb: &Verb, said: &Said) -> Result<Vec<
         found.push(format!("the repository's configuration includes `{}`; it is not read", include.value));
     }
     found.extend(super::partial::told(repository));
+    found.extend(grafts(session));
     let command = verb.words.first().copied().unwrap_or_default();
     found.extend(missed(repository, command, &attributes(session, command, said)?));
     let there = |name: &str| matches!(session.world.stat(&path::join(&repository.top, name)), Ok(Some(_)));
@@ -193,6 +194,17 @@ pub(super) fn of(session: &Session<'_>, verb: &Verb, said: &Said) -> Result<Vec<
     }
     found.extend(upstream(session, verb, said)?);
     Ok(found)
+}
+
+//= docs/spec.md#git
+//# Where a repository has grafts, the caller MUST be told that they do not count.
+/// What is told of grafts: history that git shows otherwise than its commits have it.
+fn grafts(session: &Session<'_>) -> Option<String> {
+    let is_comment = |line: &str| line.is_empty() || line.starts_with('#');
+    let lines = session.repository.grafts.lines().map(str::trim).filter(|line| !is_comment(line)).count();
+    (lines > 0).then(|| {
+        format!("`info/grafts` gives {lines} commits other parents: that does not count here; `git replace --convert-graft-file` makes replacements of it, which do")
+    })
 }
 
 /// What git would have noted where a new branch begins at one of a remote.

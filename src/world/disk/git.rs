@@ -28,6 +28,7 @@ use std::fs;
 pub(in crate::world::disk) use find::find;
 pub(in crate::world::disk) use guarded::Guard;
 pub(in crate::world::disk) use hold::hold;
+pub(in crate::world::disk) use note::Note;
 use stand_in::StandIn;
 pub use trial::try_git;
 
@@ -157,7 +158,7 @@ fn guarded_run(
     // A signal ended it, the host's or another one's.
     let was_ended = ran.as_ref().map_or(true, |ran| ran.code > 128);
     let notes = guard.into_iter().flat_map(|guard| guard.settle(was_ended));
-    let notes: Vec<String> = notes.map(|note| note.told).collect();
+    let notes: Vec<String> = notes.inspect(planted::remember_of_git).map(|note| note.told).collect();
     under_way.into_iter().for_each(UnderWay::end);
     match ran {
         Ok(ran) => Ok(Ran { notes, ..ran }),

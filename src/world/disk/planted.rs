@@ -5,7 +5,7 @@
 //! No mechanism keeps a program from making a name in a folder that it may write: Landlock and seccomp see no names. So
 //! from the kill until the next start of any command they lie there, for other programs, too.
 
-use super::git::Guard;
+use super::git::{Guard, Note};
 use super::journal::{self, Journal, LAST_WORK};
 use super::protected::Survey;
 use super::{recovery, roots, temporary};
@@ -31,6 +31,12 @@ const MOST_RECORDS: usize = 200;
 
 /// For so long it is told what cannot be cleared up: a folder that went may come back, but most never do.
 const KEPT_DAYS: i128 = 30;
+
+/// What is to be done with what was set aside.
+const NEXT: &str = "look at it, and remove it, or give it back its name if it is yours";
+
+/// The same of git's, and of a lock that it may have left.
+const NEXT_OF_GIT: &str = "look at it, and remove it if it is none of yours";
 
 /// A program that is written down: until it is cleared up behind it.
 pub(super) struct UnderWay(Option<Journal>);
@@ -317,7 +323,7 @@ fn finish_program(said: &Said, writes: Vec<String>) -> Result<()> {
                 "a program (`{program}`) whose server was killed made `{at}`, which no grant covers: it is `{aside}` now"
             ),
             &aside,
-            "look at it, and remove it, or give it back its name if it is yours",
+            NEXT,
         );
     }
     Ok(())
@@ -335,11 +341,29 @@ fn finish_git(said: &Said, lines: &[Json]) -> Result<()> {
     for note in guard.settle(true) {
         let told = format!("git was at work when its server was killed: {}", note.told);
         match note.aside {
-            Some(aside) => keep_in_mind(told, &aside, "look at it, and remove it if it is none of yours"),
+            Some(aside) => keep_in_mind(told, &aside, NEXT_OF_GIT),
             None => recovery::tell(told),
         }
     }
     Ok(())
+}
+
+//= docs/spec.md#programs
+//# What was set aside MUST be told by `doctor` and `toolsd://status` as long as it lies there, whoever called.
+/// Keeps in mind what was set aside behind a program that ended, as long as it lies there: the caller of its tool is told,
+/// and whoever the workspace belongs to may be another one.
+pub(super) fn remember(program: &str, at: &str, aside: &str) {
+    let told = format!(
+        "`{program}` or another program made `{at}` while `{program}` ran, which no grant covers: it is `{aside}` now"
+    );
+    keep_in_mind(told, aside, NEXT);
+}
+
+/// The same of git, where something was set aside at all.
+pub(super) fn remember_of_git(note: &Note) {
+    if let Some(aside) = &note.aside {
+        keep_in_mind(format!("while git ran: {}", note.told), aside, NEXT_OF_GIT);
+    }
 }
 
 /// Tells of what was set aside, now and as long as it lies there.
@@ -387,11 +411,16 @@ fn record(aside: &str, told: &str) -> bool {
         return false;
     };
     let name = path::join(&folder, &uuid::Uuid::new_v4().simple().to_string());
-    fs::read_dir(&folder).map_or(0, Iterator::count) < MOST_RECORDS
-        && fs::write(name, json!({ "at": aside, "told": told }).to_string()).is_ok()
+    let is_full = || fs::read_dir(&folder).map_or(0, Iterator::count) >= MOST_RECORDS;
+    // Records of what is gone make room.
+    let has_room = !is_full() || {
+        known();
+        !is_full()
+    };
+    has_room && fs::write(name, json!({ "at": aside, "told": told }).to_string()).is_ok()
 }
 
-/// What was set aside behind killed hosts and is still there. A record of what is gone goes.
+/// What was set aside and is still there. A record of what is gone goes.
 pub(super) fn known() -> Vec<String> {
     let Some(folder) = journal::folder("set-aside") else { return Vec::new() };
     let mut told = Vec::new();

@@ -102,7 +102,7 @@ pub(super) fn run_beside(
         Running::new(started, command).wait(noted.as_deref())
     });
     if let (Some(survey), Some(under_way)) = (survey, own_note) {
-        notes.extend(told(survey, under_way, is_confined)?);
+        notes.extend(told(&command.program, survey, under_way, is_confined)?);
     }
     drop(temporary);
     notes.extend(is_confined.then(|| held_by(disk, command, &program, &ended)).flatten());
@@ -131,7 +131,7 @@ fn still_running(command: &Command) -> String {
 /// What held a program, as far as it is known.
 fn held_by(disk: &Disk, command: &Command, program: &ProgramFile, ended: &Result<Ran>) -> Option<String> {
     match ended {
-        Ok(ran) => refusal::told(&disk.roots, command, &command.confinement, program, ran),
+        Ok(ran) => refusal::told(disk, command, program, ran),
         Err(fault) if fault.help.as_deref() == Some(MORE_TIME) && !command.confinement.network => {
             Some("it ran confined and without the network".to_owned())
         }
@@ -160,14 +160,17 @@ fn with_notes(ended: Result<Ran>, notes: Vec<String>) -> Result<Ran> {
 
 /// What the caller is told of the folders that a program could write, and of what it could not if it was confined. What
 /// cannot be set aside stays written down.
-fn told(survey: Survey, under_way: UnderWay, is_confined: bool) -> Result<Vec<String>> {
+fn told(program: &str, survey: Survey, under_way: UnderWay, is_confined: bool) -> Result<Vec<String>> {
     let opened = survey.opened.iter().filter(|_| is_confined).map(|at| {
         format!("programs make nothing new in `{at}` itself: it holds a name that no grant covers; grant folders in it")
     });
     let opened: Vec<String> = opened.collect();
-    let undone = survey.undo()?;
+    let undone = survey.set_aside(None)?;
     under_way.end();
-    let undone = undone.iter().map(|at| format!("no grant covers what the program made: {at}"));
+    let undone = undone.iter().map(|(at, aside)| {
+        planted::remember(program, at, aside);
+        format!("no grant covers what the program made: `{at}` is `{aside}` now")
+    });
     Ok(undone.chain(opened).collect())
 }
 

@@ -1,6 +1,7 @@
 //! What the caller is told of a program that failed where it was confined: what was refused to it, what it may touch, and
 //! which grant says so.
 
+use super::Disk;
 use super::roots::Roots;
 use crate::world::path;
 use crate::world::run::{Command, Confinement, ProgramFile, Ran};
@@ -54,9 +55,8 @@ const SILENT: i64 = 243;
 const OF_NODE: &str =
     "it was refused a file and does not say which: programs of Node write below `HOME`, which may be their `TMPDIR`";
 const NO_NETWORK: &str = "it asked for a host or a socket, and found none";
-const NO_SHARED: &str = "programs have no memory that processes share by name (`/dev/shm`)";
-const NOT_STARTED: &str = "it starts no program outside of the system's folders: grant that one by its absolute path, \
-                           or start its interpreter (`node`, `python3`, `sh`) with the file as an argument";
+const NO_SHARED: &str =
+    "programs have no memory that processes share by name, unless `write` of their grant has `/dev/shm`";
 
 /// The most paths that are named.
 const MOST_NAMED: usize = 4;
@@ -67,13 +67,8 @@ const MOST_SAID: usize = 64 * 1024;
 /// What holds a program, if it says that something was refused to it, or failed as if.
 //= docs/spec.md#programs
 //# A program that failed because it was confined MUST be told of with what it may touch, and the grant that says so.
-pub(super) fn told(
-    roots: &Roots,
-    command: &Command,
-    confinement: &Confinement,
-    file: &ProgramFile,
-    ran: &Ran,
-) -> Option<String> {
+pub(super) fn told(disk: &Disk, command: &Command, file: &ProgramFile, ran: &Ran) -> Option<String> {
+    let (roots, confinement) = (&disk.roots, &command.confinement);
     let said = said(ran);
     let is_cut_off = |line: &str| !confinement.network && (says(&UNRESOLVED, line) || says(&UNCONNECTED, line));
     let (cut_off, lines): (Vec<&str>, Vec<&str>) =
@@ -81,13 +76,22 @@ pub(super) fn told(
     let home = own_folder(file).filter(|home| ran.code != 0 && says(&LOST, &said) && !covers(&confinement.read, home));
     let is_silent = ran.code == SILENT && lines.is_empty();
     let not_executed = NOT_EXECUTED.contains(&ran.code);
-    if lines.is_empty() && cut_off.is_empty() && !not_executed && home.is_none() && !is_silent {
+    let is_known = !lines.is_empty() || !cut_off.is_empty() || not_executed || home.is_some() || is_silent;
+    if !is_known && ran.code == 0 {
         return None;
     }
     let name = &command.program;
     let read = named(roots, &confinement.read).unwrap_or_else(|| "nothing".to_owned());
     let write = named(roots, &confinement.write).unwrap_or_else(|| "nothing".to_owned());
     let network = if confinement.network { "has the network" } else { "has no network" };
+    let bounds = format!(
+        "`{name}` ran confined: beside the system's programs and its own `TMPDIR` it reads {read}, writes {write}, and \
+         {network}"
+    );
+    if !is_known {
+        // Many do not say why they failed: what was refused to them, they may keep to themselves.
+        return Some(format!("{bounds}; it ended with {}, and names nothing that was refused to it", ran.code));
+    }
     let folder = path::join(roots.main(), &roots.spelled(&command.folder));
     // A shell that cannot start what it names speaks of programs: one that may be read was not to be written.
     let is_meant = |named: &Named| !(not_executed && (named.is_bare || is_program(confinement, &named.at)));
@@ -98,9 +102,9 @@ pub(super) fn told(
     parts.extend((!cut_off.is_empty()).then(|| NO_NETWORK.to_owned()));
     parts.extend(is_silent.then(|| OF_NODE.to_owned()));
     parts.extend((!lines.is_empty() && says(&SHARED, &said)).then(|| NO_SHARED.to_owned()));
-    parts.extend(
-        (not_executed || paths.iter().any(|named| is_program(confinement, &named.at))).then(|| NOT_STARTED.to_owned()),
-    );
+    let programs: Vec<&str> =
+        paths.iter().map(|named| named.at.as_str()).filter(|at| is_program(confinement, at)).collect();
+    parts.extend((not_executed || !programs.is_empty()).then(|| not_started(disk, confinement, &programs)));
     parts.extend(
         home.map(|home| {
             format!("what belongs to it lies in `{home}`, which it may not read: grant that folder to read")
@@ -108,9 +112,32 @@ pub(super) fn told(
     );
     let parts = parts.iter().map(|one| format!("; {one}")).collect::<String>();
     Some(format!(
-        "`{name}` ran confined: beside the system's programs and its own `TMPDIR` it reads {read}, writes {write}, and \
-         {network}{parts}; more is granted by `run = [{{ program = {name:?}, read = […], write = […], network = … }}]`"
+        "{bounds}{parts}; more is granted by `run = [{{ program = {name:?}, read = […], write = […], start = […], network = … }}]`"
     ))
+}
+
+/// Which programs it does not start, and what would let it start these: their folders, and those of what runs them.
+fn not_started(disk: &Disk, confinement: &Confinement, programs: &[&str]) -> String {
+    let files = programs.iter().filter_map(|at| disk.programs.find(at).ok()).flat_map(|found| found.files);
+    let files = files.filter(|file| !is_systems(&file.path) && !covers(&confinement.start, &file.path));
+    let places: BTreeSet<String> = files.map(|file| place_to_start(disk.roots.main(), &file.path)).collect();
+    let places: Vec<String> = places.into_iter().take(MOST_NAMED).collect();
+    let places = if places.is_empty() { vec!["node_modules".to_owned()] } else { places };
+    format!(
+        "it starts no program outside of the system's folders but what `start` of its grant names: `start = {places:?}`, or \
+         start its interpreter (`node`, `python3`, `sh`) with the file as an argument"
+    )
+}
+
+/// What a grant names so that a program may be started: its folder, all of `node_modules`, or the file if it lies in the
+/// root itself.
+fn place_to_start(root: &str, file: &str) -> String {
+    let below = |at: &str| at.strip_prefix(root).map_or(at, |rest| rest.trim_start_matches('/')).to_owned();
+    let modules = file.find("/node_modules/").map(|at| &file[..at + "/node_modules".len()]);
+    match below(modules.unwrap_or(path::folder(file))) {
+        folder if folder.is_empty() => below(file),
+        folder => folder,
+    }
 }
 
 /// What it complained of.
@@ -143,11 +170,14 @@ fn covers(grants: &[String], at: &str) -> bool {
 /// The folder that a program outside of the system's folders was installed in: the one above its `bin`.
 fn own_folder(file: &ProgramFile) -> Option<String> {
     let real = file.files.first().map(|file| file.path.as_str())?;
-    let is_systems =
-        ["/usr/", "/bin/", "/sbin/", "/lib", "/nix/store/", "/gnu/store/"].iter().any(|at| real.starts_with(at));
     let folder = path::folder(real);
     let above = if ["bin", "sbin", "Scripts"].contains(&path::name(folder)) { path::folder(folder) } else { folder };
-    (!is_systems).then(|| above.to_owned())
+    (!is_systems(real)).then(|| above.to_owned())
+}
+
+/// Whether a file lies in the system's folders of programs and libraries.
+fn is_systems(file: &str) -> bool {
+    ["/usr/", "/bin/", "/sbin/", "/lib", "/nix/store/", "/gnu/store/"].iter().any(|at| file.starts_with(at))
 }
 
 /// A path that a complaint names.

@@ -115,9 +115,34 @@ impl Granted {
                 "a program that a pack makes is never run; what a compiler makes is, if only the compiler may write there: `run = [{ program = \"cc\", write = [\"out\"] }, …]`, and no `write` of the pack that covers it",
             ));
         }
-        let confinement =
-            Confinement { read, write, processes: Processes::Any, network: grant.network, ..Confinement::default() };
+        let start = self.places(grant, "start", &grant.start)?;
+        self.check_start(grant, &start)?;
+        let (processes, network) = (Processes::Any, grant.network);
+        let confinement = Confinement { read, write, start, processes, network, ..Confinement::default() };
         Ok(Command { confinement, ..command.clone() })
+    }
+
+    //= docs/spec.md#programs
+    //# What a program may start in turn MUST NOT lie where the pack itself could write, nor hold such a place.
+    /// Refuses places to start programs from that a grant to write of the pack reaches into. What the program itself may
+    /// write it may start: it could do all of that before.
+    fn check_start(&self, grant: &ProgramGrant, start: &[String]) -> Result<()> {
+        for glob in &self.rules.allowed.write {
+            let world = self.world.as_ref();
+            let written = folders(world, glob, &self.rules.roots)
+                .or_else(|folder| folders(world, &folder, &self.rules.roots))
+                .unwrap_or_default();
+            let meet = |at: &&String| written.iter().any(|own| path::is_below(own, at) || path::is_below(at, own));
+            if let Some(at) = start.iter().find(meet) {
+                let program = &grant.program;
+                let message =
+                    format!("`{program}` is not run: it may start programs of `{at}`, and the pack may write `{glob}`");
+                return Err(Diagnostic::new(Code::WORLD, message).help(format!(
+                    "let no `write` of the pack reach there; what `{program}` alone makes it may start: `run = [{{ program = {program:?}, write = […], start = […] }}]`"
+                )));
+            }
+        }
+        Ok(())
     }
 
     //= docs/spec.md#programs

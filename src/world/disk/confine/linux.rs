@@ -221,7 +221,7 @@ impl Grant {
             Self::Read => read,
             Self::Execute => read | AccessFs::Execute,
             Self::Sink => AccessFs::ReadFile | AccessFs::WriteFile,
-            // No program of its own making is started, and no device, pipe or socket is made.
+            // No program of its own making is started unless `start` names its place, and no device, pipe or socket is made.
             Self::Write => {
                 let change = AccessFs::WriteFile | AccessFs::Truncate | AccessFs::RemoveDir | AccessFs::RemoveFile;
                 read | change | AccessFs::MakeDir | AccessFs::MakeReg | AccessFs::MakeSym | AccessFs::Refer
@@ -274,6 +274,7 @@ fn ruleset(start: &Start<'_>, mechanisms: &Mechanisms, absent: &mut Vec<String>)
     }
     let read = confinement.read.iter().map(|at| (at, Grant::Read));
     let read = confinement.list.iter().map(|at| (at, Grant::List)).chain(read);
+    let read = confinement.start.iter().map(|at| (at, Grant::Execute)).chain(read);
     for (at, grant) in read.chain(confinement.write.iter().map(|at| (at, Grant::Write))) {
         match reached(start, at, grant)? {
             Some(opened) => created = add(created, opened, grant, abi).map_err(|fault| unusable(&*fault))?,

@@ -38,7 +38,7 @@ pub(super) fn profile(program: &str, temporary: Option<&str>, confinement: &Conf
     rule("(allow file-read* file-write-data (literal \"/dev/null\"))".to_owned());
     let listed = below(&confinement.list);
     rule(format!("(allow file-read-data (require-all (vnode-type DIRECTORY) (require-any {listed})))"));
-    rule(format!("(allow file-read* {})", below(&confinement.read)));
+    rule(format!("(allow file-read* {} {})", below(&confinement.read), below(&confinement.start)));
     rule(format!("(allow file-read* file-write* {})", below(&confinement.write)));
     rule(format!("(deny file-write* (regex #\"{PROTECTED}\"))"));
     // A folder below a protected name that is granted by itself: git's own.
@@ -54,7 +54,8 @@ pub(super) fn profile(program: &str, temporary: Option<&str>, confinement: &Conf
             rule("(allow process-fork)".to_owned());
         }
         Processes::Any => {
-            rule(format!("(allow process-exec (literal {}) {})", quoted(program), below(&SYSTEM)));
+            let started = below(&confinement.start);
+            rule(format!("(allow process-exec (literal {}) {} {started})", quoted(program), below(&SYSTEM)));
             rule("(allow process-fork)".to_owned());
             rule("(allow signal (target same-sandbox))".to_owned());
         }

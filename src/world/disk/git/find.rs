@@ -48,6 +48,7 @@ pub(in crate::world::disk) fn find(roots: &Roots, folder: &str, is_user_heard: b
     let excludes = if is_user_heard { settings::excludes(&of_both) } else { Excludes::default() };
     owned(&top, &git_dir, &marker.1, &of_both)?;
     let attributes = if is_user_heard { settings::attributes(&of_both) } else { Vec::new() };
+    let grafts = text(&path::join(&common_dir, "info/grafts")).unwrap_or_default();
     let own_attributes = text(&path::join(&common_dir, "info/attributes")).unwrap_or_default().into_bytes();
     settings.extend(own);
     let mut repository = with_worktree(Repository {
@@ -62,6 +63,7 @@ pub(in crate::world::disk) fn find(roots: &Roots, folder: &str, is_user_heard: b
         excludes,
         attributes,
         own_attributes,
+        grafts,
     })?;
     repository.settings.extend(of_environment);
     let named = settings::hooks_folder(&repository.settings, &repository.top);
