@@ -17,7 +17,7 @@ mod uri;
 mod workspace_files;
 
 pub use assemble::{Assembly, assemble};
-pub use config::{granted_paths, no_pack};
+pub use config::{NO_PACK, granted_paths, no_pack};
 pub use embedded::embedded_files;
 pub use layers::{EJECTED, EMBEDDED, FOLDERS, Files, Layer, LayerFile, WORKSPACE_FOLDER, ejected, is_hidden};
 pub use merge::{Merged, merge};

@@ -4,8 +4,7 @@ use super::options::Format;
 use super::terminal::{Style, Terminal};
 use super::{Ended, Exit, Session};
 use crate::definition::Operation;
-use crate::diagnostic::Code;
-use crate::registry::{Pack, Permissions, Registry, ServedTool};
+use crate::registry::{NO_PACK, Pack, Permissions, Registry, ServedTool};
 use crate::value::Json;
 use clap::Args;
 use serde_json::json;
@@ -40,7 +39,7 @@ impl List {
             show(&session.terminal, &registry);
         }
         // What is wrong inside a pack is told, not an error of the list; a pack that there is not is one.
-        let unknown = registry.faults.iter().any(|fault| fault.code == Code("unknown-pack"));
+        let unknown = registry.faults.iter().any(|fault| fault.code == NO_PACK);
         Ok(if unknown { Exit::Usage } else { Exit::Well })
     }
 }

@@ -6,6 +6,7 @@ use crate::value::Json;
 use std::io::{IsTerminal, Write};
 
 /// Where a command writes.
+#[derive(Clone, Copy)]
 pub struct Terminal {
     /// Whether a person reads standard output at a terminal.
     pub person: bool,

@@ -3,7 +3,7 @@
 use super::{Revision, STATUS, Settings};
 use crate::definition::Task;
 use crate::diagnostic::Diagnostic;
-use crate::registry::{Part, Registry, is_withheld};
+use crate::registry::{NO_PACK, Part, Registry, is_withheld};
 use crate::value::Json;
 use crate::world::ownership::NOT_OWNED;
 use rmcp::model::{SKILLS_EXTENSION_ID, ServerConfig, TASKS_EXTENSION_ID};
@@ -85,6 +85,7 @@ fn instructions(registry: &Registry) -> Option<String> {
             parts.push(format!("# {}\n\n{text}", pack.definition.title.value));
         }
     }
+    parts.extend(absent(registry));
     if registry.packs.is_empty() && !registry.dormant.is_empty() {
         let mut text = String::from("No pack serves in this workspace. Each looked for one of these paths:\n");
         for (name, markers) in &registry.dormant {
@@ -96,6 +97,13 @@ fn instructions(registry: &Registry) -> Option<String> {
     }
     parts.extend(not_served(registry));
     (!parts.is_empty()).then(|| parts.join("\n\n"))
+}
+
+/// What was named on the command line and is not there: it is why nothing serves, or not all. What a file names may be
+/// anybody's words.
+fn absent(registry: &Registry) -> impl Iterator<Item = String> {
+    let absent = registry.faults.iter().filter(|fault| fault.code == NO_PACK && fault.at.is_none());
+    absent.map(|fault| format!("The server was started for a pack that it does not have: {fault}"))
 }
 
 /// So many refusals are told one by one; `toolsd://status` has them all.

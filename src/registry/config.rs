@@ -101,9 +101,12 @@ fn without_paths(pack: &str, config: &mut Json, schema: &Schema, faults: &mut Ve
     }
 }
 
+/// The code of the fault below.
+pub const NO_PACK: Code = Code("unknown-pack");
+
 /// The fault of a pack that `toolsd.toml`, or the command line, names and that is not there.
 pub fn no_pack(name: &str, known: &[String]) -> Box<Diagnostic> {
-    let fault = Diagnostic::new(Code("unknown-pack"), format!("there is no pack `{name}`"));
+    let fault = Diagnostic::new(NO_PACK, format!("there is no pack `{name}`"));
     match did_you_mean(name, known.iter().map(String::as_str)) {
         Some(help) => fault.help(help),
         None => fault.help("run `toolsd list --where`"),

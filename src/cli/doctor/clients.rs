@@ -5,10 +5,13 @@ use super::super::session::variable;
 use super::super::{Command, Line, Session};
 use super::Finding;
 use super::comments::without_comments;
+use crate::diagnostic::Diagnostic;
+use crate::registry::NO_PACK;
 use crate::value::Json;
 use crate::world::disk::{Disk, home_folder};
 use crate::world::{World, path};
 use clap::Parser;
+use std::sync::Arc;
 
 /// Where clients keep their servers: in a project …
 const OF_PROJECT: [(&str, &str); 5] = [
@@ -55,9 +58,9 @@ pub fn clients(session: &Session) -> Vec<Finding> {
         }
         let read = disk.read(&file).map_err(|fault| fault.message.clone());
         match read.and_then(|bytes| parsed(&file, &bytes)) {
-            Ok(tree) => {
-                servers(&tree, 0, &mut |name, server| findings.push(judged(&disk, client, &file, name, server)))
-            }
+            Ok(tree) => servers(&tree, 0, &mut |name, server| {
+                findings.push(judged(session, &disk, client, &file, name, server))
+            }),
             Err(why) => {
                 findings.push(Finding::note("client", format!("{client}: `{file}` cannot be looked at: {why}")))
             }
@@ -101,7 +104,7 @@ fn is_ours(server: &Json) -> bool {
     server.get("command").and_then(Json::as_str).is_some_and(|command| path::name(command) == "toolsd")
 }
 
-fn judged(disk: &Disk, client: &str, file: &str, name: &str, server: &Json) -> Finding {
+fn judged(session: &Session, disk: &Disk, client: &str, file: &str, name: &str, server: &Json) -> Finding {
     let says = |what: String| format!("{client}, `{file}`: the server `{name}` {what}");
     let command = server.get("command").and_then(Json::as_str).unwrap_or_default();
     // The client finds it in a `PATH` of its own; which that is, nobody else knows.
@@ -133,6 +136,10 @@ fn judged(disk: &Disk, client: &str, file: &str, name: &str, server: &Json) -> F
     if let Some((option, at)) = absent(disk, &line) {
         return Finding::broken("client", says(format!("names `{option} {at}`, and there is no `{at}`")))
             .next(format!("correct `{option}`: the server does not start"));
+    }
+    if let Some(fault) = unknown_pack(session, &line) {
+        return Finding::broken("client", says(format!("names a pack by `--pack`: {}", fault.message)))
+            .next(fault.help.unwrap_or_default());
     }
     if let Some((name, value)) = another_home(server) {
         let what = format!("sets `{name}` to `{value}`: what was trusted here is not trusted there");
@@ -166,6 +173,22 @@ fn absent<'a>(disk: &Disk, line: &'a Line) -> Option<(&'static str, &'a str)> {
     let named = folders("--root", &line.shared.roots).chain(folders("--dir", &line.shared.dirs));
     let mut known = named.chain(serve.secret_files()).filter(|(_, at)| path::is_absolute(at) && !at.contains("${"));
     known.find(|(_, at)| matches!(disk.stat(at), Ok(None)))
+}
+
+/// The fault of a pack that `--pack` names and that is not there, as the server would find it. Where folders are relative or
+/// filled in by the client, it is not known.
+fn unknown_pack(session: &Session, line: &Line) -> Option<Diagnostic> {
+    let is_known = |at: &String| path::is_absolute(at) && !at.contains("${");
+    let mut shared = line.shared.clone();
+    if shared.packs.is_empty() || !shared.dirs.iter().chain(&shared.roots).all(is_known) {
+        return None;
+    }
+    shared.audit = false;
+    let folder = shared.workspace.clone().filter(is_known).unwrap_or_else(|| session.workspace.root().to_owned());
+    let workspace = Arc::new(Disk::new(&folder, []).ok()?);
+    let server = Session { shared, terminal: session.terminal, workspace };
+    let registry = server.service().ok()?.registry();
+    registry.faults.iter().find(|fault| fault.code == NO_PACK && fault.at.is_none()).cloned()
 }
 
 /// A variable that leads the server to another record of what is trusted than ours.

@@ -209,7 +209,9 @@ fn grafts(session: &Session<'_>) -> Option<String> {
 
 /// What git would have noted where a new branch begins at one of a remote.
 fn upstream(session: &Session<'_>, verb: &Verb, said: &Said) -> Result<Option<String>> {
-    let Some(begin) = verb.begins_at(&said.words, &said.names) else { return Ok(None) };
+    let Some(begin) = verb.begins_at(&said.words, &said.names) else {
+        return Ok(guessed(session, verb, said)?.map(|begin| not_noted(&begin)));
+    };
     let setting = session.repository.setting("branch.autosetupmerge").map_or("true", |setting| setting.value.as_str());
     if matches!(setting, "false" | "inherit" | "no" | "off" | "simple") {
         return Ok(None);
@@ -217,7 +219,28 @@ fn upstream(session: &Session<'_>, verb: &Verb, said: &Said) -> Result<Option<St
     let asked = ["rev-parse", "--symbolic-full-name", "--verify", "--quiet", "--end-of-options", begin];
     let full = String::from_utf8_lossy(&session.try_ask(&asked)?.ran.output).trim().to_owned();
     let is_followed = full.starts_with("refs/remotes/") || setting == "always" && full.starts_with("refs/heads/");
-    Ok(is_followed.then(|| {
-        format!("git would have noted `{begin}` as upstream of the branch: the configuration stays as it is; `git branch --set-upstream-to={begin}` notes it")
-    }))
+    Ok(is_followed.then(|| not_noted(begin)))
+}
+
+fn not_noted(begin: &str) -> String {
+    format!(
+        "git would have noted `{begin}` as upstream of the branch: the configuration stays as it is; `git branch --set-upstream-to={begin}` notes it"
+    )
+}
+
+/// The branch of a remote of which git makes a local one, because no commit has the name and one remote has it.
+fn guessed(session: &Session<'_>, verb: &Verb, said: &Said) -> Result<Option<String>> {
+    let (true, [_, name]) = (verb.name == "worktree_add", &said.names[..]) else { return Ok(None) };
+    if said.words.iter().any(|word| word == "--detach") {
+        return Ok(None);
+    }
+    let found = |words: &[&str]| -> Result<String> {
+        Ok(String::from_utf8_lossy(&session.try_ask(words)?.ran.output).trim().to_owned())
+    };
+    if !found(&["rev-parse", "--verify", "--quiet", "--end-of-options", name])?.is_empty() {
+        return Ok(None);
+    }
+    let of_remotes = format!("refs/remotes/*/{name}");
+    let all = found(&["for-each-ref", "--format=%(refname:short)", "--end-of-options", &of_remotes])?;
+    Ok(Some(all).filter(|all| !all.is_empty() && !all.contains('\n')))
 }

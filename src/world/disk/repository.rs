@@ -107,22 +107,45 @@ impl Stamp {
         for name in ["refs/heads", "refs/remotes"] {
             self.refs(&path::join(&common, name));
         }
+        self.submodules(&path::join(&own, "modules"));
+    }
+
+    /// Which commits the submodules are at: git tells of one that moved. Their folders lie in each other as their names say.
+    fn submodules(&mut self, folder: &str) {
+        for inner in self.folders_in(folder) {
+            if fs::symlink_metadata(path::join(&inner, "HEAD")).is_err() {
+                self.submodules(&inner);
+                continue;
+            }
+            for name in ["HEAD", "packed-refs"] {
+                self.file(&path::join(&inner, name));
+            }
+            self.refs(&path::join(&inner, "refs/heads"));
+            self.submodules(&path::join(&inner, "modules"));
+        }
     }
 
     /// A ref is written anew and put in place: that changes its folder.
     fn refs(&mut self, folder: &str) {
+        for inner in self.folders_in(folder) {
+            self.refs(&inner);
+        }
+    }
+
+    /// The folders in a folder, in order; that one counts itself.
+    fn folders_in(&mut self, folder: &str) -> Vec<String> {
         self.folders += 1;
         if self.folders > MOST_FOLDERS {
             self.unsure = true;
-            return;
+            return Vec::new();
         }
         self.file(folder);
-        let Ok(entries) = fs::read_dir(folder) else { return };
-        let inner = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        let inner = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
         let mut inner: Vec<String> =
             inner.filter_map(|entry| entry.path().into_os_string().into_string().ok()).collect();
         inner.sort_unstable();
-        inner.iter().for_each(|folder| self.refs(folder));
+        inner
     }
 
     fn user(&mut self) {

@@ -182,7 +182,7 @@ fn named(roots: &Roots, file: &str, beside: &str, word: &str) -> Result<Option<S
         Some(target) if target == given && roots.holds(&target) => Ok(Some(target)),
         Some(target) if !roots.holds(&target) => {
             let message = format!("`{file}` names `{target}`, outside of the root");
-            Err(Diagnostic::new(Code::WORLD, message).help(format!("start with `--root {target}`")))
+            Err(Diagnostic::new(Code::WORLD, message).help(how_to_reach(&target)))
         }
         Some(target) => {
             let message = format!("`{file}` names `{given}`, which a symlink leads to `{target}`");
@@ -190,6 +190,17 @@ fn named(roots: &Roots, file: &str, beside: &str, word: &str) -> Result<Option<S
         }
         None => Err(Diagnostic::new(Code("git"), format!("`{file}` names `{given}`, which is not there"))
             .help("`git worktree repair` mends what was moved")),
+    }
+}
+
+/// What lets a repository be used that lies elsewhere. A grant such as `.` covers each root, and a pack gets no repository
+/// that it could write: in a folder `.git` it cannot.
+fn how_to_reach(target: &str) -> String {
+    match target.split('/').any(|part| part == ".git") {
+        true => format!("start with `--root {target}`"),
+        false => format!(
+            "let it lie in a folder `.git`, which no grant to write covers: `mkdir {target}.d`, `git init --separate-git-dir {target}.d/.git`; then start with `--root {target}.d`"
+        ),
     }
 }
 
