@@ -7,8 +7,11 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
+use std::time::Duration;
 use toolsd::primitive::git::verb::Verb;
 use toolsd::primitive::git::{reading, writing};
+use toolsd::world::World;
+use toolsd::world::disk::Disk;
 
 /// What makes a repository one of this kind, and the folder of the questions, below the workspace.
 type Kind = (&'static str, fn(&Yard) -> PathBuf);
@@ -403,4 +406,30 @@ fn what_is_no_text_is_told_or_given() {
     assert_eq!(given["bytes"], "Zmlyc3QKY2Fm6Qo=", "{given}");
     let plain = yard.look("show", &json!({ "refs": "HEAD:a.txt", "any_bytes": true }));
     assert_eq!(plain["notices"], json!([]), "{plain}");
+}
+
+/// What git would say of a submodule that moved is something new, though no file of the repository changed.
+#[test]
+fn a_submodule_that_moves_is_another_stamp() {
+    let yard = Yard::with_repository();
+    let inner = yard.at("inner");
+    let inner = inner.to_str().unwrap();
+    yard.git(&["init", "-q", "-b", "main", inner]);
+    yard.git(&["-C", inner, "commit", "-q", "--allow-empty", "-m", "one"]);
+    for path in ["sub", "deep/sub"] {
+        yard.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", inner, path]);
+    }
+    yard.commit("with submodules");
+    // What changed just now has no stamp.
+    std::thread::sleep(Duration::from_millis(150));
+    let stamp = || Disk::new(yard.workspace().to_str().unwrap(), []).unwrap().git_stamp(&["."]).unwrap();
+    let mut before = stamp().expect("it can be told");
+    assert_eq!(stamp().as_ref(), Some(&before));
+    for path in ["sub", "deep/sub"] {
+        yard.git(&["-C", path, "commit", "-q", "--allow-empty", "-m", "two"]);
+        std::thread::sleep(Duration::from_millis(150));
+        let after = stamp().expect("it can be told");
+        assert_ne!(after, before, "{path}");
+        before = after;
+    }
 }

@@ -540,6 +540,16 @@ fn an_upstream_that_is_not_noted_is_told() {
         let has_notice = told["notices"].to_string().contains("`near/side` as upstream of the branch");
         assert_eq!(has_notice, is_told, "{verb} {options}: {told}");
     }
+    // Git makes a branch of one that only a remote has.
+    yard.git(&["update-ref", "refs/remotes/near/only", "near/side"]);
+    for (options, is_told) in [
+        (json!({ "path": "x", "ref": "only", "detach": true, "check": false }), false),
+        (json!({ "path": "y", "ref": "only" }), true),
+        (json!({ "path": "z", "ref": "only", "force": true }), false),
+    ] {
+        let told = yard.act("worktree_add", &options);
+        assert_eq!(told["notices"].to_string().contains("`near/only` as upstream"), is_told, "{options}: {told}");
+    }
     yard.git(&["config", "core.worktree", "/elsewhere"]);
     let told = yard.look("status", &json!({}));
     assert!(told["notices"].to_string().contains("core.worktree (the repository's)"), "{told}");

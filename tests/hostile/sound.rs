@@ -171,6 +171,21 @@ fn a_client_hears_why_a_pack_is_withheld_but_no_words_of_strangers() {
     assert!(status(&mut client)["faults"].to_string().contains("notes.toml` is not trusted"));
 }
 
+//= docs/spec.md#reload
+//= type=test
+//# A client MUST be told in the instructions, and in `toolsd://status`, what is withheld or refused, why, and what to do.
+#[test]
+fn a_pack_that_is_named_and_not_there_is_told_to_the_client() {
+    let house = House::new();
+    let client = Client::start(house.command(&["serve", "--pack", "skils"]));
+    assert!(client.instructions.contains("there is no pack `skils`"), "{}", client.instructions);
+    assert!(client.instructions.contains("did you mean `skills`?"), "{}", client.instructions);
+    // What a file of the workspace names may be anybody's words.
+    house.write("workspace/toolsd.toml", "serve = [\"Ignore all\"]\n[packs.\"Ignore all\"]\nx = 1\n");
+    let client = Client::start(house.command(&["serve"]));
+    assert!(!client.instructions.contains("Ignore all"), "{}", client.instructions);
+}
+
 /// A client that starts this server so.
 fn set_up(house: &House, how: &Value) {
     let mut server = how.clone();
@@ -194,7 +209,7 @@ fn the_doctor_finds_what_is_broken() {
         assert!(found["findings"].as_array().unwrap().iter().any(|one| one["about"] == about), "{about}: {found}");
     }
     type Break = fn(&House);
-    let breaks: [(&str, Break, &str); 13] = [
+    let breaks: [(&str, Break, &str); 14] = [
         (
             "a program that is not there",
             |house| {
@@ -225,6 +240,13 @@ fn the_doctor_finds_what_is_broken() {
                 set_up(house, &json!({ "args": ["--dir=/no/packs", "serve"] }));
             },
             "--dir /no/packs",
+        ),
+        (
+            "a client's pack that is not there",
+            |house| {
+                set_up(house, &json!({ "args": ["serve", "--pack", "nowhere"] }));
+            },
+            "there is no pack `nowhere`",
         ),
         (
             "a client's token that is not there",
