@@ -120,6 +120,8 @@ fn connections_that_come_and_go_leave_nothing_behind() {
         ("a stream of a session", a_stream_of_a_session),
         ("a subscription", a_subscription),
     ];
+    // The folders are watched from a thread of their own, which may begin after the first answer.
+    std::thread::sleep(Duration::from_secs(2));
     let usual = Held::by(pid).descriptors;
     for (kind, come_and_go) in kinds {
         let mut warm = None;
