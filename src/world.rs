@@ -164,6 +164,12 @@ pub trait World: Send + Sync {
         Ok(Vec::new())
     }
 
+    /// Where the absolute path of a granted file or folder really lies, as far as it is there: free of the symlinks that
+    /// lead to it. Below a root it has the root's own name, and no link there is followed.
+    fn real_place(&self, path: &str) -> String {
+        path.to_owned()
+    }
+
     /// The repository of git that a folder lies in, for a command that needs this grant. A world without programs has
     /// none.
     fn repository(&self, _folder: &str, _needs: run::Needs) -> Result<Repository> {

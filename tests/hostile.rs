@@ -8,6 +8,8 @@ mod attacker;
 mod calls;
 #[path = "hostile/files.rs"]
 mod files;
+#[path = "hostile/granted_links.rs"]
+mod granted_links;
 #[path = "hostile/house.rs"]
 mod house;
 #[cfg(target_os = "linux")]

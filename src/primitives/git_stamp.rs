@@ -8,7 +8,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "git_stamp",
     family: Family::Run,
-    summary: "A text that stays the same as long as git can say nothing new about the files in `folders` unless these files change: it stands for the commits, the index, branches, the commits of submodules (those in `.git/modules`), the configuration, and the ignore and attribute files on the way. `()` where that cannot be told; then ask git. No program is run.",
+    summary: "A text that stays the same as long as git can say nothing new about the files in `folders` unless these files change: it stands for the commits, the index, branches, the commits of submodules, the configuration, and the ignore and attribute files on the way. `()` where that cannot be told; then ask git. No program is run.",
     params: &[optional(
         "folders",
         &[Kind::Text, Kind::List],

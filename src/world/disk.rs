@@ -253,6 +253,10 @@ impl World for Disk {
         program::names_below(program, places, guard::check)
     }
 
+    fn real_place(&self, path: &str) -> String {
+        self.roots.real_place(path)
+    }
+
     fn repository(&self, folder: &str, _needs: Needs) -> Result<Repository> {
         git::find(&self.roots, folder, true)
     }

@@ -361,6 +361,10 @@ impl World for Granted {
         self.world.program_below(program, places)
     }
 
+    fn real_place(&self, path: &str) -> String {
+        self.world.real_place(path)
+    }
+
     fn may_read(&self, path: &str) -> Result<()> {
         self.check_read_below(path)
     }

@@ -169,6 +169,10 @@ impl World for Recorded {
         self.world.program_below(program, places)
     }
 
+    fn real_place(&self, path: &str) -> String {
+        self.world.real_place(path)
+    }
+
     fn may_read(&self, path: &str) -> Result<()> {
         self.world.may_read(path)
     }

@@ -419,17 +419,30 @@ fn a_submodule_that_moves_is_another_stamp() {
     for path in ["sub", "deep/sub"] {
         yard.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", inner, path]);
     }
+    yard.git(&["-c", "protocol.file.allow=always", "clone", "-q", inner, "place"]);
+    yard.put(
+        ".gitmodules",
+        &(fs::read_to_string(yard.workspace().join(".gitmodules")).unwrap()
+            + "[submodule \"place\"]\n\tpath = place\n\turl = ../inner\n"),
+    );
     yard.commit("with submodules");
     // What changed just now has no stamp.
     std::thread::sleep(Duration::from_millis(150));
     let stamp = || Disk::new(yard.workspace().to_str().unwrap(), []).unwrap().git_stamp(&["."]).unwrap();
     let mut before = stamp().expect("it can be told");
     assert_eq!(stamp().as_ref(), Some(&before));
-    for path in ["sub", "deep/sub"] {
+    for path in ["sub", "deep/sub", "place"] {
         yard.git(&["-C", path, "commit", "-q", "--allow-empty", "-m", "two"]);
         std::thread::sleep(Duration::from_millis(150));
         let after = stamp().expect("it can be told");
         assert_ne!(after, before, "{path}");
         before = after;
     }
+    yard.git(&["commit", "-q", "--allow-empty", "-m", "another"]);
+    let tree = yard.git(&["rev-parse", "HEAD~1"]);
+    std::thread::sleep(Duration::from_millis(150));
+    before = stamp().expect("it can be told");
+    yard.git(&["replace", "HEAD", tree.trim()]);
+    std::thread::sleep(Duration::from_millis(150));
+    assert_ne!(stamp().expect("it can be told"), before, "what stands for the commit");
 }

@@ -1,5 +1,6 @@
 //! Where this process stands: its folders, its environment, its clock.
 
+use super::owned;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -64,7 +65,10 @@ pub fn is_hosts_own(path: &str) -> bool {
         _ => path::clean(path),
     };
     let absolute = lower(absolute);
-    own_folders().any(|folder| path::is_below(&absolute, &lower(folder)))
+    // A link of the user's may lead there under another name.
+    own_folders().any(|folder| {
+        path::is_below(&absolute, &lower(owned::real(&folder))) || path::is_below(&absolute, &lower(folder))
+    })
 }
 
 /// The folders of the host's own, whether they are there or not.

@@ -32,6 +32,13 @@ const MOST_RECORDS: usize = 200;
 /// For so long it is told what cannot be cleared up: a folder that went may come back, but most never do.
 const KEPT_DAYS: i128 = 30;
 
+/// So many are told one by one of what one program made.
+const ONE_BY_ONE: usize = 20;
+/// So many of the others are kept in mind by name.
+const MOST_OF_ONE: usize = 1_000;
+/// What became of those that are not told one by one.
+const RENAMED: &str = "their names end in `.set-aside-1` or the like now";
+
 /// What is to be done with what was set aside.
 const NEXT: &str = "look at it, and remove it, or give it back its name if it is yours";
 
@@ -317,15 +324,8 @@ fn finish(said: &mut Said, journal: &Journal) -> Result<()> {
 //# What was made after a program of a killed host had ended MUST be left as it is.
 fn finish_program(said: &Said, writes: Vec<String>) -> Result<()> {
     let program = &said.program;
-    for (at, aside) in Survey::of_left(writes).set_aside(said.until())? {
-        keep_in_mind(
-            format!(
-                "a program (`{program}`) whose server was killed made `{at}`, which no grant covers: it is `{aside}` now"
-            ),
-            &aside,
-            NEXT,
-        );
-    }
+    let undone = Survey::of_left(writes).set_aside(said.until())?;
+    keep_all_in_mind(&format!("a program (`{program}`) whose server was killed made"), &undone);
     Ok(())
 }
 
@@ -341,7 +341,7 @@ fn finish_git(said: &Said, lines: &[Json]) -> Result<()> {
     for note in guard.settle(true) {
         let told = format!("git was at work when its server was killed: {}", note.told);
         match note.aside {
-            Some(aside) => keep_in_mind(told, &aside, NEXT_OF_GIT),
+            Some(aside) => keep_in_mind(&told, &[&aside], NEXT_OF_GIT),
             None => recovery::tell(told),
         }
     }
@@ -350,27 +350,44 @@ fn finish_git(said: &Said, lines: &[Json]) -> Result<()> {
 
 //= docs/spec.md#programs
 //# What was set aside MUST be told by `doctor` and `toolsd://status` as long as it lies there, whoever called.
-/// Keeps in mind what was set aside behind a program that ended, as long as it lies there: the caller of its tool is told,
-/// and whoever the workspace belongs to may be another one.
-pub(super) fn remember(program: &str, at: &str, aside: &str) {
-    let told = format!(
-        "`{program}` or another program made `{at}` while `{program}` ran, which no grant covers: it is `{aside}` now"
-    );
-    keep_in_mind(told, aside, NEXT);
+/// Keeps in mind what was set aside behind a program that ended, as long as it lies there, each with its name before and
+/// its name now; gives what the caller is told: whoever the workspace belongs to may be another one.
+pub(super) fn remember(program: &str, undone: &[(String, String)]) -> Vec<String> {
+    let who = format!("`{program}` or another program, while that ran, made");
+    keep_all_in_mind(&who, undone);
+    let told = undone.iter().take(ONE_BY_ONE);
+    let told = told.map(|(at, aside)| format!("no grant covers what the program made: `{at}` is `{aside}` now"));
+    let more = undone.len().saturating_sub(ONE_BY_ONE);
+    let more = (more > 0).then(|| format!("no grant covers {more} more names that the program made: {RENAMED}"));
+    told.chain(more).collect()
 }
 
 /// The same of git, where something was set aside at all.
 pub(super) fn remember_of_git(note: &Note) {
     if let Some(aside) = &note.aside {
-        keep_in_mind(format!("while git ran: {}", note.told), aside, NEXT_OF_GIT);
+        keep_in_mind(&format!("while git ran: {}", note.told), &[aside], NEXT_OF_GIT);
     }
 }
 
-/// Tells of what was set aside, now and as long as it lies there.
-fn keep_in_mind(told: String, aside: &str, next: &str) {
-    match record(aside, &format!("{told}; {next}")) {
+/// Tells of all that was set aside, the first ones by name.
+fn keep_all_in_mind(who: &str, undone: &[(String, String)]) {
+    let (first, rest) = undone.split_at(undone.len().min(ONE_BY_ONE));
+    for (at, aside) in first {
+        keep_in_mind(&format!("{who} `{at}`, which no grant covers: it is `{aside}` now"), &[aside], NEXT);
+    }
+    if let Some((at, _)) = rest.first() {
+        let more = rest.len();
+        let told = format!("{who} {more} more names that no grant covers, the first of them `{at}`: {RENAMED}");
+        let asides: Vec<&String> = rest.iter().take(MOST_OF_ONE).map(|(_, aside)| aside).collect();
+        keep_in_mind(&told, &asides, NEXT);
+    }
+}
+
+/// Tells of what was set aside, now and as long as any of it lies there.
+fn keep_in_mind(told: &str, asides: &[&String], next: &str) {
+    match record(asides, &format!("{told}; {next}")) {
         true => tracing::warn!("{told}"),
-        false => recovery::tell(told),
+        false => recovery::tell(told.to_owned()),
     }
 }
 
@@ -406,7 +423,7 @@ fn wait_for(said: &Said) -> Result<bool> {
 }
 
 /// Keeps what was set aside in mind, for whoever asks; whether that was possible.
-fn record(aside: &str, told: &str) -> bool {
+fn record(asides: &[&String], told: &str) -> bool {
     let Some(folder) = journal::folder("set-aside").filter(|folder| fs::create_dir_all(folder).is_ok()) else {
         return false;
     };
@@ -417,7 +434,7 @@ fn record(aside: &str, told: &str) -> bool {
         known();
         !is_full()
     };
-    has_room && fs::write(name, json!({ "at": aside, "told": told }).to_string()).is_ok()
+    has_room && fs::write(name, json!({ "at": asides, "told": told }).to_string()).is_ok()
 }
 
 /// What was set aside and is still there. A record of what is gone goes.
@@ -426,13 +443,20 @@ pub(super) fn known() -> Vec<String> {
     let mut told = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten().take(MOST_RECORDS) {
         let record: Option<Json> = fs::read(entry.path()).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        let text = |key: &str| record.as_ref()?.get(key)?.as_str().map(str::to_owned);
-        match (text("at"), text("told")) {
-            (Some(at), Some(one)) if fs::symlink_metadata(&at).is_ok() => told.push(one),
-            _ => {
+        let one = record.as_ref().and_then(|record| record.get("told")?.as_str());
+        let asides = record.as_ref().and_then(|record| record.get("at")?.as_array()).into_iter().flatten();
+        let is_there = asides.filter_map(Json::as_str).any(|at| fs::symlink_metadata(at).is_ok());
+        match one.filter(|_| is_there) {
+            Some(one) => told.push(one.to_owned()),
+            None => {
                 let _somebody_was_faster = fs::remove_file(entry.path());
             }
         }
+    }
+    if told.len() >= MOST_RECORDS {
+        told.push(format!(
+            "{MOST_RECORDS} records of what was set aside are kept, and no more: what came since is told in the log alone"
+        ));
     }
     told.sort();
     told

@@ -167,11 +167,9 @@ fn told(program: &str, survey: Survey, under_way: UnderWay, is_confined: bool) -
     let opened: Vec<String> = opened.collect();
     let undone = survey.set_aside(None)?;
     under_way.end();
-    let undone = undone.iter().map(|(at, aside)| {
-        planted::remember(program, at, aside);
-        format!("no grant covers what the program made: `{at}` is `{aside}` now")
-    });
-    Ok(undone.chain(opened).collect())
+    let mut notes = planted::remember(program, &undone);
+    notes.extend(opened);
+    Ok(notes)
 }
 
 /// All variables that a program gets.

@@ -12,6 +12,8 @@ use std::time::{Duration, SystemTime};
 const YOUNG: Duration = Duration::from_millis(100);
 /// A file that names a folder is smaller.
 const MOST_NAMED: u64 = 64 << 10;
+/// A larger `.gitmodules` is not looked into.
+const MOST_MODULES: u64 = 1 << 20;
 /// Folders of refs that are looked into, at most.
 const MOST_FOLDERS: usize = 2_000;
 
@@ -104,10 +106,37 @@ impl Stamp {
         for name in ["config", "packed-refs", "info/exclude", "info/attributes", "reftable/tables.list"] {
             self.file(&path::join(&common, name));
         }
-        for name in ["refs/heads", "refs/remotes"] {
+        for name in ["refs/heads", "refs/remotes", "refs/replace"] {
             self.refs(&path::join(&common, name));
         }
         self.submodules(&path::join(&own, "modules"));
+        self.submodules_in_place(top);
+    }
+
+    /// The same of submodules that have their repository where they are.
+    fn submodules_in_place(&mut self, top: &str) {
+        let file = path::join(top, ".gitmodules");
+        self.file(&file);
+        let read = small_file::read(&file, MOST_MODULES, Links::Refused);
+        self.unsure |= read.is_err();
+        let text = read.ok().flatten().unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let named = text.lines().filter_map(|line| line.trim().strip_prefix("path")?.trim_start().strip_prefix('='));
+        for named in named.map(|name| name.trim().trim_matches('"')) {
+            let marker = path::clean(&path::join(&path::join(top, named), ".git"));
+            self.file(&marker);
+            if path::is_below(&marker, top) && fs::symlink_metadata(&marker).is_ok_and(|found| found.is_dir()) {
+                self.commit_of(&marker);
+            }
+        }
+    }
+
+    /// At which commit a repository is.
+    fn commit_of(&mut self, git_dir: &str) {
+        for name in ["HEAD", "packed-refs"] {
+            self.file(&path::join(git_dir, name));
+        }
+        self.refs(&path::join(git_dir, "refs/heads"));
     }
 
     /// Which commits the submodules are at: git tells of one that moved. Their folders lie in each other as their names say.
@@ -117,10 +146,7 @@ impl Stamp {
                 self.submodules(&inner);
                 continue;
             }
-            for name in ["HEAD", "packed-refs"] {
-                self.file(&path::join(&inner, name));
-            }
-            self.refs(&path::join(&inner, "refs/heads"));
+            self.commit_of(&inner);
             self.submodules(&path::join(&inner, "modules"));
         }
     }

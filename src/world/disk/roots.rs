@@ -297,6 +297,14 @@ impl Roots {
         innermost.map_or(clean, |(root, within)| path::join(root.spelling(), &within))
     }
 
+    /// Where a path really lies: in the root that holds it, by that one's own name, else wherever links lead.
+    pub(super) fn real_place(&self, path: &str) -> String {
+        match self.holding(path) {
+            Ok((root, within)) => path::clean(&path::join(root.spelling(), &within)),
+            Err(_) => owned::real(path),
+        }
+    }
+
     /// The folder that `path` is to be opened beneath, if it is there, and the clean path from there.
     /// A path that lies below no root is a fault.
     pub(super) fn find(&self, path: &str) -> Result<(Option<&Dir>, String)> {

@@ -218,6 +218,10 @@ impl World for Scratch {
         self.disk.program_below(program, places)
     }
 
+    fn real_place(&self, path: &str) -> String {
+        self.disk.real_place(path)
+    }
+
     fn git_stamp(&self, folders: &[&str]) -> Result<Option<String>> {
         self.disk.git_stamp(folders)
     }

@@ -132,6 +132,7 @@ impl Granted {
             let written = folders(world, glob, &self.rules.roots)
                 .or_else(|folder| folders(world, &folder, &self.rules.roots))
                 .unwrap_or_default();
+            let written: Vec<String> = written.iter().map(|at| world.real_place(at)).collect();
             let meet = |at: &&String| written.iter().any(|own| path::is_below(own, at) || path::is_below(at, own));
             if let Some(at) = start.iter().find(meet) {
                 let program = &grant.program;
@@ -161,7 +162,7 @@ impl Granted {
         let mut around = Vec::new();
         for glob in &self.rules.allowed.write {
             match folders(self.world.as_ref(), glob, &self.rules.roots) {
-                Ok(exact) if exact.iter().all(|at| places.contains(at)) => {}
+                Ok(exact) if exact.iter().all(|at| places.contains(&self.world.real_place(at))) => {}
                 Ok(exact) => {
                     if let Some(name) = self.world.program_below(file, &exact)?.into_iter().next() {
                         return Ok(Some(name));
@@ -180,7 +181,9 @@ impl Granted {
         let mut places = Vec::new();
         for glob in globs {
             match folders(self.world.as_ref(), glob, &self.rules.roots) {
-                Ok(found) => places.extend(found),
+                //= docs/spec.md#programs
+                //# What a grant names through a symlink MUST be judged as what that leads to.
+                Ok(found) => places.extend(found.iter().map(|at| self.world.real_place(at))),
                 //= docs/spec.md#programs
                 //# A grant that is narrower than a folder MUST NOT be widened for a program: it is refused.
                 Err(folder) => {

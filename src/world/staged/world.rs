@@ -198,6 +198,10 @@ impl World for Staged {
         self.under.program_below(program, places)
     }
 
+    fn real_place(&self, path: &str) -> String {
+        self.under.real_place(path)
+    }
+
     /// What is staged is not where git looks.
     fn git_stamp(&self, folders: &[&str]) -> Result<Option<String>> {
         if self.is_empty() { self.under.git_stamp(folders) } else { Ok(None) }

@@ -12,7 +12,7 @@ use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus, PathBeneath, PathFd, Ruleset,
     RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope,
 };
-use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, fstat, open, openat2};
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, open, openat2};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io;
@@ -343,8 +343,9 @@ fn reached(start: &Start<'_>, at: &str, grant: Grant) -> Result<Option<OwnedFd>>
             let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
             openat2(dir, within, flags, Mode::empty(), beneath)
         }
-        // The host names what lies outside of all roots.
-        Err(_) => open(at, flags, Mode::empty()),
+        // The host names what lies outside of all roots for git. What a grant names was judged by where it really lies.
+        Err(_) if start.is_git => open(at, flags, Mode::empty()),
+        Err(_) => openat2(CWD, at, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS),
     };
     match opened {
         Ok(opened) => Ok(Some(opened)),

@@ -1,0 +1,179 @@
+//! Grants that name a place through a symlink or through `/proc`: what they cover is judged as what that leads to.
+
+use crate::house::{House, put_program};
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::process::Command as Plain;
+use std::sync::Arc;
+use std::time::Duration;
+use toolsd::world::World;
+use toolsd::world::disk::Disk;
+use toolsd::world::granted::{Allowed, Granted};
+use toolsd::world::run::{Command, Confinement, Needs, ProgramGrant};
+
+/// What nothing lets a program change, below the workspace.
+const KEPT: [&str; 5] = [".git/config", ".git/hooks/evil", ".toolsd/tools.d/p.toml", "toolsd.toml", "deep/.git/config"];
+
+/// Writes all of them, and one file that it may.
+const LINE: &str = "for f in .git/config .git/hooks/evil .toolsd/tools.d/p.toml toolsd.toml deep/.git/config deep/plain; \
+                    do echo EVIL > $f; done; mkdir -p deep/.toolsd; echo x > deep/.toolsd/new; true";
+
+fn ready() -> House {
+    let house = House::new();
+    for name in KEPT {
+        house.write(&format!("workspace/{name}"), "kept\n");
+    }
+    fs::create_dir_all(house.workspace().join("deep")).unwrap();
+    symlink(house.workspace(), house.parent().join("link")).unwrap();
+    symlink("link", house.parent().join("chain")).unwrap();
+    symlink(house.parent(), house.parent().join("above")).unwrap();
+    house
+}
+
+/// The workspace by other names.
+fn names(house: &House) -> Vec<String> {
+    let at = |name: &str| house.parent().join(name).to_str().unwrap().to_owned();
+    let workspace = house.workspace().to_str().unwrap().to_owned();
+    vec![
+        at("link"),
+        at("chain"),
+        at("above/link"),
+        at("above/workspace"),
+        format!("/proc/self/root{workspace}"),
+        format!("{workspace}/deep/.."),
+        workspace,
+    ]
+}
+
+fn changed(house: &House) -> Vec<&'static str> {
+    let is_kept = |name: &&str| fs::read_to_string(house.workspace().join(name)).is_ok_and(|text| text == "kept\n");
+    KEPT.into_iter().filter(|name| !is_kept(name)).collect()
+}
+
+fn granted(house: &House, write: &[String], grant: ProgramGrant) -> Granted {
+    let disk = Disk::new(house.workspace().to_str().unwrap(), []).unwrap();
+    let flags = Allowed { may_read: true, may_write: true, may_run: true, ..Allowed::default() };
+    let allowed = Allowed { read: vec![".".to_owned()], write: write.to_vec(), run: vec![grant], ..flags };
+    Granted::new(Arc::new(disk), allowed).unwrap()
+}
+
+fn sh(line: &str) -> Command {
+    Command {
+        program: "sh".to_owned(),
+        arguments: vec!["-c".to_owned(), line.to_owned()],
+        folder: ".".to_owned(),
+        input: Vec::new(),
+        env: Vec::new(),
+        time: Duration::from_secs(60),
+        most: 1 << 20,
+        needs: Needs::Program,
+        confinement: Confinement::default(),
+        stop: || Ok(()),
+    }
+}
+
+fn of_sh() -> ProgramGrant {
+    ProgramGrant { program: "sh".to_owned(), ..ProgramGrant::default() }
+}
+
+//= docs/spec.md#programs
+//= type=test
+//# What a grant names through a symlink MUST be judged as what that leads to.
+#[test]
+fn protected_names_are_kept_whatever_the_grant_calls_their_folder() {
+    let house = ready();
+    let plain = Plain::new("sh").args(["-c", LINE]).current_dir(house.workspace()).status().unwrap();
+    assert!(plain.success() && changed(&house).len() == KEPT.len(), "void");
+    for number in 0..names(&house).len() {
+        for by_program in [true, false] {
+            let house = ready();
+            let name = names(&house).swap_remove(number);
+            let (write, grant) = match by_program {
+                true => (Vec::new(), ProgramGrant { write: Some(vec![name.clone()]), ..of_sh() }),
+                false => (vec![name.clone()], of_sh()),
+            };
+            let ran = granted(&house, &write, grant).run(&sh(LINE)).unwrap();
+            assert_eq!(changed(&house), [""; 0], "{name}: {ran:?}");
+            let plain = fs::read_to_string(house.workspace().join("deep/plain")).unwrap_or_default();
+            let is_set_aside = !house.workspace().join("deep/.toolsd").exists();
+            // In a folder that holds a protected name nothing new is made.
+            assert!(plain.is_empty() && is_set_aside, "{name}: {ran:?}");
+        }
+    }
+}
+
+//= docs/spec.md#programs
+//= type=test
+//# What a program may start in turn MUST NOT lie where the pack itself could write, nor hold such a place.
+#[test]
+fn no_name_lets_a_program_start_what_the_pack_writes() {
+    let house = ready();
+    house.write("workspace/out/x", "");
+    put_program(&house.workspace().join("out/own"), "#!/bin/sh\necho own\n");
+    for of_start in names(&house) {
+        for of_write in names(&house) {
+            for (below, within) in [("/out", "/out"), ("", "/out"), ("/out", "")] {
+                let grant = ProgramGrant { start: vec![format!("{of_start}{below}")], ..of_sh() };
+                let world = granted(&house, &[format!("{of_write}{within}")], grant);
+                let ran = world.run(&sh("out/own"));
+                let fault = ran.map(|ran| ran.code).expect_err(&format!("{of_start}{below}: {of_write}{within}"));
+                assert!(fault.message.contains("it may start programs of"), "{fault}");
+            }
+        }
+    }
+}
+
+//= docs/spec.md#trust
+//= type=test
+//# A grant to write MUST NOT cover the host's own folders: those of the user's packs, of trust and of its state.
+#[test]
+fn the_folders_of_the_host_are_kept_whatever_leads_to_them() {
+    // The link of the user's, and what lies behind it.
+    for (link, below, variable) in [
+        (".config", "toolsd/tools.d/new.toml", None),
+        (".config/toolsd", "tools.d/new.toml", None),
+        (".local", "state/toolsd/trust.json", None),
+        (".local/state/toolsd", "trust.json", None),
+        ("other", "toolsd/tools.d/new.toml", Some("XDG_CONFIG_HOME")),
+        ("other", "toolsd/locks/new", Some("XDG_STATE_HOME")),
+    ] {
+        for by_script in [true, false] {
+            let house = House::new();
+            let (home, real) = (house.parent().join("home"), house.parent().join("home/dots/real"));
+            fs::create_dir_all(real.join(below).parent().unwrap()).unwrap();
+            fs::create_dir_all(home.join(link).parent().unwrap()).unwrap();
+            let _a_folder = fs::remove_dir_all(home.join(link));
+            symlink(&real, home.join(link)).unwrap();
+            let dots = home.join("dots");
+            let dots = dots.to_str().unwrap();
+            house.write(
+                "layer/tools.d/writer.toml",
+                format!(
+                    "[pack]\ntitle = \"Writer\"\nwhen = []\ngrants = {{ read = [\".\", \"{dots}\"], write = [\"{dots}\"], run = [\"sh\"] }}\n\n\
+                     [[tool]]\nname = \"put\"\ndescription = \"Writes a file, for the tests of grants.\"\neffect = \"runs\"\n\
+                     input = {{ type = \"object\", properties = {{ at = {{ type = \"string\", description = \"The file\" }} }}, required = [\"at\"] }}\n"
+                ),
+            );
+            let body = match by_script {
+                true => "write_text(args.at, \"evil\")",
+                false => "run(\"sh\", [\"-c\", `echo evil > '${args.at}'`], #{ check: false })",
+            };
+            house.write("layer/tools.d/writer.rhai", format!("/// Writes.\nfn put(args) {{ {body} }}\n"));
+            let put = |at: &std::path::Path| {
+                let arguments = serde_json::json!({ "at": at.to_str().unwrap() }).to_string();
+                let mut command = house.command(&["call", "put", &arguments, "--dir", "../layer", "--pack", "writer"]);
+                for name in ["XDG_CONFIG_HOME", "XDG_STATE_HOME"] {
+                    command.env_remove(name);
+                }
+                command.envs(variable.map(|name| (name, home.join(link)))).output().unwrap()
+            };
+            fs::create_dir(home.join("dots/free")).unwrap();
+            let free = home.join("dots/free/new");
+            let beside = put(&free);
+            assert!(free.exists(), "void: {}", String::from_utf8_lossy(&beside.stdout));
+            let said = put(&real.join(below));
+            let is_evil = fs::read_to_string(real.join(below)).is_ok_and(|text| text.contains("evil"));
+            assert!(!is_evil, "{link} {variable:?}: {}", String::from_utf8_lossy(&said.stdout));
+        }
+    }
+}
