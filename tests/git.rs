@@ -8,6 +8,8 @@ mod answers;
 mod conditions;
 #[path = "git/grants.rs"]
 mod grants;
+#[path = "git/keys.rs"]
+mod keys;
 #[path = "git/kinds.rs"]
 mod kinds;
 #[path = "git/settings.rs"]

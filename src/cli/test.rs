@@ -8,7 +8,7 @@ use super::{Ended, Exit, Session};
 use crate::call::Service;
 use crate::case::{self, Blessing, Played};
 use crate::definition::{Care, Case};
-use crate::diagnostic::{Diagnostic, render};
+use crate::diagnostic::{Diagnostic, Result, render};
 use crate::primitive::LogLevel;
 use crate::registry::{Choice, Files, Layer, merge, no_pack};
 use crate::value::Json;
@@ -54,7 +54,8 @@ impl Test {
         if let Some(name) = packs.iter().find(|name| !known.contains(name)) {
             return Err(no_pack(name, &known));
         }
-        let mut folders: Vec<Arc<dyn World>> = layers.iter().filter_map(|layer| layer.world.clone()).collect();
+        let folders: Result<Vec<_>> = layers.iter().map(|layer| folder_of(session, layer)).collect();
+        let mut folders: Vec<Arc<dyn World>> = folders?.into_iter().flatten().collect();
         folders.push(embedded()?);
         folders.push(Arc::clone(&session.workspace));
         let (mut ran, mut broken) = (Vec::new(), Vec::new());
@@ -95,6 +96,12 @@ fn run_pack(
     ran
 }
 
+/// The folder in which `tools.d` and the other folders of a layer lie, if it has one.
+fn folder_of(session: &Session, layer: &Layer) -> Result<Option<Arc<dyn World>>> {
+    // That of the workspace lies in a folder there.
+    if layer.trust.is_some() { session.workspace_layer() } else { Ok(layer.world.clone()) }
+}
+
 /// Writes the blessings into the files of the layers that hold them. What is inside the binary is refused.
 fn write_blessings(session: &Session, layers: &[Layer], files: &Files, ran: &[Ran]) -> Vec<Diagnostic> {
     let mut by_path: BTreeMap<&str, Vec<Blessing>> = BTreeMap::new();
@@ -105,10 +112,12 @@ fn write_blessings(session: &Session, layers: &[Layer], files: &Files, ran: &[Ra
     for (path, blessings) in by_path {
         let file = files.by_path.get(path);
         let layer = file.and_then(|file| layers.iter().find(|layer| layer.origin == file.origin));
-        let written = match layer.and_then(|layer| layer.world.as_ref()) {
-            Some(world) => case::bless(&blessings[0].at.source.text, &blessings)
+        let folder = layer.map_or(Ok(None), |layer| folder_of(session, layer));
+        let written = match folder {
+            Err(fault) => Err(fault),
+            Ok(Some(world)) => case::bless(&blessings[0].at.source.text, &blessings)
                 .and_then(|text| world.write(path, text.as_bytes())),
-            _ => Err(Diagnostic::new(case::UNMET, format!("`{path}` is inside the binary"))
+            Ok(None) => Err(Diagnostic::new(case::UNMET, format!("`{path}` is inside the binary"))
                 .help("name the folder it came from by `--dir`, or `toolsd eject` it")),
         };
         match written {

@@ -18,8 +18,9 @@ const CODE: Code = Code("parse.xml");
 /// At most so many elements, texts and comments.
 const NODES: u32 = 4_000_000;
 
-/// How an entity is declared. One that stands for others grows without a bound.
-const ENTITY: &[u8] = b"<!ENTITY";
+/// How an entity is declared, which grows without a bound where it stands for others, and an attribute, which an element
+/// may have without saying so.
+const DECLARED: [&[u8]; 2] = [b"<!ENTITY", b"<!ATTLIST"];
 
 /// An element. Its children are the items of the handle.
 #[derive(Clone)]
@@ -48,16 +49,21 @@ struct Element {
 
 impl Xml {
     /// The root element of a text. Names are without their prefix; where two attributes differ in nothing else, the later
-    /// one keeps its own. A document type declaration is passed over, but for one that declares entities, which is refused:
-    /// so there are none but the five of XML. So are more than 256 levels of elements, or a thousand attributes of one.
+    /// one keeps its own. A document type declaration is passed over, but for one that declares entities or attributes, which is
+    /// refused: so there are no entities but the five of XML, and no attributes but those that stand there. So are more than 256 levels of elements, or a thousand attributes of one.
     pub fn parse(input: &Input<'_>) -> Result<Value> {
         if let Some((at, message)) = out_of_bounds(input.text())? {
-            return Err(input.fault(CODE, at, message).help("split the text, or write it flatter"));
+            let help = if message.ends_with("is no character") {
+                "write the character itself, or leave it out"
+            } else {
+                "split the text, or write it flatter"
+            };
+            return Err(input.fault(CODE, at, message).help(help));
         }
         let options = roxmltree::ParsingOptions {
             nodes_limit: NODES,
             // What is declared outside is never read.
-            allow_dtd: memchr::memmem::find(input.text().as_bytes(), ENTITY).is_none(),
+            allow_dtd: DECLARED.iter().all(|word| memchr::memmem::find(input.text().as_bytes(), word).is_none()),
             ..roxmltree::ParsingOptions::default()
         };
         let document = roxmltree::Document::parse_with_options(input.text(), options);
@@ -68,12 +74,16 @@ impl Xml {
                 _ => input.offset(error.pos().row as usize, error.pos().col as usize),
             };
             let message = match error {
-                roxmltree::Error::DtdDetected => "the document type declares entities".to_owned(),
+                roxmltree::Error::DtdDetected => {
+                    "there is a document type, and `<!ENTITY` or `<!ATTLIST` in the text".to_owned()
+                }
                 _ => error.to_string(),
             };
             let message = message.split(" at ").next().unwrap_or_default();
             let help = match error {
-                roxmltree::Error::DtdDetected => "they are not read: write out what they stand for",
+                roxmltree::Error::DtdDetected => {
+                    "declared entities and attributes are not read: write out what they stand for, and leave out their declarations"
+                }
                 _ => "every element is closed, attributes are quoted, `&` and `<` are written `&amp;` and `&lt;`",
             };
             input.fault(CODE, at, message).help(help)

@@ -289,18 +289,20 @@ impl Permissions {
         self.0.is_empty()
     }
 
-    /// What a program may, in words: what it may read and write only where that is not what the pack may.
-    fn of_program(&self, program: &str) -> String {
+    /// What a program may, in words: what it may read and write only where that is not what the pack may in all.
+    fn of_program(&self, program: &str, whole: &Self) -> String {
         let of = |kind: &str| -> Vec<&str> {
             let values = self.0.keys().filter_map(|key| key.strip_prefix(kind)?.split_once('\t'));
             values.filter(|(name, _)| *name == program).map(|(_, value)| value).collect()
         };
-        let pack = |kind: &str| self.0.keys().filter_map(|key| key.strip_prefix(kind)).collect::<Vec<_>>();
+        let pack = |kind: &str| whole.0.keys().filter_map(|key| key.strip_prefix(kind)).collect::<Vec<_>>();
         let mut more = Vec::new();
         more.extend(self.0.contains_key(&format!("{PROGRAM_NETWORK}{program}")).then(|| "with the network".to_owned()));
         for (kind, of_pack, word) in [(PROGRAM_READS, "read ", "reads"), (PROGRAM_WRITES, "write ", "writes")] {
             let own = of(kind);
-            if own != pack(of_pack) {
+            // Of a program that ran before, only what is new is here: that it has nothing new says nothing.
+            let is_whole = self.0.contains_key(&format!("run {program}"));
+            if own != pack(of_pack) && (is_whole || !own.is_empty()) {
                 more.push(if own.is_empty() { format!("{word} nothing") } else { format!("{word} {}", listed(&own)) });
             }
         }
@@ -312,7 +314,7 @@ impl Permissions {
     }
 
     /// The programs of which only something is here that they may, as in what an edit asks for beyond what it did.
-    fn grown_programs(&self) -> Vec<String> {
+    fn grown_programs(&self, whole: &Self) -> Vec<String> {
         let kinds = [PROGRAM_NETWORK, PROGRAM_READS, PROGRAM_WRITES, PROGRAM_STARTS, PROGRAM_VARIABLES];
         // What the pack itself may beyond what it did, its programs may with it.
         let is_of_pack = |key: &String| {
@@ -327,20 +329,25 @@ impl Permissions {
         };
         let programs: BTreeSet<String> = self.0.keys().filter(|key| !is_of_pack(key)).filter_map(of).collect();
         let here = programs.into_iter().filter(|program| !self.0.contains_key(&format!("run {program}")));
-        here.map(|program| format!("{program:?}{}", self.of_program(&program))).collect()
+        here.map(|program| format!("{program:?}{}", self.of_program(&program, whole))).collect()
     }
 
     /// In words, one part for each kind: `reads "."`, `git: write`.
     pub fn words(&self) -> Vec<String> {
+        self.words_within(self)
+    }
+
+    /// The same of a part of what a file asks for: what a program may touch is told beside what its pack may in all.
+    pub fn words_within(&self, whole: &Self) -> Vec<String> {
         let mut words = Vec::new();
         for (kind, word) in LISTS {
             let named = |value: &str| match kind {
-                "run " => format!("{value:?}{}", self.of_program(value)),
+                "run " => format!("{value:?}{}", self.of_program(value, whole)),
                 _ => format!("{value:?}"),
             };
             let mut values: Vec<String> = self.0.keys().filter_map(|key| key.strip_prefix(kind)).map(named).collect();
             if kind == "run " {
-                values.extend(self.grown_programs());
+                values.extend(self.grown_programs(whole));
             }
             if !values.is_empty() {
                 words.push(format!("{word} {}", values.join(", ")));

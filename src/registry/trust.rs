@@ -134,9 +134,10 @@ impl Trust {
         if until <= now_ms {
             return refused(format!("`{path}` has changed, and edits of it are trusted no more"), CHANGED);
         }
-        let beyond = Permissions::of_file(path, bytes).beyond(&known.permissions);
+        let asks = Permissions::of_file(path, bytes);
+        let beyond = asks.beyond(&known.permissions);
         if !beyond.is_empty() {
-            let wants = beyond.words().join("; ");
+            let wants = beyond.words_within(&asks).join("; ");
             let why = format!("`{path}` now asks for more than it was trusted with, and so is not used: {wants}");
             return refused(why, READ_IT);
         }

@@ -15,6 +15,7 @@ mod planted;
 mod process;
 mod program;
 mod protected;
+mod real_path;
 mod recovery;
 mod refusal;
 mod repository;

@@ -63,6 +63,8 @@ pub struct Confinement {
     pub start: Vec<String>,
     /// Whether it may open sockets to the network.
     pub network: bool,
+    /// The program as it was judged; else it is looked for when it starts.
+    pub judged: Option<ProgramFile>,
 }
 
 /// Which files of a working tree git gets to read for a pack. It lists all folders, and asks for the kind, size and times

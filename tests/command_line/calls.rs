@@ -190,6 +190,21 @@ fn bless_writes_what_came_into_the_file_it_stands_in() {
     home.run(&["test", "--dir", "dir"]).ended(0);
 }
 
+/// The pack of a workspace lies in `.toolsd`; a file beside that, of the same name, is somebody else's.
+#[test]
+fn bless_writes_into_the_pack_of_the_workspace_and_not_beside_it() {
+    let home = Home::with(&[]);
+    home.write("tools.d/notes.toml", "somebody's own\n");
+    home.run(&["new", "pack", "notes"]).ended(0);
+    home.run(&["trust", "--edits", "notes", "--yes"]).ended(0);
+    home.write(".toolsd/tools.d/notes.rhai", &home.read(".toolsd/tools.d/notes.rhai").replace("Hello", "Good morning"));
+    home.run(&["test", "notes"]).ended(1);
+    home.run(&["test", "notes", "--bless"]).ended(0);
+    assert!(home.read(".toolsd/tools.d/notes.toml").contains("Good morning"));
+    assert_eq!(home.read("tools.d/notes.toml"), "somebody's own\n");
+    home.run(&["test", "notes"]).ended(0);
+}
+
 //= docs/spec.md#calls
 //= type=test
 //# A result MUST agree with the tool's output schema before it is sent.

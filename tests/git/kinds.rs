@@ -446,3 +446,51 @@ fn a_submodule_that_moves_is_another_stamp() {
     std::thread::sleep(Duration::from_millis(150));
     assert_ne!(stamp().expect("it can be told"), before, "what stands for the commit");
 }
+
+//= docs/spec.md#git
+//= type=test
+//# What a verb did that changes something MUST NOT be told as a fault because of what it printed.
+#[test]
+fn what_is_done_is_no_fault_because_of_a_name() {
+    let yard = Yard::with_repository();
+    let odd = yard.workspace().join(std::ffi::OsStr::from_bytes(b"old\xff"));
+    fs::write(&odd, "one\n").unwrap();
+    yard.git(&["add", "-A"]);
+    let told = yard.act("commit", &json!({ "message": "an odd name" }));
+    assert_eq!(told["code"], 0, "{told}");
+    assert!(told["notices"].to_string().contains("no UTF-8"), "{told}");
+    fs::remove_file(&odd).unwrap();
+    yard.commit("gone");
+    yard.put("a.txt", "changed\n");
+    assert_eq!(yard.act("stash_push", &json!({}))["code"], 0);
+    fs::write(&odd, "lies about\n").unwrap();
+    let told = yard.act("stash_pop", &json!({}));
+    assert_eq!(told["code"], 0, "{told}");
+    assert_eq!(fs::read_to_string(yard.workspace().join("a.txt")).unwrap(), "changed\n");
+}
+
+//= docs/spec.md#git
+//= type=test
+//# A pipe or a device within a repository, and a file that git would read whole and that is too large for one of its own, MUST be refused by name.
+#[test]
+fn a_ref_that_is_huge_is_refused_by_name() {
+    for name in [
+        "refs/heads/b",
+        "refs/tags/t",
+        "refs/stash",
+        "refs/remotes/o/m",
+        "logs/HEAD",
+        "packed-refs",
+        "worktrees/w/HEAD",
+    ] {
+        let yard = Yard::with_repository();
+        // What was found in order is remembered: it grows afterwards.
+        let file = yard.workspace().join(".git").join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, "").unwrap();
+        yard.look("status", &json!({}));
+        fs::File::options().write(true).open(&file).unwrap().set_len(20 << 30).unwrap();
+        let told = yard.look("branches", &json!({}))["error"].to_string();
+        assert!(told.contains(name) && told.contains("20480 MB"), "{name}: {told}");
+    }
+}

@@ -540,6 +540,11 @@ fn an_upstream_that_is_not_noted_is_told() {
         let has_notice = told["notices"].to_string().contains("`near/side` as upstream of the branch");
         assert_eq!(has_notice, is_told, "{verb} {options}: {told}");
     }
+    let told = yard.act("merge", &json!({ "ref": "near/side", "check": false }));
+    assert!(!told["notices"].to_string().contains("mergeoptions"), "{told}");
+    yard.git(&["config", "branch.main.mergeOptions", "--no-ff"]);
+    let told = yard.act("merge", &json!({ "ref": "near/side", "check": false }));
+    assert!(told["notices"].to_string().contains("branch.main.mergeoptions (the repository's)"), "{told}");
     // Git makes a branch of one that only a remote has.
     yard.git(&["update-ref", "refs/remotes/near/only", "near/side"]);
     for (options, is_told) in [

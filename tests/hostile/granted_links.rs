@@ -1,6 +1,6 @@
 //! Grants that name a place through a symlink or through `/proc`: what they cover is judged as what that leads to.
 
-use crate::house::{House, put_program};
+use crate::house::{House, copy_program, put_program};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command as Plain;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use toolsd::world::World;
 use toolsd::world::disk::Disk;
 use toolsd::world::granted::{Allowed, Granted};
-use toolsd::world::run::{Command, Confinement, Needs, ProgramGrant};
+use toolsd::world::run::{Command, Confinement, Git, Needs, ProgramGrant};
 
 /// What nothing lets a program change, below the workspace.
 const KEPT: [&str; 5] = [".git/config", ".git/hooks/evil", ".toolsd/tools.d/p.toml", "toolsd.toml", "deep/.git/config"];
@@ -121,6 +121,47 @@ fn no_name_lets_a_program_start_what_the_pack_writes() {
             }
         }
     }
+}
+
+/// What git of the pack writes there, and no grant covers, is no program.
+#[test]
+fn nothing_is_started_that_git_of_the_pack_wrote() {
+    let house = ready();
+    fs::create_dir_all(house.workspace().join("scripts")).unwrap();
+    for (start, git, is_refused) in [
+        (".git", Git::None, true),
+        ("deep/.git/hooks", Git::None, true),
+        (".", Git::Read, false),
+        (".", Git::Write, true),
+        ("deep", Git::Write, true),
+        ("scripts", Git::Fetch, false),
+    ] {
+        let disk = Disk::new(house.workspace().to_str().unwrap(), []).unwrap();
+        let grant = ProgramGrant { start: vec![start.to_owned()], ..of_sh() };
+        let flags = Allowed { may_read: true, may_write: true, may_run: true, ..Allowed::default() };
+        let allowed = Allowed { read: vec![".".to_owned()], git, run: vec![grant], ..flags };
+        let ran = Granted::new(Arc::new(disk), allowed).unwrap().run(&sh("true"));
+        assert_eq!(ran.is_err(), is_refused, "{start} {git:?}: {ran:?}");
+    }
+}
+
+//= docs/spec.md#programs
+//= type=test
+//# What is executed MUST be the file that was judged.
+#[test]
+fn a_program_that_is_another_one_by_the_time_it_starts_is_not_started() {
+    let house = ready();
+    let tool = house.parent().join("tool");
+    copy_program("/usr/bin/true", &tool);
+    let disk = Disk::new(house.workspace().to_str().unwrap(), []).unwrap();
+    let judged = disk.program(tool.to_str().unwrap()).unwrap();
+    // Somebody puts another one there before it starts.
+    copy_program("/usr/bin/false", &house.parent().join("other"));
+    fs::rename(house.parent().join("other"), &tool).unwrap();
+    let confinement = Confinement { judged: Some(judged), ..Confinement::default() };
+    let command = Command { program: tool.to_str().unwrap().to_owned(), arguments: Vec::new(), confinement, ..sh("") };
+    let fault = disk.run(&command).unwrap_err();
+    assert!(fault.message.contains("changed while it was looked at"), "{fault}");
 }
 
 //= docs/spec.md#trust

@@ -136,6 +136,17 @@ fn an_orderly_end_leaves_nothing_to_look_for() {
     assert!(house.run(&["doctor"]).1.contains("`sh` or another program"));
     fs::remove_dir_all(aside).unwrap();
     assert_eq!(status(&mut client).get("recovered"), None);
+    // A name that is no text, and many of them.
+    client.call("run_line", json!({ "line": "mkdir -p out/p$(printf '\\377')/.git" }));
+    let told = status(&mut client)["recovered"].to_string();
+    assert!(told.contains(".git.set-aside-1"), "{told}");
+    client.call("run_line", json!({ "line": "for n in $(seq 300); do mkdir -p out/$n/.git; done" }));
+    let told = status(&mut client)["recovered"].clone();
+    assert!(told.to_string().contains("280 more names that no grant covers"), "{told}");
+    assert_eq!(told.as_array().map(Vec::len), Some(22), "{told}");
+    fs::remove_dir_all(house.workspace().join("out")).unwrap();
+    fs::create_dir(house.workspace().join("out")).unwrap();
+    assert_eq!(status(&mut client).get("recovered"), None);
     // What the user makes afterwards is the user's.
     fs::create_dir(house.workspace().join("out/.git")).unwrap();
     client.child.kill().unwrap();

@@ -209,7 +209,7 @@ fn the_doctor_finds_what_is_broken() {
         assert!(found["findings"].as_array().unwrap().iter().any(|one| one["about"] == about), "{about}: {found}");
     }
     type Break = fn(&House);
-    let breaks: [(&str, Break, &str); 14] = [
+    let breaks: [(&str, Break, &str); 15] = [
         (
             "a program that is not there",
             |house| {
@@ -247,6 +247,13 @@ fn the_doctor_finds_what_is_broken() {
                 set_up(house, &json!({ "args": ["serve", "--pack", "nowhere"] }));
             },
             "there is no pack `nowhere`",
+        ),
+        (
+            "a client's folder that is not there",
+            |house| {
+                set_up(house, &json!({ "args": ["serve"], "cwd": "/no/folder" }));
+            },
+            "/no/folder",
         ),
         (
             "a client's token that is not there",

@@ -141,9 +141,17 @@ fn judged(session: &Session, disk: &Disk, client: &str, file: &str, name: &str, 
         return Finding::broken("client", says(format!("names a pack by `--pack`: {}", fault.message)))
             .next(fault.help.unwrap_or_default());
     }
-    if let Some((name, value)) = another_home(server) {
-        let what = format!("sets `{name}` to `{value}`: what was trusted here is not trusted there");
-        return Finding::note("client", says(what)).next(format!("trust with the same `{name}`, or leave it out"));
+    if let Some((name, value, what)) = another_home(server) {
+        return Finding::note("client", says(format!("sets `{name}` to `{value}`: {what}")))
+            .next(format!("run commands with the same `{name}`, or leave it out"));
+    }
+    if let Some(folder) = working_folder(server).filter(|folder| matches!(disk.stat(folder), Ok(None))) {
+        return Finding::broken("client", says(format!("works in `{folder}`, and there is no `{folder}`")))
+            .next("correct `cwd`: the server does not start");
+    }
+    if is_off(server) {
+        return Finding::note("client", says("is switched off".to_owned()))
+            .next("the client starts it once that is gone");
     }
     match line.shared.workspace.as_deref() {
         // What a client fills in is known to it alone.
@@ -161,7 +169,10 @@ fn judged(session: &Session, disk: &Disk, client: &str, file: &str, name: &str, 
                     .next("correct `--workspace`")
             }
         },
-        None => Finding::well("client", says(format!("starts `{program}` in the folder that the client works in"))),
+        None => match working_folder(server) {
+            Some(folder) => Finding::well("client", says(format!("starts `{program}` in `{folder}`"))),
+            None => Finding::well("client", says(format!("starts `{program}` in the folder that the client works in"))),
+        },
     }
 }
 
@@ -191,11 +202,26 @@ fn unknown_pack(session: &Session, line: &Line) -> Option<Diagnostic> {
     registry.faults.iter().find(|fault| fault.code == NO_PACK && fault.at.is_none()).cloned()
 }
 
-/// A variable that leads the server to another record of what is trusted than ours.
-fn another_home(server: &Json) -> Option<(&'static str, &str)> {
+/// The folder in which a client starts it, if it says so.
+fn working_folder(server: &Json) -> Option<&str> {
+    server.get("cwd").and_then(Json::as_str).filter(|folder| path::is_absolute(folder) && !folder.contains("${"))
+}
+
+/// Whether a client has it and does not start it.
+fn is_off(server: &Json) -> bool {
+    let flag = |name: &str| server.get(name).and_then(Json::as_bool);
+    flag("enabled") == Some(false) || flag("disabled") == Some(true)
+}
+
+/// A variable by which the server finds other files of the user's than this command, its value, and what follows.
+fn another_home(server: &Json) -> Option<(&'static str, &str, &'static str)> {
     let own = server.get("env")?;
-    let mut set = ["XDG_STATE_HOME", "HOME"].into_iter().filter_map(|name| Some((name, own.get(name)?.as_str()?)));
-    set.find(|(name, value)| !value.contains("${") && variable(name).as_deref() != Some(*value))
+    let follows = [
+        ("HOME", "what was trusted here is not trusted there"),
+        ("XDG_CONFIG_HOME", "your own packs are others there"),
+    ];
+    let mut set = follows.into_iter().filter_map(|(name, what)| Some((name, own.get(name)?.as_str()?, what)));
+    set.find(|(name, value, _)| !value.contains("${") && variable(name).as_deref() != Some(*value))
 }
 
 /// The command line that a client's arguments make, if it serves; else what is wrong with it.

@@ -238,7 +238,7 @@ impl Row {
 
     /// What a changed file asks for beyond what it was trusted with.
     fn beyond(&self) -> Vec<String> {
-        if self.state == State::Changed { self.asks.beyond(&self.before).words() } else { Vec::new() }
+        if self.state == State::Changed { self.asks.beyond(&self.before).words_within(&self.asks) } else { Vec::new() }
     }
 
     fn words(&self) -> String {

@@ -33,6 +33,10 @@ fn described(table: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> ProgramGrant {
             let message = format!("`env` cannot have `{}`", name.value);
             let fault = Diagnostic::new(code::WRONG_VALUE, message).at(name.at);
             faults.push(*fault.help("it chooses other programs or code: name variables that only say how to work"));
+        } else if !is_variable(&name.value) {
+            let message = format!("`{}` of `env` is no name of a variable", name.value);
+            let fault = Diagnostic::new(code::WRONG_VALUE, message).at(name.at);
+            faults.push(*fault.help("name each variable: letters, digits and `_`, no digit first"));
         }
     }
     let list = |name| table.has(name).then(|| table.texts(name));
@@ -44,6 +48,13 @@ fn described(table: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> ProgramGrant {
         start: table.texts("start"),
         env: table.texts("env"),
     }
+}
+
+/// Whether a text is the name of a variable (POSIX.1-2017, 8.1): a shell takes functions from others.
+fn is_variable(name: &str) -> bool {
+    !name.starts_with(|letter: char| letter.is_ascii_digit())
+        && !name.is_empty()
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 /// Why a program cannot be granted.

@@ -2,6 +2,7 @@
 
 use crate::diagnostic::Result;
 use crate::guard;
+use std::ops::Range;
 
 /// Elements within elements beyond this are refused.
 pub(super) const DEPTH: usize = 256;
@@ -19,14 +20,22 @@ pub(super) fn out_of_bounds(text: &str) -> Result<Option<(usize, String)>> {
     while let Some(found) = bytes.get(at..).and_then(|rest| memchr::memchr(b'<', rest)) {
         guard::check()?;
         let start = at + found;
+        if let Some(wrong) = wrong_reference(bytes, at..start)? {
+            return Ok(Some(wrong));
+        }
         let rest = &bytes[start..];
         let special = [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>")];
-        if let Some((_, end)) = special.iter().find(|(begin, _)| rest.starts_with(begin.as_bytes())) {
-            at = start + memchr::memmem::find(rest, end.as_bytes()).map_or(rest.len(), |found| found + end.len());
+        if let Some((begin, end)) = special.iter().find(|(begin, _)| rest.starts_with(begin.as_bytes())) {
+            let inner = &rest[begin.len()..];
+            let length = memchr::memmem::find(inner, end.as_bytes()).map_or(inner.len(), |found| found + end.len());
+            at = start + begin.len() + length;
             continue;
         }
         let (length, attributes) = tag(rest);
         at = start + length;
+        if let Some(wrong) = wrong_reference(bytes, start..at)? {
+            return Ok(Some(wrong));
+        }
         if attributes > ATTRIBUTES {
             return Ok(Some((start, format!("an element has more than {ATTRIBUTES} attributes"))));
         }
@@ -40,8 +49,33 @@ pub(super) fn out_of_bounds(text: &str) -> Result<Option<(usize, String)>> {
             return Ok(Some((start, format!("elements are nested more than {DEPTH} levels deep"))));
         }
     }
+    wrong_reference(bytes, at.min(bytes.len())..bytes.len())
+}
+
+/// The first reference in a part of a text to what is no character (XML 1.0, 4.1): the reader below would put a stand-in
+/// for it.
+fn wrong_reference(bytes: &[u8], part: Range<usize>) -> Result<Option<(usize, String)>> {
+    let mut from = part.start;
+    while let Some(found) = memchr::memmem::find(&bytes[from..part.end], b"&#") {
+        guard::check()?;
+        let start = from + found;
+        from = start + 2;
+        let Some(length) = memchr::memchr(b';', &bytes[from..part.end.min(from + MOST_DIGITS)]) else { continue };
+        let digits = std::str::from_utf8(&bytes[from..from + length]).unwrap_or_default();
+        let number = match digits.strip_prefix('x') {
+            Some(digits) => u32::from_str_radix(digits, 16),
+            None => digits.parse(),
+        };
+        let is_character = |one: char| matches!(one, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..);
+        if !number.is_ok_and(|number| char::from_u32(number).is_some_and(is_character)) {
+            return Ok(Some((start, format!("`&#{digits};` is no character"))));
+        }
+    }
     Ok(None)
 }
+
+/// A longer number is no character, however many zeros it begins with.
+const MOST_DIGITS: usize = 32;
 
 /// The length of a tag, and how many attributes it has.
 fn tag(text: &[u8]) -> (usize, usize) {

@@ -36,7 +36,10 @@ pub(super) fn answer(asked: &Command, mut ran: Ran, options: &Map, mut notices: 
         notices.extend(complaints(&ran.errors));
     }
     let mut bytes = None;
-    if is_on(options, "any_bytes") {
+    //= docs/spec.md#git
+    //# What a verb did that changes something MUST NOT be told as a fault because of what it printed.
+    let is_done = asked.needs != Needs::ReadGit && ran.code == 0;
+    if is_on(options, "any_bytes") || is_done {
         notices.extend(let_through(&mut ran, &mut bytes));
     } else if let Some(fault) = no_text(&shown, &ran).filter(|_| ran.code == 0 || !checks(options)) {
         let fault = fault.help(format!("{ANY_BYTES}; or name `paths` without that file"));

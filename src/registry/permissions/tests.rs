@@ -196,6 +196,32 @@ fn only_what_is_wider_asks_again() {
     }
 }
 
+/// What is new of a program is told alone: what it could do before is not told as nothing.
+#[test]
+fn what_is_new_of_a_program_is_told_without_what_is_not() {
+    for (before, after, told) in [
+        (
+            "read = [\"src\"]\nrun = [{ program = \"make\", write = [\"out\"] }]",
+            "read = [\"src\"]\nwrite = [\"out\"]\nrun = [{ program = \"make\", network = true }]",
+            "runs: \"make\" (with the network)",
+        ),
+        (
+            "read = [\"out\"]\nrun = [{ program = \"make\", read = [\"src\"] }]",
+            "read = [\"out\", \"src\"]\nrun = [{ program = \"make\", read = [\"src\"], start = [\"src\"] }]",
+            "runs: \"make\" (starts \"src\")",
+        ),
+        (
+            "read = [\"src\"]\nwrite = [\"out\"]",
+            "read = [\"src\"]\nwrite = [\"out\"]\nrun = [{ program = \"make\", write = [] }]",
+            "runs: \"make\" (writes nothing)",
+        ),
+    ] {
+        let [before, after] = [before, after].map(|grants| of(&format!("{PACK}[pack.grants]\n{grants}\n")));
+        let words = after.beyond(&before).words_within(&after);
+        assert!(words.iter().any(|word| word == told), "{words:?} has not {told}");
+    }
+}
+
 #[test]
 fn every_key_that_could_let_a_pack_do_more_stands_in_the_table() {
     let words: Table<&str, &[&str]> = WORDS.iter().copied().collect();

@@ -112,10 +112,11 @@ pub(super) fn run(
     // What was put right is told all the same.
     let checked = links::check(&repository.common_dir).and_then(|()| stand_in.settle(repository));
     let not_kept = checked.map_err(|fault| with_notes(fault, std::mem::take(&mut ran.notes)))?;
+    // Git takes the shared folder for the main working tree, but for the `.git` at its end.
+    replace(&mut ran.errors, &format!("worktree at '{own}'"), &format!("worktree at '{}'", repository.main_top()));
     replace(&mut ran.errors, &own, &repository.common_dir);
     let prints = |what: &str| command.arguments.iter().any(|word| word == what);
     if prints("worktree") {
-        // Git takes the shared folder for the main working tree, but for the `.git` at its end.
         replace(&mut ran.output, &own, repository.main_top());
     } else if prints("check-ignore") {
         replace(&mut ran.output, &stand_in.excludes(), &repository.excludes.path);

@@ -1,5 +1,6 @@
 //! Files that are code: read only if nobody but the user, or root, can have put them there or can change them.
 
+use super::real_path::real_path;
 use super::roots::{Roots, fault};
 use super::{check_file, place, read_whole};
 use crate::diagnostic::{Diagnostic, Result};
@@ -133,32 +134,10 @@ pub fn take_write_from_others(path: &str) -> Result<()> {
 /// Whether one of the host's own folders lies in the workspace, and not where the system's home folder has it: then a
 /// variable of the environment leads there, and what is found is the workspace's.
 pub fn is_misled(folder: &str, workspace: &str, below_home: &str) -> bool {
-    let (folder, workspace) = (real(folder), real(workspace));
+    let (folder, workspace) = (real_path(folder), real_path(workspace));
     if !path::is_below(&folder, &workspace) {
         return false;
     }
     let home = place::system_home().or_else(place::home_folder);
-    home.is_none_or(|home| real(&path::join(&home, below_home)) != folder)
-}
-
-/// The path without symlinks, as far as it is there.
-pub(super) fn real(given: &str) -> String {
-    let mut rest = String::new();
-    let mut folder = path::clean(given);
-    loop {
-        let found = std::fs::canonicalize(&folder).ok().and_then(|found| found.into_os_string().into_string().ok());
-        match found {
-            Some(found) if rest.is_empty() => return found,
-            Some(found) => return path::join(&found, &rest),
-            None if folder.len() <= 1 => return path::clean(given),
-            None => {
-                let name = path::name(&folder).to_owned();
-                rest = if rest.is_empty() { name } else { path::join(&name, &rest) };
-                folder = match path::folder(&folder) {
-                    "" | "." => "/".to_owned(),
-                    above => above.to_owned(),
-                };
-            }
-        }
-    }
+    home.is_none_or(|home| real_path(&path::join(&home, below_home)) != folder)
 }

@@ -1,6 +1,6 @@
 //! Where this process stands: its folders, its environment, its clock.
 
-use super::owned;
+use super::real_path::real_path;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -67,7 +67,7 @@ pub fn is_hosts_own(path: &str) -> bool {
     let absolute = lower(absolute);
     // A link of the user's may lead there under another name.
     own_folders().any(|folder| {
-        path::is_below(&absolute, &lower(owned::real(&folder))) || path::is_below(&absolute, &lower(folder))
+        path::is_below(&absolute, &lower(real_path(&folder))) || path::is_below(&absolute, &lower(folder))
     })
 }
 

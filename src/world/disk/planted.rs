@@ -7,17 +7,19 @@
 
 use super::git::{Guard, Note};
 use super::journal::{self, Journal, LAST_WORK};
-use super::protected::Survey;
+use super::protected::{SetAside, Survey};
 use super::{recovery, roots, temporary};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::Json;
 use crate::world::path;
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use serde_json::json;
+use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind::{NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// How long what is left of a program is waited for that ends with its host.
@@ -313,7 +315,7 @@ fn finish(said: &mut Said, journal: &Journal) -> Result<()> {
         None => Ok(()),
         Some((at, _)) => {
             let message = format!(
-                "`{program}` was at work when its server was killed, and `{at}` is another one now or gone: what it left of protected names cannot be looked for"
+                "what `{program}` left of protected names was not looked for when it ended, and `{at}` is another one now or gone: it cannot be looked for"
             );
             Err(Diagnostic::new(Code::WORLD, message))
         }
@@ -352,11 +354,11 @@ fn finish_git(said: &Said, lines: &[Json]) -> Result<()> {
 //# What was set aside MUST be told by `doctor` and `toolsd://status` as long as it lies there, whoever called.
 /// Keeps in mind what was set aside behind a program that ended, as long as it lies there, each with its name before and
 /// its name now; gives what the caller is told: whoever the workspace belongs to may be another one.
-pub(super) fn remember(program: &str, undone: &[(String, String)]) -> Vec<String> {
+pub(super) fn remember(program: &str, undone: &[SetAside]) -> Vec<String> {
     let who = format!("`{program}` or another program, while that ran, made");
     keep_all_in_mind(&who, undone);
     let told = undone.iter().take(ONE_BY_ONE);
-    let told = told.map(|(at, aside)| format!("no grant covers what the program made: `{at}` is `{aside}` now"));
+    let told = told.map(|one| format!("no grant covers what the program made: {one}"));
     let more = undone.len().saturating_sub(ONE_BY_ONE);
     let more = (more > 0).then(|| format!("no grant covers {more} more names that the program made: {RENAMED}"));
     told.chain(more).collect()
@@ -370,21 +372,23 @@ pub(super) fn remember_of_git(note: &Note) {
 }
 
 /// Tells of all that was set aside, the first ones by name.
-fn keep_all_in_mind(who: &str, undone: &[(String, String)]) {
+fn keep_all_in_mind(who: &str, undone: &[SetAside]) {
     let (first, rest) = undone.split_at(undone.len().min(ONE_BY_ONE));
-    for (at, aside) in first {
-        keep_in_mind(&format!("{who} `{at}`, which no grant covers: it is `{aside}` now"), &[aside], NEXT);
+    for SetAside { at, aside } in first {
+        let (at, now) = (at.display(), aside.display());
+        keep_in_mind(&format!("{who} `{at}`, which no grant covers: it is `{now}` now"), &[aside], NEXT);
     }
-    if let Some((at, _)) = rest.first() {
+    if let Some(next) = rest.first() {
+        let at = next.at.display();
         let more = rest.len();
         let told = format!("{who} {more} more names that no grant covers, the first of them `{at}`: {RENAMED}");
-        let asides: Vec<&String> = rest.iter().take(MOST_OF_ONE).map(|(_, aside)| aside).collect();
+        let asides: Vec<&PathBuf> = rest.iter().take(MOST_OF_ONE).map(|one| &one.aside).collect();
         keep_in_mind(&told, &asides, NEXT);
     }
 }
 
 /// Tells of what was set aside, now and as long as any of it lies there.
-fn keep_in_mind(told: &str, asides: &[&String], next: &str) {
+fn keep_in_mind(told: &str, asides: &[&PathBuf], next: &str) {
     match record(asides, &format!("{told}; {next}")) {
         true => tracing::warn!("{told}"),
         false => recovery::tell(told.to_owned()),
@@ -423,7 +427,9 @@ fn wait_for(said: &Said) -> Result<bool> {
 }
 
 /// Keeps what was set aside in mind, for whoever asks; whether that was possible.
-fn record(asides: &[&String], told: &str) -> bool {
+fn record(asides: &[&PathBuf], told: &str) -> bool {
+    // A path need be no text.
+    let asides: Vec<&[u8]> = asides.iter().map(|at| at.as_os_str().as_bytes()).collect();
     let Some(folder) = journal::folder("set-aside").filter(|folder| fs::create_dir_all(folder).is_ok()) else {
         return false;
     };
@@ -445,7 +451,8 @@ pub(super) fn known() -> Vec<String> {
         let record: Option<Json> = fs::read(entry.path()).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
         let one = record.as_ref().and_then(|record| record.get("told")?.as_str());
         let asides = record.as_ref().and_then(|record| record.get("at")?.as_array()).into_iter().flatten();
-        let is_there = asides.filter_map(Json::as_str).any(|at| fs::symlink_metadata(at).is_ok());
+        let mut asides = asides.filter_map(|at| serde_json::from_value::<Vec<u8>>(at.clone()).ok());
+        let is_there = asides.any(|at| fs::symlink_metadata(OsStr::from_bytes(&at)).is_ok());
         match one.filter(|_| is_there) {
             Some(one) => told.push(one.to_owned()),
             None => {

@@ -60,7 +60,10 @@ pub(super) fn run_beside(
     noted: Option<&mut UnderWay>,
 ) -> Result<Ran> {
     let _until_it_is_cleared_up = AtWork::begin()?;
-    let program = disk.programs.find(&command.program)?;
+    let program = match &command.confinement.judged {
+        Some(judged) => judged.clone(),
+        None => disk.programs.find(&command.program)?,
+    };
     let folder = folder(&disk.roots, &command.folder)?;
     let temporary = temporary_for(command.needs)?;
     let temporary_path = temporary.as_ref().map(|folder| folder.path().to_string_lossy().into_owned());

@@ -13,6 +13,7 @@ use crate::world::{path, repository};
 use rustix::fs::{Mode, OFlags, RenameFlags, mkdirat, open, openat};
 use rustix::io::Errno;
 use std::ffi::OsString;
+use std::fmt;
 use std::fs;
 use std::io::ErrorKind::{InvalidFilename, NotADirectory, NotFound, PermissionDenied};
 use std::os::fd::OwnedFd;
@@ -204,7 +205,7 @@ impl Survey {
     /// may have made it meanwhile. `until`, in nanoseconds, is when it ended: what changed later is none of its work.
     //= docs/spec.md#programs
     //# A protected name that a program made MUST be set aside when it has ended, and the caller told.
-    pub(super) fn set_aside(mut self, until: Option<i128>) -> Result<Vec<(String, String)>> {
+    pub(super) fn set_aside(mut self, until: Option<i128>) -> Result<Vec<SetAside>> {
         (self.stop, self.folders, self.own) = (|| Ok(()), 0, own_folders());
         (self.most, self.opens_closed) = (MOST_MADE, true);
         let (mut made, mut failed) = (Vec::new(), Vec::new());
@@ -219,11 +220,11 @@ impl Survey {
         // One that cannot be set aside keeps no other from it.
         let (told, stay): (Vec<_>, Vec<_>) = made.iter().map(|(at, top)| set_aside(at, top)).partition(Result::is_ok);
         failed.extend(stay.into_iter().filter_map(Result::err));
-        let told: Vec<(String, String)> = told.into_iter().flatten().collect();
+        let told: Vec<SetAside> = told.into_iter().flatten().collect();
         let mut failed = failed.into_iter();
         let Some(mut first) = failed.next() else { return Ok(told) };
         let others = failed.map(|fault| fault.message);
-        let others = others.chain(told.into_iter().map(|(at, aside)| format!("`{at}` is `{aside}` now")));
+        let others = others.chain(told.into_iter().map(|one| one.to_string()));
         first.message = std::iter::once(first.message.clone()).chain(others).collect::<Vec<_>>().join("; ");
         Err(first)
     }
@@ -251,6 +252,19 @@ impl Survey {
             found.push((entry.file_name(), is_folder));
         }
         Ok(found)
+    }
+}
+
+/// What was set aside: its name before, and its name now.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct SetAside {
+    pub at: PathBuf,
+    pub aside: PathBuf,
+}
+
+impl fmt::Display for SetAside {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "`{}` is `{}` now", self.at.display(), self.aside.display())
     }
 }
 
@@ -294,7 +308,7 @@ const NUMBERED: u32 = 20;
 /// one that became a link leads to files of others.
 //= docs/spec.md#programs
 //# What is set aside MUST lie where it was granted, and no name that is taken MUST keep it from that.
-pub(super) fn set_aside(at: &Path, top: &str) -> Result<(String, String)> {
+pub(super) fn set_aside(at: &Path, top: &str) -> Result<SetAside> {
     let (shown, folder) = (at.display().to_string(), at.parent().unwrap_or(at));
     let renamed = open_below(folder, top, false).and_then(|dir| match rename(&dir, at) {
         // The program closed the folder, or what it put there.
@@ -308,7 +322,7 @@ pub(super) fn set_aside(at: &Path, top: &str) -> Result<(String, String)> {
         Ok(name) => {
             let aside = folder.join(name);
             disarm(&aside, top)?;
-            Ok((shown, aside.to_string_lossy().into_owned()))
+            Ok(SetAside { at: at.to_owned(), aside })
         }
         Err(error) => {
             let message = format!("a program made `{shown}`, which cannot be set aside: {}", reason(&error));
@@ -439,8 +453,8 @@ mod tests {
             fs::write(top.join(format!(".git.set-aside-{number}")), "").unwrap();
         }
         let granted = top.to_str().unwrap();
-        let (_, aside) = set_aside(&top.join(".git"), granted).unwrap();
-        assert!(!top.join(".git").exists() && Path::new(&aside).is_dir(), "{aside}");
+        let done = set_aside(&top.join(".git"), granted).unwrap();
+        assert!(!top.join(".git").exists() && done.aside.is_dir(), "{done}");
         std::os::unix::fs::symlink(&victim, top.join("link")).unwrap();
         let fault = set_aside(&top.join("link/.git"), granted).unwrap_err();
         assert!(fault.message.contains("was a link"), "{fault}");
@@ -490,7 +504,7 @@ mod tests {
         std::os::unix::fs::symlink("../elsewhere", at("n/objects")).unwrap();
         std::os::unix::fs::symlink("refs/heads/main", at("n/HEAD")).unwrap();
         let told = survey.set_aside(None).unwrap();
-        assert!(told.len() == 1 && told[0].0.ends_with("n/HEAD"), "{told:?}");
+        assert!(told.len() == 1 && told[0].at.ends_with("n/HEAD"), "{told:?}");
         assert!(fs::symlink_metadata(at("n/HEAD")).is_err() && at("n/refs").exists());
     }
 

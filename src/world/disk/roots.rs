@@ -1,6 +1,7 @@
 //! The folders that paths are opened beneath, and which one a path belongs to.
 
-use super::{owned, place, shortage};
+use super::real_path::real_path;
+use super::{place, shortage};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::granted::GRANT_ROOT;
 use crate::world::path;
@@ -71,7 +72,7 @@ impl Root {
         let mut spellings = vec![path::clean(&absolute)];
         let real = std::fs::canonicalize(&absolute).ok().and_then(|real| real.into_os_string().into_string().ok());
         spellings.extend(real.filter(|real| *real != spellings[0]));
-        let place = owned::real(&absolute);
+        let place = real_path(&absolute);
         let (dir, above) = (OnceLock::new(), OnceLock::new());
         let mut root = Self { spellings, at_home: Vec::new(), granted, place, dir, above };
         root.live_at(home);
@@ -93,7 +94,7 @@ impl Root {
         }
         let held = Held::open(&self.spellings[0])?;
         // One that comes into being is opened where its name was to lead, wherever a link was put.
-        if owned::real(&self.spellings[0]) != self.place || !held.is_at(&self.place) {
+        if real_path(&self.spellings[0]) != self.place || !held.is_at(&self.place) {
             return Err(escape());
         }
         Ok(&self.dir.get_or_init(|| held).dir)
@@ -106,7 +107,7 @@ impl Root {
         match (self.dir.get(), self.above.get()) {
             (Some(held), _) => held.is_at(&self.spellings[0]),
             (None, Some(above)) => above.is_at(path::folder(&self.spellings[0])),
-            (None, None) => owned::real(&self.spellings[0]) == self.place,
+            (None, None) => real_path(&self.spellings[0]) == self.place,
         }
     }
 
@@ -301,7 +302,7 @@ impl Roots {
     pub(super) fn real_place(&self, path: &str) -> String {
         match self.holding(path) {
             Ok((root, within)) => path::clean(&path::join(root.spelling(), &within)),
-            Err(_) => owned::real(path),
+            Err(_) => real_path(path),
         }
     }
 

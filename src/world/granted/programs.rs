@@ -1,13 +1,15 @@
 //! The grants of a pack as what a program may touch: exactly that, or a refusal.
 
 use super::grants::folders;
+use super::protected::protected_part;
 use super::{GRANT_ROOT, Granted, undeclared};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::world::path;
 use crate::world::run::{Command, Confinement, Git, Needs, Processes, ProgramFile, ProgramGrant};
 
-/// Beginnings and whole names of variables that choose other programs, libraries or code. No grant covers them.
-const NEVER: [&str; 22] = [
+/// Beginnings and whole names of variables that choose other programs, libraries or code, whatever the program. No grant
+/// covers them. Which others a program of its own kind reads (`CC`, `RUSTC_WRAPPER`), whoever grants them has to know.
+const NEVER: [&str; 31] = [
     "BASH_ENV",
     "CDPATH",
     "DYLD_*",
@@ -17,8 +19,15 @@ const NEVER: [&str; 22] = [
     "GIT_*",
     "GLIBC_TUNABLES",
     "IFS",
+    "JAVA_TOOL_OPTIONS",
+    "JDK_JAVA_OPTIONS",
     "LD_*",
+    "LESSCLOSE",
+    "LESSOPEN",
     "LOCPATH",
+    "LUA_*",
+    "MAKEFLAGS",
+    "MAKEFILES",
     "NODE_OPTIONS",
     "NODE_PATH",
     "PAGER",
@@ -30,6 +39,8 @@ const NEVER: [&str; 22] = [
     "TMPDIR",
     "TOOLSD_*",
     "VISUAL",
+    "ZDOTDIR",
+    "_JAVA_OPTIONS",
 ];
 
 impl Granted {
@@ -118,7 +129,10 @@ impl Granted {
         let start = self.places(grant, "start", &grant.start)?;
         self.check_start(grant, &start)?;
         let (processes, network) = (Processes::Any, grant.network);
-        let confinement = Confinement { read, write, start, processes, network, ..Confinement::default() };
+        //= docs/spec.md#programs
+        //# What is executed MUST be the file that was judged.
+        let judged = Some(file);
+        let confinement = Confinement { read, write, start, processes, network, judged, ..Confinement::default() };
         Ok(Command { confinement, ..command.clone() })
     }
 
@@ -127,6 +141,24 @@ impl Granted {
     /// Refuses places to start programs from that a grant to write of the pack reaches into. What the program itself may
     /// write it may start: it could do all of that before.
     fn check_start(&self, grant: &ProgramGrant, start: &[String]) -> Result<()> {
+        let program = &grant.program;
+        let roots = [&[self.world.root().to_owned()], self.rules.roots.as_slice()].concat();
+        for at in start {
+            let of_git = path::join(at, ".git");
+            let holds =
+                roots.iter().any(|root| path::is_below(root, at)) || matches!(self.world.stat(&of_git), Ok(Some(_)));
+            let normal = self.normal(at);
+            let why = match protected_part(&normal) {
+                Some(part) => format!("no grant covers `{part}`"),
+                None if holds && self.rules.allowed.git >= Git::Write => {
+                    "it holds a repository, and git of the pack writes there".to_owned()
+                }
+                None => continue,
+            };
+            let message = format!("`{program}` is not run: it may start programs of `{at}`, and {why}");
+            return Err(Diagnostic::new(Code::WORLD, message)
+                .help("name the folders in which the programs lie: `start = [\"scripts\"]`"));
+        }
         for glob in &self.rules.allowed.write {
             let world = self.world.as_ref();
             let written = folders(world, glob, &self.rules.roots)
@@ -135,7 +167,6 @@ impl Granted {
             let written: Vec<String> = written.iter().map(|at| world.real_place(at)).collect();
             let meet = |at: &&String| written.iter().any(|own| path::is_below(own, at) || path::is_below(at, own));
             if let Some(at) = start.iter().find(meet) {
-                let program = &grant.program;
                 let message =
                     format!("`{program}` is not run: it may start programs of `{at}`, and the pack may write `{glob}`");
                 return Err(Diagnostic::new(Code::WORLD, message).help(format!(

@@ -340,10 +340,7 @@ fn cleared(at: &Path, top: &str) -> Note {
         return Note::of(told);
     }
     match set_aside(at, top) {
-        Ok((at, aside)) => {
-            let told = format!("no grant covers what git made: `{at}` is `{aside}` now");
-            Note { told, aside: Some(aside) }
-        }
+        Ok(done) => Note { told: format!("no grant covers what git made: {done}"), aside: Some(done.aside) },
         Err(fault) => Note::of(fault.message),
     }
 }
@@ -518,10 +515,7 @@ mod tests {
             assert!(at(".git/index.lock").exists(), "{told}");
             assert_eq!(told.contains("if no git runs, remove it"), !is_later, "{told}");
             if !is_later {
-                assert!(
-                    notes.iter().filter(|note| note.aside.as_deref().is_some_and(|at| Path::new(at).exists())).count()
-                        > 3
-                );
+                assert!(notes.iter().filter(|note| note.aside.as_deref().is_some_and(Path::exists)).count() > 3);
             }
         }
     }

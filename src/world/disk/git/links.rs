@@ -17,8 +17,10 @@ use std::time::{Duration, SystemTime};
 /// How many entries of a repository are looked at.
 const MOST_ENTRIES: usize = 1_000_000;
 
-/// A larger file beside `HEAD` is none of git's, but for its indexes and `packed-refs`.
+/// A larger file is none of git's, but for its objects, its indexes and `packed-refs`.
 const MOST_BYTES: u64 = 64 << 20;
+/// A larger `packed-refs` is none: it names some five million refs.
+const MOST_PACKED: u64 = 512 << 20;
 
 /// What our git does not open.
 const APART: [&str; 5] = ["annex", "fsmonitor--daemon", "hooks", "lfs", "modules"];
@@ -63,8 +65,8 @@ impl Look<'_> {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(unreadable(folder, &error)),
         };
-        // How large a file is, no time of its folder tells.
-        let is_read_whole = folder == self.git_dir || folder == path::join(self.git_dir, "info");
+        // How large a file is, no time of its folder tells. Of objects git knows how much it wants.
+        let is_read_whole = !path::is_below(folder, &path::join(self.git_dir, "objects"));
         let known = remembered(&found).filter(|_| !is_read_whole);
         let known = match known {
             Some(known) => known,
@@ -146,9 +148,13 @@ fn odd(at: &str, kind: FileType) -> Result<()> {
 }
 
 fn small(at: &str, name: &str, entry: &DirEntry) -> Result<()> {
-    let may_be_large = name.contains("index") || name.starts_with("packed-refs");
+    let most = match name {
+        _ if name.contains("index") => u64::MAX,
+        _ if name.starts_with("packed-refs") => MOST_PACKED,
+        _ => MOST_BYTES,
+    };
     match entry.metadata() {
-        Ok(found) if found.len() > MOST_BYTES && !may_be_large => {
+        Ok(found) if found.len() > most => {
             Err(Diagnostic::new(Code::LIMIT, format!("`{at}` has {} MB: git would read all of it", found.len() >> 20))
                 .help("no file of git there is that large: remove it"))
         }

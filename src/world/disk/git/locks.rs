@@ -59,7 +59,7 @@ pub(super) fn left(folders: &[&str], from: i128, until: Option<i128>) -> Vec<Not
     }
     notes.extend(found.iter().take(MOST_TOLD).map(|lock| Note {
         told: format!("git may have left its lock `{}`: if no git runs, remove it", lock.display()),
-        aside: Some(lock.display().to_string()),
+        aside: Some(lock.clone()),
     }));
     if found.len() > MOST_TOLD {
         notes.push(Note::of(format!("git may have left {} more locks there", found.len() - MOST_TOLD)));
