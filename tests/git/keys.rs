@@ -199,7 +199,6 @@ const WITHOUT_EFFECT: &[(&str, &[&str])] = &[
             "core.sshcommand",
             "hook.*",
             "fsmonitor.*",
-            "remote.*.uploadpack",
             "sequence.editor",
             "trailer.*",
         ],

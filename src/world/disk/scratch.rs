@@ -70,7 +70,19 @@ impl Scratch {
         for arguments in [
             &["init", "-q", "-b", "main"][..],
             &["add", "-A"],
-            &["-c", "core.hooksPath=/dev/null", "commit", "-q", "--allow-empty", "-m", "The files of the case"],
+            &[
+                "-c",
+                "core.hooksPath=/dev/null",
+                "-c",
+                "gc.auto=0",
+                "-c",
+                "maintenance.auto=false",
+                "commit",
+                "-q",
+                "--allow-empty",
+                "-m",
+                "The files of the case",
+            ],
         ] {
             let command = Command {
                 program: "git".to_owned(),

@@ -275,6 +275,7 @@ pub const KNOWN: &[Known] = &[
     heard("remote.*.tagopt"),
     own("remote.*.pushurl"),
     own("remote.*.url"),
+    unheard("remote.*.uploadpack", &["fetch"]),
     unheard("remote.*.vcs", &["fetch"]),
     // What was recorded brings back texts of this repository, in files that are in conflict.
     heard("rerere.autoupdate"),
