@@ -126,54 +126,55 @@ fn judged(session: &Session, disk: &Disk, client: &str, file: &str, name: &str, 
                 .next("the arguments begin with `serve`; `toolsd serve --help` lists the others");
         }
     };
-    if line.shared.sandbox != SandboxChoice::Require {
-        return Finding::note(
-            "client",
-            says("starts with `--sandbox` weakened: programs of packs may run unconfined".to_owned()),
-        )
-        .next("leave out `--sandbox` to have them confined, or refused");
+    if let Some((what, next)) = broken(session, disk, server, &line) {
+        return Finding::broken("client", says(what)).next(next);
     }
-    if let Some((option, at)) = absent(disk, &line) {
-        return Finding::broken("client", says(format!("names `{option} {at}`, and there is no `{at}`")))
-            .next(format!("correct `{option}`: the server does not start"));
+    if let Some((what, next)) = noted(server, &line) {
+        return Finding::note("client", says(what)).next(next);
     }
-    if let Some(fault) = unknown_pack(session, &line) {
-        return Finding::broken("client", says(format!("names a pack by `--pack`: {}", fault.message)))
-            .next(fault.help.unwrap_or_default());
-    }
-    if let Some((name, value, what)) = another_home(server) {
-        return Finding::note("client", says(format!("sets `{name}` to `{value}`: {what}")))
-            .next(format!("run commands with the same `{name}`, or leave it out"));
+    let folder = line.shared.workspace.as_deref().or_else(|| working_folder(server));
+    let place = folder.map_or("the folder that the client works in".to_owned(), |folder| format!("`{folder}`"));
+    Finding::well("client", says(format!("starts `{program}` in {place}")))
+}
+
+/// Why the server does not start or does not serve what it names, and the next step.
+fn broken(session: &Session, disk: &Disk, server: &Json, line: &Line) -> Option<(String, String)> {
+    if let Some((option, at)) = absent(disk, line) {
+        let next = format!("correct `{option}`: the server does not start");
+        return Some((format!("names `{option} {at}`, and there is no `{at}`"), next));
     }
     if let Some(folder) = working_folder(server).filter(|folder| matches!(disk.stat(folder), Ok(None))) {
-        return Finding::broken("client", says(format!("works in `{folder}`, and there is no `{folder}`")))
-            .next("correct `cwd`: the server does not start");
+        let next = "correct `cwd`: the server does not start".to_owned();
+        return Some((format!("works in `{folder}`, and there is no `{folder}`"), next));
     }
-    if is_off(server) {
-        return Finding::note("client", says("is switched off".to_owned()))
-            .next("the client starts it once that is gone");
+    let workspace = line.shared.workspace.as_ref().filter(|folder| path::is_absolute(folder) && !folder.contains("${"));
+    if let Some(Err(fault)) = workspace.map(|folder| Disk::new(folder, [])) {
+        let what = format!("names a workspace that is not there: {}", fault.message);
+        return Some((what, "correct `--workspace`".to_owned()));
     }
-    match line.shared.workspace.as_deref() {
-        // What a client fills in is known to it alone.
-        Some(folder) if folder.contains("${") => {
-            Finding::well("client", says(format!("starts `{program}` in `{folder}`")))
-        }
-        Some(folder) if !path::is_absolute(folder) => {
-            Finding::note("client", says(format!("names the workspace `{folder}`")))
-                .next("name it by its absolute path: clients start servers in a folder of their own choice")
-        }
-        Some(folder) => match Disk::new(folder, []) {
-            Ok(_) => Finding::well("client", says(format!("starts `{program}` in `{folder}`"))),
-            Err(fault) => {
-                Finding::broken("client", says(format!("names a workspace that is not there: {}", fault.message)))
-                    .next("correct `--workspace`")
-            }
-        },
-        None => match working_folder(server) {
-            Some(folder) => Finding::well("client", says(format!("starts `{program}` in `{folder}`"))),
-            None => Finding::well("client", says(format!("starts `{program}` in the folder that the client works in"))),
-        },
+    let fault = unknown_pack(session, line)?;
+    Some((format!("names a pack by `--pack`: {}", fault.message), fault.help.unwrap_or_default()))
+}
+
+/// What is worth a look, and the next step.
+fn noted(server: &Json, line: &Line) -> Option<(String, String)> {
+    if line.shared.sandbox != SandboxChoice::Require {
+        return Some((
+            "starts with `--sandbox` weakened: programs of packs may run unconfined".to_owned(),
+            "leave out `--sandbox` to have them confined, or refused".to_owned(),
+        ));
     }
+    if let Some((name, value, what)) = another_home(server) {
+        let next = format!("run commands with the same `{name}`, or leave it out");
+        return Some((format!("sets `{name}` to `{value}`: {what}"), next));
+    }
+    // What a client fills in is known to it alone.
+    let relative = line.shared.workspace.as_ref().filter(|at| !path::is_absolute(at) && !at.contains("${"));
+    if let Some(folder) = relative {
+        let next = "name it by its absolute path: clients start servers in a folder of their own choice";
+        return Some((format!("names the workspace `{folder}`"), next.to_owned()));
+    }
+    is_off(server).then(|| ("is switched off".to_owned(), "the client starts it once that is gone".to_owned()))
 }
 
 /// The first option that names what is not there, without which the server does not start. What is relative, or filled in
