@@ -12,8 +12,9 @@ use tokio::sync::broadcast::error::RecvError;
 /// Requests without an end that a connection may have open: they take the place of others.
 const SUBSCRIPTIONS: usize = 64;
 
-/// So often it is seen whether a session is over: over HTTP nothing else tells.
-const GONE: Duration = Duration::from_secs(30);
+/// So often it is seen whether a session is over: over HTTP nothing else tells. Until then it keeps some 20 kB, so that who
+/// opens and ends hundreds in a second must not be waited for long.
+const GONE: Duration = Duration::from_secs(1);
 
 impl Connection {
     /// Tells a client of the era of handshakes what happens, until the connection ends. A client that does
