@@ -9,6 +9,7 @@ const WITHOUT_EFFECT: &[(&str, &[&str])] = &[
     (
         "no verb speaks the commands that read it",
         &[
+            "add.interactive.*",
             "am.*",
             "archive.*",
             "bisect.*",
@@ -206,7 +207,7 @@ const WITHOUT_EFFECT: &[(&str, &[&str])] = &[
 ];
 
 /// The settings that git names, as keys are written: in lower case, with `*` for what anybody chooses.
-fn keys() -> Vec<String> {
+pub fn keys() -> Vec<String> {
     let said = Command::new("git").args(["help", "--config"]).output().unwrap();
     let said = String::from_utf8(said.stdout).unwrap().to_lowercase();
     let keys = said.lines().filter(|line| line.contains('.') && !line.contains(' '));

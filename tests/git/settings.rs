@@ -429,6 +429,7 @@ fn a_setting_of_the_user_counts_or_is_told() {
     let answers = yard.call("say_all", &json!({ "questions": asked }));
     let answers = answers.as_array().unwrap_or_else(|| panic!("{answers}"));
     let mut faults = Vec::new();
+    let known_here = crate::keys::keys();
     for (at, ((key, value, _, name, options), told)) in ROWS.iter().zip(answers).enumerate() {
         let verb = reading().chain(writing()).find(|verb| verb.name == *name).unwrap();
         let options: Value = serde_json::from_str(options).unwrap();
@@ -456,7 +457,8 @@ fn a_setting_of_the_user_counts_or_is_told() {
         let is_text = reading().any(|one| one.name == *name);
         if (output == usual || !is_text && *key != "merge.stat") && theirs == without {
             let is_quiet = ["diff.algorithm", "rerere.enabled", "blame.showRoot", "core.safecrlf"].contains(key);
-            if !is_quiet {
+            // An older git does not know of all of them.
+            if !is_quiet && known_here.contains(&pattern(key)) {
                 faults.push(format!(
                     "{key} = {value}: git does nothing else by it in {name} {options}: {output}{errors}"
                 ));
@@ -499,6 +501,8 @@ fn the_environment_says_who_commits() {
     let done = command.output().unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     let who = yard.git(&["log", "-1", "--format=%an <%ae> %cn <%ce> %cI"]);
+    // Older ones write the zone in full.
+    let who = who.replace("+00:00", "Z");
     assert_eq!(who, "Ada <ada@example.org> Bob <a@example.org> 2026-01-02T03:04:05Z\n");
 }
 

@@ -210,7 +210,10 @@ impl Teller<'_> {
 
     /// A fault: what stands in quotes is a name, of a file or of something else.
     fn fault(&self, line: &str, fault: &str) -> Told {
-        let names_bare = BEHIND_NAMES.iter().any(|behind| fault.contains(behind))
+        // What the system says begins with a capital: `NAME: No such file or directory`.
+        let is_systems = fault.rsplit_once(": ").is_some_and(|(_, why)| why.starts_with(char::is_uppercase));
+        let names_bare = is_systems
+            || BEHIND_NAMES.iter().any(|behind| fault.contains(behind))
             || BEFORE_NAMES.iter().any(|before| fault.starts_with(before));
         let Some((from, to)) = line.find(['\'', '"']).zip(line.rfind(['\'', '"'])) else {
             let is_told = !names_bare || self.given.iter().any(|given| fault.starts_with(&format!("{given}: ")));
