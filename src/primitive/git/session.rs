@@ -126,8 +126,8 @@ impl Session<'_> {
         let all = [":(top,glob)**/.gitattributes"];
         let lines = ["grep", "-h", "--threads=1", "-e", "="];
         let asks = [vec!["--untracked"], vec!["--cached"]].into_iter();
-        // One that names no commit spoils no other.
-        let asks = asks.chain(commits.iter().map(|commit| vec!["--end-of-options", commit]));
+        // One that names no commit spoils no other. `grep` knows `--end-of-options` as of git 2.43.
+        let asks = asks.chain(commits.iter().filter(|commit| !commit.starts_with('-')).map(|commit| vec![*commit]));
         let mut found = Vec::new();
         for more in asks {
             let mut asked = self.question(&[&lines, &more[..], &["--"], &all].concat(), Contents::All);
