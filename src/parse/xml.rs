@@ -52,12 +52,7 @@ impl Xml {
     /// one keeps its own. A document type declaration is passed over, but for one that declares entities or attributes, which is
     /// refused: so there are no entities but the five of XML, and no attributes but those that stand there. So are more than 256 levels of elements, or a thousand attributes of one.
     pub fn parse(input: &Input<'_>) -> Result<Value> {
-        if let Some((at, message)) = out_of_bounds(input.text())? {
-            let help = if message.ends_with("is no character") {
-                "write the character itself, or leave it out"
-            } else {
-                "split the text, or write it flatter"
-            };
+        if let Some((at, message, help)) = out_of_bounds(input.text())? {
             return Err(input.fault(CODE, at, message).help(help));
         }
         let options = roxmltree::ParsingOptions {

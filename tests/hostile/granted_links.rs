@@ -1,15 +1,12 @@
 //! Grants that name a place through a symlink or through `/proc`: what they cover is judged as what that leads to.
 
-use crate::house::{House, copy_program, put_program};
+use crate::house::{House, command_of, copy_program, granted, put_program};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command as Plain;
-use std::sync::Arc;
-use std::time::Duration;
 use toolsd::world::World;
 use toolsd::world::disk::Disk;
-use toolsd::world::granted::{Allowed, Granted};
-use toolsd::world::run::{Command, Confinement, Git, Needs, ProgramGrant};
+use toolsd::world::run::{Command, Confinement, Git, ProgramGrant};
 
 /// What nothing lets a program change, below the workspace.
 const KEPT: [&str; 5] = [".git/config", ".git/hooks/evil", ".toolsd/tools.d/p.toml", "toolsd.toml", "deep/.git/config"];
@@ -50,26 +47,8 @@ fn changed(house: &House) -> Vec<&'static str> {
     KEPT.into_iter().filter(|name| !is_kept(name)).collect()
 }
 
-fn granted(house: &House, write: &[String], grant: ProgramGrant) -> Granted {
-    let disk = Disk::new(house.workspace().to_str().unwrap(), []).unwrap();
-    let flags = Allowed { may_read: true, may_write: true, may_run: true, ..Allowed::default() };
-    let allowed = Allowed { read: vec![".".to_owned()], write: write.to_vec(), run: vec![grant], ..flags };
-    Granted::new(Arc::new(disk), allowed).unwrap()
-}
-
 fn sh(line: &str) -> Command {
-    Command {
-        program: "sh".to_owned(),
-        arguments: vec!["-c".to_owned(), line.to_owned()],
-        folder: ".".to_owned(),
-        input: Vec::new(),
-        env: Vec::new(),
-        time: Duration::from_secs(60),
-        most: 1 << 20,
-        needs: Needs::Program,
-        confinement: Confinement::default(),
-        stop: || Ok(()),
-    }
+    command_of("sh", &["-c", line])
 }
 
 fn of_sh() -> ProgramGrant {
@@ -89,10 +68,10 @@ fn protected_names_are_kept_whatever_the_grant_calls_their_folder() {
             let house = ready();
             let name = names(&house).swap_remove(number);
             let (write, grant) = match by_program {
-                true => (Vec::new(), ProgramGrant { write: Some(vec![name.clone()]), ..of_sh() }),
-                false => (vec![name.clone()], of_sh()),
+                true => (vec![], ProgramGrant { write: Some(vec![name.clone()]), ..of_sh() }),
+                false => (vec![name.as_str()], of_sh()),
             };
-            let ran = granted(&house, &write, grant).run(&sh(LINE)).unwrap();
+            let ran = granted(&house, &write, Git::None, grant).run(&sh(LINE)).unwrap();
             assert_eq!(changed(&house), [""; 0], "{name}: {ran:?}");
             let plain = fs::read_to_string(house.workspace().join("deep/plain")).unwrap_or_default();
             let is_set_aside = !house.workspace().join("deep/.toolsd").exists();
@@ -114,7 +93,7 @@ fn no_name_lets_a_program_start_what_the_pack_writes() {
         for of_write in names(&house) {
             for (below, within) in [("/out", "/out"), ("", "/out"), ("/out", "")] {
                 let grant = ProgramGrant { start: vec![format!("{of_start}{below}")], ..of_sh() };
-                let world = granted(&house, &[format!("{of_write}{within}")], grant);
+                let world = granted(&house, &[&format!("{of_write}{within}")], Git::None, grant);
                 let ran = world.run(&sh("out/own"));
                 let fault = ran.map(|ran| ran.code).expect_err(&format!("{of_start}{below}: {of_write}{within}"));
                 assert!(fault.message.contains("it may start programs of"), "{fault}");
@@ -136,11 +115,8 @@ fn nothing_is_started_that_git_of_the_pack_wrote() {
         ("deep", Git::Write, true),
         ("scripts", Git::Fetch, false),
     ] {
-        let disk = Disk::new(house.workspace().to_str().unwrap(), []).unwrap();
         let grant = ProgramGrant { start: vec![start.to_owned()], ..of_sh() };
-        let flags = Allowed { may_read: true, may_write: true, may_run: true, ..Allowed::default() };
-        let allowed = Allowed { read: vec![".".to_owned()], git, run: vec![grant], ..flags };
-        let ran = Granted::new(Arc::new(disk), allowed).unwrap().run(&sh("true"));
+        let ran = granted(&house, &[], git, grant).run(&sh("true"));
         assert_eq!(ran.is_err(), is_refused, "{start} {git:?}: {ran:?}");
     }
 }
@@ -159,7 +135,7 @@ fn a_program_that_is_another_one_by_the_time_it_starts_is_not_started() {
     copy_program("/usr/bin/false", &house.parent().join("other"));
     fs::rename(house.parent().join("other"), &tool).unwrap();
     let confinement = Confinement { judged: Some(judged), ..Confinement::default() };
-    let command = Command { program: tool.to_str().unwrap().to_owned(), arguments: Vec::new(), confinement, ..sh("") };
+    let command = Command { confinement, ..command_of(tool.to_str().unwrap(), &[]) };
     let fault = disk.run(&command).unwrap_err();
     assert!(fault.message.contains("changed while it was looked at"), "{fault}");
 }

@@ -7,8 +7,12 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
+use toolsd::world::disk::Disk;
+use toolsd::world::granted::{Allowed, Granted};
+use toolsd::world::run;
 
 /// The layer of hostile packs.
 pub const PACKS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hostile/packs");
@@ -118,6 +122,31 @@ pub fn put_program(at: &Path, text: &str) {
 /// The same as a copy of this program.
 pub fn copy_program(from: &str, at: &Path) {
     assert!(Command::new("cp").arg(from).arg(at).status().unwrap().success());
+}
+
+/// A program of `run`, to be started in the root of the workspace.
+pub fn command_of(program: &str, arguments: &[&str]) -> run::Command {
+    run::Command {
+        program: program.to_owned(),
+        arguments: arguments.iter().map(|word| (*word).to_owned()).collect(),
+        folder: ".".to_owned(),
+        input: Vec::new(),
+        env: Vec::new(),
+        time: Duration::from_secs(60),
+        most: 1 << 20,
+        needs: run::Needs::Program,
+        confinement: run::Confinement::default(),
+        stop: || Ok(()),
+    }
+}
+
+/// The workspace as a pack sees it that may read all of it, write this, and run one program.
+pub fn granted(house: &House, write: &[&str], git: run::Git, program: run::ProgramGrant) -> Granted {
+    let disk = Disk::new(house.workspace().to_str().unwrap(), []).unwrap();
+    let flags = Allowed { may_read: true, may_write: true, may_run: true, ..Allowed::default() };
+    let write = write.iter().map(|at| (*at).to_owned()).collect();
+    let allowed = Allowed { read: vec![".".to_owned()], write, git, run: vec![program], ..flags };
+    Granted::new(Arc::new(disk), allowed).unwrap()
 }
 
 /// The most memory that a process had, in MB; nothing where the system does not tell.

@@ -1,17 +1,14 @@
 //! Ordinary programs in ordinary uses: confined, with a fitting grant, each does what it does without; else it is told.
 
-use crate::house::House;
+use crate::house::{House, command_of, granted};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command as Plain, Stdio};
-use std::sync::Arc;
 use std::time::Duration;
 use toolsd::world::World;
-use toolsd::world::disk::Disk;
-use toolsd::world::granted::{Allowed, Granted};
-use toolsd::world::run::{Command, Confinement, Needs, ProgramGrant, Ran};
+use toolsd::world::run::{Command, Git, ProgramGrant, Ran};
 
 /// Lines of a shell that are always right on a Debian: they read the workspace and write `out`.
 const LINES: &[&str] = &[
@@ -255,24 +252,9 @@ fn try_run(house: &House, program: &str, line: &str) -> toolsd::diagnostic::Resu
 }
 
 fn try_run_with(house: &House, grant: ProgramGrant, line: &str) -> toolsd::diagnostic::Result<Ran> {
-    let program = grant.program.clone();
-    let texts = |list: &[&str]| list.iter().map(|at| (*at).to_owned()).collect::<Vec<_>>();
-    let flags = Allowed { may_read: true, may_write: true, may_run: true, ..Allowed::default() };
-    let allowed = Allowed { read: texts(&["."]), write: texts(&["out"]), run: vec![grant], ..flags };
-    let disk = Disk::new(house.workspace().to_str().unwrap(), []).unwrap();
-    let command = Command {
-        program,
-        arguments: texts(&["-c", line]),
-        folder: ".".to_owned(),
-        input: Vec::new(),
-        env: Vec::new(),
-        time: Duration::from_secs(120),
-        most: 1 << 20,
-        needs: Needs::Program,
-        confinement: Confinement::default(),
-        stop: || Ok(()),
-    };
-    Granted::new(Arc::new(disk), allowed).unwrap().run(&command)
+    let time = Duration::from_secs(120);
+    let command = Command { time, ..command_of(&grant.program, &["-c", line]) };
+    granted(house, &["out"], Git::None, grant).run(&command)
 }
 
 fn confined(house: &House, program: &str, line: &str) -> Effects {

@@ -1,16 +1,12 @@
 //! Programs that a pack could write, under every kind of name that leads to them.
 
-use crate::house::{House, copy_program, put_program};
+use crate::house::{House, command_of, copy_program, granted, put_program};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
 use toolsd::diagnostic::Result;
 use toolsd::world::World;
-use toolsd::world::disk::Disk;
-use toolsd::world::granted::{Allowed, Granted};
-use toolsd::world::run::{Command, Confinement, Needs, ProgramGrant, Ran};
+use toolsd::world::run::{Git, ProgramGrant, Ran};
 
 /// How the program that is granted leads into the workspace.
 const KINDS: [&str; 15] = [
@@ -112,23 +108,9 @@ fn make(kind: &str, house: &House) -> PathBuf {
 
 fn run(house: &House, program: &Path, pack: &[&str], own: &[&str]) -> Result<Ran> {
     let texts = |list: &[&str]| list.iter().map(|at| (*at).to_owned()).collect::<Vec<_>>();
-    let program = program.to_str().unwrap().to_owned();
-    let grant = ProgramGrant { program: program.clone(), write: Some(texts(own)), ..ProgramGrant::default() };
-    let flags = Allowed { may_read: true, may_write: true, may_run: true, ..Allowed::default() };
-    let allowed = Allowed { read: texts(&["."]), write: texts(pack), run: vec![grant], ..flags };
-    let disk = Disk::new(house.workspace().to_str().unwrap(), []).unwrap();
-    Granted::new(Arc::new(disk), allowed).unwrap().run(&Command {
-        program,
-        arguments: Vec::new(),
-        folder: ".".to_owned(),
-        input: Vec::new(),
-        env: Vec::new(),
-        time: Duration::from_secs(60),
-        most: 1 << 20,
-        needs: Needs::Program,
-        confinement: Confinement::default(),
-        stop: || Ok(()),
-    })
+    let program = program.to_str().unwrap();
+    let grant = ProgramGrant { program: program.to_owned(), write: Some(texts(own)), ..ProgramGrant::default() };
+    granted(house, pack, Git::None, grant).run(&command_of(program, &[]))
 }
 
 //= docs/spec.md#programs

@@ -147,7 +147,7 @@ fn broken(session: &Session, disk: &Disk, server: &Json, line: &Line) -> Option<
         let next = "correct `cwd`: the server does not start".to_owned();
         return Some((format!("works in `{folder}`, and there is no `{folder}`"), next));
     }
-    let workspace = line.shared.workspace.as_ref().filter(|folder| path::is_absolute(folder) && !folder.contains("${"));
+    let workspace = line.shared.workspace.as_deref().filter(|folder| is_known(folder));
     if let Some(Err(fault)) = workspace.map(|folder| Disk::new(folder, [])) {
         let what = format!("names a workspace that is not there: {}", fault.message);
         return Some((what, "correct `--workspace`".to_owned()));
@@ -183,29 +183,34 @@ fn absent<'a>(disk: &Disk, line: &'a Line) -> Option<(&'static str, &'a str)> {
     let Command::Serve(serve) = &line.command else { return None };
     let folders = |option, named: &'a [String]| named.iter().map(move |at| (option, at.as_str()));
     let named = folders("--root", &line.shared.roots).chain(folders("--dir", &line.shared.dirs));
-    let mut known = named.chain(serve.secret_files()).filter(|(_, at)| path::is_absolute(at) && !at.contains("${"));
+    let mut known = named.chain(serve.secret_files()).filter(|(_, at)| is_known(at));
     known.find(|(_, at)| matches!(disk.stat(at), Ok(None)))
 }
 
 /// The fault of a pack that `--pack` names and that is not there, as the server would find it. Where folders are relative or
 /// filled in by the client, it is not known.
 fn unknown_pack(session: &Session, line: &Line) -> Option<Diagnostic> {
-    let is_known = |at: &String| path::is_absolute(at) && !at.contains("${");
     let mut shared = line.shared.clone();
-    if shared.packs.is_empty() || !shared.dirs.iter().chain(&shared.roots).all(is_known) {
+    if shared.packs.is_empty() || !shared.dirs.iter().chain(&shared.roots).all(|at| is_known(at)) {
         return None;
     }
     shared.audit = false;
-    let folder = shared.workspace.clone().filter(is_known).unwrap_or_else(|| session.workspace.root().to_owned());
+    let folder =
+        shared.workspace.clone().filter(|at| is_known(at)).unwrap_or_else(|| session.workspace.root().to_owned());
     let workspace = Arc::new(Disk::new(&folder, []).ok()?);
     let server = Session { shared, terminal: session.terminal, workspace };
     let registry = server.service().ok()?.registry();
     registry.faults.iter().find(|fault| fault.code == NO_PACK && fault.at.is_none()).cloned()
 }
 
+/// Whether a path is the same for the client as for us: one that is relative, or filled in by the client, is known to it alone.
+fn is_known(at: &str) -> bool {
+    path::is_absolute(at) && !at.contains("${")
+}
+
 /// The folder in which a client starts it, if it says so.
 fn working_folder(server: &Json) -> Option<&str> {
-    server.get("cwd").and_then(Json::as_str).filter(|folder| path::is_absolute(folder) && !folder.contains("${"))
+    server.get("cwd").and_then(Json::as_str).filter(|folder| is_known(folder))
 }
 
 /// Whether a client has it and does not start it.

@@ -10,9 +10,15 @@ pub(super) const DEPTH: usize = 256;
 /// Attributes of one element beyond this are refused: each is compared with each.
 const ATTRIBUTES: usize = 1_000;
 
+/// Where it is, what is wrong, and the next step.
+type OutOfBounds = (usize, String, &'static str);
+
+/// The next step where there is too much.
+const FLATTER: &str = "split the text, or write it flatter";
+
 /// The first place that is out of bounds, and why. One pass over the tags; whether they are well-formed is not its
 /// matter.
-pub(super) fn out_of_bounds(text: &str) -> Result<Option<(usize, String)>> {
+pub(super) fn out_of_bounds(text: &str) -> Result<Option<OutOfBounds>> {
     //= docs/spec.md#robustness
     //# A parser MUST NOT panic, whatever text it is given.
     let bytes = text.as_bytes();
@@ -37,7 +43,7 @@ pub(super) fn out_of_bounds(text: &str) -> Result<Option<(usize, String)>> {
             return Ok(Some(wrong));
         }
         if attributes > ATTRIBUTES {
-            return Ok(Some((start, format!("an element has more than {ATTRIBUTES} attributes"))));
+            return Ok(Some((start, format!("an element has more than {ATTRIBUTES} attributes"), FLATTER)));
         }
         match rest.get(1) {
             Some(b'/') => depth = depth.saturating_sub(1),
@@ -46,7 +52,7 @@ pub(super) fn out_of_bounds(text: &str) -> Result<Option<(usize, String)>> {
             _ => depth += 1,
         }
         if depth > DEPTH {
-            return Ok(Some((start, format!("elements are nested more than {DEPTH} levels deep"))));
+            return Ok(Some((start, format!("elements are nested more than {DEPTH} levels deep"), FLATTER)));
         }
     }
     wrong_reference(bytes, at.min(bytes.len())..bytes.len())
@@ -54,7 +60,7 @@ pub(super) fn out_of_bounds(text: &str) -> Result<Option<(usize, String)>> {
 
 /// The first reference in a part of a text to what is no character (XML 1.0, 4.1): the reader below would put a stand-in
 /// for it.
-fn wrong_reference(bytes: &[u8], part: Range<usize>) -> Result<Option<(usize, String)>> {
+fn wrong_reference(bytes: &[u8], part: Range<usize>) -> Result<Option<OutOfBounds>> {
     let mut from = part.start;
     while let Some(found) = memchr::memmem::find(&bytes[from..part.end], b"&#") {
         guard::check()?;
@@ -68,7 +74,8 @@ fn wrong_reference(bytes: &[u8], part: Range<usize>) -> Result<Option<(usize, St
         };
         let is_character = |one: char| matches!(one, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..);
         if !number.is_ok_and(|number| char::from_u32(number).is_some_and(is_character)) {
-            return Ok(Some((start, format!("`&#{digits};` is no character"))));
+            let help = "write the character itself, or leave it out";
+            return Ok(Some((start, format!("`&#{digits};` is no character"), help)));
         }
     }
     Ok(None)
