@@ -1,9 +1,9 @@
-//! How like two texts are, and which of many are nearest to one.
+//! Similarity of texts: the edit distance of two, and the candidates nearest to one.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{self, ITEM};
 
-/// A distance that no text reaches.
+/// Greater than any distance.
 const FAR: usize = usize::MAX / 2;
 
 /// The longest text that is compared, in bytes: names are shorter, and the time grows with the product of both lengths.
@@ -12,8 +12,8 @@ pub const LONGEST: usize = 4 << 10;
 /// The work of comparing two letters.
 const CELL: usize = 2;
 
-/// The number of edits that turn one text into the other (insert, delete, replace, swap of neighbours; no place is
-/// edited twice), or nothing if there are more than `most`. Takes time in proportion to length × `most`.
+/// The optimal string alignment distance (insert, delete, replace, swap of neighbours; no place is edited twice), or `None`
+/// if it is greater than `most`. Time is proportional to length × `most`.
 ///
 /// # Errors
 /// The running call was stopped.
@@ -54,22 +54,22 @@ pub fn distance(left: &[char], right: &[char], most: usize) -> Result<Option<usi
     Ok((old[columns] <= most).then_some(old[columns]))
 }
 
-/// The places of the `limit` candidates that are most like `text`, nearest first, earlier first where equal.
+/// The indexes of the `limit` candidates most similar to `text`, nearest first, earlier first where equal.
 ///
-/// Only those count that are near enough to be meant, upper and lower case being equal: at most a third of the
-/// longer text has to be edited, or one of them begins with the other and neither is shorter than three characters.
+/// Case is ignored. A candidate counts only if at most a third of the longer text has to be edited, or if one text begins
+/// with the other and both have at least three characters.
 ///
 /// # Errors
 /// A text is longer than [`LONGEST`]; the running call was stopped.
 pub fn nearest(text: &str, candidates: &[&str], limit: usize) -> Result<Vec<usize>> {
     refuse_long(text)?;
-    let text = folded(text);
+    let text = lower_case(text);
     let mut near: Vec<(usize, usize)> = Vec::new();
     let mut bound = FAR;
     for (place, candidate) in candidates.iter().enumerate() {
         refuse_long(candidate)?;
         guard::spend(ITEM + candidate.len() * CELL)?;
-        let Some(edits) = meant(&text, &folded(candidate), bound)? else { continue };
+        let Some(edits) = edits_if_similar(&text, &lower_case(candidate), bound)? else { continue };
         // Kept sorted; a later one must be nearer than the last of them to get in.
         let at = near.partition_point(|(known, _)| *known <= edits);
         near.insert(at, (edits, place));
@@ -96,25 +96,25 @@ fn refuse_long(text: &str) -> Result<()> {
     Err(Diagnostic::new(Code::LIMIT, message).help("compare names or titles, not whole texts"))
 }
 
-fn folded(text: &str) -> Vec<char> {
+fn lower_case(text: &str) -> Vec<char> {
     text.chars().flat_map(char::to_lowercase).collect()
 }
 
-fn meant(text: &[char], candidate: &[char], bound: usize) -> Result<Option<usize>> {
+fn edits_if_similar(text: &[char], candidate: &[char], bound: usize) -> Result<Option<usize>> {
     let shortest = text.len().min(candidate.len());
     if shortest >= 3 && text[..shortest] == candidate[..shortest] {
         let edits = text.len().abs_diff(candidate.len());
         return Ok((edits <= bound).then_some(edits));
     }
     let most = bound.min(text.len().max(candidate.len()) / 3);
-    if unlike(text, candidate) > most {
+    if least_edits(text, candidate) > most {
         return Ok(None);
     }
     distance(text, candidate, most)
 }
 
-/// A number of edits that is needed at least: each edit changes how often letters come by one too many and one too few.
-fn unlike(text: &[char], candidate: &[char]) -> usize {
+/// A lower bound of the distance: one edit changes the counts of letters by at most one too many and one too few.
+fn least_edits(text: &[char], candidate: &[char]) -> usize {
     const GROUPS: usize = 64;
     let mut counts = [0_i32; GROUPS];
     text.iter().for_each(|letter| counts[*letter as usize % GROUPS] += 1);
@@ -146,7 +146,7 @@ mod tests {
             let plain = strsim::osa_distance(&a, &b);
             let chars = |text: &str| text.chars().collect::<Vec<_>>();
             prop_assert_eq!(distance(&chars(&a), &chars(&b), most), Ok((plain <= most).then_some(plain)));
-            prop_assert!(unlike(&chars(&a), &chars(&b)) <= plain);
+            prop_assert!(least_edits(&chars(&a), &chars(&b)) <= plain);
         }
     }
 }

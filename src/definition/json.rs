@@ -2,7 +2,7 @@
 
 use super::{Entry, Item, Node, code};
 use crate::diagnostic::{Diagnostic, Result};
-use crate::parse::digits;
+use crate::parse::{OVERSIZED_INTEGER_HELP, find_oversized_integer};
 use crate::source::Place;
 use crate::value::Json;
 
@@ -14,10 +14,10 @@ pub fn read(node: &Node) -> Result<Node> {
         return Err(Diagnostic::new(code::WRONG_TYPE, message).at(node.at.clone()).help("'''{ … }'''"));
     };
     match serde_json::from_str::<Json>(text) {
-        Ok(json) => match digits::beyond(text)? {
+        Ok(json) => match find_oversized_integer(text)? {
             None => Ok(tree(json, &node.at)),
             Some(beyond) => {
-                Err(Diagnostic::new(code::JSON_SYNTAX, beyond.message).at(node.at.clone()).help(digits::HELP))
+                Err(Diagnostic::new(code::JSON_SYNTAX, beyond.message).at(node.at.clone()).help(OVERSIZED_INTEGER_HELP))
             }
         },
         Err(error) => {

@@ -37,7 +37,7 @@ impl<'a> Input<'a> {
 
     /// The document, made now if it is a plain text.
     pub fn document(&self) -> Document {
-        self.document.cloned().unwrap_or_else(|| Document::of(self.source()))
+        self.document.cloned().unwrap_or_else(|| Document::from_source(self.source()))
     }
 
     fn source(&self) -> Arc<Source> {

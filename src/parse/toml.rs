@@ -1,14 +1,12 @@
 //! TOML into a tree whose every key and value knows its place; everything that TOML allows and JSON lacks is a fault.
 
-mod step;
-mod unpacked;
-
-pub use unpacked::unpacked;
+mod packed;
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::source::{Place, Source};
 use crate::value::Json;
+use packed::{PackedItem, PackedStep};
 use std::ops::Range;
 use std::sync::Arc;
 use toml::Spanned;
@@ -19,7 +17,7 @@ pub const TOML_SYNTAX: Code = Code("toml-syntax");
 /// TOML that JSON has no form for: bare dates, `nan`, integers out of range.
 pub const TOML_VALUE: Code = Code("toml-value");
 
-/// What a byte takes the parser at worst, in nanoseconds: it cannot be stopped, so 4 MB are read at most.
+/// What the parser takes per byte at worst, in nanoseconds: it cannot be interrupted, so at most 4 MB are read.
 const READING: u32 = 47;
 
 /// The work of an entry or an item of the tree.
@@ -165,7 +163,7 @@ pub fn parse_to_fault(source: &Arc<Source>, dates: Dates) -> Result<Node> {
 }
 
 fn tree(source: &Arc<Source>, table: &DeTable<'_>, dates: Dates, faults: &mut Vec<Diagnostic>) -> Node {
-    let mut reader = Reader { source, dates, faults };
+    let mut reader = TomlReader { source, dates, faults };
     Node { item: Item::Table(reader.table(table)), at: source.place(0..0) }
 }
 
@@ -182,13 +180,13 @@ fn syntax(source: &Arc<Source>, message: &str, span: Range<usize>) -> Box<Diagno
     Diagnostic::new(TOML_SYNTAX, message).at(source.place(span)).help(help)
 }
 
-struct Reader<'a> {
+struct TomlReader<'a> {
     source: &'a Arc<Source>,
     dates: Dates,
     faults: &'a mut Vec<Diagnostic>,
 }
 
-impl Reader<'_> {
+impl TomlReader<'_> {
     fn table(&mut self, table: &DeTable<'_>) -> Vec<Entry> {
         table
             .iter()
@@ -244,6 +242,44 @@ impl Reader<'_> {
             },
             Json::Number,
         )
+    }
+}
+
+/// The tree that the build packed into `bytes`, with its places in `source`; `None` if it cannot be read.
+pub fn unpacked(source: &Arc<Source>, bytes: &[u8]) -> Option<Node> {
+    TreeUnpacker { source, rest: bytes }.node()
+}
+
+struct TreeUnpacker<'a> {
+    source: &'a Arc<Source>,
+    rest: &'a [u8],
+}
+
+impl<'a> TreeUnpacker<'a> {
+    fn step(&mut self) -> Option<PackedStep<'a>> {
+        let (step, rest) = postcard::take_from_bytes(self.rest).ok()?;
+        self.rest = rest;
+        Some(step)
+    }
+
+    fn node(&mut self) -> Option<Node> {
+        let PackedStep { start, end, item } = self.step()?;
+        let item = match item {
+            PackedItem::Boolean(flag) => Item::Scalar(Json::Bool(flag)),
+            PackedItem::Integer(number) => Item::Scalar(Json::from(number)),
+            PackedItem::Float(number) => Item::Scalar(Json::from(number)),
+            PackedItem::Text(text) => Item::Scalar(Json::from(text)),
+            PackedItem::List(items) => Item::List((0..items).map(|_| self.node()).collect::<Option<_>>()?),
+            PackedItem::Table(entries) => Item::Table((0..entries).map(|_| self.entry()).collect::<Option<_>>()?),
+            PackedItem::Key(_) => return None,
+        };
+        Some(Node { item, at: self.source.place(start as usize..end as usize) })
+    }
+
+    fn entry(&mut self) -> Option<Entry> {
+        let PackedStep { start, end, item: PackedItem::Key(key) } = self.step()? else { return None };
+        let at = self.source.place(start as usize..end as usize);
+        Some(Entry { key: key.to_owned(), at, node: self.node()? })
     }
 }
 

@@ -126,15 +126,15 @@ proptest! {
     #[test]
     fn line_by_line_the_same_is_found(at in 0..LINE_BY_LINE.len(), text in "[ab \n]{0,40}", bytes in 8_u64..40) {
         let pattern = LINE_BY_LINE[at];
-        let found = |looking: &Looking| {
+        let found = |looking: &LookAroundEngine| {
             let mut all = Vec::new();
             let each = looking.each(&text, |found| { all.push(found); Ok(ControlFlow::Continue(())) });
             each.map(|()| (all, looking.is_match(&text)))
         };
-        let new = || Looking::new(pattern).expect("valid").expect("small");
+        let new = || LookAroundEngine::new(pattern).expect("valid").expect("small");
         let whole = found(&new()).expect("it is short");
         // One line may be longer than what is searched at once.
-        if let Ok(windows) = found(&new().by_steps_of(bytes)) {
+        if let Ok(windows) = found(&new().with_step(bytes)) {
             prop_assert_eq!(windows, whole);
         } else {
             prop_assert!(text.lines().any(|line| line.len() as u64 >= bytes), "{} {:?} {}", pattern, text, bytes);
@@ -210,12 +210,12 @@ fn the_worst_patterns_stop() {
 fn the_last_resort_stops_too() {
     let pattern = Pattern::compile("(a+)c").expect("valid");
     let Engine::Linear(linear) = pattern.engine else { panic!("it has no look-around") };
-    let (linear, text) = (linear.beginning_with(linear::Way::Asking), "ab".repeat(1 << 19));
-    for wanted in [Wanted::Existence, Wanted::Span, Wanted::Groups] {
+    let (linear, text) = (linear.starting_at(linear::SearchStage::PikeVm), "ab".repeat(1 << 19));
+    for wanted in [SearchGoal::Existence, SearchGoal::Span, SearchGoal::Groups] {
         // It is asked at the beginning, too, where there is still time.
         let guard = Guard::new(Limits { time: Duration::from_millis(2), ..Limits::default() }, Cancel::default());
         let _entered = guard.enter();
-        let fault = linear.find(&text, 0, wanted, &mut Progress::default()).err();
+        let fault = linear.find(&text, 0, wanted, &mut SearchProgress::default()).err();
         assert_eq!(fault.map(|fault| fault.code), Some(Code::LIMIT), "{wanted:?}");
     }
 }
@@ -229,7 +229,7 @@ fn a_match_at_the_edge_of_a_window_is_whole() {
     {
         let mut ours = Pattern::compile(pattern).expect("valid");
         let Engine::Linear(linear) = ours.engine else { panic!("it has no look-around") };
-        ours.engine = Engine::Linear(Box::new(linear.by_steps_of(step)));
+        ours.engine = Engine::Linear(Box::new(linear.with_step(step)));
         let known = regex::Regex::new(pattern).expect("valid");
         assert_eq!(all(&ours, text).expect("it ends"), expected(&known, text), "{pattern} in {text:?} by {step}");
     }
@@ -286,12 +286,12 @@ proptest! {
         let ours = Pattern::compile(&pattern).expect("regex accepts it");
         prop_assert_eq!(&all(&ours, &text).expect("it ends"), &expected);
         prop_assert_eq!(ours.is_match(&text).expect("it ends"), known.is_match(&text));
-        for way in [linear::Way::Lazily, linear::Way::Asking] {
+        for stage in [linear::SearchStage::LazyDfa, linear::SearchStage::PikeVm] {
             let mut other = Pattern::compile(&pattern).expect("regex accepts it");
             let Engine::Linear(linear) = other.engine else { panic!("it has no look-around") };
-            other.engine = Engine::Linear(Box::new(linear.beginning_with(way)));
-            prop_assert_eq!(&all(&other, &text).expect("it ends"), &expected, "{:?}", way);
-            prop_assert_eq!(other.is_match(&text).expect("it ends"), known.is_match(&text), "{:?}", way);
+            other.engine = Engine::Linear(Box::new(linear.starting_at(stage)));
+            prop_assert_eq!(&all(&other, &text).expect("it ends"), &expected, "{:?}", stage);
+            prop_assert_eq!(other.is_match(&text).expect("it ends"), known.is_match(&text), "{:?}", stage);
         }
     }
 
@@ -301,8 +301,49 @@ proptest! {
         let Ok(known) = regex::Regex::new(&pattern) else { return Ok(()) };
         let mut ours = Pattern::compile(&pattern).expect("regex accepts it");
         let Engine::Linear(linear) = ours.engine else { panic!("it has no look-around") };
-        ours.engine = Engine::Linear(Box::new(linear.by_steps_of(step)));
+        ours.engine = Engine::Linear(Box::new(linear.with_step(step)));
         prop_assert_eq!(&all(&ours, &text).expect("it ends"), &expected(&known, &text));
         prop_assert_eq!(ours.is_match(&text).expect("it ends"), known.is_match(&text));
+    }
+}
+
+//= docs/spec.md#robustness
+//= type=test
+//# The compiled patterns of the process MUST NOT take more than 8 MB, with what their engines keep.
+#[test]
+fn what_was_not_used_for_longest_goes() {
+    let store = PatternCache::new(2 << 20);
+    let first = store.get("first").expect("valid");
+    for number in 0..500 {
+        let pattern = store.get(&format!(r"[a-z]+{number}\d*")).expect("valid");
+        assert!(pattern.is_match("abc 12").is_ok());
+        store.recount(&pattern);
+        assert!(store.lock().bytes <= store.most);
+        assert!(Arc::ptr_eq(&first, &store.get("first").expect("valid")), "it is used all the time");
+    }
+    let entries = store.lock();
+    let counted: usize = entries.by_text.values().map(|known| known.bytes() + ENTRY + 2 * known.text().len()).sum();
+    assert_eq!(entries.bytes, counted, "each is counted with what it keeps");
+    assert!(!entries.by_text.contains_key(r"[a-z]+7\d*"), "it was used once");
+    assert!(entries.by_text.len() > 10, "{}", entries.by_text.len());
+}
+
+#[test]
+fn what_a_search_keeps_counts() {
+    let store = PatternCache::new(64 << 20);
+    let pattern = store.get(r"(?:[a-z]{1,20}x){1,20}y").expect("valid");
+    let before = store.lock().bytes;
+    let text: String = (0..20_000_u32).map(|at| char::from(b'a' + (at * at % 26) as u8)).collect();
+    assert!(pattern.is_match(&text).is_ok());
+    store.recount(&pattern);
+    assert!(store.lock().bytes > before + 1_000, "{before} {}", store.lock().bytes);
+}
+
+#[test]
+fn many_large_patterns_stay_within_the_bound() {
+    for number in 0..300 {
+        let pattern = compile_cached(&format!(r"\w{{20}}{number}")).expect("valid");
+        assert!(pattern.is_match("many large patterns").is_ok());
+        assert!(bytes() <= MOST, "{}", bytes());
     }
 }

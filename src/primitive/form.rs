@@ -1,10 +1,20 @@
-//! The schemas of forms: the flat subset that elicitation allows, checked key by key.
+//! The schemas of forms: the flat subset that elicitation allows, checked key by key; and what a schema does not allow.
 
-use super::Violation;
 use crate::diagnostic::did_you_mean;
 use crate::parse::toml::escape;
 use crate::value::Json;
 use serde_json::{Map, json};
+
+/// One thing that a schema does not allow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// Where in the value: a JSON pointer.
+    pub pointer: String,
+    /// What is wrong.
+    pub message: String,
+    /// What is allowed, or the nearest name.
+    pub help: Option<String>,
+}
 
 /// The formats of texts that a form knows.
 const FORMATS: [&str; 4] = ["email", "uri", "date", "date-time"];
@@ -55,7 +65,7 @@ pub fn flaws(schema: &Json) -> Vec<Violation> {
     let empty = Map::new();
     let properties = schema["properties"].as_object().unwrap_or(&empty);
     for (name, field) in properties {
-        of_field(name, field, &mut flaw);
+        check_field(name, field, &mut flaw);
     }
     for (at, name) in schema["required"].as_array().into_iter().flatten().enumerate() {
         let known = name.as_str().is_some_and(|name| properties.contains_key(name));
@@ -68,13 +78,13 @@ pub fn flaws(schema: &Json) -> Vec<Violation> {
     found
 }
 
-type Tell<'a> = &'a mut dyn FnMut(String, String, String);
+type ReportFlaw<'a> = &'a mut dyn FnMut(String, String, String);
 
 fn pointer(base: &str, key: &str) -> String {
     format!("{base}/{}", escape(key))
 }
 
-fn of_field(name: &str, field: &Json, flaw: Tell<'_>) {
+fn check_field(name: &str, field: &Json, flaw: ReportFlaw<'_>) {
     let base = pointer("/properties", name);
     let kind = field["type"].as_str().unwrap_or_default();
     let Some((_, keys)) = KEYS.iter().find(|(known, _)| *known == kind) else {

@@ -1,6 +1,8 @@
-//! What a running primitive can reach: the world within its grants, the graph, the pack, the client.
+//! The host of a call: what a running primitive can reach of the world, the graph, the pack and the client.
 
-use super::{Asked, Memory};
+use super::form::Violation;
+use super::memory::Memory;
+use super::question::Asked;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::{Entry, Functions, Graph};
 use crate::value::{Json, Value};
@@ -108,7 +110,7 @@ pub trait Host: Send + Sync {
         false
     }
 
-    /// What the pack remembers between calls; nothing where what comes out must depend on files alone.
+    /// What the pack remembers between calls; `None` where results must depend on files alone.
     fn memory(&self) -> Option<&Memory> {
         None
     }
@@ -147,17 +149,6 @@ pub fn memory_of<'a>(context: &Context<'a>) -> Result<&'a Memory> {
     })
 }
 
-/// One thing that a schema does not allow.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Violation {
-    /// Where in the value: a JSON pointer.
-    pub pointer: String,
-    /// What is wrong.
-    pub message: String,
-    /// What is allowed, or the nearest name.
-    pub help: Option<String>,
-}
-
 /// A file that came with the pack, or that a layer above put in its place.
 pub struct PackFile {
     /// Its text.
@@ -173,7 +164,7 @@ pub struct PackFile {
 pub enum Notice {
     /// How far it has come.
     Progress {
-        /// So much is done.
+        /// How much is done.
         done: f64,
         /// Of so much, if that is known.
         total: Option<f64>,

@@ -1,4 +1,4 @@
-//! What a client can be asked, how its answers are judged, and how a script sees them.
+//! Questions to the client: what can be asked, how answers are validated, and how scripts see them.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::{Json, Kind, Object, Value, no_field};
@@ -39,7 +39,7 @@ pub enum Wish {
 /// A question on its way to the client.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asked {
-    /// Its key: answers are told apart by it.
+    /// Its key, which identifies the answer.
     pub key: String,
     /// The question; without one it is declared in the definition.
     pub question: Option<Question>,
@@ -56,7 +56,8 @@ impl Wish {
         }
     }
 
-    /// What is wrong with an answer as the protocol brings it. `fits` tells what of a content the schema does not allow.
+    /// What is wrong with an answer of the client, if anything. `fits` validates the content against the schema and returns
+    /// the violations.
     pub fn problem(&self, answer: &Json, fits: impl FnOnce(&Json, &Json) -> Result<Vec<String>>) -> Option<String> {
         let action = || answer.get("action").and_then(Json::as_str).unwrap_or_default();
         match self {
@@ -87,7 +88,7 @@ impl Wish {
         }
     }
 
-    /// An answer without a problem, as a script sees it.
+    /// A valid answer as a value for scripts.
     pub fn told(&self, answer: &Json) -> Value {
         match self {
             Self::Form { .. } => {
@@ -111,7 +112,7 @@ impl Wish {
     }
 }
 
-/// What a user filled in: an empty map, where nothing came.
+/// The content that a user filled in; an empty object if there is none.
 fn content_of(answer: &Json) -> Json {
     match (answer["action"].as_str(), answer.get("content")) {
         (Some("accept"), Some(content)) if !content.is_null() => content.clone(),
@@ -151,7 +152,7 @@ pub const CAPABILITIES: [&str; 7] =
 
 /// Whether a client has a capability, named with dots, such as `elicitation.url`; an extension by its whole name.
 ///
-/// MCP 2025-11-25: a client that says `elicitation: {}` fills in forms; one that names modes has just those.
+/// MCP 2025-11-25: a client with `elicitation: {}` fills in forms; one that names modes has just those.
 pub fn has_capability(capabilities: &Json, name: &str) -> bool {
     let elicitation = capabilities.get("elicitation").and_then(Json::as_object);
     match name {
@@ -166,8 +167,7 @@ pub fn has_capability(capabilities: &Json, name: &str) -> bool {
     }
 }
 
-/// The fault of a client that cannot be asked, or lacks what a tool needs. Its data tells what is required, in the
-/// form of the protocol.
+/// The fault of a client without the capabilities that `what` needs. Its data holds them in the form of the protocol.
 pub fn lacking(what: &str, names: &[&str]) -> Box<Diagnostic> {
     let mut required = json!({});
     for name in names {

@@ -12,7 +12,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     summary: "The groups of the first match of `regex` in `text`, by number (0 is the whole) and by name, or (); a group that took no part is ().",
     params: &[
         required("text", &[Kind::Text], "The text."),
-        regular::REGEX,
+        parameters::REGEX,
     ],
     returns: Kind::Map,
     effect: Effect::Pure,

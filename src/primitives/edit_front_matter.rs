@@ -1,7 +1,7 @@
 //! `edit_front_matter`: keys of a front matter set and removed, and nothing else touched.
 
 use crate::diagnostic::Result;
-use crate::edit::{self, FrontMatter, Quote};
+use crate::edit::{self, FrontMatterOptions, QuoteStyle};
 use crate::parse::TEXTS;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
 use crate::value::{Kind, Value};
@@ -47,9 +47,9 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    let how = FrontMatter {
+    let how = FrontMatterOptions {
         before: args.text_or("before").map(str::to_owned),
-        quote: args.text_or("quote").map(Quote::of).transpose()?,
+        quote: args.text_or("quote").map(QuoteStyle::parse).transpose()?,
         order: args.texts("order")?,
     };
     edit::edit_front_matter(args.value("text"), &args.json("changes")?, &how).map(Value::from)

@@ -61,5 +61,5 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     };
     let value = args.value("text");
     let edited = edit::edit_section(&Input::of(value), args.text("heading"), edit, args.flag("create"))?;
-    Ok(edit::with_mark_of(value, edited).into())
+    Ok(edit::with_byte_order_mark_of(value, edited).into())
 }

@@ -33,5 +33,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    edit::edit_spans(&Document::of_value(args.value("text")), &edit::edits_of(&args.list("edits")?)?).map(Value::from)
+    edit::edit_spans(&Document::from_value(args.value("text")), &edit::edits_from_values(&args.list("edits")?)?).map(Value::from)
 }

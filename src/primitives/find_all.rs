@@ -13,7 +13,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     summary: "All matches of `regex` in `text`, none overlapping: the text, its groups by number and name, its line from 1, and its place in characters from 0.",
     params: &[
         required("text", &[Kind::Text], "The text."),
-        regular::REGEX,
+        parameters::REGEX,
         option("limit", &[Kind::Integer], "At most so many."),
     ],
     returns: Kind::List,

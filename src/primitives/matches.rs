@@ -11,7 +11,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     summary: "Whether the regular expression `regex` occurs in `text`.",
     params: &[
         required("text", &[Kind::Text], "The text."),
-        regular::REGEX,
+        parameters::REGEX,
     ],
     returns: Kind::Bool,
     effect: Effect::Pure,

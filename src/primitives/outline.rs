@@ -1,7 +1,7 @@
 //! `outline`: functions and classes of source code.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::parse::outline::{Layout, outline};
+use crate::parse::outline::{BlockLayout, outline};
 use crate::parse::{Input, TEXTS};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
@@ -38,8 +38,8 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let layout = match args.text("layout") {
-        "indent" => Layout::Indent,
-        "braces" => Layout::Braces,
+        "indent" => BlockLayout::Indent,
+        "braces" => BlockLayout::Braces,
         other => {
             let message = format!("`layout` of `outline` is `indent` or `braces`, got `{other}`");
             return Err(Diagnostic::new(Code::ARGUMENTS, message));

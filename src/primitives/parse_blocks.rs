@@ -1,7 +1,7 @@
 //! `parse_blocks`: blocks of a text by rules.
 
 use crate::diagnostic::Result;
-use crate::parse::blocks::{Block, Rules, blocks};
+use crate::parse::blocks::{BlockRules, ParsedBlock, parse_blocks};
 use crate::parse::{Input, TEXTS};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
@@ -35,7 +35,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    let rules = Rules::read(args.value("rules"))?;
-    let found = blocks(&Input::of(args.value("text")).document(), &rules)?;
-    Ok(Value::list(found.into_iter().map(Block::into_value)))
+    let rules = BlockRules::read(args.value("rules"))?;
+    let found = parse_blocks(&Input::of(args.value("text")).document(), &rules)?;
+    Ok(Value::list(found.into_iter().map(ParsedBlock::into_value)))
 }

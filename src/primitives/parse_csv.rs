@@ -1,7 +1,7 @@
 //! `parse_csv`: the rows of a table in comma-separated text.
 
 use crate::diagnostic::Result;
-use crate::parse::{self, Input, TEXTS, Table};
+use crate::parse::{CsvFormat, Input, TEXTS, parse_csv};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
 use crate::value::{Kind, Value};
 
@@ -31,6 +31,6 @@ pub const PRIMITIVE: Primitive = Primitive {
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let unless_told = |option| args.given(option).is_none() || args.flag(option);
     let separator = args.text_or("separator").unwrap_or(",");
-    let table = Table { header: unless_told("header"), separator, quotes: unless_told("quotes") };
-    parse::rows(&Input::of(args.value("text")), table)
+    let table = CsvFormat { header: unless_told("header"), separator, quotes: unless_told("quotes") };
+    parse_csv(&Input::of(args.value("text")), table)
 }

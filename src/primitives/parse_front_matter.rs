@@ -1,7 +1,7 @@
 //! `parse_front_matter`: the YAML between `---` fences at the beginning of a text.
 
 use crate::diagnostic::Result;
-use crate::parse::{self, Input, TEXTS};
+use crate::parse::{Input, TEXTS, parse_front_matter};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
 
@@ -31,5 +31,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    parse::front_matter(&Input::of(args.value("text")))
+    parse_front_matter(&Input::of(args.value("text")))
 }

@@ -1,7 +1,7 @@
 //! `parse_git_status`: the branch and the changed files in what git's status prints.
 
 use crate::diagnostic::Result;
-use crate::parse::{self, Input, TEXTS};
+use crate::parse::{Input, TEXTS, parse_git_status};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
 
@@ -24,5 +24,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    parse::git_status(&Input::of(args.value("text")))
+    parse_git_status(&Input::of(args.value("text")))
 }

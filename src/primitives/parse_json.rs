@@ -1,7 +1,7 @@
 //! `parse_json`: a JSON text as a value.
 
 use crate::diagnostic::Result;
-use crate::parse::{self, Input, TEXTS};
+use crate::parse::{Input, TEXTS, parse_json};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
 
@@ -21,5 +21,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    parse::json(&Input::of(args.value("text")))
+    parse_json(&Input::of(args.value("text")))
 }

@@ -1,7 +1,7 @@
 //! `parse_yaml`: a YAML text as a value.
 
 use crate::diagnostic::Result;
-use crate::parse::{self, Input, TEXTS};
+use crate::parse::{Input, TEXTS, parse_yaml};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
 
@@ -25,5 +25,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    parse::yaml(&Input::of(args.value("text")))
+    parse_yaml(&Input::of(args.value("text")))
 }

@@ -22,5 +22,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    Ok(Value::list(edit::tokens(&Input::of(args.value("text")))?.into_iter().map(Value::from)))
+    Ok(Value::list(edit::token_names(&Input::of(args.value("text")))?.into_iter().map(Value::from)))
 }
