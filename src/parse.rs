@@ -15,7 +15,7 @@ mod yaml;
 pub use csv::{CsvFormat, parse_csv};
 pub use front_matter::parse_front_matter;
 pub use git_status::parse_git_status;
-pub use input::{Input, TEXTS};
+pub use input::{ParserInput, TEXT_KINDS};
 pub use json::{
     OVERSIZED_INTEGER_HELP, OversizedInteger, find_oversized_integer, parse_json, refuse_oversized_integers,
 };

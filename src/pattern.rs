@@ -69,7 +69,7 @@ impl Pattern {
     ///
     /// # Errors
     /// `arguments` if the pattern is invalid (the message names the character) or too large (it says what is).
-    pub fn of(pattern: &str) -> Result<Arc<Self>> {
+    pub fn compile_cached(pattern: &str) -> Result<Arc<Self>> {
         compile_cached(pattern)
     }
 

@@ -11,7 +11,7 @@ mod question;
 pub mod time;
 
 pub use declaration::{Args, Effect, Example, Family, Gives, Need, Param, Primitive, option, optional, required};
-pub use form::Violation;
-pub use host::{Context, Host, Listed, LogLevel, Notice, PackFile, memory_of};
-pub use memory::Memory;
-pub use question::{Asked, CAPABILITIES, Question, Wish, has_capability, lacking};
+pub use form::SchemaViolation;
+pub use host::{Context, Host, ListKind, LogLevel, Notice, PackFile, memory_of};
+pub use memory::PackMemory;
+pub use question::{AskedQuestion, CAPABILITIES, Question, QuestionKind, has_capability, missing_capability};

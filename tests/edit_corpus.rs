@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 use toolsd::edit::{FrontMatterOptions, edit_front_matter};
-use toolsd::parse::{Input, parse_front_matter};
+use toolsd::parse::{ParserInput, parse_front_matter};
 use toolsd::value::Value;
 
 fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -23,7 +23,7 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 fn data_of(text: &str) -> Json {
-    parse_front_matter(&Input::of(&Value::from(text))).unwrap().to_json()["data"].clone()
+    parse_front_matter(&ParserInput::from_value(&Value::from(text))).unwrap().to_json()["data"].clone()
 }
 
 fn edited(text: &str, changes: &Json) -> String {

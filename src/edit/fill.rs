@@ -3,7 +3,7 @@
 use crate::bounded::BoundedText;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::guard::{self, ITEM, Work, each};
-use crate::parse::Input;
+use crate::parse::ParserInput;
 use crate::value::Value;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
@@ -23,7 +23,7 @@ struct TemplateToken<'a> {
 /// The names of the tokens in a text, each once, in the order of their first places.
 ///
 /// A `{{` that begins no token is a fault: names are made of letters, digits, `_` and `-`.
-pub fn token_names<'a>(input: &Input<'a>) -> Result<Vec<&'a str>> {
+pub fn token_names<'a>(input: &ParserInput<'a>) -> Result<Vec<&'a str>> {
     let mut names: Vec<&str> = Vec::new();
     let mut known = HashSet::new();
     for token in each(find_tokens(input)?) {
@@ -39,7 +39,7 @@ pub fn token_names<'a>(input: &Input<'a>) -> Result<Vec<&'a str>> {
 ///
 /// A token without a value, and a value whose token the text does not have, are faults, unless `spare` names the
 /// latter: all of them are told at once, with the nearest name.
-pub fn fill(input: &Input<'_>, values: &BTreeMap<String, String>, spare: &[String]) -> Result<Value> {
+pub fn fill(input: &ParserInput<'_>, values: &BTreeMap<String, String>, spare: &[String]) -> Result<Value> {
     let found = find_tokens(input)?;
     //= docs/spec.md#edits
     //# A token without a value, and a value without a token, MUST be refused.
@@ -56,7 +56,7 @@ pub fn fill(input: &Input<'_>, values: &BTreeMap<String, String>, spare: &[Strin
     Ok(filled.into_value())
 }
 
-fn find_tokens<'a>(input: &Input<'a>) -> Result<Vec<TemplateToken<'a>>> {
+fn find_tokens<'a>(input: &ParserInput<'a>) -> Result<Vec<TemplateToken<'a>>> {
     let text = input.text();
     let mut found = Vec::new();
     let mut at = 0;
@@ -86,7 +86,11 @@ fn shown(text: &str) -> String {
     text.lines().next().unwrap_or_default().chars().take(20).collect()
 }
 
-fn refuse_unknown(input: &Input<'_>, found: &[TemplateToken<'_>], values: &BTreeMap<String, String>) -> Result<()> {
+fn refuse_unknown(
+    input: &ParserInput<'_>,
+    found: &[TemplateToken<'_>],
+    values: &BTreeMap<String, String>,
+) -> Result<()> {
     let mut unknown: Vec<&TemplateToken<'_>> = Vec::new();
     let mut known = HashSet::new();
     for token in each(found) {
@@ -134,7 +138,7 @@ mod tests {
     fn filled(text: &str, values: &[(&str, &str)], spare: &[&str]) -> std::result::Result<String, String> {
         let values = values.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let spare: Vec<String> = spare.iter().map(|name| (*name).to_owned()).collect();
-        match fill(&Input::of(&text.into()), &values, &spare) {
+        match fill(&ParserInput::from_value(&text.into()), &values, &spare) {
             Ok(value) => Ok(value.as_text().unwrap_or_default().to_owned()),
             Err(fault) => Err(fault.to_string()),
         }

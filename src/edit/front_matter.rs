@@ -10,7 +10,7 @@ use super::replacements::{Replacements, line_end, with_byte_order_mark_of, with_
 use super::yaml_tree::{SourceEntry, SourceNode, SourceShape, read_source_tree};
 use crate::diagnostic::{Code, Result};
 use crate::guard::{self, ITEM, Work};
-use crate::parse::{Input, parse_front_matter};
+use crate::parse::{ParserInput, parse_front_matter};
 use crate::value::{Json, Map, Value, ordered};
 use granit_parser::ScalarStyle;
 use serde_json::Map as JsonMap;
@@ -42,7 +42,7 @@ pub struct FrontMatterOptions {
 /// The result is read again: unless it says exactly what is wanted, the edit is a fault `parse.front_matter`, and so
 /// is front matter that cannot be read.
 pub fn edit_front_matter(input: &Value, changes: &Json, how: &FrontMatterOptions) -> Result<String> {
-    let whole = Input::of(input);
+    let whole = ParserInput::from_value(input);
     let text = whole.text();
     let empty = serde_json::Map::new();
     let changes = ordered(changes.clone(), &how.order);
@@ -62,7 +62,7 @@ pub fn edit_front_matter(input: &Value, changes: &Json, how: &FrontMatterOptions
     for anew in [false, true] {
         let Some(written) = edit_block(&found, &plain, changes, how, anew)? else { continue };
         let result = format!("{}{written}{}", &text[..block.start], &text[block.end..]);
-        let read = FoundFrontMatter::find(&Input::of(&result.as_str().into()));
+        let read = FoundFrontMatter::find(&ParserInput::from_value(&result.as_str().into()));
         if read.is_ok_and(|read| read.data == wanted) {
             return Ok(with_byte_order_mark_of(input, result));
         }
@@ -73,7 +73,7 @@ pub fn edit_front_matter(input: &Value, changes: &Json, how: &FrontMatterOptions
 }
 
 /// Where the text behind the front matter begins; 0 if there is none that ends.
-pub(super) fn end_of_front_matter(input: &Input<'_>) -> Result<usize> {
+pub(super) fn end_of_front_matter(input: &ParserInput<'_>) -> Result<usize> {
     let Value::Map(parts) = parse_front_matter(input)? else { return Ok(0) };
     let to = parts.get("to").and_then(Value::as_integer).and_then(|line| usize::try_from(line).ok()).unwrap_or(0);
     Ok(if to == 0 { 0 } else { input.line_start(to + 1) })
@@ -89,7 +89,7 @@ struct FoundFrontMatter {
 }
 
 impl FoundFrontMatter {
-    fn find(input: &Input<'_>) -> Result<Self> {
+    fn find(input: &ParserInput<'_>) -> Result<Self> {
         let found = parse_front_matter(input)?;
         let Value::Map(parts) = found else { return Ok(Self { data: Map::new(), block: None, end: "\n" }) };
         if let Some(error) = parts.get("error").and_then(Value::as_text) {

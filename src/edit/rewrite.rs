@@ -4,7 +4,7 @@ use super::yaml_tree::{LayoutEntry, LayoutNode, LayoutShape, read_layout};
 use crate::bounded::BoundedText;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{self, ITEM, Work};
-use crate::parse::{Input, parse_yaml, yaml_flush, yaml_scalar};
+use crate::parse::{ParserInput, parse_yaml, yaml_flush, yaml_scalar};
 use crate::value::{Json, Value, ordered};
 use granit_parser::ScalarStyle;
 use serde_json::Map as JsonMap;
@@ -28,7 +28,7 @@ const KEY: usize = 4 << 10;
 /// An entry with an anchor, an alias, a tag or a key that is no text stays as it is written. Where an alias would come to
 /// stand before its anchor, or lose it, what it stands for is written out. What cannot be written without the loss of a
 /// tag is a fault. The result is read again: what is in it is what is wanted, key by key.
-pub fn rewrite_yaml(input: &Input<'_>, changes: &Json, order: &[String]) -> Result<String> {
+pub fn rewrite_yaml(input: &ParserInput<'_>, changes: &Json, order: &[String]) -> Result<String> {
     let (data, is_map) = match parse_yaml(input)? {
         Value::Map(data) => (Value::Map(data).to_json(), true),
         Value::Null => (Json::Object(serde_json::Map::new()), false),
@@ -91,7 +91,7 @@ enum AliasHandling {
 
 /// A text to rewrite, with its changes.
 struct Rewrite<'a> {
-    input: &'a Input<'a>,
+    input: &'a ParserInput<'a>,
     data: &'a JsonMap<String, Json>,
     changes: &'a JsonMap<String, Json>,
     order: &'a [String],
@@ -169,7 +169,7 @@ impl Rewrite<'_> {
 
     /// Whether what is read from a text is what is wanted.
     fn is_fulfilled_by(&self, text: &str) -> bool {
-        let Ok(read) = parse_yaml(&Input::of(&text.into())) else { return false };
+        let Ok(read) = parse_yaml(&ParserInput::from_value(&text.into())) else { return false };
         let read = read.to_json();
         let count = read.as_object().map_or(0, JsonMap::len);
         let wanted = |key: &String| self.changes.get(key).or_else(|| self.data.get(key));
@@ -227,7 +227,7 @@ fn in_its_shape(source: &str, entry: &LayoutEntry, value: Option<&Json>) -> Resu
     let mut writer = EntryWriter { source, stops: &entry.stops, text: BoundedText::default(), column: 0 };
     writer.entry(&entry.key, &entry.value, 0)?;
     let text = writer.text.into_text();
-    let read = parse_yaml(&Input::of(&text.as_str().into()));
+    let read = parse_yaml(&ParserInput::from_value(&text.as_str().into()));
     Ok(read.is_ok_and(|read| is_same(source, read.to_json().get(&entry.key), value)).then_some(text))
 }
 
@@ -436,7 +436,8 @@ mod tests {
 
     fn rewritten(text: &str, changes: &Json, order: &[&str]) -> String {
         let order: Vec<String> = order.iter().map(|key| (*key).to_owned()).collect();
-        rewrite_yaml(&Input::of(&text.into()), changes, &order).unwrap_or_else(|fault| panic!("{fault}\n{text}"))
+        rewrite_yaml(&ParserInput::from_value(&text.into()), changes, &order)
+            .unwrap_or_else(|fault| panic!("{fault}\n{text}"))
     }
 
     /// What ruamel.yaml 0.18 makes of the same texts.
@@ -496,7 +497,8 @@ mod tests {
             ("{a: !x 1}\n", "line 1"),
             ("a: &n {k: !x 1}\n<<: *n\n", "line 1"),
         ] {
-            let refused = rewrite_yaml(&Input::of(&text.into()), &json!({}), &[]).map_err(|fault| fault.to_string());
+            let refused = rewrite_yaml(&ParserInput::from_value(&text.into()), &json!({}), &[])
+                .map_err(|fault| fault.to_string());
             assert!(
                 refused.as_ref().is_err_and(|why| why.contains(line) && why.contains("tag")),
                 "{text}: {refused:?}"
@@ -531,7 +533,7 @@ mod tests {
             let flowing: String = tree.as_object().unwrap().iter().map(|(key, value)| format!("{key}: {value}\n")).collect();
             for text in [yaml_flush(&tree).unwrap(), crate::parse::yaml_text(&tree).unwrap(), flowing] {
                 let once = rewritten(&text, &json!({}), &[]);
-                let read = parse_yaml(&Input::of(&once.as_str().into())).unwrap_or_else(|fault| panic!("{fault}\n{text}\n{once}"));
+                let read = parse_yaml(&ParserInput::from_value(&once.as_str().into())).unwrap_or_else(|fault| panic!("{fault}\n{text}\n{once}"));
                 prop_assert_eq!(read.to_json(), tree.clone(), "{}\n{}", text, once);
             }
         }
@@ -540,7 +542,7 @@ mod tests {
         /// gives can be edited again to the same.
         #[test]
         fn an_edit_changes_what_it_names_and_nothing_else(text in document(), key in 0..8_usize, value in value(2)) {
-            let Ok(read) = parse_yaml(&Input::of(&text.as_str().into())) else { return Ok(()) };
+            let Ok(read) = parse_yaml(&ParserInput::from_value(&text.as_str().into())) else { return Ok(()) };
             let mut wanted = read.to_json();
             let key = format!("k{key}");
             let changes = json!({ key.as_str(): value });
@@ -549,17 +551,17 @@ mod tests {
                 value => drop(wanted.as_object_mut().unwrap().insert(key, value.clone())),
             }
             let tags = |text: &str| text.matches("!x").count();
-            if let Ok(once) = rewrite_yaml(&Input::of(&text.as_str().into()), &changes, &[]) {
-                let read = parse_yaml(&Input::of(&once.as_str().into())).unwrap_or_else(|fault| panic!("{fault}\n{text}\n{once}"));
+            if let Ok(once) = rewrite_yaml(&ParserInput::from_value(&text.as_str().into()), &changes, &[]) {
+                let read = parse_yaml(&ParserInput::from_value(&once.as_str().into())).unwrap_or_else(|fault| panic!("{fault}\n{text}\n{once}"));
                 prop_assert_eq!(read.to_json(), wanted.clone(), "{}\n{}", text, once);
-                let twice = rewrite_yaml(&Input::of(&once.as_str().into()), &changes, &[]).unwrap();
-                let read = parse_yaml(&Input::of(&twice.as_str().into())).unwrap();
+                let twice = rewrite_yaml(&ParserInput::from_value(&once.as_str().into()), &changes, &[]).unwrap();
+                let read = parse_yaml(&ParserInput::from_value(&twice.as_str().into())).unwrap();
                 prop_assert_eq!(read.to_json(), wanted.clone(), "{}\n{}", once, twice);
             }
             // The same between fences, where only lines of what changes are touched.
             let fenced = format!("---\n{text}---\nText\n");
             if let Ok(edited) = crate::edit::edit_front_matter(&fenced.as_str().into(), &changes, &Default::default()) {
-                let read = crate::parse::parse_front_matter(&Input::of(&edited.as_str().into())).unwrap().to_json();
+                let read = crate::parse::parse_front_matter(&ParserInput::from_value(&edited.as_str().into())).unwrap().to_json();
                 prop_assert_eq!(&read["data"], &wanted, "{}\n{}", fenced, edited);
                 let lost = tags(&fenced).saturating_sub(tags(&edited));
                 let own = text.lines().skip_while(|line| !line.starts_with(&format!("{}:", changes.as_object().unwrap().keys().next().unwrap())));

@@ -5,7 +5,7 @@ use super::replacements::{Replacements, line_end};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::document::{check_markdown_limits, push_visible_text};
 use crate::guard::{self, ITEM};
-use crate::parse::Input;
+use crate::parse::ParserInput;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use std::ops::Range;
 
@@ -28,7 +28,7 @@ pub enum SectionEdit<'a> {
 /// next heading of its level or above, so what is below it belongs to it; blank lines and `---` rules at its end do
 /// not. What comes has the line ends of the text, and a blank line between it and its heading, a heading behind it
 /// or a rule. A section that is not there is a fault, or, with `create`, made at the end of the text.
-pub fn edit_section(input: &Input<'_>, heading: &str, edit: SectionEdit<'_>, create: bool) -> Result<String> {
+pub fn edit_section(input: &ParserInput<'_>, heading: &str, edit: SectionEdit<'_>, create: bool) -> Result<String> {
     let text = input.text();
     let marks = heading.len() - heading.trim_start_matches('#').len();
     let title = heading.trim_start_matches('#').trim();
@@ -76,7 +76,7 @@ struct SectionOutline {
 }
 
 impl SectionOutline {
-    fn read(input: &Input<'_>) -> Result<Self> {
+    fn read(input: &ParserInput<'_>) -> Result<Self> {
         let text = input.text();
         // Of front matter, a reader of Markdown would make a heading.
         let skipped = end_of_front_matter(input)?;

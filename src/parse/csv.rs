@@ -1,6 +1,6 @@
 //! Tables in comma-separated text (RFC 4180).
 
-use super::input::Input;
+use super::input::ParserInput;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{self, ITEM, LOOK, Work};
 use crate::value::{Map, Text, Value};
@@ -29,7 +29,7 @@ pub struct CsvFormat<'a> {
 /// text behind a closing quote and a quote within a cell that is in none are faults: what was meant cannot be known.
 /// Rows end with `\n`, `\r\n` or `\r`. An empty line is an empty cell in a table of one column; in others, and before
 /// the header, it is no row.
-pub fn parse_csv(input: &Input<'_>, table: CsvFormat<'_>) -> Result<Value> {
+pub fn parse_csv(input: &ParserInput<'_>, table: CsvFormat<'_>) -> Result<Value> {
     let separator = match table.separator.as_bytes() {
         &[one] if one.is_ascii() && !matches!(one, b'"' | b'\r' | b'\n') => one,
         _ => {
@@ -82,7 +82,7 @@ fn as_lists(reader: &mut CsvReader<'_>) -> Result<Value> {
     inked.collect_checked().map(Value::List)
 }
 
-fn read_names(input: &Input<'_>, row: &CsvRow<'_>) -> Result<Vec<Text>> {
+fn read_names(input: &ParserInput<'_>, row: &CsvRow<'_>) -> Result<Vec<Text>> {
     let names: Vec<Text> = row.cells.iter().map(|name| Text::from(name.trim())).collect_checked()?;
     let mut seen = HashSet::new();
     for name in &names {
@@ -118,7 +118,7 @@ enum CellEnd {
 }
 
 struct CsvReader<'a> {
-    input: &'a Input<'a>,
+    input: &'a ParserInput<'a>,
     separator: u8,
     quotes: bool,
     at: usize,

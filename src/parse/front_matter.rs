@@ -1,6 +1,6 @@
 //! YAML between `---` fences at the very beginning of a text.
 
-use super::input::Input;
+use super::input::ParserInput;
 use super::yaml::{self, YamlError};
 use crate::diagnostic::Result;
 use crate::value::{Map, Value};
@@ -13,7 +13,7 @@ const FENCE: &str = "---";
 /// then `error` says why, with the line. `from` and `to` are the lines of the fences, 0 if they are not there,
 /// `body_line` the line after the front matter. Fences are lines of `---` alone; white space may follow. Only the
 /// guard makes it fail.
-pub fn parse_front_matter(input: &Input<'_>) -> Result<Value> {
+pub fn parse_front_matter(input: &ParserInput<'_>) -> Result<Value> {
     let mut lines = input.text().split_inclusive('\n');
     let Some(first) = lines.next().filter(|line| is_fence(line)) else { return Ok(shape(Value::Null, None, 0, 0)) };
     let (from, mut to, mut line) = (first.len(), first.len(), 2);
@@ -62,7 +62,7 @@ mod tests {
     use serde_json::json;
 
     fn read(text: &str) -> serde_json::Value {
-        parse_front_matter(&Input::of(&text.into())).expect("it never fails").to_json()
+        parse_front_matter(&ParserInput::from_value(&text.into())).expect("it never fails").to_json()
     }
 
     #[test]

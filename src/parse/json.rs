@@ -1,7 +1,7 @@
 //! JSON: its value, each fault with its line and column; and its whole numbers beyond 64 bits, which readers would round
 //! without a word.
 
-use super::input::Input;
+use super::input::ParserInput;
 use super::value_seed::ValueSeed;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{self, ITEM};
@@ -14,7 +14,7 @@ const CODE: Code = Code("parse.json");
 
 /// The value of a JSON text (RFC 8259). Of a key that stands twice the last value counts; whole numbers beyond 64
 /// bits and nesting beyond 127 levels are faults `parse.json`.
-pub fn parse_json(input: &Input<'_>) -> Result<Value> {
+pub fn parse_json(input: &ParserInput<'_>) -> Result<Value> {
     let mut deserializer = serde_json::Deserializer::from_str(input.text());
     let is_rounded = Cell::new(false);
     let plain = ValueSeed { last_wins: true, is_rounded: &is_rounded };
@@ -185,7 +185,7 @@ mod tests {
     use serde_json::json as tree;
 
     fn read(text: &str) -> Result<serde_json::Value> {
-        parse_json(&Input::of(&text.into())).map(|value| value.to_json())
+        parse_json(&ParserInput::from_value(&text.into())).map(|value| value.to_json())
     }
 
     fn fault(text: &str) -> String {

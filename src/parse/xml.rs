@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::input::Input;
+use super::input::ParserInput;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::value::{Json, Kind, Map, Object, Text, Value, no_field};
@@ -51,7 +51,7 @@ impl Xml {
     /// The root element of a text. Names are without their prefix; where two attributes differ in nothing else, the later
     /// one keeps its own. A document type declaration is passed over, but for one that declares entities or attributes, which is
     /// refused: so there are no entities but the five of XML, and no attributes but those that stand there. So are more than 256 levels of elements, or a thousand attributes of one.
-    pub fn parse(input: &Input<'_>) -> Result<Value> {
+    pub fn parse(input: &ParserInput<'_>) -> Result<Value> {
         if let Some((at, message, help)) = find_out_of_bounds(input.text())? {
             return Err(input.fault(CODE, at, message).help(help));
         }
@@ -133,7 +133,7 @@ impl Xml {
 }
 
 impl XmlTree {
-    fn read(input: &Input<'_>, document: &roxmltree::Document<'_>) -> Result<Self> {
+    fn read(input: &ParserInput<'_>, document: &roxmltree::Document<'_>) -> Result<Self> {
         let mut tree = Self { elements: Vec::new(), text: String::new(), children: Vec::new() };
         let (mut seen, mut line) = (0, 1);
         // The elements around the current place, with the node each ends with and the children found so far.

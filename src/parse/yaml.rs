@@ -9,7 +9,7 @@ mod writer;
 
 pub use writer::{yaml_flush, yaml_scalar, yaml_text};
 
-use super::input::Input;
+use super::input::ParserInput;
 use super::value_seed::ValueSeed;
 use crate::diagnostic::{Code, Result};
 use crate::guard::{self, ITEM};
@@ -46,7 +46,7 @@ pub(super) struct YamlError {
 /// `1_000`, `1:30`, dates and `yes` are texts. So are `.inf`, `.nan` and numbers beyond 1.8e308, which JSON cannot say, and
 /// whole numbers beyond 64 bits, which would be rounded. Keys are texts, as they are written, and `null` where one is nothing; merge keys (`<<`) are merged. A key that stands twice, a second document,
 /// aliases that grow beyond a million nodes and nesting beyond 64 levels are faults `parse.yaml`.
-pub fn parse_yaml(input: &Input<'_>) -> Result<Value> {
+pub fn parse_yaml(input: &ParserInput<'_>) -> Result<Value> {
     parse_text(input.text())?.map_err(|refused| {
         input.fault(CODE, input.offset(refused.line, refused.column), refused.message).help(refused.help)
     })

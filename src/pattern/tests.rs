@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use std::time::Duration;
 
 fn fault(pattern: &str) -> String {
-    Pattern::of(pattern).err().map_or_else(String::new, |fault| fault.message)
+    Pattern::compile_cached(pattern).err().map_or_else(String::new, |fault| fault.message)
 }
 
 /// All matches, each with all groups.
@@ -54,9 +54,9 @@ fn a_pattern_that_is_too_large_says_what_is() {
 
 #[test]
 fn patterns_are_compiled_once() {
-    let first = Pattern::of("a+").expect("valid");
+    let first = Pattern::compile_cached("a+").expect("valid");
     let others = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| Pattern::of("a+").expect("valid"))).collect();
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| Pattern::compile_cached("a+").expect("valid"))).collect();
         threads.into_iter().map(|thread| thread.join().expect("it ends")).collect::<Vec<_>>()
     });
     assert!(others.iter().all(|other| Arc::ptr_eq(&first, other)));
@@ -64,15 +64,15 @@ fn patterns_are_compiled_once() {
 
 #[test]
 fn look_around_works_and_runaway_patterns_stop() {
-    let pattern = Pattern::of(r"(?<=\$)(?<price>\d+)").expect("valid");
+    let pattern = Pattern::compile_cached(r"(?<=\$)(?<price>\d+)").expect("valid");
     let found = pattern.first("a $42").expect("it ends").expect("it is there");
     assert_eq!(found.span(), 3..5);
     assert_eq!(pattern.groups("a $42", &found).get("price"), Some(&Value::from("42")));
-    let runaway = Pattern::of(r"^(?:(a|a|aa)+)+\1$").expect("valid");
+    let runaway = Pattern::compile_cached(r"^(?:(a|a|aa)+)+\1$").expect("valid");
     let fault = runaway.is_match(&"a".repeat(64).replace("aa", "ab")).err();
     let endless = runaway.is_match(&format!("{}b", "a".repeat(200))).err();
     assert!(fault.is_none() && endless.is_some_and(|fault| fault.code == Code::LIMIT));
-    let words = Pattern::of(r"(\w)(?=\1)").expect("valid");
+    let words = Pattern::compile_cached(r"(\w)(?=\1)").expect("valid");
     let spans: Vec<_> =
         all(&words, "é aa bbb éé").expect("it ends").into_iter().filter_map(|one| one[0].clone()).collect();
     assert_eq!(spans, [3..4, 6..7, 7..8, 10..12]);
@@ -84,9 +84,9 @@ fn look_around_works_and_runaway_patterns_stop() {
 #[test]
 fn a_text_that_is_too_long_for_look_around_is_searched_line_by_line() {
     let long = format!("{}ab\n", "a line of some words\n".repeat(360_000));
-    let pattern = Pattern::of("(?<=a)b$|(?m)(?<=a)b$").expect("valid");
+    let pattern = Pattern::compile_cached("(?<=a)b$|(?m)(?<=a)b$").expect("valid");
     assert!(pattern.first(&long).is_err(), "`$` is the end of the text");
-    let pattern = Pattern::of("(?m)(?<=a)b$").expect("valid");
+    let pattern = Pattern::compile_cached("(?m)(?<=a)b$").expect("valid");
     assert_eq!(all(&pattern, &long).expect("it ends")[0][0], Some(long.len() - 2..long.len() - 1));
     assert_eq!(pattern.is_match(&long), Ok(true));
     let fault = pattern.is_match(&"a".repeat(20 << 20)).expect_err("it is one line");
@@ -96,7 +96,10 @@ fn a_text_that_is_too_long_for_look_around_is_searched_line_by_line() {
     );
     for pattern in [r"(?<=a)b\s", r"(?=a)[^c]", r"(?s)(?=a).", "^(?=a)", r"(?=a)b?\z", r"(?=a)a|\n", r"(?R)(?m)(?=a)^"]
     {
-        let fault = Pattern::of(pattern).expect("valid").is_match(&long).expect_err("it may see further than a line");
+        let fault = Pattern::compile_cached(pattern)
+            .expect("valid")
+            .is_match(&long)
+            .expect_err("it may see further than a line");
         let message =
             "the text has 7382 kB; a pattern of this size with look-around or back references searches up to ";
         assert!(fault.message.starts_with(message), "{pattern}: {fault}");
@@ -144,7 +147,7 @@ proptest! {
 
 #[test]
 fn groups_that_took_no_part_are_null() {
-    let pattern = Pattern::of("(a)|(?<b>b)").expect("valid");
+    let pattern = Pattern::compile_cached("(a)|(?<b>b)").expect("valid");
     let found = pattern.first("b").expect("it ends").expect("it is there");
     let groups = Value::Map(pattern.groups("b", &found));
     assert_eq!(groups.to_json(), serde_json::json!({ "0": "b", "1": null, "2": "b", "b": "b" }));
@@ -153,7 +156,7 @@ fn groups_that_took_no_part_are_null() {
 /// What a cancelled call finds out from a search: the guard is asked within a bounded number of steps, so a search that
 /// would take minutes ends.
 fn stops(pattern: &str, text: &str) {
-    let pattern = Pattern::of(pattern).expect("valid");
+    let pattern = Pattern::compile_cached(pattern).expect("valid");
     let cancel = Cancel::default();
     cancel.cancel();
     let guard = Guard::new(Limits { time: Duration::from_secs(3_600), ..Limits::default() }, cancel);
@@ -195,7 +198,7 @@ fn the_worst_patterns_stop() {
         stops(pattern, &random[..4 << 10]);
     }
     // Many short searches are as long as a long one.
-    let (pattern, cancel) = (Pattern::of("(?:[ab]{1,100}){1,10}c").expect("valid"), Cancel::default());
+    let (pattern, cancel) = (Pattern::compile_cached("(?:[ab]{1,100}){1,10}c").expect("valid"), Cancel::default());
     cancel.cancel();
     let guard = Guard::new(Limits::default(), cancel);
     let _entered = guard.enter();

@@ -13,8 +13,8 @@ mod tests;
 pub mod verb;
 mod write_verbs;
 
-pub use arguments::{COMMON, unknown};
-pub use session::new_enough;
+pub use arguments::{COMMON, unknown_option};
+pub use session::check_git_version;
 
 use super::declaration::{Args, Param, optional, required};
 use super::host::Context;
@@ -30,7 +30,7 @@ use notices::{check_partial_clone, collect_notices};
 use session::{GitSession, LONGEST, taken_as_patterns, verb_command, wait_for_turn};
 use std::time::Duration;
 use steps::{add_worktree, check_remote, hide, init, run_beside_submodules, told_by_host, ways_to_remotes};
-use verb::{PathspecMode, ToldNames, Verb, WorktreeChanges};
+use verb::{GitVerb, PathspecMode, ToldNames, WorktreeChanges};
 
 /// The parameter `verb` of both primitives.
 pub const VERB: Param = required("verb", &[Kind::Text], "What git is to do: one of the verbs below.");
@@ -40,22 +40,22 @@ pub const OPTIONS: Param =
     optional("options", &[Kind::Map], "The options of the verb; and `folder`, where it runs, and `check`.");
 
 /// The verbs of `git_read`.
-pub fn reading() -> impl Iterator<Item = &'static Verb> + Clone {
+pub fn read_verbs() -> impl Iterator<Item = &'static GitVerb> + Clone {
     read_verbs::COMMITS.iter().chain(read_verbs::LOOKUPS)
 }
 
 /// The verbs of `git`.
-pub fn writing() -> impl Iterator<Item = &'static Verb> + Clone {
+pub fn write_verbs() -> impl Iterator<Item = &'static GitVerb> + Clone {
     write_verbs::FILES.iter().chain(write_verbs::COMMITS).chain(write_verbs::RECORDS)
 }
 
 /// Runs git for a primitive: `git_read` if nothing may change, else `git`.
 pub fn run(context: &Context<'_>, args: &Args, needs: Needs) -> Result<Value> {
     let (name, options) = (args.text("verb"), args.map("options")?);
-    let verb = find(name, needs)?;
+    let verb = find_verb(name, needs)?;
     let said = arguments::build_arguments(verb, &options)?;
     let world = context.host.world();
-    new_enough(&**world, verb.needs)?;
+    check_git_version(&**world, verb.needs)?;
     let folder = options.get("folder").and_then(Value::as_text).unwrap_or(".").to_owned();
     if verb.changes == WorktreeChanges::Made {
         return init(&**world, verb, &said, &folder, &options);
@@ -88,16 +88,16 @@ pub fn run(context: &Context<'_>, args: &Args, needs: Needs) -> Result<Value> {
 }
 
 /// The verb of that name: of `git_read` if nothing may change, else of `git`.
-pub fn find(name: &str, needs: Needs) -> Result<&'static Verb> {
+pub fn find_verb(name: &str, needs: Needs) -> Result<&'static GitVerb> {
     let (here, there, primitive, other) = match needs {
-        Needs::ReadGit => (reading().collect::<Vec<_>>(), writing().collect::<Vec<_>>(), "git_read", "git"),
-        _ => (writing().collect(), reading().collect(), "git", "git_read"),
+        Needs::ReadGit => (read_verbs().collect::<Vec<_>>(), write_verbs().collect::<Vec<_>>(), "git_read", "git"),
+        _ => (write_verbs().collect(), read_verbs().collect(), "git", "git_read"),
     };
     if let Some(verb) = here.iter().find(|verb| verb.name == name) {
         return Ok(verb);
     }
     let fault = Diagnostic::new(Code::ARGUMENTS, format!("`{primitive}` has no verb `{name}`"));
-    let is_near = |list: &[&Verb]| list.iter().any(|verb| verb.name == name);
+    let is_near = |list: &[&GitVerb]| list.iter().any(|verb| verb.name == name);
     Err(match did_you_mean(name, here.iter().map(|verb| verb.name)) {
         _ if is_near(&there) => fault.help(format!("`{other}(\"{name}\")` does it")),
         Some(nearest) => fault.help(nearest),
@@ -106,7 +106,7 @@ pub fn find(name: &str, needs: Needs) -> Result<&'static Verb> {
 }
 
 /// Runs the command of a verb.
-fn run_verb(session: &mut GitSession<'_>, verb: &Verb, mut said: GitArguments, options: &Map) -> Result<Value> {
+fn run_verb(session: &mut GitSession<'_>, verb: &GitVerb, mut said: GitArguments, options: &Map) -> Result<Value> {
     let patterns = covering_patterns(session, verb, &said, options)?;
     let is_narrowed = patterns.is_some();
     said.paths = patterns.unwrap_or(said.paths);

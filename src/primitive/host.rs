@@ -1,8 +1,8 @@
 //! The host of a call: what a running primitive can reach of the world, the graph, the pack and the client.
 
-use super::form::Violation;
-use super::memory::Memory;
-use super::question::Asked;
+use super::form::SchemaViolation;
+use super::memory::PackMemory;
+use super::question::AskedQuestion;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::{Entry, Functions, Graph};
 use crate::value::{Json, Value};
@@ -76,7 +76,7 @@ pub trait Host: Send + Sync {
     fn pack_file(&self, path: &str) -> Result<PackFile>;
 
     /// What is wrong with a value by a JSON Schema: every violation at once, none if it fits.
-    fn validate(&self, value: &Json, schema: &Json) -> Result<Vec<Violation>>;
+    fn validate(&self, value: &Json, schema: &Json) -> Result<Vec<SchemaViolation>>;
 
     /// Milliseconds since 1970-01-01T00:00:00Z, constant within a call.
     fn now_ms(&self) -> i64;
@@ -93,7 +93,7 @@ pub trait Host: Send + Sync {
     /// # Errors
     /// There is nobody to ask, here is no place for it, or no answer fits. A call that must end to be answered is
     /// ended: its guard is stopped.
-    fn ask(&self, _asked: &[Asked]) -> Result<Vec<Value>> {
+    fn ask(&self, _asked: &[AskedQuestion]) -> Result<Vec<Value>> {
         Err(Diagnostic::new(Code::ASK, "nobody can be asked here").help("ask in a tool, a prompt or a read"))
     }
 
@@ -111,7 +111,7 @@ pub trait Host: Send + Sync {
     }
 
     /// What the pack remembers between calls; `None` where results must depend on files alone.
-    fn memory(&self) -> Option<&Memory> {
+    fn memory(&self) -> Option<&PackMemory> {
         None
     }
 
@@ -142,7 +142,7 @@ fn no_graph() -> Box<Diagnostic> {
 }
 
 /// The memory of the pack that a call works for.
-pub fn memory_of<'a>(context: &Context<'a>) -> Result<&'a Memory> {
+pub fn memory_of<'a>(context: &Context<'a>) -> Result<&'a PackMemory> {
     context.host.memory().ok_or_else(|| {
         Diagnostic::new(Code::SCRIPT, "nothing is remembered here")
             .help("remember and recall in tools, prompts and reads; a graph depends on files alone")
@@ -181,7 +181,7 @@ pub enum Notice {
         data: Json,
     },
     /// A list is another one now.
-    Changed(Listed),
+    Changed(ListKind),
     /// A resource holds something else now.
     Updated {
         /// Its URI.
@@ -192,13 +192,13 @@ pub enum Notice {
 /// What is listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the words say it")]
-pub enum Listed {
+pub enum ListKind {
     Tools,
     Prompts,
     Resources,
 }
 
-impl Listed {
+impl ListKind {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Tools, Self::Prompts, Self::Resources];
 

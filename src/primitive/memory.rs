@@ -15,7 +15,7 @@ const MOST_KEYS: usize = 10_000;
 
 /// The memory of one pack. It ends with the process.
 #[derive(Default)]
-pub struct Memory(Mutex<MemoryState>);
+pub struct PackMemory(Mutex<MemoryState>);
 
 #[derive(Default)]
 struct MemoryState {
@@ -49,7 +49,7 @@ impl io::Write for ByteCounter {
     }
 }
 
-impl Memory {
+impl PackMemory {
     /// Remembers a value under a key, for `ttl_ms` milliseconds if given; `null` forgets it. Where there is no
     /// room, what was remembered longest ago is forgotten.
     ///
@@ -132,7 +132,7 @@ mod tests {
     //# What a pack remembers MUST be bounded; what was remembered longest ago MUST be forgotten first.
     #[test]
     fn the_oldest_is_forgotten_first_and_the_size_is_kept() {
-        let memory = Memory::default();
+        let memory = PackMemory::default();
         for number in 0..MOST_KEYS + 5 {
             memory.remember(&format!("key {number:06}"), json!(number), 0, None).unwrap();
         }
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_time_to_live_ends_and_null_forgets() {
-        let memory = Memory::default();
+        let memory = PackMemory::default();
         memory.remember("a/1", json!(1), 1_000, Some(500)).unwrap();
         memory.remember("a/2", json!(2), 1_000, None).unwrap();
         memory.remember("b", json!(3), 1_000, None).unwrap();

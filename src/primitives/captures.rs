@@ -28,6 +28,6 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    let (pattern, text) = (Pattern::of(args.text("regex"))?, args.text("text"));
+    let (pattern, text) = (Pattern::compile_cached(args.text("regex"))?, args.text("text"));
     Ok(Value::from(pattern.first(text)?.map(|found| pattern.groups(text, &found))))
 }

@@ -78,7 +78,7 @@ const SHARE: usize = 32;
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let limit = args.integer_or("limit").map_or(MOST + 1, |limit| usize::try_from(limit).unwrap_or(0));
-    let pattern = Pattern::of(args.text("regex"))?;
+    let pattern = Pattern::compile_cached(args.text("regex"))?;
     let world = context.host.world().as_ref();
     let files = parameters::find_from_args(&args)?.files(world)?;
     let search = Search { world, pattern: &pattern, limit, tells: args.flag("faults") };
@@ -177,7 +177,7 @@ mod tests {
         let world = Memory::with([("a.md", "tea"), ("b.md", long.as_str()), ("d.md", "tea")]).expect("they can be");
         world.write("c.md", b"\xff").expect("it can be");
         let files = ["a.md", "b.md", "c.md", "d.md", "e.md"].map(str::to_owned);
-        let pattern = Pattern::of("(?=t)te*a").expect("valid");
+        let pattern = Pattern::compile_cached("(?=t)te*a").expect("valid");
         let search = |tells| Search { world: &world, pattern: &pattern, limit: 9, tells }.all(&files);
         let fault = search(false).expect_err("one file is one long line");
         assert!(fault.message.starts_with("`b.md`: the text has a longer line"), "{fault}");

@@ -20,5 +20,5 @@ pub const PRIMITIVE: Primitive = Primitive {
         Example::gives(r#""ab".matches("(?i)B")"#, r#"true"#),
         Example::fails(r#""a".matches("(a")"#, "unclosed group at character 1"),
     ],
-    run: |_, args| Ok(Pattern::of(args.text("regex"))?.is_match(args.text("text"))?.into()),
+    run: |_, args| Ok(Pattern::compile_cached(args.text("regex"))?.is_match(args.text("text"))?.into()),
 };

@@ -34,7 +34,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    let (pattern, text) = (Pattern::of(args.text("regex"))?, args.text("text"));
+    let (pattern, text) = (Pattern::compile_cached(args.text("regex"))?, args.text("text"));
     let by = args.text_or("by").map(|by| read_replacement(by, &pattern)).transpose()?;
     let mut replaced = BoundedText::default();
     let mut done = 0;
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_replacement_is_read_as_documented() {
-        let pattern = Pattern::of("(?<a>x)(y)").expect("valid");
+        let pattern = Pattern::compile_cached("(?<a>x)(y)").expect("valid");
         let read = |by| {
             read_replacement(by, &pattern)
                 .map(|parts| parts.into_iter().filter(|part| *part != ReplacementPart::Literal("")).collect())

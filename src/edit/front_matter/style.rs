@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
-use crate::parse::{Input, parse_yaml, yaml_text};
+use crate::parse::{ParserInput, parse_yaml, yaml_text};
 use crate::value::{Json, Value};
 use std::fmt::Write;
 
@@ -145,7 +145,7 @@ impl YamlStyle {
 /// Whether a text without quotes is read as that text.
 fn is_text(text: &str) -> bool {
     let line = Value::from(format!("k: {text}"));
-    match parse_yaml(&Input::of(&line)) {
+    match parse_yaml(&ParserInput::from_value(&line)) {
         Ok(Value::Map(map)) => map.len() == 1 && map.get("k").and_then(Value::as_text) == Some(text),
         _ => false,
     }

@@ -240,7 +240,7 @@ proptest! {
             Ok(edited) => edited,
             Err(fault) => return Err(TestCaseError::fail(format!("{fault}\n{text}"))),
         };
-        let read = FoundFrontMatter::find(&Input::of(&edited.as_str().into())).expect("it can be read");
+        let read = FoundFrontMatter::find(&ParserInput::from_value(&edited.as_str().into())).expect("it can be read");
         let mut wanted: Map = said.iter().map(|(key, value)| (key.as_str().into(), Value::from_json(value))).collect();
         if new.is_null() { wanted.remove(key.as_str()) } else { wanted.insert(key.as_str().into(), Value::from_json(&new)) };
         prop_assert_eq!(read.data, wanted, "{}", edited);
@@ -267,7 +267,7 @@ proptest! {
         let text = format!("---\n{block}\n---\n");
         let how = FrontMatterOptions { before: before.then(|| "b".to_owned()), ..FrontMatterOptions::default() };
         if let Ok(edited) = edit_front_matter(&text.as_str().into(), &json!({ "a": new, "b": [new] }), &how) {
-            let read = FoundFrontMatter::find(&Input::of(&edited.as_str().into())).expect("it can be read");
+            let read = FoundFrontMatter::find(&ParserInput::from_value(&edited.as_str().into())).expect("it can be read");
             prop_assert_eq!(read.data.get("b"), Some(&Value::list([Value::from_json(&new)])));
         }
     }

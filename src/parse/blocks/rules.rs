@@ -67,7 +67,7 @@ pub(super) struct LineRule {
 
 impl LineRule {
     fn new(pattern: &str, path: &str) -> Result<Self> {
-        let pattern = Pattern::of(pattern).map_err(|mut fault| {
+        let pattern = Pattern::compile_cached(pattern).map_err(|mut fault| {
             fault.message = format!("rule `{path}`: {}", fault.message);
             fault
         })?;

@@ -8,7 +8,7 @@ use serde_json::json;
 const COMMA: CsvFormat<'static> = CsvFormat { header: false, separator: ",", quotes: true };
 
 fn read_as(text: &str, table: CsvFormat<'_>) -> Result<Json> {
-    parse_csv(&Input::of(&text.into()), table).map(|rows| rows.to_json())
+    parse_csv(&ParserInput::from_value(&text.into()), table).map(|rows| rows.to_json())
 }
 
 fn read(text: &str, header: bool) -> Result<Json> {

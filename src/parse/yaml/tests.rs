@@ -7,11 +7,11 @@ use proptest::prelude::*;
 use serde_json::json;
 
 fn read(text: &str) -> Json {
-    parse_yaml(&Input::of(&text.into())).unwrap_or_else(|fault| panic!("{text:?}: {fault}")).to_json()
+    parse_yaml(&ParserInput::from_value(&text.into())).unwrap_or_else(|fault| panic!("{text:?}: {fault}")).to_json()
 }
 
 fn fault(text: &str) -> String {
-    match parse_yaml(&Input::of(&text.into())) {
+    match parse_yaml(&ParserInput::from_value(&text.into())) {
         Ok(value) => panic!("{text:?} is {value:?}"),
         Err(fault) => {
             assert_eq!(fault.code, CODE);
@@ -99,7 +99,7 @@ fn faults_say_where_and_what_to_do() {
     assert!(fault("a: 1\n---\nb: 1\n").contains("one document"), "{}", fault("a: 1\n---\nb: 1\n"));
     assert!(fault("a:\n\t- b\n").contains("blanks"), "{}", fault("a:\n\t- b\n"));
     let document = Value::handle(Document::new("a.yaml", "x: [1\n"));
-    let fault = parse_yaml(&Input::of(&document)).expect_err("the list is open");
+    let fault = parse_yaml(&ParserInput::from_value(&document)).expect_err("the list is open");
     assert!(fault.to_string().starts_with("a.yaml:"), "{fault}");
 }
 
@@ -171,7 +171,7 @@ proptest! {
     #[test]
     fn what_is_written_is_read_again(tree in any_tree()) {
         let text = yaml_text(&tree).expect("it can be written");
-        match parse_yaml(&Input::of(&text.as_str().into())) {
+        match parse_yaml(&ParserInput::from_value(&text.as_str().into())) {
             Ok(value) => prop_assert_eq!(value, Value::from_json(&tree), "{}", text),
             Err(fault) => prop_assert!(false, "{fault}\n{text}"),
         }

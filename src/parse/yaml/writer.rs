@@ -143,7 +143,8 @@ pub fn yaml_scalar(text: &str, flows: bool, old: bool) -> String {
         matches!(c, ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..)
             && !matches!(c, '\u{feff}' | '\u{2028}' | '\u{2029}')
     };
-    let is_one_of = |words: &str| Pattern::of(words).and_then(|pattern| pattern.is_match(text)).unwrap_or(true);
+    let is_one_of =
+        |words: &str| Pattern::compile_cached(words).and_then(|pattern| pattern.is_match(text)).unwrap_or(true);
     let is_other = || is_one_of(OTHER) || (old && is_one_of(OLD));
     let is_cut = flows && text.contains([',', '[', ']', '{', '}']);
     match text.is_empty() || !text.chars().all(printable) || has_indicator(text) || is_cut || is_other() {
@@ -195,12 +196,12 @@ fn double(text: &str) -> String {
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use crate::parse::{Input, parse_yaml};
+    use crate::parse::{ParserInput, parse_yaml};
     use proptest::prelude::*;
     use serde_json::json;
 
     fn read(text: &str) -> Json {
-        parse_yaml(&Input::of(&text.into())).unwrap_or_else(|fault| panic!("{fault}\n{text}")).to_json()
+        parse_yaml(&ParserInput::from_value(&text.into())).unwrap_or_else(|fault| panic!("{fault}\n{text}")).to_json()
     }
 
     #[test]
@@ -235,7 +236,7 @@ mod tests {
             let tree = json!({ "a": float, "b": [whole >> shift, { "c": float }], "d": [[float]] });
             for text in [yaml_flush(&tree).unwrap(), crate::parse::yaml_text(&tree).unwrap()] {
                 prop_assert_eq!(read(&text), tree.clone(), "{}", text);
-                let is_old_float = Pattern::of(r"^[-+]?[0-9]+\.[0-9]*(?:[eE][-+][0-9]+)?$").unwrap();
+                let is_old_float = Pattern::compile_cached(r"^[-+]?[0-9]+\.[0-9]*(?:[eE][-+][0-9]+)?$").unwrap();
                 let written = text.lines().next().unwrap().trim_start_matches("a: ");
                 prop_assert!(is_old_float.is_match(written).unwrap(), "{}", text);
             }

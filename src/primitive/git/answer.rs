@@ -11,7 +11,7 @@
 use super::arguments::{GitArguments, checks, is_on};
 use super::output::{unknown_names, unquoted};
 use super::session::GitSession;
-use super::verb::{ToldNames, Verb};
+use super::verb::{GitVerb, ToldNames};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::primitive::program_outcome::{ANY_BYTES, ended, let_through, no_text};
@@ -98,7 +98,7 @@ const MOST: usize = 2_000;
 /// The patterns that take the place of the paths, if something has to be left out.
 pub(super) fn covering_patterns(
     session: &mut GitSession<'_>,
-    verb: &Verb,
+    verb: &GitVerb,
     said: &GitArguments,
     options: &Map,
 ) -> Result<Option<Vec<String>>> {
@@ -176,7 +176,12 @@ const TRIES: usize = 5;
 //# A file that git does not know MUST be named only if it is there, and covered, when git has ended.
 /// Runs a command that names files, until those that git does not know are there as it says: where a folder is a link for
 /// a moment, git lists what lies elsewhere under a name that is none.
-pub(super) fn run_naming_files(session: &GitSession<'_>, verb: &Verb, options: &Map, asked: &Command) -> Result<Done> {
+pub(super) fn run_naming_files(
+    session: &GitSession<'_>,
+    verb: &GitVerb,
+    options: &Map,
+    asked: &Command,
+) -> Result<Done> {
     let is_narrow = session.world.may_read(&session.repository.top).is_err();
     for _ in 0..TRIES {
         let done = session.run(asked)?;

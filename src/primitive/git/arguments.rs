@@ -3,7 +3,7 @@
 //! Of the formats of git, only placeholders and fields that start no program are let in: `%G?` starts gpg, as
 //! `%(signature)` does, and `%(describe)` another git.
 
-use super::verb::{GitOption, HostOptionKind, OptionKind, Verb};
+use super::verb::{GitOption, GitVerb, HostOptionKind, OptionKind};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::value::{Bytes, Map, Value};
 
@@ -55,9 +55,9 @@ fn of_both(end: &str, value: &str) -> Vec<(String, String)> {
 //= docs/spec.md#git
 //# Git MUST be spoken to by verbs and options of one table only; every other name MUST be refused with the nearest one.
 /// Checks the options and turns them into arguments.
-pub(super) fn build_arguments(verb: &Verb, options: &Map) -> Result<GitArguments> {
+pub(super) fn build_arguments(verb: &GitVerb, options: &Map) -> Result<GitArguments> {
     for (key, value) in options {
-        if let Some(fault) = unknown(verb, key).filter(|_| !value.is_null()) {
+        if let Some(fault) = unknown_option(verb, key).filter(|_| !value.is_null()) {
             return Err(fault);
         }
     }
@@ -92,7 +92,7 @@ pub(super) fn build_arguments(verb: &Verb, options: &Map) -> Result<GitArguments
 }
 
 /// The fault of an option that a verb does not have.
-pub fn unknown(verb: &Verb, key: &str) -> Option<Box<Diagnostic>> {
+pub fn unknown_option(verb: &GitVerb, key: &str) -> Option<Box<Diagnostic>> {
     let names = || verb.options().map(|option| option.name).chain(COMMON.iter().map(|(name, _)| *name));
     if names().any(|name| name == key) {
         return None;
@@ -105,7 +105,7 @@ pub fn unknown(verb: &Verb, key: &str) -> Option<Box<Diagnostic>> {
 
 /// One option of one verb.
 struct OptionWriter<'a> {
-    verb: &'a Verb,
+    verb: &'a GitVerb,
     option: &'a GitOption,
 }
 

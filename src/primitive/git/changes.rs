@@ -10,7 +10,7 @@
 use super::arguments::{GitArguments, is_on};
 use super::output::WorktreeEntry;
 use super::session::{GitSession, command};
-use super::verb::{Verb, WorktreeChanges};
+use super::verb::{GitVerb, WorktreeChanges};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::{Map, Value};
 use crate::world::granted::protected_name;
@@ -29,7 +29,7 @@ const FOLDER_MOVED: &str = "a folder is gone on one side, and the other has new 
 /// Finds the files that a verb will change, and refuses those that the pack may not write.
 pub(super) fn check_changes(
     session: &mut GitSession<'_>,
-    verb: &Verb,
+    verb: &GitVerb,
     said: &GitArguments,
     options: &Map,
 ) -> Result<()> {
@@ -100,7 +100,7 @@ pub(super) fn check_changes(
 /// What a patch names, if it is to be put into files; what is read of the working tree is checked in any case.
 fn patched(
     session: &mut GitSession<'_>,
-    verb: &Verb,
+    verb: &GitVerb,
     said: &GitArguments,
     options: &Map,
 ) -> Result<Option<Vec<String>>> {
@@ -133,7 +133,7 @@ pub(super) fn changed_files(session: &GitSession<'_>, entries: &[WorktreeEntry])
 
 //= docs/spec.md#git
 //# Every file that a patch touches MUST be one that the pack may read: whether a patch fits tells what a file holds.
-fn may_be_read(session: &GitSession<'_>, verb: &Verb, names: &[String]) -> Result<Vec<String>> {
+fn may_be_read(session: &GitSession<'_>, verb: &GitVerb, names: &[String]) -> Result<Vec<String>> {
     let places = names.iter().map(|name| session.below_top(name));
     places.map(|place| session.may_read(verb.name, &place).map(|()| place)).collect()
 }
@@ -141,7 +141,7 @@ fn may_be_read(session: &GitSession<'_>, verb: &Verb, names: &[String]) -> Resul
 /// Checks a merge of any kind: with renames if all that differs may be written, else without.
 fn check_merge(
     session: &mut GitSession<'_>,
-    verb: &Verb,
+    verb: &GitVerb,
     wide: &[WorktreeEntry],
     exact: &[WorktreeEntry],
 ) -> Result<()> {
@@ -159,7 +159,7 @@ fn check_merge(
 }
 
 /// All that lies in a working tree which goes.
-fn check_removed_worktree(session: &mut GitSession<'_>, verb: &Verb, given: &str) -> Result<()> {
+fn check_removed_worktree(session: &mut GitSession<'_>, verb: &GitVerb, given: &str) -> Result<()> {
     let folder = path::join(&session.repository.folder, given);
     may_hold_tree(session.world, verb, &folder)?;
     session.changed = Changed::Around(vec![folder.clone()]);
@@ -613,7 +613,7 @@ fn check_folder(session: &GitSession<'_>, name: &str) -> Result<()> {
 }
 
 /// Refuses a folder of which the pack may not write all: with a `.git` in it, all of it is git's to change.
-pub(super) fn may_fill(world: &dyn World, verb: &Verb, folder: &str) -> Result<()> {
+pub(super) fn may_fill(world: &dyn World, verb: &GitVerb, folder: &str) -> Result<()> {
     world.may_fill(folder).map_err(|refused| {
         let told =
             Diagnostic::new(Code::WORLD, format!("git {} would fill `{folder}`: {}", verb.name, refused.message));
@@ -624,7 +624,7 @@ pub(super) fn may_fill(world: &dyn World, verb: &Verb, folder: &str) -> Result<(
 //= docs/spec.md#git
 //# A working tree MUST be made and removed below a granted root only, and else be refused before anything is made.
 /// The same of a working tree: git runs in it, too, so it lies below a root.
-pub(super) fn may_hold_tree(world: &dyn World, verb: &Verb, folder: &str) -> Result<()> {
+pub(super) fn may_hold_tree(world: &dyn World, verb: &GitVerb, folder: &str) -> Result<()> {
     may_fill(world, verb, folder)?;
     let place = world.spelled(folder);
     if is_below_roots(world, &place) {

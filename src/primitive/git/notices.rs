@@ -3,7 +3,7 @@
 
 use super::arguments::GitArguments;
 use super::session::GitSession;
-use super::verb::{Verb, WorktreeChanges};
+use super::verb::{GitVerb, WorktreeChanges};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::path;
 use crate::world::repository::{Repository, Setting};
@@ -139,7 +139,7 @@ pub(super) fn missed_settings(repository: &Repository, command: &str, attributes
 //= docs/spec.md#git
 //# An answer MUST name the programs of the repository that were not run, the hooks that this verb would have run and the signature that is missing.
 /// The notices of a call.
-pub(super) fn collect_notices(session: &GitSession<'_>, verb: &Verb, said: &GitArguments) -> Result<Vec<String>> {
+pub(super) fn collect_notices(session: &GitSession<'_>, verb: &GitVerb, said: &GitArguments) -> Result<Vec<String>> {
     let repository = &session.repository;
     let mut found = Vec::new();
     let mut keys: Vec<&str> =
@@ -209,7 +209,7 @@ fn grafts(session: &GitSession<'_>) -> Option<String> {
 }
 
 /// What git would have noted where a new branch begins at one of a remote.
-fn upstream(session: &GitSession<'_>, verb: &Verb, said: &GitArguments) -> Result<Option<String>> {
+fn upstream(session: &GitSession<'_>, verb: &GitVerb, said: &GitArguments) -> Result<Option<String>> {
     let Some(begin) = verb.begins_at(&said.words, &said.names) else {
         return Ok(guessed(session, verb, said)?.map(|begin| not_noted(&begin)));
     };
@@ -230,7 +230,7 @@ fn not_noted(begin: &str) -> String {
 }
 
 /// The branch of a remote of which git makes a local one, because no commit has the name and one remote has it.
-fn guessed(session: &GitSession<'_>, verb: &Verb, said: &GitArguments) -> Result<Option<String>> {
+fn guessed(session: &GitSession<'_>, verb: &GitVerb, said: &GitArguments) -> Result<Option<String>> {
     let (true, [_, name]) = (verb.name == "worktree_add", &said.names[..]) else { return Ok(None) };
     if said.words.iter().any(|word| word == "--detach") {
         return Ok(None);
@@ -271,7 +271,7 @@ fn partial_clone_notice(repository: &Repository) -> Option<String> {
 //= docs/spec.md#git
 //# A verb that fills files from objects MUST be refused where these are missing: git takes the files away before it misses them.
 /// Refuses a verb that needs missing objects.
-pub(super) fn check_partial_clone(session: &GitSession<'_>, verb: &Verb, said: &GitArguments) -> Result<()> {
+pub(super) fn check_partial_clone(session: &GitSession<'_>, verb: &GitVerb, said: &GitArguments) -> Result<()> {
     let fills = matches!(
         verb.changes,
         WorktreeChanges::Switched

@@ -4,7 +4,7 @@ use super::verb::OptionKind::{
     Date, Files, Flag, Format, FullRef, Host, Index, Names, Number, OneOf, Paths, Pattern, Ref, RefFormat, RefOf, Refs,
     Sort, Text,
 };
-use super::verb::{GitOption, HostOptionKind, PathspecMode, ToldNames, Verb, WorktreeReads, option, required};
+use super::verb::{GitOption, GitVerb, HostOptionKind, PathspecMode, ToldNames, WorktreeReads, option, required};
 use crate::world::run::Processes;
 
 const PATHS: GitOption = option("paths", Paths, "Only what lies there.");
@@ -66,8 +66,8 @@ const DIFFERING: &[GitOption] = &[
 ];
 
 /// The verbs about commits and what differs.
-pub const COMMITS: &[Verb] = &[
-    Verb::read(
+pub const COMMITS: &[GitVerb] = &[
+    GitVerb::read(
         "status",
         &["status", "--ignore-submodules=dirty"],
         &[
@@ -83,7 +83,7 @@ pub const COMMITS: &[Verb] = &[
         "What differs between the last commit, the index and the files. Of submodules: whether one moved.",
     )
     .telling(ToldNames::Status),
-    Verb::read(
+    GitVerb::read(
         "log",
         &["log", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"],
         &[
@@ -97,7 +97,7 @@ pub const COMMITS: &[Verb] = &[
     )
     .of_commits()
     .sharing(&[WALKING, DIFFERING]),
-    Verb::read(
+    GitVerb::read(
         "diff",
         &["diff", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"],
         &[
@@ -112,7 +112,7 @@ pub const COMMITS: &[Verb] = &[
     .of_commits()
     .reading(WorktreeReads::Compared)
     .sharing(&[DIFFERING]),
-    Verb::read(
+    GitVerb::read(
         "diff_tree",
         &["diff-tree", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"],
         &[
@@ -126,7 +126,7 @@ pub const COMMITS: &[Verb] = &[
     )
     .of_commits()
     .sharing(&[DIFFERING]),
-    Verb::read(
+    GitVerb::read(
         "show",
         &["show", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"],
         &[
@@ -140,7 +140,7 @@ pub const COMMITS: &[Verb] = &[
     )
     .of_commits()
     .sharing(&[DIFFERING]),
-    Verb::read(
+    GitVerb::read(
         "rev_list",
         &["rev-list"],
         &[
@@ -153,7 +153,7 @@ pub const COMMITS: &[Verb] = &[
     )
     .of_commits()
     .sharing(&[WALKING]),
-    Verb::read(
+    GitVerb::read(
         "rev_parse",
         &["rev-parse", "--verify"],
         &[
@@ -166,7 +166,7 @@ pub const COMMITS: &[Verb] = &[
         "The hash that a name stands for.",
     )
     .of_commits(),
-    Verb::read(
+    GitVerb::read(
         "merge_base",
         &["merge-base"],
         &[
@@ -184,7 +184,7 @@ pub const COMMITS: &[Verb] = &[
         "The common ancestor of commits.",
     )
     .of_commits(),
-    Verb::read(
+    GitVerb::read(
         "describe",
         &["describe"],
         &[
@@ -201,7 +201,7 @@ pub const COMMITS: &[Verb] = &[
         "A commit by the nearest tag.",
     )
     .of_commits(),
-    Verb::read(
+    GitVerb::read(
         "blame",
         &["blame", "--no-textconv"],
         &[
@@ -218,8 +218,8 @@ pub const COMMITS: &[Verb] = &[
 ];
 
 /// The verbs about files, refs and settings.
-pub const LOOKUPS: &[Verb] = &[
-    Verb::read(
+pub const LOOKUPS: &[GitVerb] = &[
+    GitVerb::read(
         "files",
         &["ls-files"],
         &[
@@ -245,7 +245,7 @@ pub const LOOKUPS: &[Verb] = &[
         "The files in the index, and beside it.",
     )
     .telling(ToldNames::Files),
-    Verb::read(
+    GitVerb::read(
         "tree",
         &["ls-tree"],
         &[
@@ -265,7 +265,7 @@ pub const LOOKUPS: &[Verb] = &[
     .of_commits()
     // It takes `--` for a path.
     .without_dashes(),
-    Verb::read(
+    GitVerb::read(
         "object",
         &["cat-file"],
         &[
@@ -279,7 +279,7 @@ pub const LOOKUPS: &[Verb] = &[
         "One object as it is.",
     )
     .of_commits(),
-    Verb::read(
+    GitVerb::read(
         "refs",
         &["for-each-ref"],
         &[
@@ -295,7 +295,7 @@ pub const LOOKUPS: &[Verb] = &[
         "Branches, tags and other refs.",
     )
     .of_commits(),
-    Verb::read(
+    GitVerb::read(
         "branches",
         &["branch", "--list"],
         &[
@@ -310,14 +310,14 @@ pub const LOOKUPS: &[Verb] = &[
         "The branches.",
     )
     .of_commits(),
-    Verb::read(
+    GitVerb::read(
         "current_branch",
         &["branch", "--show-current"],
         &[],
         "The branch that is checked out; nothing if there is none.",
     )
     .of_commits(),
-    Verb::read(
+    GitVerb::read(
         "tags",
         &["tag", "--list"],
         &[
@@ -329,7 +329,7 @@ pub const LOOKUPS: &[Verb] = &[
         "The tags.",
     )
     .of_commits(),
-    Verb::read(
+    GitVerb::read(
         "notes",
         &["notes", "show"],
         &[option("ref", Ref, "The commit; `HEAD` if left out.")],
@@ -338,7 +338,7 @@ pub const LOOKUPS: &[Verb] = &[
     .of_commits()
     // It becomes `git show`.
     .starts(Processes::SameProgram),
-    Verb::read(
+    GitVerb::read(
         "symbolic_ref",
         &["symbolic-ref"],
         &[
@@ -349,7 +349,7 @@ pub const LOOKUPS: &[Verb] = &[
         "The ref that another one names.",
     )
     .of_commits(),
-    Verb::read(
+    GitVerb::read(
         "grep",
         &["grep", "--no-textconv", "--no-color"],
         &[
@@ -374,7 +374,7 @@ pub const LOOKUPS: &[Verb] = &[
     .without_end()
     .of_commits()
     .reading(WorktreeReads::Searched),
-    Verb::read(
+    GitVerb::read(
         "check_ignore",
         &["check-ignore", "--stdin", "-z"],
         &[
@@ -387,12 +387,12 @@ pub const LOOKUPS: &[Verb] = &[
     .telling(ToldNames::Rules)
     // It refuses to take paths as they are, though it does; what is a pattern to it begins with `:`.
     .taking(PathspecMode::Untold),
-    Verb::read("worktrees", &["worktree", "list", "--porcelain"], &[Z], "The working trees.").of_commits(),
-    Verb::read("stash_list", &["stash", "list"], &[], "The entries of the stash.")
+    GitVerb::read("worktrees", &["worktree", "list", "--porcelain"], &[Z], "The working trees.").of_commits(),
+    GitVerb::read("stash_list", &["stash", "list"], &[], "The entries of the stash.")
         .of_commits()
         .starts(Processes::SameProgram),
-    Verb::read("remotes", &["remote", "--verbose"], &[], "The remotes and where they are.").of_commits(),
-    Verb::read(
+    GitVerb::read("remotes", &["remote", "--verbose"], &[], "The remotes and where they are.").of_commits(),
+    GitVerb::read(
         "config",
         &[],
         &[
@@ -410,7 +410,7 @@ pub const LOOKUPS: &[Verb] = &[
         ],
         "What the repository's configuration says, and of the user's `user.*`, `init.defaultBranch` and the like. Ends with 1 if there is no such key. No git is started, and what the repository includes is not read.",
     ),
-    Verb::read(
+    GitVerb::read(
         "repository",
         &[],
         &[required(

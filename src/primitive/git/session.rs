@@ -3,7 +3,7 @@
 
 use super::arguments::{GitArguments, is_on};
 use super::output::WorktreeEntry;
-use super::verb::{OptionKind, ToldNames, Verb, WorktreeChanges, WorktreeReads};
+use super::verb::{GitVerb, OptionKind, ToldNames, WorktreeChanges, WorktreeReads};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::primitive::host::Context;
@@ -204,7 +204,7 @@ impl GitSession<'_> {
     //# A verb that reads files of the working tree MUST be refused files that no grant to read covers.
     /// Refuses files of the working tree that git would read for the pack, and the pack may not; gives those that it gets
     /// to read. What commits hold is covered by the grant of git itself.
-    pub(super) fn contents_for(&self, verb: &Verb, said: &GitArguments, options: &Map) -> Result<Contents> {
+    pub(super) fn contents_for(&self, verb: &GitVerb, said: &GitArguments, options: &Map) -> Result<Contents> {
         let is_on = |name: &str| is_on(options, name);
         let is_range = || said.names.len() > 1 || said.names.iter().any(|name| name.contains(".."));
         let reads = match verb.reads {
@@ -251,7 +251,7 @@ impl GitSession<'_> {
     //= docs/spec.md#git
     //# A path that a verb would tell the state of MUST be one that the pack may look at.
     /// Refuses a path of which the answer would tell whether it is there, though it named nothing.
-    fn may_look(&self, verb: &Verb, place: &str) -> Result<()> {
+    fn may_look(&self, verb: &GitVerb, place: &str) -> Result<()> {
         if self.world.may_read(place).is_ok() || self.world.stat(place).is_ok_and(|stat| stat.is_some()) {
             return Ok(());
         }
@@ -278,7 +278,7 @@ impl GitSession<'_> {
 
 /// Refuses a git that is too old; asks for its version once per process. If a verb that writes cannot ask, the verb itself
 /// reports why.
-pub fn new_enough(world: &dyn World, needs: Needs) -> Result<()> {
+pub fn check_git_version(world: &dyn World, needs: Needs) -> Result<()> {
     static KNOWN: OnceLock<()> = OnceLock::new();
     if KNOWN.get().is_some() {
         return Ok(());
@@ -303,7 +303,7 @@ pub fn new_enough(world: &dyn World, needs: Needs) -> Result<()> {
 }
 
 /// The command of a verb, with all its words in their places.
-pub(super) fn verb_command(session: &GitSession<'_>, verb: &Verb, said: GitArguments) -> Result<Command> {
+pub(super) fn verb_command(session: &GitSession<'_>, verb: &GitVerb, said: GitArguments) -> Result<Command> {
     let has_files = verb.options().any(|option| matches!(option.kind, OptionKind::Files)) || said.reads_files;
     let input = if has_files { listed_files(session, &said)? } else { said.input };
     let mut words = said.words;

@@ -10,7 +10,7 @@ use super::changes::{changed_files, is_below_roots, may_fill, may_hold_tree, may
 use super::notices::{NOT_LOOKED_INTO, missed_settings};
 use super::output::WorktreeEntry;
 use super::session::{GitSession, command, taken_as_patterns, verb_command};
-use super::verb::{IndexAdditions, Verb};
+use super::verb::{GitVerb, IndexAdditions};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::pattern::Pattern;
 use crate::primitive::program_outcome::ended;
@@ -25,7 +25,13 @@ use std::collections::BTreeSet;
 const HIDDEN: [&str; 2] = ["!.toolsd", "!toolsd.toml"];
 
 /// Makes a repository where the pack may write.
-pub(super) fn init(world: &dyn World, verb: &Verb, said: &GitArguments, folder: &str, options: &Map) -> Result<Value> {
+pub(super) fn init(
+    world: &dyn World,
+    verb: &GitVerb,
+    said: &GitArguments,
+    folder: &str,
+    options: &Map,
+) -> Result<Value> {
     let place = path::join(folder, said.names.first().map_or(".", String::as_str));
     //= docs/spec.md#git
     //# A repository and a working tree MUST be made only where the pack may write all of the folder.
@@ -48,7 +54,7 @@ pub(super) fn init(world: &dyn World, verb: &Verb, said: &GitArguments, folder: 
 }
 
 /// `config` and `repository`: no git is started.
-pub(super) fn told_by_host(session: &GitSession<'_>, verb: &Verb, options: &Map) -> Result<Value> {
+pub(super) fn told_by_host(session: &GitSession<'_>, verb: &GitVerb, options: &Map) -> Result<Value> {
     let repository = &session.repository;
     let text = |name: &str| options.get(name).and_then(Value::as_text);
     let told = match verb.name {
@@ -99,7 +105,7 @@ fn config(
         let key = repository::key(name);
         return Ok(all.rev().find(|setting| setting.key == key).map(|one| format!("{}{}\n", scope(one), one.value)));
     }
-    let pattern = pattern.map(Pattern::of).transpose()?;
+    let pattern = pattern.map(Pattern::compile_cached).transpose()?;
     let mut told = String::new();
     for setting in all {
         if pattern.as_ref().map_or(Ok(true), |pattern| pattern.is_match(&setting.key))? {
@@ -112,7 +118,7 @@ fn config(
 /// Makes a working tree without its files, hides what may not be written, and brings the rest.
 pub(super) fn add_worktree(
     session: &mut GitSession<'_>,
-    verb: &Verb,
+    verb: &GitVerb,
     said: GitArguments,
     options: &Map,
 ) -> Result<Value> {
@@ -198,7 +204,7 @@ fn hiding(hidden: &[String]) -> Result<BTreeSet<String>> {
 }
 
 /// Hides files of a working tree: those asked for, and those that no grant covers.
-pub(super) fn hide(session: &mut GitSession<'_>, verb: &Verb, said: GitArguments, options: &Map) -> Result<Value> {
+pub(super) fn hide(session: &mut GitSession<'_>, verb: &GitVerb, said: GitArguments, options: &Map) -> Result<Value> {
     // What is hidden now may be shown by other patterns, and the other way round: both are looked at.
     // All of the working tree, wherever the call is.
     let all = session.names_by_patterns(&["ls-files", "-z", "--full-name", "--cached", "--stage", "--", ":(top)"])?;
@@ -300,7 +306,7 @@ pub(super) fn ways_to_remotes(session: &GitSession<'_>) -> Vec<(String, String)>
 /// Runs a command; if git stopped at a submodule, without a look into those.
 pub(super) fn run_beside_submodules(
     session: &mut GitSession<'_>,
-    verb: &Verb,
+    verb: &GitVerb,
     said: GitArguments,
     options: &Map,
     asked: &Command,

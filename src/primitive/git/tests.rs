@@ -2,14 +2,14 @@
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
 use super::arguments::build_arguments;
-use super::verb::{OptionKind, Verb};
-use super::{reading, writing};
+use super::verb::{GitVerb, OptionKind};
+use super::{read_verbs, write_verbs};
 use crate::diagnostic::Code;
 use crate::value::{Map, Value};
 use proptest::prelude::*;
 
-fn every() -> Vec<&'static Verb> {
-    reading().chain(writing()).collect()
+fn every() -> Vec<&'static GitVerb> {
+    read_verbs().chain(write_verbs()).collect()
 }
 
 /// What git is told by an option, before the value.
@@ -123,7 +123,7 @@ fn no_other_option_is_taken() {
             }
         }
     }
-    let fault = super::find("comit", crate::world::run::Needs::WriteGit).err().unwrap();
+    let fault = super::find_verb("comit", crate::world::run::Needs::WriteGit).err().unwrap();
     assert!(fault.help.unwrap().contains("`commit`"));
 }
 

@@ -3,7 +3,7 @@
 use crate::world::run::{Needs, Processes};
 
 /// A verb of `git_read` or `git`.
-pub struct Verb {
+pub struct GitVerb {
     /// Its name: git's own, with underscores.
     pub name: &'static str,
     /// What it does, in one sentence with a full stop.
@@ -264,7 +264,7 @@ pub const fn required(name: &'static str, kind: OptionKind, doc: &'static str) -
     GitOption { name, kind, is_required: true, doc }
 }
 
-impl Verb {
+impl GitVerb {
     /// A verb that changes nothing.
     pub const fn read(
         name: &'static str,

@@ -5,7 +5,7 @@ use super::verb::OptionKind::{
     Path, Paths, Ref, RefOf, Refs, RefsOf, Signature, Text,
 };
 use super::verb::{
-    GitOption, HostOptionKind, IndexAdditions, PathspecMode, Verb, WorktreeChanges, WorktreeReads, option, required,
+    GitOption, GitVerb, HostOptionKind, IndexAdditions, PathspecMode, WorktreeChanges, WorktreeReads, option, required,
 };
 use crate::world::run::{Needs, Processes};
 
@@ -22,8 +22,8 @@ const MAINLINE: GitOption = option(
 const DATE: GitOption = option("date", Date("--date="), "When it was written.");
 
 /// What moves files and branches.
-pub const FILES: &[Verb] = &[
-    Verb::write(
+pub const FILES: &[GitVerb] = &[
+    GitVerb::write(
         "add",
         &["add"],
         &[
@@ -39,7 +39,7 @@ pub const FILES: &[Verb] = &[
     )
     .reading(WorktreeReads::All)
     .adding(IndexAdditions::Files),
-    Verb::write(
+    GitVerb::write(
         "rm",
         &["rm"],
         &[
@@ -54,14 +54,14 @@ pub const FILES: &[Verb] = &[
         WorktreeChanges::Removed,
         "Removes files, and from the index.",
     ),
-    Verb::write(
+    GitVerb::write(
         "mv",
         &["mv"],
         &[required("paths", Paths, "Files, and last where they go: a name, or a folder."), FORCE],
         WorktreeChanges::Moved,
         "Moves files that git knows, one by one.",
     ),
-    Verb::write(
+    GitVerb::write(
         "restore",
         &["restore", "--no-progress"],
         &[
@@ -74,7 +74,7 @@ pub const FILES: &[Verb] = &[
         WorktreeChanges::Restored,
         "Brings files back as they were.",
     ),
-    Verb::write(
+    GitVerb::write(
         "reset",
         &["reset"],
         &[
@@ -91,7 +91,7 @@ pub const FILES: &[Verb] = &[
         "Moves the branch to a commit, or takes files out of the index.",
     )
     .without_end(),
-    Verb::write(
+    GitVerb::write(
         "clean",
         &["clean", "--force"],
         &[
@@ -103,7 +103,7 @@ pub const FILES: &[Verb] = &[
         WorktreeChanges::Cleaned,
         "Removes files that git does not know.",
     ),
-    Verb::write(
+    GitVerb::write(
         "apply",
         &["apply", "--whitespace=nowarn"],
         &[
@@ -117,7 +117,7 @@ pub const FILES: &[Verb] = &[
         WorktreeChanges::Patched,
         "Applies a patch.",
     ),
-    Verb::write(
+    GitVerb::write(
         "switch",
         &["switch", "--no-progress", "--no-guess"],
         &[
@@ -130,14 +130,14 @@ pub const FILES: &[Verb] = &[
         "Checks out a branch. What was changed is kept or is in the way: nothing is lost.",
     )
     .without_end(),
-    Verb::write(
+    GitVerb::write(
         "sparse_checkout",
         &["sparse-checkout", "set", "--no-cone", "--stdin"],
         &[required("patterns", Lines, "What is shown, as in `.gitignore`.")],
         WorktreeChanges::Sparse,
         "Hides files of a working tree.",
     ),
-    Verb::write(
+    GitVerb::write(
         "worktree_add",
         &["worktree", "add", "--no-checkout"],
         &[
@@ -153,21 +153,21 @@ pub const FILES: &[Verb] = &[
         "Makes a working tree. Files that no grant covers, such as those in `.toolsd`, are hidden in it.",
     )
     .starts(Processes::SameProgram),
-    Verb::write(
+    GitVerb::write(
         "worktree_remove",
         &["worktree", "remove", "--force"],
         &[required("path", Path, "Where it is.")],
         WorktreeChanges::WorktreeRemoved,
         "Removes a working tree, changed files and all.",
     ),
-    Verb::write(
+    GitVerb::write(
         "worktree_prune",
         &["worktree", "prune"],
         &[],
         WorktreeChanges::Nothing,
         "Forgets working trees that are gone.",
     ),
-    Verb::write(
+    GitVerb::write(
         "init",
         &["init", "--template="],
         &[
@@ -181,8 +181,8 @@ pub const FILES: &[Verb] = &[
 ];
 
 /// What makes and joins commits.
-pub const COMMITS: &[Verb] = &[
-    Verb::write(
+pub const COMMITS: &[GitVerb] = &[
+    GitVerb::write(
         "commit",
         &["commit", "--no-verify", "--no-status"],
         &[
@@ -201,7 +201,7 @@ pub const COMMITS: &[Verb] = &[
     )
     .reading(WorktreeReads::Committed)
     .adding(IndexAdditions::ForCommit),
-    Verb::write(
+    GitVerb::write(
         "merge",
         &["merge", "--no-edit", "--no-verify", "--no-autostash", "--strategy=ort"],
         &[
@@ -219,8 +219,8 @@ pub const COMMITS: &[Verb] = &[
         "Merges a branch. A conflict ends with 1, and the working tree shows it.",
     )
     .starts(Processes::SameProgram),
-    Verb::write("merge_abort", &["merge", "--abort"], &[], WorktreeChanges::Aborted, "Gives up a merge."),
-    Verb::write(
+    GitVerb::write("merge_abort", &["merge", "--abort"], &[], WorktreeChanges::Aborted, "Gives up a merge."),
+    GitVerb::write(
         "cherry_pick",
         &["cherry-pick", "--strategy=ort"],
         &[
@@ -235,8 +235,8 @@ pub const COMMITS: &[Verb] = &[
     )
     .without_end()
     .starts(Processes::SameProgram),
-    Verb::write("cherry_pick_abort", &["cherry-pick", "--abort"], &[], WorktreeChanges::Aborted, "Gives up a cherry-pick.").starts(Processes::SameProgram),
-    Verb::write(
+    GitVerb::write("cherry_pick_abort", &["cherry-pick", "--abort"], &[], WorktreeChanges::Aborted, "Gives up a cherry-pick.").starts(Processes::SameProgram),
+    GitVerb::write(
         "revert",
         &["revert", "--no-edit", "--strategy=ort"],
         &[
@@ -249,8 +249,8 @@ pub const COMMITS: &[Verb] = &[
     )
     .without_end()
     .starts(Processes::SameProgram),
-    Verb::write("revert_abort", &["revert", "--abort"], &[], WorktreeChanges::Aborted, "Gives up a revert.").starts(Processes::SameProgram),
-    Verb::write(
+    GitVerb::write("revert_abort", &["revert", "--abort"], &[], WorktreeChanges::Aborted, "Gives up a revert.").starts(Processes::SameProgram),
+    GitVerb::write(
         "rebase",
         &["rebase", "--no-verify", "--no-autostash", "--no-autosquash", "--no-rebase-merges", "--no-update-refs", "--no-fork-point"],
         &[
@@ -263,8 +263,8 @@ pub const COMMITS: &[Verb] = &[
     )
     .without_end()
     .starts(Processes::SameProgram),
-    Verb::write("rebase_abort", &["rebase", "--abort"], &[], WorktreeChanges::Aborted, "Gives up a rebase.").starts(Processes::SameProgram),
-    Verb::write(
+    GitVerb::write("rebase_abort", &["rebase", "--abort"], &[], WorktreeChanges::Aborted, "Gives up a rebase.").starts(Processes::SameProgram),
+    GitVerb::write(
         "stash_push",
         &["stash", "push"],
         &[
@@ -281,7 +281,7 @@ pub const COMMITS: &[Verb] = &[
     .reading(WorktreeReads::All)
     .taking(PathspecMode::IfAny)
     .starts(Processes::SameProgram),
-    Verb::write(
+    GitVerb::write(
         "stash_pop",
         &["stash", "pop"],
         &[option("entry", Entry, "Which; the last one if left out."), QUIET],
@@ -289,7 +289,7 @@ pub const COMMITS: &[Verb] = &[
         "Brings back what was put aside.",
     )
     .starts(Processes::SameProgram),
-    Verb::write(
+    GitVerb::write(
         "stash_apply",
         &["stash", "apply"],
         &[option("entry", Entry, "Which; the last one if left out."), QUIET],
@@ -297,8 +297,8 @@ pub const COMMITS: &[Verb] = &[
         "Brings back what was put aside, and keeps it there.",
     )
     .starts(Processes::SameProgram),
-    Verb::write("stash_drop", &["stash", "drop"], &[option("entry", Entry, "Which; the last one if left out."), QUIET], WorktreeChanges::Nothing, "Forgets what was put aside."),
-    Verb::write(
+    GitVerb::write("stash_drop", &["stash", "drop"], &[option("entry", Entry, "Which; the last one if left out."), QUIET], WorktreeChanges::Nothing, "Forgets what was put aside."),
+    GitVerb::write(
         "fetch",
         &["fetch", "--no-recurse-submodules", "--no-auto-maintenance", "--no-write-fetch-head", "--upload-pack=git-upload-pack"],
         &[
@@ -316,15 +316,15 @@ pub const COMMITS: &[Verb] = &[
 ];
 
 /// What changes refs and objects, and no file.
-pub const RECORDS: &[Verb] = &[
-    Verb::write(
+pub const RECORDS: &[GitVerb] = &[
+    GitVerb::write(
         "branch",
         &["branch", "--no-track"],
         &[required("name", Names, "Its name."), option("ref", Ref, "Where it begins; `HEAD` if left out."), FORCE],
         WorktreeChanges::Nothing,
         "Makes a branch.",
     ),
-    Verb::write(
+    GitVerb::write(
         "branch_delete",
         &["branch", "--delete"],
         &[
@@ -335,14 +335,14 @@ pub const RECORDS: &[Verb] = &[
         WorktreeChanges::Nothing,
         "Removes branches.",
     ),
-    Verb::write(
+    GitVerb::write(
         "branch_rename",
         &["branch", "--move"],
         &[required("from", Names, "Its name."), required("to", Names, "Its new name."), FORCE],
         WorktreeChanges::Nothing,
         "Renames a branch.",
     ),
-    Verb::write(
+    GitVerb::write(
         "tag",
         &["tag", "--no-sign"],
         &[
@@ -354,28 +354,28 @@ pub const RECORDS: &[Verb] = &[
         WorktreeChanges::Nothing,
         "Makes a tag. It is not signed.",
     ),
-    Verb::write(
+    GitVerb::write(
         "tag_delete",
         &["tag", "--delete"],
         &[required("names", Names, "Their names.")],
         WorktreeChanges::Nothing,
         "Removes tags.",
     ),
-    Verb::write(
+    GitVerb::write(
         "notes_add",
         &["notes", "add"],
         &[required("message", Message, "The note."), option("ref", Ref, "The commit; `HEAD` if left out."), FORCE],
         WorktreeChanges::Nothing,
         "Adds a note to a commit.",
     ),
-    Verb::write(
+    GitVerb::write(
         "notes_remove",
         &["notes", "remove"],
         &[option("ref", Ref, "The commit; `HEAD` if left out.")],
         WorktreeChanges::Nothing,
         "Removes the note of a commit.",
     ),
-    Verb::write(
+    GitVerb::write(
         "update_ref",
         &["update-ref"],
         &[
@@ -386,36 +386,36 @@ pub const RECORDS: &[Verb] = &[
         WorktreeChanges::Nothing,
         "Makes or moves a ref.",
     ),
-    Verb::write(
+    GitVerb::write(
         "delete_ref",
         &["update-ref", "-d"],
         &[required("name", FullRef, "The ref."), option("from", Ref, "What it names now.")],
         WorktreeChanges::Nothing,
         "Removes a ref.",
     ),
-    Verb::write(
+    GitVerb::write(
         "set_symbolic_ref",
         &["symbolic-ref"],
         &[required("name", FullRef, "Such as `HEAD`."), required("to", FullRef, "The ref that it is to name.")],
         WorktreeChanges::Nothing,
         "Makes a ref name another one. Files stay as they are.",
     ),
-    Verb::write(
+    GitVerb::write(
         "read_tree",
         &["read-tree"],
         &[option("ref", Ref, "A commit or tree."), option("empty", Flag("--empty"), "Nothing at all."), INDEX],
         WorktreeChanges::Nothing,
         "Fills an index. Files stay as they are.",
     ),
-    Verb::write("write_tree", &["write-tree"], &[INDEX], WorktreeChanges::Nothing, "Makes a tree of an index."),
-    Verb::write(
+    GitVerb::write("write_tree", &["write-tree"], &[INDEX], WorktreeChanges::Nothing, "Makes a tree of an index."),
+    GitVerb::write(
         "update_index",
         &["update-index", "--add", "--index-info"],
         &[required("entries", Lines, "`MODE HASH` or `0 ZEROS`, a tab, and the path from the top."), INDEX],
         WorktreeChanges::Nothing,
         "Changes entries of an index.",
     ),
-    Verb::write(
+    GitVerb::write(
         "commit_tree",
         &["commit-tree"],
         &[
@@ -428,14 +428,14 @@ pub const RECORDS: &[Verb] = &[
         WorktreeChanges::Nothing,
         "Makes a commit of a tree. No branch moves.",
     ),
-    Verb::write(
+    GitVerb::write(
         "mktree",
         &["mktree"],
         &[required("entries", Lines, "`MODE TYPE HASH`, a tab, and the name.")],
         WorktreeChanges::Nothing,
         "Makes a tree.",
     ),
-    Verb::write(
+    GitVerb::write(
         "hash_object",
         &["hash-object", "-w", "--no-filters"],
         &[
