@@ -7,63 +7,26 @@
 mod blocks;
 mod fault;
 mod pure;
-mod syntax;
-mod walk;
+mod usage;
+
+pub use fault::{HELPER, PARTIAL, SYNTAX};
 
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::source::{Place, Source};
 use crate::value::Json;
+use fault::{TemplateSource, check_depth, render_fault, syntax_fault};
 use handlebars::{Context, Handlebars, no_escape};
 use std::collections::HashMap;
 use std::sync::Arc;
-use walk::{Fact, Facts, From, Reference, facts_of};
-
-/// A template that cannot be read.
-pub const SYNTAX: Code = Code("template-syntax");
-/// A helper that does not exist, or is used as something it is not.
-pub const HELPER: Code = Code("template-helper");
-/// A partial that does not exist, or that leads back to itself.
-pub const PARTIAL: Code = Code("template-partial");
+use usage::{Fact, Facts, From, Reference, facts_of};
 
 /// The templates of a pack and those shared by all.
 pub struct Templates {
     engine: Handlebars<'static>,
     facts: HashMap<String, Facts>,
-    origins: HashMap<String, Origin>,
+    origins: HashMap<String, TemplateSource>,
     /// The files that cannot be read: told once, not again by whoever uses them.
     broken: Vec<String>,
-}
-
-/// Where the text of a template stands, so that a line and a column of it become a place.
-struct Origin {
-    /// The text itself.
-    source: Arc<Source>,
-    /// The place of the value that holds it, if it is written in a definition.
-    within: Option<Place>,
-}
-
-impl Origin {
-    /// The place of a span of the template's text.
-    fn place(&self, start: usize, end: usize) -> Place {
-        let Some(within) = &self.within else { return self.source.place(start..end) };
-        let written = &within.source.text[within.span.clone()];
-        match written.find(&*self.source.text) {
-            Some(offset) => {
-                let offset = within.span.start + offset;
-                within.source.place(offset + start..offset + end)
-            }
-            None => within.clone(),
-        }
-    }
-
-    /// The place of a one-based line and column, to the end of its tag or line.
-    fn at(&self, line: usize, column: usize) -> Place {
-        let start = self.source.offset(line, column);
-        let rest = &self.source.text[start..];
-        let line_end = rest.find('\n').unwrap_or(rest.len());
-        let end = rest[..line_end].find("}}").map_or(line_end, |end| end + 2);
-        self.place(start, start + end)
-    }
 }
 
 impl Default for Templates {
@@ -85,7 +48,7 @@ impl Templates {
         let mut templates = Self::default();
         let mut faults = Vec::new();
         for file in files {
-            let origin = Origin { source: Arc::clone(file), within: None };
+            let origin = TemplateSource { source: Arc::clone(file), within: None };
             if let Err(fault) = templates.add(&file.path, origin) {
                 faults.push(*fault);
                 templates.broken.push(file.path.clone());
@@ -100,18 +63,19 @@ impl Templates {
     /// Compiles a template that is written in a definition, at `place`; [`Self::render_text`] fills it.
     pub fn add_inline(&mut self, text: &str, place: &Place) -> Vec<Diagnostic> {
         let name = inline(text);
-        let origin = Origin { source: Source::new(place.source.path.as_str(), text), within: Some(place.clone()) };
+        let origin =
+            TemplateSource { source: Source::new(place.source.path.as_str(), text), within: Some(place.clone()) };
         match self.add(&name, origin) {
             Ok(()) => self.lint(&name),
             Err(fault) => vec![*fault],
         }
     }
 
-    fn add(&mut self, name: &str, origin: Origin) -> Result<()> {
+    fn add(&mut self, name: &str, origin: TemplateSource) -> Result<()> {
         let text = &origin.source.text;
-        syntax::check_depth(text).map_err(|(start, end, fault)| fault.at(origin.place(start, end)))?;
+        check_depth(text).map_err(|(start, end, fault)| fault.at(origin.place(start, end)))?;
         if let Err(error) = self.engine.register_template_string(name, text) {
-            return Err(syntax::fault(&error, &origin));
+            return Err(syntax_fault(&error, &origin));
         }
         if let Some(template) = self.engine.get_template(name) {
             let template = template.clone();
@@ -222,7 +186,7 @@ impl Templates {
             .map_err(|error| Diagnostic::new(Code::TEMPLATE, format!("the context cannot be used: {error}")))?;
         self.engine.render_with_context(name, &wrapped).map_err(|error| {
             let origin = error.template_name.as_ref().and_then(|name| self.origins.get(name));
-            fault::of(&error, origin.or_else(|| self.origins.get(name)), context)
+            render_fault(&error, origin.or_else(|| self.origins.get(name)), context)
         })
     }
 

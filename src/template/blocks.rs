@@ -1,6 +1,7 @@
 //! `if`, `unless`, `each` and `with` that fail on a parameter which is missing, and take one that is null.
 
-use super::{HELPER, pure};
+use super::fault::HELPER;
+use super::pure;
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::guard;
 use handlebars::{

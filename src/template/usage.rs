@@ -1,6 +1,6 @@
 //! What a template asks for: variables with their scope, helpers, partials, each with its place.
 
-use super::{Origin, PARTIAL, SYNTAX};
+use super::fault::{PARTIAL, SYNTAX, TemplateSource};
 use crate::diagnostic::Diagnostic;
 use crate::source::Place;
 use handlebars::Template;
@@ -76,14 +76,14 @@ struct Scope {
 }
 
 struct Walk<'a> {
-    origin: &'a Origin,
+    origin: &'a TemplateSource,
     facts: Facts,
     scopes: Vec<Scope>,
     inline: Vec<String>,
 }
 
 /// Walks a compiled template.
-pub fn facts_of(template: &Template, origin: &Origin) -> Facts {
+pub fn facts_of(template: &Template, origin: &TemplateSource) -> Facts {
     let scope = Scope { context: Reference::own(), names: Vec::new() };
     let mut walk = Walk { origin, facts: Facts::default(), scopes: vec![scope], inline: Vec::new() };
     walk.template(template, 0);
