@@ -1,6 +1,7 @@
 //! Finds arguments that nothing explains.
 
-use super::{Rule, Subject, advice};
+use super::rule::{Rule, warning_at};
+use super::subject::Subject;
 use crate::definition::Tool;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::value::Json;
@@ -42,7 +43,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             let pointer = format!("/properties/{}", crate::parse::toml::escape(name));
             let at = tool.input.place(&pointer).unwrap_or(&tool.name.at);
             let message = format!("the argument `{name}` of `{}` has no description", tool.name.value);
-            faults.push(advice(CODE, at, message, "`description = \"…\"`: what it means, and an example"));
+            faults.push(warning_at(CODE, at, message, "`description = \"…\"`: what it means, and an example"));
         }
     }
     faults

@@ -1,6 +1,7 @@
 //! Finds regular expressions and globs that are none.
 
-use super::{Rule, Subject, found};
+use super::rule::{Rule, error_at};
+use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::pattern::Pattern;
 use crate::primitives;
@@ -39,7 +40,9 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
                 Some("globs") => Globs::new(&[text], ".").map(drop),
                 _ => continue,
             };
-            faults.extend(read.err().map(|fault| found(CODE, &call.at, fault.message, fault.help.unwrap_or_default())));
+            faults.extend(
+                read.err().map(|fault| error_at(CODE, &call.at, fault.message, fault.help.unwrap_or_default())),
+            );
         }
     }
     faults

@@ -1,6 +1,7 @@
 //! Finds steps of cases that call, or get, what the pack does not have.
 
-use super::{Rule, Subject, found};
+use super::rule::{Rule, error_at};
+use super::subject::Subject;
 use crate::definition::Act;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 
@@ -42,7 +43,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         if !known.contains(&name.as_str()) {
             let help =
                 did_you_mean(name, known.iter().copied()).unwrap_or_else(|| format!("define it as a [[{what}]]"));
-            faults.push(found(CODE, &step.act.at, format!("there is no {what} `{name}`"), help));
+            faults.push(error_at(CODE, &step.act.at, format!("there is no {what} `{name}`"), help));
         }
     }
     faults

@@ -1,6 +1,7 @@
 //! Finds closures that name the variable whose method they are passed to.
 
-use super::{Rule, Subject, found};
+use super::rule::{Rule, error_at};
+use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic};
 
 const CODE: Code = Code("data-race");
@@ -34,7 +35,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     captures
         .map(|capture| {
             let message = format!("the closure given to `{}` names `{}` itself", capture.method, capture.variable);
-            found(
+            error_at(
                 CODE,
                 &capture.at,
                 message,

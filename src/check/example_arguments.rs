@@ -1,6 +1,7 @@
 //! Finds arguments of examples and cases that do not fit the schema of their tool.
 
-use super::{Rule, Subject, found};
+use super::rule::{Rule, error_at};
+use super::subject::Subject;
 use crate::definition::{Act, Checker, Expect, Schema, published};
 use crate::diagnostic::{Code, Diagnostic};
 
@@ -59,7 +60,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
                 let message = format!("the arguments do not fit `{}`: {}", tool.name.value, problem.message);
                 let help =
                     problem.help.unwrap_or_else(|| "see `[tool.input]`; a failure is expected with `fails`".to_owned());
-                faults.push(found(CODE, &step.act.at, message, help));
+                faults.push(error_at(CODE, &step.act.at, message, help));
             }
         }
     }

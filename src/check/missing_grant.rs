@@ -1,7 +1,7 @@
 //! Finds calls that name, as a literal, what the grants of the pack do not cover.
 
-use super::unknown_git::verb_of;
-use super::{Rule, Subject, advice};
+use super::rule::{Rule, warning_at};
+use super::subject::{Subject, git_verb};
 use crate::definition::Grants;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::primitive::{Effect, Family, git};
@@ -42,7 +42,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let calls = subject.program.surveys().iter().flat_map(|survey| &survey.calls);
     let told = calls.filter_map(|call| {
         let (what, help) = missing(call, &pack.grants)?;
-        Some(advice(CODE, &call.at, format!("the pack may not {what}"), help))
+        Some(warning_at(CODE, &call.at, format!("the pack may not {what}"), help))
     });
     told.collect()
 }
@@ -50,7 +50,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
 /// What a call does that is not granted, and what to do about it.
 fn missing(call: &Call, grants: &Grants) -> Option<(String, String)> {
     let granting = |grant: String| format!("allow it in `[pack]` by `grants = {{ {grant} }}`");
-    if let Some((needs, verb)) = verb_of(call) {
+    if let Some((needs, verb)) = git_verb(call) {
         let needs = git::find(verb, needs).ok()?.needs;
         let (level, word) = match needs {
             Needs::ReadGit => (Git::Read, "read"),

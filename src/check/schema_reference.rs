@@ -1,6 +1,7 @@
 //! Finds references of schemas that lead nowhere.
 
-use super::{Rule, Subject, schemas};
+use super::rule::Rule;
+use super::subject::Subject;
 use crate::definition::{code, missing_references};
 use crate::diagnostic::{Code, Diagnostic};
 
@@ -33,6 +34,6 @@ properties.pot = { "$ref" = "#/$defs/Pt" }
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let all = schemas(subject).into_iter();
+    let all = subject.schemas().into_iter();
     all.flat_map(|(_, schema)| missing_references(schema, &subject.definitions.defs)).collect()
 }

@@ -1,6 +1,7 @@
 //! Finds variables of templates that nothing fills.
 
-use super::{Rule, Subject, found};
+use super::rule::{Rule, error_at};
+use super::subject::Subject;
 use crate::definition::{Body, MessagePart, uri_variables};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::source::Place;
@@ -83,7 +84,7 @@ fn compare(asked: Vec<(Vec<String>, Place)>, known: &[String], faults: &mut Vec<
         let Some(first) = path.first().filter(|first| *first != "*" && !known.contains(first)) else { continue };
         let help = did_you_mean(first, known.iter().map(String::as_str));
         let help = help.unwrap_or_else(|| "declare it as an argument, or give it with `context`".to_owned());
-        faults.push(found(CODE, &place, format!("nothing fills `{first}`"), help));
+        faults.push(error_at(CODE, &place, format!("nothing fills `{first}`"), help));
     }
 }
 

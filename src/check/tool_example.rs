@@ -1,6 +1,7 @@
 //! Finds tools without an example.
 
-use super::{Rule, Subject, advice};
+use super::rule::{Rule, warning_at};
+use super::subject::Subject;
 use crate::definition::{Act, Body, Definitions, Tool};
 use crate::diagnostic::{Code, Diagnostic};
 
@@ -38,7 +39,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let bare = tools.clone().filter(is_written).filter(|tool| !shown(&tool.name.value));
     let bare = bare.map(|tool| {
         let message = format!("the tool `{}` has no example", tool.name.value);
-        advice(CODE, &tool.name.at, message, "[[tool.example]] with `arguments` and `gives` or `matches`")
+        warning_at(CODE, &tool.name.at, message, "[[tool.example]] with `arguments` and `gives` or `matches`")
     });
     let operations = tools.flat_map(|tool| {
         let operations = tool.dispatch.iter().flat_map(|dispatch| &dispatch.operations);
@@ -47,7 +48,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             let message = format!("the operation `{}` of `{}` has no example", operation.name.value, tool.name.value);
             let help =
                 format!("[[tool.on.{}.example]] with `arguments` and `gives` or `matches`", operation.name.value);
-            advice(CODE, &operation.name.at, message, help)
+            warning_at(CODE, &operation.name.at, message, help)
         })
     });
     bare.chain(operations).collect()

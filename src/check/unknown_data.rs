@@ -1,6 +1,7 @@
 //! Finds tables that a script asks for and the pack does not have.
 
-use super::{Rule, Subject, found};
+use super::rule::{Rule, error_at};
+use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 
 const CODE: Code = Code("unknown-data");
@@ -38,7 +39,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         if !known.contains(&name.as_str()) {
             let help =
                 did_you_mean(name, known.iter().copied()).unwrap_or_else(|| format!("define it as `[data.{name}]`"));
-            faults.push(found(CODE, &call.at, format!("there is no table `{name}`"), help));
+            faults.push(error_at(CODE, &call.at, format!("there is no table `{name}`"), help));
         }
     }
     faults

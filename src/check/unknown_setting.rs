@@ -1,6 +1,7 @@
 //! Finds `config.KEY` that the configuration of the pack does not have.
 
-use super::{Rule, Subject, found};
+use super::rule::{Rule, error_at};
+use super::subject::Subject;
 use crate::definition::{Refresh, Setting};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 
@@ -47,7 +48,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let told = |key: &crate::definition::Located<String>| {
         let help = did_you_mean(&key.value, known.iter().copied())
             .unwrap_or_else(|| format!("describe it in `[pack.config]`: `properties.{} = {{ … }}`", key.value));
-        found(CODE, &key.at, format!("the configuration has no `{}`", key.value), help)
+        error_at(CODE, &key.at, format!("the configuration has no `{}`", key.value), help)
     };
     unknown.map(told).collect()
 }

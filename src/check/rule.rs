@@ -1,0 +1,57 @@
+//! A rule: what it finds, why that is wrong, an example, and how the example is mended.
+
+use super::subject::Subject;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::source::Place;
+
+/// A rule. From this one declaration come the check, its documentation and its test.
+pub struct Rule {
+    /// Its stable name.
+    pub code: Code,
+    /// What it finds, in one sentence with a full stop.
+    pub summary: &'static str,
+    /// Why that is wrong, in one sentence with a full stop.
+    pub why: &'static str,
+    /// Everything it finds.
+    pub run: fn(&Subject<'_>) -> Vec<Diagnostic>,
+    /// The files of a pack in which it finds something: path and text.
+    pub fires: &'static [(&'static str, &'static str)],
+    /// What mends it: then it finds nothing.
+    pub mended: &'static [Mend],
+}
+
+impl Rule {
+    /// The files of its example, mended: path and text.
+    pub fn mended_files(&self) -> Vec<(&'static str, String)> {
+        let mut files: Vec<(&str, String)> =
+            self.fires.iter().map(|(path, text)| (*path, (*text).to_owned())).collect();
+        for (path, find, put) in self.mended {
+            match files.iter_mut().find(|(known, _)| known == path) {
+                Some((_, text)) => *text = text.replacen(find, put, 1),
+                None => files.push((path, (*put).to_owned())),
+            }
+        }
+        files.retain(|(_, text)| !text.is_empty());
+        files
+    }
+}
+
+/// A change that mends an example: in the file of that path the text, which stands there once, becomes the other.
+/// Where the file is new, the text is empty; where it goes, the other is.
+pub type Mend = (&'static str, &'static str, &'static str);
+
+/// A change as the lines that go and the lines that come.
+pub fn lines_of(mend: &Mend) -> impl Iterator<Item = String> {
+    let (_, find, put) = mend;
+    find.lines().map(|line| format!("- {line}")).chain(put.lines().map(|line| format!("+ {line}")))
+}
+
+/// A fault of a rule.
+pub(super) fn error_at(code: Code, at: &Place, message: String, help: impl Into<String>) -> Diagnostic {
+    *Diagnostic::new(code, message).at(at.clone()).help(help)
+}
+
+/// A warning of a rule.
+pub(super) fn warning_at(code: Code, at: &Place, message: String, help: impl Into<String>) -> Diagnostic {
+    *Diagnostic::new(code, message).warning().at(at.clone()).help(help)
+}
