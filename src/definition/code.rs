@@ -32,6 +32,8 @@ pub const SCHEMA_REFERENCE: Code = Code("schema-reference");
 pub const FORM: Code = Code("form");
 /// A root that is no object where one is needed.
 pub const SCHEMA_ROOT: Code = Code("schema-root");
+/// An expectation of a case that was not met, or a step that could not be done: of a run, so not in [`ALL`].
+pub const CASE: Code = Code("case");
 
 /// All of them, for the documentation.
 pub const ALL: &[(Code, &str)] = &[

@@ -1,7 +1,12 @@
-//! The door of every table: unknown, missing and ill-typed keys are told here, so that lowering can trust what it reads.
+//! Opens a table by its grammar: unknown, missing and ill-typed keys are reported here, so that lowering can trust what it reads.
 
-use super::{Entry, Grammar, Item, Key, Located, Node, Schema, Shape, code, json};
-use crate::diagnostic::{Diagnostic, did_you_mean};
+use super::code;
+use super::grammar::{Grammar, Key, Shape};
+use super::located::Located;
+use super::schema::Schema;
+use crate::diagnostic::{Diagnostic, Result, did_you_mean};
+use crate::parse::digits;
+use crate::parse::toml::{Entry, Item, Node};
 use crate::source::Place;
 use crate::value::Json;
 use std::borrow::Cow;
@@ -31,6 +36,25 @@ struct Field<'a> {
     node: Cow<'a, Node>,
 }
 
+/// A value that is written, or that the configuration of the pack holds.
+#[derive(Clone, Debug)]
+pub enum Setting<T> {
+    /// It is written.
+    Is(T),
+    /// The configuration has it, under this key.
+    Of(Located<String>),
+}
+
+impl<T: Clone> Setting<T> {
+    /// The value, in this configuration; `of` reads the one that it holds.
+    pub fn value(&self, config: &Json, of: impl Fn(&Json) -> Option<T>) -> Option<T> {
+        match self {
+            Self::Is(value) => Some(value.clone()),
+            Self::Of(key) => of(&config[&key.value]),
+        }
+    }
+}
+
 impl<'a> Fields<'a> {
     /// Opens a table. Anything else but a table has been refused before and has no keys.
     pub fn open(node: &'a Node, grammar: &'static Grammar, faults: &mut Vec<Diagnostic>) -> Self {
@@ -57,7 +81,7 @@ impl<'a> Fields<'a> {
             .strip_suffix("_json")
             .and_then(|base| self.grammar.keys.iter().find(|key| key.name == base && key.shape.has_json_form()));
         let Some(key) = as_json else { return faults.push(*unknown(self.grammar, entry)) };
-        match json::read(&entry.node) {
+        match read_json(&entry.node) {
             Ok(node) => self.keep(key, entry, Cow::Owned(node), faults),
             Err(fault) => faults.push(*fault),
         }
@@ -137,6 +161,11 @@ impl<'a> Fields<'a> {
     pub fn config_key(&self, name: &str) -> Option<Located<String>> {
         let node = self.node(name)?;
         Some(Located { value: node.text()?.strip_prefix(CONFIG)?.to_owned(), at: node.at.clone() })
+    }
+
+    /// What is written under a key, or `config.KEY`.
+    pub fn setting<T>(&self, name: &str, written: T) -> Setting<T> {
+        self.config_key(name).map_or(Setting::Is(written), Setting::Of)
     }
 
     /// A whole number.
@@ -326,4 +355,47 @@ fn allowed(key: &Key, node: &Node, faults: &mut Vec<Diagnostic>) {
         _ => return,
     };
     faults.push(*fault.at(node.at.clone()));
+}
+
+/// Reads the text of a node as JSON. Syntax faults are placed exactly where the text has no escapes;
+/// every part of the tree is placed at the text.
+fn read_json(node: &Node) -> Result<Node> {
+    let Some(text) = node.text() else {
+        let message = format!("JSON is written as a text, got {}", node.kind());
+        return Err(Diagnostic::new(code::WRONG_TYPE, message).at(node.at.clone()).help("'''{ … }'''"));
+    };
+    match serde_json::from_str::<Json>(text) {
+        Ok(json) => match digits::beyond(text)? {
+            None => Ok(json_tree(json, &node.at)),
+            Some(beyond) => {
+                Err(Diagnostic::new(code::JSON_SYNTAX, beyond.message).at(node.at.clone()).help(digits::HELP))
+            }
+        },
+        Err(error) => {
+            let message = error.to_string();
+            let message = message.split(" at line ").next().unwrap_or_default().to_lowercase();
+            let at = json_place(&node.at, text, error.line(), error.column());
+            Err(Diagnostic::new(code::JSON_SYNTAX, format!("not JSON: {message}")).at(at).help("RFC 8259"))
+        }
+    }
+}
+
+fn json_tree(json: Json, at: &Place) -> Node {
+    let item = match json {
+        Json::Array(items) => Item::List(items.into_iter().map(|item| json_tree(item, at)).collect()),
+        Json::Object(map) => Item::Table(
+            map.into_iter().map(|(key, value)| Entry { key, at: at.clone(), node: json_tree(value, at) }).collect(),
+        ),
+        scalar => Item::Scalar(scalar),
+    };
+    Node { item, at: at.clone() }
+}
+
+/// The place of a one-based line and column (in bytes) of the text inside its quotes, if it stands there verbatim.
+fn json_place(at: &Place, text: &str, line: usize, column: usize) -> Place {
+    let written = &at.source.text[at.span.clone()];
+    let Some(start) = written.find(text).filter(|_| !text.is_empty()) else { return at.clone() };
+    let before: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
+    let offset = at.span.start + start + (before + column.saturating_sub(1)).min(text.len());
+    at.source.place(offset..offset + 1)
 }

@@ -1,6 +1,15 @@
-//! A tool of many operations: one argument says which; each has arguments, an effect and a function of its own.
+//! `[tool.on.NAME]`: the operations of a tool, of which one argument says which is meant; each has arguments, an effect and a function of its own.
 
-use super::{Body, LimitsOverride, Located, Schema, Tool};
+use super::body::Body;
+use super::case::{Case, Of, TOOL_EXAMPLE, examples};
+use super::code;
+use super::fields::Fields;
+use super::grammar::{Grammar, SCRIPT, Shape, WITH, optional, required};
+use super::limits::{LIMITS, LimitsOverride, limits};
+use super::located::Located;
+use super::reader::Reading;
+use super::schema::{Role, Schema};
+use crate::diagnostic::{Diagnostic, did_you_mean};
 use crate::primitive::Effect;
 use crate::value::Json;
 use serde_json::{Map, json};
@@ -45,7 +54,7 @@ pub struct Own {
 }
 
 impl Own {
-    fn properties(&self) -> impl Iterator<Item = (&String, &Json)> {
+    pub(super) fn properties(&self) -> impl Iterator<Item = (&String, &Json)> {
         self.schema.get("properties").and_then(Json::as_object).into_iter().flatten()
     }
 
@@ -57,48 +66,144 @@ impl Own {
     }
 }
 
-impl Tool {
-    /// The operation that arguments mean, and its index; nothing if the tool has none of that name.
-    pub fn operation(&self, arguments: &Json) -> Option<(usize, &Operation)> {
-        let dispatch = self.dispatch.as_ref()?;
-        let name = arguments.get(&dispatch.argument.value)?.as_str()?;
-        dispatch.operations.iter().enumerate().find(|(_, operation)| operation.name.value == name)
-    }
+/// `[tool.on.NAME]`.
+pub static OPERATION: Grammar = Grammar {
+    name: "[tool.on.NAME]",
+    doc: "An operation of a tool with `dispatch`: its body is a function, of its own name if none is given.",
+    keys: &[
+        required("description", Shape::Text, "What it does; listed behind the description of the tool."),
+        required(
+            "effect",
+            Shape::OneOf(&["pure", "reads", "changes", "writes", "runs"]),
+            "What it does at most; a call of it is held to that.",
+        ),
+        optional("required", Shape::Texts, "Arguments of the tool that it needs."),
+        optional("input", Shape::Schema, "The schema of arguments that no other operation has to know."),
+        SCRIPT,
+        optional("fn", Shape::Text, "The function; the operation's name if it is left out."),
+        WITH,
+        optional("limits", Shape::Table(&LIMITS), "The limits of a call, where they differ from the tool's."),
+        optional(
+            "example",
+            Shape::Tables(&TOOL_EXAMPLE),
+            "Examples: the argument that chooses the operation is filled in.",
+        ),
+    ],
+};
 
-    /// The schema that arguments are held to: that of the operation they mean, else that of all.
-    pub fn input_for(&self, arguments: &Json) -> &Schema {
-        self.operation(arguments).map_or(&self.input, |(_, operation)| &operation.input)
-    }
+/// What a tool may not have beside operations: each of them has its own.
+const PER_OPERATION: [&str; 7] = ["effect", "fn", "template", "context", "primitive", "text", "file"];
 
-    /// The description with the list of the operations behind it.
-    pub fn described(&self, description: &str) -> String {
-        //= docs/spec.md#operations
-        //# The operations, what each does and needs, MUST be listed behind the description of their tool.
-        let Some(dispatch) = &self.dispatch else { return description.to_owned() };
-        let lines = dispatch.operations.iter().map(|operation| {
-            let optional = operation.own.properties().map(|(name, _)| name);
-            let optional = optional.filter(|name| !operation.own.required.contains(name)).map(|name| quoted(name));
-            let needed: Vec<String> = operation.own.required.iter().map(|name| quoted(name)).collect();
-            let optional: Vec<String> = optional.collect();
-            let takes = match (needed.is_empty(), optional.is_empty()) {
-                (true, true) => String::new(),
-                (false, true) => format!(" with {}", needed.join(", ")),
-                (true, false) => format!(", optionally with {}", optional.join(", ")),
-                (false, false) => format!(" with {}, optionally {}", needed.join(", "), optional.join(", ")),
-            };
-            format!("- `{}`{takes}: {}", operation.name.value, operation.description.value.trim())
-        });
-        let list: Vec<String> = lines.collect();
-        format!("{}\n\n`{}` is one of:\n{}", description.trim_end(), dispatch.argument.value, list.join("\n"))
+/// One operation, read but not yet put together with its tool.
+struct Read {
+    name: Located<String>,
+    description: Located<String>,
+    effect: Located<Effect>,
+    body: Located<Body>,
+    schema: Option<Schema>,
+    own: Own,
+    with: Json,
+    limits: LimitsOverride,
+}
+
+/// The operations of a tool, the schema that clients see, and the examples of the operations.
+pub fn dispatch(fields: &Fields<'_>, common: &Schema, reading: &mut Reading) -> Option<(Dispatch, Schema, Vec<Case>)> {
+    let Some(argument) = fields.located("dispatch") else {
+        if let Some(at) = fields.key_at("on") {
+            reading.missing(
+                at,
+                "[[tool]] has `on` and no `dispatch`",
+                "the argument that says which operation is meant",
+            );
+        }
+        return None;
+    };
+    if !fields.has("on") {
+        reading.missing(&argument.at, "`dispatch` without operations", "`[tool.on.NAME]` for each of them");
+    }
+    for key in PER_OPERATION {
+        if let Some(at) = fields.key_at(key) {
+            let fault = Diagnostic::new(code::CONFLICTING_KEYS, format!("`{key}` beside `dispatch`"));
+            reading.fault(fault.at(at.clone()).help("each operation has its own: `[tool.on.NAME]`"));
+        }
+    }
+    if common.json.get("properties").is_some_and(|properties| properties.get(&argument.value).is_some()) {
+        let at = common.place(&format!("/properties/{}", argument.value)).unwrap_or(&argument.at).clone();
+        let message = format!("the argument `{}` chooses the operation", argument.value);
+        reading.fault(Diagnostic::new(code::CONFLICTING_KEYS, message).at(at).help("leave it out: it is generated"));
+    }
+    let (mut all, mut cases): (Vec<Read>, Vec<Case>) = Default::default();
+    let tool = fields.needed("name");
+    for (name, operation) in fields.named_tables("on", &mut reading.faults) {
+        let of = Of::Operation { tool: &tool.value, argument: &argument.value, name: &name.value };
+        cases.extend(examples(&operation, &of, reading));
+        all.push(one(name, &operation, common, reading));
+    }
+    let parts: Vec<_> = all.iter().map(|one| (one.name.value.as_str(), &one.own, one.schema.as_ref())).collect();
+    let input = flat(&argument.value, common, &parts);
+    let operations = all.into_iter().map(|one| {
+        let input = whole(&argument.value, &one.name.value, common, &one.own, one.schema.as_ref());
+        let Read { name, description, effect, body, own, with, limits, .. } = one;
+        Operation { name, description, effect, body, input, own, with, limits }
+    });
+    let operations = operations.collect();
+    Some((Dispatch { argument, operations }, input, cases))
+}
+
+fn one(name: Located<String>, fields: &Fields<'_>, common: &Schema, reading: &mut Reading) -> Read {
+    // Its root is an object because the tool's is.
+    let schema = reading.schema(fields, "input", Role::Shared);
+    let own = own(fields, schema.as_ref(), common, reading);
+    let word = fields.needed("effect");
+    let value = Effect::ALL.into_iter().find(|effect| effect.name() == word.value).unwrap_or(Effect::Pure);
+    let function = fields.text("fn").unwrap_or_else(|| name.value.clone());
+    let at = fields.node("fn").map_or_else(|| name.at.clone(), |node| node.at.clone());
+    Read {
+        description: fields.needed("description"),
+        effect: Located { value, at: word.at },
+        body: Located { value: Body::Script { script: reading.script_of(fields), function }, at },
+        own,
+        schema,
+        with: fields.object("with"),
+        limits: limits(fields, &mut reading.faults),
+        name,
     }
 }
 
-fn quoted(name: &str) -> String {
-    format!("`{name}`")
+/// What the operation adds. An argument stands either with the tool or with operations; what is required must be there.
+fn own(fields: &Fields<'_>, schema: Option<&Schema>, common: &Schema, reading: &mut Reading) -> Own {
+    let names = |json: &Json| -> Vec<String> {
+        let properties = json.get("properties").and_then(Json::as_object);
+        properties.into_iter().flatten().map(|(name, _)| name.clone()).collect()
+    };
+    let shared = names(&common.json);
+    let own = schema.map(|schema| names(&schema.json)).unwrap_or_default();
+    for name in own.iter().filter(|name| shared.contains(name)) {
+        let place = schema.and_then(|schema| schema.place(&format!("/properties/{name}")));
+        let fault =
+            Diagnostic::new(code::CONFLICTING_KEYS, format!("every operation has an argument `{name}` already"));
+        let help = "describe it either in `[tool.input]` or with the operations that take it";
+        reading.fault(fault.at(place.unwrap_or(&fields.header).clone()).help(help));
+    }
+    let mut required: Vec<String> = Vec::new();
+    for name in fields.located_texts("required") {
+        let known: Vec<&str> = shared.iter().chain(&own).map(String::as_str).collect();
+        if !known.contains(&name.value.as_str()) {
+            let fault = Diagnostic::new(code::WRONG_VALUE, format!("there is no argument `{}`", name.value));
+            let help = did_you_mean(&name.value, known.iter().copied());
+            reading.fault(fault.at(name.at.clone()).help(help.unwrap_or_else(|| "describe it in `input`".to_owned())));
+        }
+        required.push(name.value);
+    }
+    let schema = schema.and_then(|schema| schema.json.as_object()).cloned().unwrap_or_default();
+    let in_schema = schema.get("required").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
+    let in_schema: Vec<String> = in_schema.map(str::to_owned).collect();
+    required.extend(in_schema.into_iter().filter(|name| !fields.texts("required").contains(name)));
+    Own { schema, required }
 }
 
 /// The schema that one operation is held to.
-pub(super) fn whole(argument: &str, name: &str, common: &Schema, own: &Own, of_own: Option<&Schema>) -> Schema {
+fn whole(argument: &str, name: &str, common: &Schema, own: &Own, of_own: Option<&Schema>) -> Schema {
     let mut json = object(common);
     let mut properties = Map::from_iter([(argument.to_owned(), json!({ "type": "string", "const": name }))]);
     properties.extend(properties_of(&json));
@@ -128,7 +233,7 @@ pub(super) fn whole(argument: &str, name: &str, common: &Schema, own: &Own, of_o
 /// need is said by one chain of `if`, `then` and `else`.
 //= docs/spec.md#operations
 //# The schema that clients see MUST be one object with the arguments of all operations, without alternatives at its root.
-pub(super) fn flat(argument: &str, common: &Schema, operations: &[(&str, &Own, Option<&Schema>)]) -> Schema {
+fn flat(argument: &str, common: &Schema, operations: &[(&str, &Own, Option<&Schema>)]) -> Schema {
     let mut json = object(common);
     let names: Vec<&str> = operations.iter().map(|(name, ..)| *name).collect();
     let choice = json!({ "type": "string", "enum": names, "description": "What to do." });

@@ -1,7 +1,107 @@
-//! What belongs to a tool beside its schemas and its body: questions, hints, whether its calls may be tasks.
+//! `[[tool]]`: a tool, its keys, and how it is read.
 
-use super::Located;
-use crate::primitive::Question;
+use super::body::{Body, body};
+use super::case::{Case, TOOL_EXAMPLE};
+use super::code;
+use super::fields::{Fields, Setting};
+use super::grammar::{ENABLED, Grammar, META, SCRIPT, Shape, WITH, optional, required};
+use super::icon::{ICONS, icons};
+use super::limits::{LIMITS, LimitsOverride, limits};
+use super::located::Located;
+use super::operation::{Dispatch, OPERATION, Operation, dispatch};
+use super::question::{ASK, Declared, REQUIRES_CLIENT, questions, requires_client};
+use super::reader::Reading;
+use super::schema::{Role, Schema};
+use crate::diagnostic::Diagnostic;
+use crate::primitive::Effect;
+use crate::source::Place;
+use crate::value::Json;
+use std::sync::Arc;
+
+/// A tool.
+#[derive(Clone, Debug)]
+pub struct Tool {
+    /// Where its table begins.
+    pub at: Place,
+    /// Its name, as the pack says it; a prefix may be put before it.
+    pub name: Located<String>,
+    /// A title for people.
+    pub title: Option<String>,
+    /// When to use it, when not, and what comes back.
+    pub description: Located<String>,
+    /// A function that computes the description.
+    pub describe: Option<Located<String>>,
+    /// Whether it is served.
+    pub enabled: Setting<bool>,
+    /// What it does at most.
+    pub effect: Located<Effect>,
+    /// The schema of its arguments, as the author wrote it.
+    pub input: Schema,
+    /// The schema of its result.
+    pub output: Option<Schema>,
+    /// What it does.
+    pub body: Located<Body>,
+    /// Its operations, if it has any.
+    pub dispatch: Option<Dispatch>,
+    /// Constants merged into the arguments.
+    pub with: Json,
+    /// A function that sees every fault of a call.
+    pub on_error: Option<Located<String>>,
+    /// The questions that its script may ask by their keys.
+    pub questions: Arc<[Declared]>,
+    /// The capabilities without which a client cannot use it.
+    pub requires_client: Vec<Located<String>>,
+    /// Whether its calls run as tasks.
+    pub tasking: Tasking,
+    /// Overrides of the hints that follow from the effect.
+    pub hints: Hints,
+    /// Icons: objects with `src`, `mimeType`, `sizes`, `theme`.
+    pub icons: Vec<Json>,
+    /// `_meta`.
+    pub meta: Option<Json>,
+    /// The limits of a call, where they differ from the pack's.
+    pub limits: LimitsOverride,
+}
+
+impl Tool {
+    /// The operation that arguments mean, and its index; nothing if the tool has none of that name.
+    pub fn operation(&self, arguments: &Json) -> Option<(usize, &Operation)> {
+        let dispatch = self.dispatch.as_ref()?;
+        let name = arguments.get(&dispatch.argument.value)?.as_str()?;
+        dispatch.operations.iter().enumerate().find(|(_, operation)| operation.name.value == name)
+    }
+
+    /// The schema that arguments are held to: that of the operation they mean, else that of all.
+    pub fn input_for(&self, arguments: &Json) -> &Schema {
+        self.operation(arguments).map_or(&self.input, |(_, operation)| &operation.input)
+    }
+
+    /// The description with the list of the operations behind it.
+    pub fn described(&self, description: &str) -> String {
+        //= docs/spec.md#operations
+        //# The operations, what each does and needs, MUST be listed behind the description of their tool.
+        let Some(dispatch) = &self.dispatch else { return description.to_owned() };
+        let lines = dispatch.operations.iter().map(|operation| {
+            let optional = operation.own.properties().map(|(name, _)| name);
+            let optional = optional.filter(|name| !operation.own.required.contains(name)).map(|name| quoted(name));
+            let needed: Vec<String> = operation.own.required.iter().map(|name| quoted(name)).collect();
+            let optional: Vec<String> = optional.collect();
+            let takes = match (needed.is_empty(), optional.is_empty()) {
+                (true, true) => String::new(),
+                (false, true) => format!(" with {}", needed.join(", ")),
+                (true, false) => format!(", optionally with {}", optional.join(", ")),
+                (false, false) => format!(" with {}, optionally {}", needed.join(", "), optional.join(", ")),
+            };
+            format!("- `{}`{takes}: {}", operation.name.value, operation.description.value.trim())
+        });
+        let list: Vec<String> = lines.collect();
+        format!("{}\n\n`{}` is one of:\n{}", description.trim_end(), dispatch.argument.value, list.join("\n"))
+    }
+}
+
+fn quoted(name: &str) -> String {
+    format!("`{name}`")
+}
 
 /// How the calls of a tool may run as tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,17 +146,6 @@ impl Task {
     }
 }
 
-/// A question that a definition declares: `[tool.ask.KEY]`.
-#[derive(Clone, Debug)]
-pub struct Declared {
-    /// Its key.
-    pub key: Located<String>,
-    /// What is asked.
-    pub question: Question,
-    /// Whether it is asked before the call becomes a task.
-    pub before_task: bool,
-}
-
 /// The hints of a tool that its author sets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hints {
@@ -66,4 +155,168 @@ pub struct Hints {
     pub idempotent: Option<bool>,
     /// Whether it reaches beyond a closed domain.
     pub open_world: Option<bool>,
+}
+
+/// `[[tool]]`.
+pub static TOOL: Grammar = Grammar {
+    name: "[[tool]]",
+    doc: "A tool. Its body is one of `fn` (in `script`), `template`, `primitive`, `text`, `file`; a function of its own name if none is given.",
+    keys: &[
+        required("name", Shape::Text, "Its name: 1 to 128 of `A-Za-z0-9_.-`, a verb and a noun."),
+        optional("title", Shape::Text, "A title for people."),
+        optional(
+            "description",
+            Shape::Text,
+            "When to use it, when not, and what comes back; needed unless `describe` gives it.",
+        ),
+        optional("describe", Shape::Text, "A function that computes the description, again when the graph changed."),
+        ENABLED,
+        optional(
+            "effect",
+            Shape::OneOf(&["pure", "reads", "changes", "writes", "runs"]),
+            "What it does at most; only `text`, `file`, `primitive` and a `template` without `context` may leave it out.",
+        ),
+        optional("input", Shape::Schema, "The schema of its arguments; without it there are none."),
+        optional("output", Shape::Schema, "The schema of its result: results are checked and ordered by it."),
+        SCRIPT,
+        optional("fn", Shape::Text, "The function; the tool's name if it is left out."),
+        optional(
+            "template",
+            Shape::Text,
+            "A template, from the root, filled with the arguments or with what `context` returns.",
+        ),
+        optional("context", Shape::Text, "A function of the script that gives what the template is filled with."),
+        optional("primitive", Shape::Text, "A primitive, exposed as it is."),
+        optional("text", Shape::Text, "A constant text; with `{{` in it, a template."),
+        optional("file", Shape::Text, "A file of the pack, from the root."),
+        optional(
+            "dispatch",
+            Shape::Text,
+            "The argument that says which operation is meant: one tool of many operations, each in `[tool.on.NAME]`.",
+        ),
+        optional("on", Shape::NamedTables(&OPERATION), "The operations; `input` holds what all of them take."),
+        WITH,
+        optional("on_error", Shape::Text, "A function `fn(error, args)` that sees every fault of a call."),
+        optional("destructive", Shape::Flag, "Whether it may destroy something; follows from the effect."),
+        optional("idempotent", Shape::Flag, "Whether a second call with the same arguments changes nothing more."),
+        optional("open_world", Shape::Flag, "Whether it reaches beyond a closed domain; `false` if it is left out."),
+        ASK,
+        REQUIRES_CLIENT,
+        optional(
+            "task",
+            Shape::OneOf(&["never", "optional", "required"]),
+            "Whether a call runs as a task, whose result is fetched later: `optional` does for clients that know tasks and lets others wait, `required` refuses others; `never` if it is left out. Its `limits` are those of any call: `time_ms` above all.",
+        ),
+        optional(
+            "task_ttl_ms",
+            Shape::Integer(1),
+            "For how long a task is kept from its beginning, in milliseconds; then it is ended. Five minutes if it is left out.",
+        ),
+        optional(
+            "task_poll_ms",
+            Shape::Integer(1),
+            "How often a client should look after a task, in milliseconds; a second if it is left out.",
+        ),
+        ICONS,
+        META,
+        optional("limits", Shape::Table(&LIMITS), "The limits of a call, where they differ from the pack's."),
+        optional("example", Shape::Tables(&TOOL_EXAMPLE), "Examples: documentation and test at once; at least one."),
+    ],
+};
+
+/// No task is kept for longer than a week, in milliseconds.
+const LONGEST_MS: u64 = 7 * 24 * 3_600_000;
+
+/// `[[tool]]`, and the examples of its operations.
+pub fn tool(fields: &Fields<'_>, reading: &mut Reading) -> (Tool, Vec<Case>) {
+    let mut body = body(reading, fields, "fn", &["fn", "template", "primitive", "text", "file"], "a tool");
+    if !fields.has("description") && !fields.has("describe") {
+        let help = "when to use it, when not, and what comes back";
+        reading.missing(&fields.header, "[[tool]] has no `description`", help);
+    }
+    let tasking = tasking(fields, reading);
+    let common = reading.schema(fields, "input", Role::Input).unwrap_or_else(|| Schema::none(&fields.header));
+    let (dispatch, input, shown) = match dispatch(fields, &common, reading) {
+        Some((dispatch, input, shown)) => (Some(dispatch), input, shown),
+        None => (None, common, Vec::new()),
+    };
+    let effect = match &dispatch {
+        Some(dispatch) => {
+            body.value = Body::Operations { script: reading.script_of(fields) };
+            strongest(dispatch)
+        }
+        None => effect(fields, &body.value, reading),
+    };
+    let tool = Tool {
+        at: fields.header.clone(),
+        name: fields.needed("name"),
+        title: fields.text("title"),
+        description: fields.needed("description"),
+        describe: fields.located("describe"),
+        enabled: fields.setting("enabled", fields.flag("enabled").unwrap_or(true)),
+        effect,
+        input,
+        output: reading.schema(fields, "output", Role::Output),
+        body,
+        dispatch,
+        with: fields.object("with"),
+        on_error: fields.located("on_error"),
+        questions: questions(fields, reading, tasking.task != Task::Never),
+        requires_client: requires_client(fields, reading),
+        tasking,
+        hints: Hints {
+            destructive: fields.flag("destructive"),
+            idempotent: fields.flag("idempotent"),
+            open_world: fields.flag("open_world"),
+        },
+        icons: icons(fields, &mut reading.faults),
+        meta: fields.json("meta"),
+        limits: limits(fields, &mut reading.faults),
+    };
+    (tool, shown)
+}
+
+/// What a tool of operations does at most: the strongest of them.
+fn strongest(dispatch: &Dispatch) -> Located<Effect> {
+    let strongest = dispatch.operations.iter().map(|operation| &operation.effect).max_by_key(|effect| effect.value);
+    strongest.cloned().unwrap_or_else(|| Located { value: Effect::Pure, at: dispatch.argument.at.clone() })
+}
+
+/// The declared effect. Constants and plain templates have none; a primitive has its own.
+fn effect(fields: &Fields<'_>, body: &Body, reading: &mut Reading) -> Located<Effect> {
+    if let Some(word) = fields.located("effect") {
+        let value = Effect::ALL.into_iter().find(|effect| effect.name() == word.value).unwrap_or(Effect::Pure);
+        return Located { value, at: word.at };
+    }
+    let value = match body {
+        Body::Text(_) | Body::File(_) => Some(Effect::Pure),
+        Body::Template { context, .. } | Body::Inline { context, .. } if context.is_none() => Some(Effect::Pure),
+        Body::Primitive(name) => Some(crate::primitives::find(name).map_or(Effect::Pure, |found| found.effect)),
+        _ => None,
+    };
+    if value.is_none() {
+        let words = "what it does at most: pure, reads, changes, writes or runs";
+        reading.missing(&fields.header, "[[tool]] has no `effect`", words);
+    }
+    Located { value: value.unwrap_or(Effect::Runs), at: fields.needed("name").at }
+}
+
+/// Whether calls run as tasks, and how those are kept.
+fn tasking(fields: &Fields<'_>, reading: &mut Reading) -> Tasking {
+    let usual = Tasking::default();
+    let word = fields.text("task");
+    let task = Task::ALL.into_iter().find(|task| word.as_deref() == Some(task.name())).unwrap_or(usual.task);
+    let mut given = |key: &'static str, usual: u64| {
+        let (Some(given), Some(at)) = (fields.integer(key), fields.key_at(key)) else { return usual };
+        if task == Task::Never {
+            let fault = Diagnostic::new(code::WRONG_VALUE, format!("`{key}` says nothing: there are no tasks"));
+            reading.fault(fault.at(at.clone()).help("give the tool `task = \"optional\"` or `\"required\"`"));
+        } else if given > LONGEST_MS {
+            let fault = Diagnostic::new(code::WRONG_VALUE, format!("no task is kept for {given} milliseconds"));
+            reading.fault(fault.at(at.clone()).help(format!("at most a week: {LONGEST_MS}")));
+        }
+        given
+    };
+    let (ttl_ms, poll_ms) = (given("task_ttl_ms", usual.ttl_ms), given("task_poll_ms", usual.poll_ms));
+    Tasking { task, ttl_ms, poll_ms }
 }

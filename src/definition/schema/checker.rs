@@ -1,22 +1,16 @@
 //! Checks values by a schema: compiled once, offline, in linear time, every violation at once.
 
-use super::defaults::Plan;
-use super::{ObjectSchema, PATH, code, problems_of, regular};
+use super::document::ObjectSchema;
+use super::keyword::{PATH, follow};
+use super::violation::{Problem, problems_of, shorten};
+use crate::definition::code;
 use crate::diagnostic::{Diagnostic, Result};
+use crate::pattern::Pattern;
 use crate::value::Json;
-use jsonschema::{PatternOptions, Validator};
-use std::sync::OnceLock;
-
-/// One violation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// Where in the value: a JSON pointer.
-    pub pointer: String,
-    /// What is wrong with it; never quotes a value at length.
-    pub message: String,
-    /// What is allowed, or the nearest name.
-    pub help: Option<String>,
-}
+use jsonschema::paths::Location;
+use jsonschema::{Keyword, PatternOptions, ValidationError, Validator};
+use serde_json::Map;
+use std::sync::{Arc, OnceLock};
 
 /// A compiled schema.
 pub struct Checker {
@@ -69,7 +63,7 @@ impl Checker {
         let whole = |message: String, help: Option<String>| vec![Problem { pointer: String::new(), message, help }];
         let validator = match self.validator() {
             Err(fault) => return whole(fault.message, fault.help),
-            Ok(Compiled { validator, names }) => match regular::too_many_names(value, *names) {
+            Ok(Compiled { validator, names }) => match too_many_names(value, *names) {
                 Some(message) => return whole(format!("the value {message}"), None),
                 None if validator.is_valid(value) => return Vec::new(),
                 None => validator,
@@ -97,18 +91,18 @@ impl Checker {
 }
 
 fn compile(schema: &Json) -> Result<Compiled> {
-    let names = regular::of_names(schema)?;
+    let names = name_pattern_sizes(schema)?;
     let built = jsonschema::draft202012::options()
         .offline()
         .should_validate_formats(true)
         .should_ignore_unknown_formats(false)
         .with_format(PATH, |_: &str| true)
         .with_pattern_options(PatternOptions::regex())
-        .with_keyword("pattern", regular::keyword)
+        .with_keyword("pattern", pattern_keyword)
         .build(schema);
     let built = built.map(|validator| Compiled { validator, names });
     built.map_err(|error| {
-        let message = super::shorten(&error.masked().to_string(), 300);
+        let message = shorten(&error.masked().to_string(), 300);
         let place = error.instance_path().to_string();
         Diagnostic::new(code::SCHEMA_VALUE, format!("the schema cannot be used: {message}")).help(if place.is_empty() {
             "JSON Schema 2020-12".to_owned()
@@ -118,11 +112,160 @@ fn compile(schema: &Json) -> Result<Compiled> {
     })
 }
 
+/// The sizes of all patterns for names, times the bytes of all names of a value: the validator matches names itself, and
+/// cannot be asked meanwhile.
+const MOST: u64 = 20_000_000;
+
+/// A pattern as schemas have them: without look-around.
+///
+/// # Errors
+/// What is wrong with it, as the end of a sentence.
+pub fn linear_pattern(pattern: &str) -> std::result::Result<Arc<Pattern>, String> {
+    let read = Pattern::of(pattern).map_err(|fault| {
+        let message = fault.message.strip_prefix("invalid regular expression: ");
+        message.unwrap_or(&fault.message).to_owned()
+    })?;
+    if read.looks_around() { Err("it looks around, or refers back".to_owned()) } else { Ok(read) }
+}
+
+/// The keyword `pattern`.
+struct Matches(Arc<Pattern>);
+
+/// Makes the keyword `pattern` for the validator.
+fn pattern_keyword<'a>(
+    _: &'a Map<String, Json>,
+    value: &'a Json,
+    _: Location,
+) -> std::result::Result<Box<dyn for<'i> Keyword<'i>>, ValidationError<'a>> {
+    let pattern = value.as_str().ok_or_else(|| "a pattern is a text".to_owned()).and_then(linear_pattern);
+    pattern.map(|pattern| Box::new(Matches(pattern)) as _).map_err(ValidationError::schema)
+}
+
+impl<'i> Keyword<'i> for Matches {
+    fn validate(&self, value: &'i Json) -> std::result::Result<(), ValidationError<'i>> {
+        match self.is_valid(value) {
+            true => Ok(()),
+            false => Err(ValidationError::custom(self.0.text())),
+        }
+    }
+
+    /// What stopped the search is told by the guard of the call.
+    fn is_valid(&self, value: &'i Json) -> bool {
+        value.as_str().is_none_or(|text| self.0.is_match(text).unwrap_or(false))
+    }
+}
+
+/// The sizes of all patterns that a schema has for names.
+///
+/// # Errors
+/// One of them cannot be used.
+fn name_pattern_sizes(schema: &Json) -> Result<u64> {
+    let mut size: u64 = 0;
+    let mut open = vec![schema];
+    while let Some(part) = open.pop() {
+        match part {
+            Json::Array(items) => open.extend(items),
+            Json::Object(map) => {
+                let names = map.get("patternProperties").and_then(Json::as_object).into_iter().flatten();
+                for (pattern, _) in names {
+                    let read = linear_pattern(pattern).map_err(|reason| {
+                        let message = format!("the pattern `{}` cannot be used: {reason}", shorten(pattern, 120));
+                        Diagnostic::new(code::SCHEMA_PATTERN, message)
+                    })?;
+                    size = size.saturating_add(read.size());
+                }
+                open.extend(map.values());
+            }
+            _ => {}
+        }
+    }
+    Ok(size)
+}
+
+/// What is wrong with the names of a value, if they are more than patterns of this size can be held against.
+fn too_many_names(value: &Json, size: u64) -> Option<String> {
+    let (mut bytes, mut open) = (0_u64, vec![value]);
+    while let Some(part) = open.pop().filter(|_| size > 0) {
+        match part {
+            Json::Array(items) => open.extend(items),
+            Json::Object(map) => {
+                bytes += map.keys().map(|name| name.len() as u64).sum::<u64>();
+                open.extend(map.values());
+            }
+            _ => {}
+        }
+    }
+    let most = MOST / size.max(1);
+    (bytes > most).then(|| format!("has names of {} kB in all; at most {} kB", bytes >> 10, most >> 10))
+}
+
+/// What to fill in, worked out once.
+#[derive(Debug, Default)]
+struct Plan {
+    defaults: Vec<(String, Json)>,
+    nested: Vec<(String, Plan)>,
+}
+
+/// Definitions that refer to themselves are followed this far.
+const DEPTH: usize = 8;
+
+impl Plan {
+    /// The plan of a schema whose references are resolved.
+    fn of(root: &Json) -> Self {
+        let mut plan = Self::default();
+        plan.add(root, root, DEPTH);
+        plan
+    }
+
+    fn add(&mut self, schema: &Json, root: &Json, depth: usize) {
+        let (Some(map), Some(deeper)) = (schema.as_object(), depth.checked_sub(1)) else { return };
+        if let Some(target) = map.get("$ref").and_then(Json::as_str).and_then(|reference| follow(reference, root)) {
+            self.add(target, root, deeper);
+        }
+        for part in map.get("allOf").and_then(Json::as_array).into_iter().flatten() {
+            self.add(part, root, deeper);
+        }
+        for (name, property) in map.get("properties").and_then(Json::as_object).into_iter().flatten() {
+            if let Some(default) = default_of(property, root, deeper)
+                && !self.defaults.iter().any(|(known, _)| known == name)
+            {
+                self.defaults.push((name.clone(), default.clone()));
+            }
+            let mut inner = Self::default();
+            inner.add(property, root, deeper);
+            if !inner.defaults.is_empty() || !inner.nested.is_empty() {
+                self.nested.push((name.clone(), inner));
+            }
+        }
+    }
+
+    /// Fills in what is missing, behind what is there.
+    fn fill(&self, json: &mut Json) {
+        let Some(map) = json.as_object_mut() else { return };
+        for (name, default) in &self.defaults {
+            map.entry(name.as_str()).or_insert_with(|| default.clone());
+        }
+        for (name, plan) in &self.nested {
+            if let Some(value) = map.get_mut(name) {
+                plan.fill(value);
+            }
+        }
+    }
+}
+
+fn default_of<'a>(property: &'a Json, root: &'a Json, depth: usize) -> Option<&'a Json> {
+    if let Some(default) = property.get("default") {
+        return Some(default);
+    }
+    let target = follow(property.get("$ref")?.as_str()?, root)?;
+    default_of(target, root, depth.checked_sub(1)?)
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::super::object;
     use super::*;
+    use crate::definition::object;
     use serde_json::json;
 
     fn said(schema: &Json, value: &Json) -> Vec<String> {

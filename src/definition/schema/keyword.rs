@@ -1,6 +1,6 @@
 //! The keywords of JSON Schema 2020-12 and what each takes (its meta-schema, as a table).
 
-use super::escape;
+use crate::parse::toml::escape;
 use crate::value::Json;
 use std::fmt::{Display, Formatter};
 
@@ -190,4 +190,9 @@ pub fn subschemas<'a>(
     let named = value.as_object().filter(|_| takes == Takes::SchemaMap).into_iter().flatten();
     let named = named.map(move |(name, schema)| (Step::Name(keyword, name), schema));
     one.into_iter().chain(items).chain(named)
+}
+
+/// What a reference within a schema leads to.
+pub fn follow<'a>(reference: &str, root: &'a Json) -> Option<&'a Json> {
+    root.pointer(reference.strip_prefix('#')?)
 }

@@ -1,8 +1,11 @@
 //! What is wrong with a schema as it was written: found at load, each fault at its place.
 
-use super::keyword::{FORMATS, TYPES};
-use super::{KEYWORDS, Schema, Takes, code, escape, subschemas};
+use super::checker::linear_pattern;
+use super::document::Schema;
+use super::keyword::{FORMATS, KEYWORDS, TYPES, Takes, subschemas};
+use crate::definition::code;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::parse::toml::escape;
 use crate::value::Json;
 
 /// What a schema is for.
@@ -153,7 +156,7 @@ impl Linter<'_> {
 
     fn pattern(&mut self, value: &Json, at: &str) {
         let Some(pattern) = value.as_str() else { return self.wrong("pattern", Takes::Pattern, value, at) };
-        if let Err(reason) = super::regular::read(pattern) {
+        if let Err(reason) = linear_pattern(pattern) {
             self.fault(
                 code::SCHEMA_PATTERN,
                 at,

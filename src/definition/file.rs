@@ -1,0 +1,164 @@
+//! A definition file below `tools.d`, read to its end: every fault is reported, nothing else is touched.
+
+use super::body::Body;
+use super::case::{CASE, Case, Of, case, examples};
+use super::fields::Fields;
+use super::grammar::{Grammar, Shape, optional};
+use super::located::Located;
+use super::pack::{GRAPH, GraphDefinition, PACK, PackDefinition, SKILLS, SkillsDefinition, graph, pack, skills};
+use super::prompt::{Message, MessagePart, PROMPT, Prompt, prompt};
+use super::reader::{Care, Reading};
+use super::resource::{RESOURCE, Resource, resource};
+use super::schema::{Role, Schema};
+use super::tool::{TOOL, Tool, tool};
+use crate::diagnostic::Diagnostic;
+use crate::parse::toml::{Dates, Node, parse, unpacked};
+use crate::source::{Place, Source};
+use crate::value::Json;
+use std::sync::Arc;
+
+/// Everything that one TOML file below `tools.d` defines.
+#[derive(Debug, Default)]
+pub struct Definitions {
+    /// `[pack]`, with `[graph]`, `[data.*]` and `[defs.*]` of any file of the pack.
+    pub pack: Option<PackDefinition>,
+    /// `[graph]`.
+    pub graph: Option<GraphDefinition>,
+    /// `[data.NAME]`: tables of the pack.
+    pub data: Vec<(Located<String>, Json)>,
+    /// `[defs.NAME]`: schemas shared by the pack's definitions.
+    pub defs: Vec<(Located<String>, Schema)>,
+    /// `[[tool]]`.
+    pub tools: Vec<Tool>,
+    /// `[[resource]]`.
+    pub resources: Vec<Resource>,
+    /// `[[prompt]]`.
+    pub prompts: Vec<Prompt>,
+    /// `[[skills]]`.
+    pub skills: Vec<SkillsDefinition>,
+    /// `[[case]]`, and the examples of tools, resources and prompts.
+    pub cases: Vec<Case>,
+}
+
+impl Definitions {
+    /// Whether functions make something of what clients see: descriptions, prompts, instructions.
+    pub fn computes(&self) -> bool {
+        self.tools.iter().any(|tool| tool.describe.is_some())
+            || self.prompts.iter().any(|prompt| prompt.list.is_some())
+            || self.pack.as_ref().is_some_and(|pack| pack.context.is_some())
+    }
+
+    /// The text and the place of every template that is written in a definition.
+    pub fn inline_templates(&self) -> Vec<(&str, &Place)> {
+        let bodies =
+            self.tools.iter().map(|tool| &tool.body).chain(self.resources.iter().map(|resource| &resource.body));
+        let bodies = bodies.filter_map(|body| match &body.value {
+            Body::Inline { text, .. } => Some((text.as_str(), &body.at)),
+            _ => None,
+        });
+        let messages = self.prompts.iter().flat_map(|prompt| &prompt.messages);
+        let messages = messages.filter_map(|Message { part: Located { value, at }, .. }| match value {
+            MessagePart::Text(text) | MessagePart::Resource(text) => Some((text.as_str(), at)),
+            _ => None,
+        });
+        bodies.chain(messages).collect()
+    }
+}
+
+/// A `.toml` file below `tools.d`.
+pub static FILE: Grammar = Grammar {
+    name: "tools.d/*.toml",
+    doc: "A file of a pack holds any of these tables.",
+    keys: &[
+        optional("pack", Shape::Table(&PACK), "The pack itself; it stands in one of its files."),
+        optional("graph", Shape::Table(&GRAPH), "The graph that the pack builds from files."),
+        optional("data", Shape::Named, "Tables of the pack, read by `data(\"NAME\")`."),
+        optional("defs", Shape::Named, "Schemas that others refer to: `{ \"$ref\" = \"#/$defs/NAME\" }`."),
+        optional("tool", Shape::Tables(&TOOL), "The tools."),
+        optional("resource", Shape::Tables(&RESOURCE), "The resources."),
+        optional("prompt", Shape::Tables(&PROMPT), "The prompts."),
+        optional("skills", Shape::Tables(&SKILLS), "The skills, served by the Skills extension."),
+        optional("case", Shape::Tables(&CASE), "Cases: tests of several steps."),
+    ],
+};
+
+/// Reads a definition file. What could be read is returned, whatever else is wrong with it; a required text that
+/// is missing is an empty one, and told.
+pub fn read(source: &Arc<Source>) -> (Definitions, Vec<Diagnostic>) {
+    let mut faults = Vec::new();
+    let tree = parse(source, Dates::Refused, &mut faults);
+    lowered(source, &tree, faults, Care::Full)
+}
+
+/// Reads a definition file that is known to be sound by the tree that the build made of it, else by its text.
+pub fn read_known(source: &Arc<Source>, tree: &[u8]) -> (Definitions, Vec<Diagnostic>) {
+    let mut faults = Vec::new();
+    let tree = unpacked(source, tree).unwrap_or_else(|| parse(source, Dates::Refused, &mut faults));
+    lowered(source, &tree, faults, Care::Known)
+}
+
+fn lowered(source: &Arc<Source>, tree: &Node, faults: Vec<Diagnostic>, care: Care) -> (Definitions, Vec<Diagnostic>) {
+    let mut reading = Reading { script: sibling(&source.path), faults, care };
+    //= docs/spec.md#definitions
+    //# Every definition file MUST be read to its end.
+    let mut file = Fields::open(tree, &FILE, &mut reading.faults);
+    file.header = source.place(0..0);
+    let definitions = lower(&file, &mut reading);
+    let mut faults = reading.faults;
+    //= docs/spec.md#definitions
+    //# Every fault in a definition file MUST be reported with its path, line and column.
+    faults.sort_by_key(|fault| fault.at.as_ref().map_or(0, |at| at.span.start));
+    (definitions, faults)
+}
+
+fn lower(file: &Fields<'_>, reading: &mut Reading) -> Definitions {
+    let mut definitions = Definitions {
+        pack: file.table("pack", &mut reading.faults).map(|fields| pack(&fields, reading)),
+        graph: file.table("graph", &mut reading.faults).map(|fields| graph(&fields, reading)),
+        ..Definitions::default()
+    };
+    for entry in file.node("data").map(Node::entries).unwrap_or_default() {
+        let name = Located { value: entry.key.clone(), at: entry.at.clone() };
+        definitions.data.push((name, entry.node.to_json()));
+    }
+    for entry in file.node("defs").map(Node::entries).unwrap_or_default() {
+        let schema = reading.schema_of(&entry.node, Role::Shared);
+        definitions.defs.push((Located { value: entry.key.clone(), at: entry.at.clone() }, schema));
+    }
+    for fields in file.tables("tool", &mut reading.faults) {
+        let (tool, shown) = tool(&fields, reading);
+        definitions.cases.extend(shown);
+        definitions.cases.extend(examples(&fields, &Of::Tool(&tool.name.value), reading));
+        definitions.tools.push(tool);
+    }
+    for fields in file.tables("resource", &mut reading.faults) {
+        let resource = resource(&fields, reading);
+        definitions.cases.extend(examples(
+            &fields,
+            &Of::Resource { name: &resource.name.value, uri: &resource.uri.value, is_template: resource.is_template },
+            reading,
+        ));
+        definitions.resources.push(resource);
+    }
+    for fields in file.tables("prompt", &mut reading.faults) {
+        let prompt = prompt(&fields, reading);
+        definitions.cases.extend(examples(&fields, &Of::Prompt(&prompt.name.value), reading));
+        definitions.prompts.push(prompt);
+    }
+    for fields in file.tables("skills", &mut reading.faults) {
+        definitions.skills.push(skills(&fields, reading));
+    }
+    for fields in file.tables("case", &mut reading.faults) {
+        definitions.cases.push(case(&fields, reading));
+    }
+    definitions
+}
+
+/// The sibling of a definition file: the same path, ending in `.rhai`.
+fn sibling(path: &str) -> String {
+    format!("{}.rhai", path.strip_suffix(".toml").unwrap_or(path))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

@@ -1,0 +1,45 @@
+//! `limits` of a pack, a tool, a graph or a workspace.
+
+use super::fields::Fields;
+use super::grammar::{Grammar, Shape, optional};
+use crate::diagnostic::Diagnostic;
+
+/// Limits, where they differ from those above them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LimitsOverride {
+    /// Wall time in milliseconds.
+    pub time_ms: Option<u64>,
+    /// Steps of the scripts.
+    pub ticks: Option<u64>,
+    /// Memory in MB.
+    pub memory_mb: Option<u64>,
+    /// Size of the result in kB.
+    pub output_kb: Option<u64>,
+    /// Calls of functions within functions.
+    pub depth: Option<u64>,
+}
+
+/// `limits` of a pack, a tool, a graph or a workspace.
+pub static LIMITS: Grammar = Grammar {
+    name: "limits",
+    doc: "What a call, or a build of the graph, may use; what is left out is as above it.",
+    keys: &[
+        optional("time_ms", Shape::Integer(1), "Wall time in milliseconds."),
+        optional("ticks", Shape::Integer(1), "Steps of the scripts."),
+        optional("memory_mb", Shape::Integer(1), "Memory in MB."),
+        optional("output_kb", Shape::Integer(1), "Size of the result in kB."),
+        optional("depth", Shape::Integer(1), "Calls of functions within functions."),
+    ],
+};
+
+/// `limits` of any table.
+pub fn limits(fields: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> LimitsOverride {
+    let table = fields.table("limits", faults);
+    table.map_or_else(LimitsOverride::default, |limits| LimitsOverride {
+        time_ms: limits.integer("time_ms"),
+        ticks: limits.integer("ticks"),
+        memory_mb: limits.integer("memory_mb"),
+        output_kb: limits.integer("output_kb"),
+        depth: limits.integer("depth"),
+    })
+}

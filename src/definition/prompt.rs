@@ -1,0 +1,383 @@
+//! `[[prompt]]`: a prompt, its keys, how it is read, and the tool that offers the prompts of a pack to clients without them.
+
+use super::body::{Body, Completion, completion};
+use super::case::PROMPT_EXAMPLE;
+use super::code;
+use super::fields::{Fields, Setting};
+use super::grammar::{ENABLED, Grammar, META, SCRIPT, Shape, WITH, optional, required};
+use super::icon::{ICONS, icons};
+use super::limits::LimitsOverride;
+use super::located::Located;
+use super::question::{ASK, Declared, REQUIRES_CLIENT, questions, requires_client};
+use super::reader::Reading;
+use super::schema::{Role, Schema};
+use super::tool::{Hints, Tasking, Tool};
+use crate::diagnostic::Diagnostic;
+use crate::primitive::Effect;
+use crate::source::Place;
+use crate::value::{Json, Record, Value};
+use serde_json::json;
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// A prompt.
+#[derive(Clone, Debug)]
+pub struct Prompt {
+    /// Where its table begins.
+    pub at: Place,
+    /// Its name.
+    pub name: Located<String>,
+    /// A title for people.
+    pub title: Option<String>,
+    /// When to use it.
+    pub description: Option<String>,
+    /// Whether it is served.
+    pub enabled: Setting<bool>,
+    /// A function that lists prompts: this one is then the pattern of all of them, and not served itself.
+    pub list: Option<Located<String>>,
+    /// Its arguments.
+    pub arguments: Vec<PromptArgument>,
+    /// Its messages: at least one.
+    pub messages: Vec<Message>,
+    /// The function that gives the context of its templates, and its script.
+    pub context: Option<(String, String)>,
+    /// The script of `context`, `complete` and message functions.
+    pub script: String,
+    /// The questions that its script may ask by their keys.
+    pub questions: Arc<[Declared]>,
+    /// The capabilities without which a client cannot use it.
+    pub requires_client: Vec<Located<String>>,
+    /// Constants merged into the arguments.
+    pub with: Json,
+    /// Icons.
+    pub icons: Vec<Json>,
+    /// `_meta`.
+    pub meta: Option<Json>,
+}
+
+/// An argument of a prompt. On the wire each is a text; `schema` says what the text must be.
+#[derive(Clone, Debug)]
+pub struct PromptArgument {
+    /// Its name.
+    pub name: Located<String>,
+    /// A title for people.
+    pub title: Option<String>,
+    /// What it means.
+    pub description: Option<String>,
+    /// Whether it must be given.
+    pub required: bool,
+    /// JSON Schema of the value: texts are turned into numbers and booleans where it asks for them.
+    pub schema: Option<Schema>,
+    /// How it is completed.
+    pub complete: Option<Completion>,
+}
+
+/// A message of a prompt.
+#[derive(Clone, Debug)]
+pub struct Message {
+    /// `user` or `assistant`.
+    pub role: String,
+    /// What it says.
+    pub part: Located<MessagePart>,
+}
+
+/// What a message says.
+#[derive(Clone, Debug)]
+pub enum MessagePart {
+    /// A template, by its path from the root.
+    Template(String),
+    /// A template written in the definition.
+    Text(String),
+    /// A function of the script: it returns a text, content, or a list of content.
+    Function(String),
+    /// A resource of the same registry, embedded; the URI is a template filled with the arguments.
+    Resource(String),
+    /// A picture: a file of the pack and its MIME type.
+    Image {
+        /// The path from the root.
+        file: String,
+        /// Its MIME type.
+        mime_type: String,
+    },
+}
+
+/// `[[prompt]]`.
+pub static PROMPT: Grammar = Grammar {
+    name: "[[prompt]]",
+    doc: "A prompt. It says one thing (`template`, `text` or `fn`), or several: `[[prompt.message]]`.",
+    keys: &[
+        required("name", Shape::Text, "Its name."),
+        optional("title", Shape::Text, "A title for people."),
+        optional("description", Shape::Text, "When to use it."),
+        ENABLED,
+        optional(
+            "list",
+            Shape::Text,
+            "A function `fn()` that lists prompts, `#{ name, title, description, \"with\": #{ … } }` of each: they are like this one, which is not served itself.",
+        ),
+        optional("arguments", Shape::Tables(&ARGUMENT), "Its arguments."),
+        optional("template", Shape::Text, "A template, from the root: one message of the user."),
+        optional("text", Shape::Text, "A template written here: one message of the user."),
+        optional(
+            "fn",
+            Shape::Text,
+            "A function that returns a text, content, or a list of content: one message of the user.",
+        ),
+        optional("message", Shape::Tables(&MESSAGE), "Its messages."),
+        optional("context", Shape::Text, "A function of the script that gives what the templates are filled with."),
+        SCRIPT,
+        ASK,
+        REQUIRES_CLIENT,
+        WITH,
+        ICONS,
+        META,
+        optional("example", Shape::Tables(&PROMPT_EXAMPLE), "Examples: documentation and test at once."),
+    ],
+};
+
+/// An argument of a prompt.
+static ARGUMENT: Grammar = Grammar {
+    name: "[[prompt.arguments]]",
+    doc: "An argument of a prompt. On the wire each is a text.",
+    keys: &[
+        required("name", Shape::Text, "Its name."),
+        optional("title", Shape::Text, "A title for people."),
+        optional("description", Shape::Text, "What it means."),
+        optional("required", Shape::Flag, "Whether it must be given."),
+        optional(
+            "schema",
+            Shape::Schema,
+            "What the text must be: it becomes a number or a boolean where this asks for one.",
+        ),
+        optional("complete", Shape::Completion, "How it is completed: a function's name or a list of texts."),
+    ],
+};
+
+/// A message of a prompt.
+static MESSAGE: Grammar = Grammar {
+    name: "[[prompt.message]]",
+    doc: "A message: one of `template`, `text`, `fn`, `resource`, `image`.",
+    keys: &[
+        optional("role", Shape::OneOf(&["user", "assistant"]), "Who says it; `user` if it is left out."),
+        optional("template", Shape::Text, "A template, from the root."),
+        optional("text", Shape::Text, "A template written here."),
+        optional("fn", Shape::Text, "A function that returns a text, content, or a list of content."),
+        optional(
+            "resource",
+            Shape::Text,
+            "A resource that is embedded: its URI, a template filled with the arguments.",
+        ),
+        optional("image", Shape::Text, "A picture: a file of the pack, from the root."),
+        optional(
+            "mime_type",
+            Shape::Text,
+            "The MIME type of the picture; it follows from the file's ending if it is left out.",
+        ),
+    ],
+};
+
+/// `[[prompt]]`.
+pub fn prompt(fields: &Fields<'_>, reading: &mut Reading) -> Prompt {
+    let script = reading.script_of(fields);
+    Prompt {
+        at: fields.header.clone(),
+        name: fields.needed("name"),
+        title: fields.text("title"),
+        description: fields.text("description"),
+        enabled: fields.setting("enabled", fields.flag("enabled").unwrap_or(true)),
+        list: fields.located("list"),
+        arguments: arguments(fields, reading),
+        messages: messages(fields, reading),
+        context: fields.text("context").map(|context| (context, script.clone())),
+        script,
+        questions: questions(fields, reading, false),
+        requires_client: requires_client(fields, reading),
+        with: fields.object("with"),
+        icons: icons(fields, &mut reading.faults),
+        meta: fields.json("meta"),
+    }
+}
+
+fn arguments(fields: &Fields<'_>, reading: &mut Reading) -> Vec<PromptArgument> {
+    let mut arguments: Vec<PromptArgument> = Vec::new();
+    for argument in fields.tables("arguments", &mut reading.faults) {
+        let name = argument.needed("name");
+        if arguments.iter().any(|other| other.name.value == name.value) {
+            let fault = Diagnostic::new(code::CONFLICTING_KEYS, format!("the argument `{}` stands twice", name.value));
+            reading.fault(fault.at(name.at.clone()).help("names of arguments differ"));
+        }
+        arguments.push(PromptArgument {
+            name,
+            title: argument.text("title"),
+            description: argument.text("description"),
+            required: argument.flag("required").unwrap_or(false),
+            schema: reading.schema(&argument, "schema", Role::Shared),
+            complete: argument.node("complete").map(completion),
+        });
+    }
+    arguments
+}
+
+fn messages(fields: &Fields<'_>, reading: &mut Reading) -> Vec<Message> {
+    let kind = fields.one_of(&["template", "text", "fn", "message"], "a prompt", &mut reading.faults);
+    match kind {
+        None => {
+            let help = "one of `template`, `text`, `fn`, or tables `[[prompt.message]]`";
+            reading.missing(&fields.header, "[[prompt]] says nothing", help);
+            Vec::new()
+        }
+        Some("message") => fields
+            .tables("message", &mut reading.faults)
+            .iter()
+            .filter_map(|message| {
+                let role = message.text("role").unwrap_or_else(|| "user".to_owned());
+                Some(Message { role, part: part(message, reading)? })
+            })
+            .collect(),
+        Some(key) => said(fields, key).map(|part| Message { role: "user".to_owned(), part }).into_iter().collect(),
+    }
+}
+
+fn part(message: &Fields<'_>, reading: &mut Reading) -> Option<Located<MessagePart>> {
+    let keys = ["template", "text", "fn", "resource", "image"];
+    let Some(kind) = message.one_of(&keys, "a message", &mut reading.faults) else {
+        let help = "one of `template`, `text`, `fn`, `resource`, `image`";
+        reading.missing(&message.header, "[[prompt.message]] says nothing", help);
+        return None;
+    };
+    if kind != "image" {
+        return said(message, kind);
+    }
+    let file = message.needed("image");
+    let mime_type = message.text("mime_type").or_else(|| picture_type(&file.value).map(str::to_owned));
+    let Some(mime_type) = mime_type else {
+        reading.missing(&file.at, "the type of the picture is not known", "`mime_type = \"image/…\"`");
+        return None;
+    };
+    Some(Located { value: MessagePart::Image { file: file.value, mime_type }, at: file.at })
+}
+
+fn said(fields: &Fields<'_>, key: &str) -> Option<Located<MessagePart>> {
+    let Located { value, at } = fields.located(key)?;
+    let value = match key {
+        "template" => MessagePart::Template(value),
+        "text" => MessagePart::Text(value),
+        "fn" => MessagePart::Function(value),
+        _ => MessagePart::Resource(value),
+    };
+    Some(Located { value, at })
+}
+
+fn picture_type(file: &str) -> Option<&'static str> {
+    let (_, ending) = file.rsplit_once('.')?;
+    Some(match ending.to_ascii_lowercase().as_str() {
+        "png" => "image/png",
+        "jpg" | "jpeg" => "image/jpeg",
+        "gif" => "image/gif",
+        "webp" => "image/webp",
+        "svg" => "image/svg+xml",
+        _ => return None,
+    })
+}
+
+/// `[pack.prompt_tool]`.
+#[derive(Clone, Debug)]
+pub struct PromptTool {
+    /// Its name.
+    pub name: Located<String>,
+    /// `_meta`.
+    pub meta: Option<Json>,
+}
+
+/// `[pack.prompt_tool]`.
+pub static PROMPT_TOOL: Grammar = Grammar {
+    name: "[pack.prompt_tool]",
+    doc: "One tool that lists the prompts of the pack and gives the messages of each; it is made from them.",
+    keys: &[optional("name", Shape::Text, "Its name; `get_prompt` if it is left out."), META],
+};
+
+const DESCRIPTION: &str = "Lists the prompts of this server or, with `name`, gives one: the words for a piece of work, with the present state of the workspace filled in. For clients that do not offer prompts themselves; do then as the words say. The prompts:";
+
+impl PromptTool {
+    //= docs/spec.md#prompts
+    //# A pack with `prompt_tool` MUST offer one tool that lists its prompts and gives the messages of each.
+    /// The tool for these prompts.
+    pub fn tool(&self, prompts: &[Prompt]) -> Tool {
+        let at = &self.name.at;
+        Tool {
+            at: at.clone(),
+            name: self.name.clone(),
+            title: Some("Prompts".to_owned()),
+            description: located(described(prompts), at),
+            describe: None,
+            enabled: Setting::Is(true),
+            effect: Located { value: Effect::Reads, at: at.clone() },
+            input: Schema { json: input(prompts).into(), places: [(String::new(), at.clone())].into_iter().collect() },
+            output: None,
+            body: Located { value: Body::Prompts, at: at.clone() },
+            dispatch: None,
+            with: json!({}),
+            on_error: None,
+            questions: [].into(),
+            requires_client: Vec::new(),
+            hints: Hints::default(),
+            icons: Vec::new(),
+            meta: self.meta.clone(),
+            tasking: Tasking::default(),
+            limits: LimitsOverride::default(),
+        }
+    }
+}
+
+fn located(value: String, at: &Place) -> Located<String> {
+    Located { value, at: at.clone() }
+}
+
+/// What the tool is for, and a line for each prompt with its arguments.
+fn described(prompts: &[Prompt]) -> String {
+    let mut text = DESCRIPTION.to_owned();
+    for prompt in prompts {
+        let what = prompt.title.as_deref().or(prompt.description.as_deref()).unwrap_or_default();
+        let arguments: Vec<String> = prompt
+            .arguments
+            .iter()
+            .map(|argument| format!("`{}`{}", argument.name.value, if argument.required { "" } else { "?" }))
+            .collect();
+        let takes = if arguments.is_empty() { String::new() } else { format!(" ({})", arguments.join(", ")) };
+        let _ = write!(text, "\n- `{}`{takes}: {what}", prompt.name.value);
+    }
+    text
+}
+
+fn input(prompts: &[Prompt]) -> Json {
+    let names: Vec<&str> = prompts.iter().map(|prompt| prompt.name.value.as_str()).collect();
+    json!({
+        "type": "object",
+        "properties": {
+            "name": { "type": "string", "enum": names, "description": "The prompt; without it all of them are listed, with their arguments" },
+            "arguments": {
+                "type": "object",
+                "additionalProperties": { "type": "string" },
+                "description": "The arguments of the prompt, each a text",
+            },
+        },
+    })
+}
+
+/// A prompt as a list shows it: `{ name, title, description, arguments: [{ name, description, required }] }`.
+pub fn listed_prompt(prompt: &Prompt) -> Value {
+    let arguments = prompt.arguments.iter().map(|argument| {
+        Record::value([
+            ("name".into(), argument.name.value.as_str().into()),
+            ("description".into(), argument.description.as_deref().into()),
+            ("required".into(), argument.required.into()),
+        ])
+    });
+    let arguments = Value::list(arguments);
+    Record::value([
+        ("name".into(), prompt.name.value.as_str().into()),
+        ("title".into(), prompt.title.as_deref().into()),
+        ("description".into(), prompt.description.as_deref().into()),
+        ("arguments".into(), arguments),
+    ])
+}

@@ -1,0 +1,57 @@
+//! What the readers of all tables of one file share: its faults, its script, and how closely it is validated.
+
+use super::code;
+use super::fields::Fields;
+use super::schema::{Role, Schema, lint};
+use crate::diagnostic::Diagnostic;
+use crate::parse::toml::Node;
+use crate::source::Place;
+
+/// How closely a file is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Care {
+    /// All of it; every fault is told, at its place.
+    Full,
+    /// They are known to be sound: nothing is looked for, no places are kept, and what only tests run, examples and
+    /// cases, is passed over.
+    Known,
+}
+
+/// What the lowering of one file shares.
+pub(super) struct Reading {
+    /// The sibling script: `<stem>.rhai`.
+    pub(super) script: String,
+    pub(super) faults: Vec<Diagnostic>,
+    pub(super) care: Care,
+}
+
+impl Reading {
+    #[allow(clippy::boxed_local, reason = "faults are built boxed")]
+    pub(super) fn fault(&mut self, fault: Box<Diagnostic>) {
+        self.faults.push(*fault);
+    }
+
+    /// A schema, linted.
+    pub(super) fn schema(&mut self, fields: &Fields<'_>, name: &str, role: Role) -> Option<Schema> {
+        fields.node(name).map(|node| self.schema_of(node, role))
+    }
+
+    /// The schema in a tree, linted.
+    pub(super) fn schema_of(&mut self, node: &Node, role: Role) -> Schema {
+        if self.care == Care::Known {
+            return Schema::without_places(node);
+        }
+        let schema = Schema::of(node);
+        self.faults.extend(lint(&schema, role));
+        schema
+    }
+
+    /// The script that a definition names, or its sibling.
+    pub(super) fn script_of(&self, fields: &Fields<'_>) -> String {
+        fields.text("script").unwrap_or_else(|| self.script.clone())
+    }
+
+    pub(super) fn missing(&mut self, at: &Place, message: &str, help: &str) {
+        self.fault(Diagnostic::new(code::MISSING_KEY, message).at(at.clone()).help(help));
+    }
+}
