@@ -1,43 +1,39 @@
 //! Everything that is served, immutable: the pack is the unit of reload.
+//!
+//! `layers` finds the files, `settings` and `trust` say what of them counts, `pack` makes packs of them, and here they are put
+//! together: public names, routes of resources, and what clashes.
 
-mod assemble;
-mod compiling;
-mod config;
-mod embedded;
+mod contract;
 mod layers;
-mod merge;
 mod pack;
 mod permissions;
-mod serving;
+mod selection;
 mod settings;
 mod skills;
-mod texts;
 mod trust;
-mod uri;
+mod uri_template;
 mod workspace_files;
 
-pub use assemble::{Assembly, assemble};
-pub use config::{NO_PACK, granted_paths, no_pack};
-pub use embedded::embedded_files;
-pub use layers::{EJECTED, EMBEDDED, FOLDERS, Files, Layer, LayerFile, WORKSPACE_FOLDER, ejected, is_hidden};
-pub use merge::{Merged, merge};
-pub use pack::{Made, Pack, PackParts, Schemas, compile, grant};
+pub use contract::{Checks, Schemas};
+pub use layers::{EJECTED, EMBEDDED, Files, Layer, LayerFile, ejected, embedded_files};
+pub use pack::{Made, Merged, Pack, PackParts, Texts, compile, grant, merge};
 pub use permissions::Permissions;
-pub use serving::{Choice, Served, Worlds, outer_roots, root_of, serves};
-pub use settings::{SETTINGS, Settings};
-pub use skills::{Digests, Rejected, SKILL_FILE, Skill, SkillFile, Skills, found_skill};
-pub use texts::Texts;
+pub use selection::{Choice, Served, Worlds, outer_roots, root_of, serves};
+pub use settings::{NO_PACK, Settings, granted_paths, no_pack};
+pub use skills::{Digests, Rejected, SKILL_FILE, Skill, SkillFile, found_skill};
 pub use trust::{TRUST_RECORD, Trust, TrustRecord, Trusted, UNTRUSTED, hash};
-pub use uri::{UriTemplate, Variables};
-pub use workspace_files::{is_withheld, pack_of_file, workspace_files};
+pub use uri_template::{UriTemplate, Variables};
+pub use workspace_files::{FOLDERS, WORKSPACE_FOLDER, is_hidden, is_withheld, pack_of_file, workspace_files};
 
-use config::configure;
-
-use crate::definition::{Checker, ObjectSchema, Operation, Prompt, Resource, Tool};
+use crate::definition::{Located, ObjectSchema, Operation, Prompt, Resource, Setting, Tool};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard::Limits;
+use crate::source::Place;
 use crate::value::Json;
-use std::collections::BTreeMap;
+use crate::world::World;
+use base64::Engine;
+use pack::Published;
+use rayon::prelude::*;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// One generation of everything that is served. A running call keeps the one it began with.
@@ -91,6 +87,79 @@ impl Registry {
         self.routes
             .iter()
             .find_map(|(template, resource)| Some(template.matches(uri)?.map(|variables| (resource, variables))))
+    }
+
+    /// Why a name or a URI that is not served is refused, if that is known.
+    pub fn refusal(&self, part: Part, name: &str) -> Option<&Refused> {
+        self.refused.iter().find(|refused| refused.part == part && refused.name == name)
+    }
+
+    /// What is withheld: files of the workspace that nobody trusted, or that others can change.
+    pub fn withheld(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.faults.iter().filter(|fault| is_withheld(fault))
+    }
+
+    /// What a pack that serves may do, in the words in which trust is asked for; nothing if none of that name serves.
+    pub fn permissions(&self, pack: &str) -> Permissions {
+        let tools = self.tools.iter().filter(|tool| tool.pack.name == pack).map(|served| &served.tool);
+        match self.packs.iter().find(|one| one.name == pack) {
+            Some(served) => Permissions::of_served(&served.definition, tools),
+            None => Permissions::default(),
+        }
+    }
+
+    fn add(&mut self, served: ServedPack, taken: &mut Taken) {
+        let mut faults = Vec::new();
+        let config = served.pack.made.config.to_json();
+        let is_on = |enabled: &Setting<bool>| enabled.value(&config, Json::as_bool) == Some(true);
+        for tool in served.tools {
+            if !is_on(&tool.tool.enabled) {
+                self.switched_off.push(tool);
+                continue;
+            }
+            if free("tool", &tool.name, &tool.pack, &tool.tool.name.at, taken, &mut faults) {
+                self.tools.push(tool);
+            }
+        }
+        for prompt in served.prompts {
+            if prompt.prompt.list.is_some() || !is_on(&prompt.prompt.enabled) {
+                self.patterns.push(prompt);
+                continue;
+            }
+            if free("prompt", &prompt.name, &prompt.pack, &prompt.prompt.name.at, taken, &mut faults) {
+                self.prompts.push(prompt);
+            }
+        }
+        for resource in served.resources {
+            let at = &resource.resource.uri.at;
+            if free("resource", &resource.resource.uri.value, &resource.pack, at, taken, &mut faults) {
+                self.route_to(&resource, &mut faults);
+                self.resources.push(resource);
+            }
+        }
+        let skills = Arc::make_mut(&mut self.skills);
+        for skill in &served.pack.skills {
+            if let Some(first) = skills.add(&served.pack, skill) {
+                let message =
+                    format!("the packs `{}` and `{}` both have a skill `{}`", first.name, served.pack.name, skill.uri);
+                faults.push(
+                    *Diagnostic::new(Code("name-clash"), message)
+                        .help("rename one of them: a skill is known by its URI"),
+                );
+            }
+        }
+        self.faults.extend(faults);
+        self.packs.push(served.pack);
+    }
+
+    fn route_to(&mut self, resource: &Arc<ServedResource>, faults: &mut Vec<Diagnostic>) {
+        let definition = &resource.resource;
+        for spelling in std::iter::once(&definition.uri).chain(&definition.aliases) {
+            match UriTemplate::parse(&spelling.value) {
+                Ok(template) => self.routes.push((template, Arc::clone(resource))),
+                Err(fault) => faults.push(*fault.at(spelling.at.clone())),
+            }
+        }
     }
 }
 
@@ -147,18 +216,6 @@ impl Refused {
     }
 }
 
-impl Registry {
-    /// Why a name or a URI that is not served is refused, if that is known.
-    pub fn refusal(&self, part: Part, name: &str) -> Option<&Refused> {
-        self.refused.iter().find(|refused| refused.part == part && refused.name == name)
-    }
-
-    /// What is withheld: files of the workspace that nobody trusted, or that others can change.
-    pub fn withheld(&self) -> impl Iterator<Item = &Diagnostic> {
-        self.faults.iter().filter(|fault| is_withheld(fault))
-    }
-}
-
 /// A tool as it is published.
 pub struct ServedTool {
     /// Its pack.
@@ -211,17 +268,184 @@ pub struct ServedPrompt {
     pub checks: Checks,
 }
 
-/// What a call of a tool, a read or a prompt is held to.
+/// The skills that are served, found by their URIs and by those of their files.
 #[derive(Clone, Default)]
-pub struct Checks {
-    /// The schema of its arguments, or variables: an object.
-    pub schema: ObjectSchema,
-    /// Checks its arguments, or variables.
-    pub arguments: Option<Arc<Checker>>,
-    /// Checks its result.
-    pub result: Option<Arc<Checker>>,
-    /// The limits of a call.
-    pub limits: Limits,
-    /// The same for each operation of a tool, in the order of its operations.
-    pub operations: Vec<Checks>,
+pub struct Skills {
+    skills: BTreeMap<String, (Arc<Pack>, Arc<Skill>)>,
+    /// Of each file: the URI of its skill, and its place there.
+    files: HashMap<String, (String, usize)>,
+}
+
+impl Skills {
+    /// Adds one. If its URI is taken, nothing happens, and the pack that has it comes back.
+    pub fn add(&mut self, pack: &Arc<Pack>, skill: &Arc<Skill>) -> Option<&Arc<Pack>> {
+        if self.skills.contains_key(&skill.uri) {
+            return self.skills.get(&skill.uri).map(|(first, _)| first);
+        }
+        for (at, file) in skill.files.iter().enumerate() {
+            // A file of a skill within a skill is a file of both, and the same.
+            self.files.entry(file.uri.clone()).or_insert_with(|| (skill.uri.clone(), at));
+        }
+        self.skills.insert(skill.uri.clone(), (Arc::clone(pack), Arc::clone(skill)));
+        None
+    }
+
+    /// The skill with this URI, and its pack.
+    pub fn get(&self, uri: &str) -> Option<&(Arc<Pack>, Arc<Skill>)> {
+        self.skills.get(uri)
+    }
+
+    /// The file of a skill with this URI, its skill, and the pack.
+    pub fn file(&self, uri: &str) -> Option<(&Arc<Pack>, &Arc<Skill>, &SkillFile)> {
+        let (skill, at) = self.files.get(uri)?;
+        let (pack, skill) = self.skills.get(skill)?;
+        Some((pack, skill, skill.files.get(*at)?))
+    }
+
+    /// All of them, in the order of their URIs.
+    pub fn iter(&self) -> impl Iterator<Item = &(Arc<Pack>, Arc<Skill>)> {
+        self.skills.values()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.skills.is_empty()
+    }
+}
+
+impl PartialEq for Skills {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().map(|(_, skill)| skill).eq(other.iter().map(|(_, skill)| skill))
+    }
+}
+
+impl std::fmt::Debug for Skills {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_list().entries(self.skills.keys()).finish()
+    }
+}
+
+/// What a registry is put together of.
+pub struct Assembly<'a> {
+    /// The packs that are new or changed, each with its root.
+    pub fresh: Vec<(PackParts, Arc<dyn World>)>,
+    /// The names of the packs that stay as they are in `previous`: unchanged, or broken now.
+    pub kept: Vec<String>,
+    /// The generation before.
+    pub previous: &'a Registry,
+    /// `toolsd.toml`.
+    pub settings: Settings,
+}
+
+/// Puts a registry together. A name or URI that two packs claim is a fault that names both; the first one keeps it.
+pub fn assemble(assembly: Assembly<'_>) -> Registry {
+    let Assembly { fresh, kept, previous, settings } = assembly;
+    let publish = |(parts, root)| publish(parts, root, &settings);
+    let mut served: Vec<ServedPack> = fresh.into_par_iter().map(publish).collect();
+    for name in kept {
+        if let Some(pack) = previous.packs.iter().find(|pack| pack.name == name) {
+            served.push(ServedPack {
+                pack: Arc::clone(pack),
+                tools: [&previous.tools, &previous.switched_off]
+                    .into_iter()
+                    .flatten()
+                    .filter(|one| Arc::ptr_eq(&one.pack, pack))
+                    .cloned()
+                    .collect(),
+                resources: previous.resources.iter().filter(|one| Arc::ptr_eq(&one.pack, pack)).cloned().collect(),
+                prompts: [&previous.patterns, &previous.prompts]
+                    .into_iter()
+                    .flatten()
+                    .filter(|one| Arc::ptr_eq(&one.pack, pack))
+                    .cloned()
+                    .collect(),
+            });
+        }
+    }
+    served.sort_by(|one, other| one.pack.name.cmp(&other.pack.name));
+    let instructions = previous.instructions.clone();
+    let mut registry = Registry { generation: previous.generation + 1, settings, instructions, ..Registry::default() };
+    let mut taken = Taken::new();
+    for one in served {
+        registry.add(one, &mut taken);
+    }
+    registry.routes.sort_by_cached_key(|(template, _)| template.rank());
+    registry
+}
+
+/// Each public name, and URI, with the pack that has it.
+type Taken = HashMap<(&'static str, String), String>;
+
+struct ServedPack {
+    pack: Arc<Pack>,
+    tools: Vec<Arc<ServedTool>>,
+    resources: Vec<Arc<ServedResource>>,
+    prompts: Vec<Arc<ServedPrompt>>,
+}
+
+fn publish(parts: PackParts, root: Arc<dyn World>, settings: &Settings) -> ServedPack {
+    let prefix = settings.prefix(&parts.name).to_owned();
+    let (pack, Published { tools, resources, prompts }) = parts.into_pack(Some(root), settings);
+    let named = |name: &Located<String>| format!("{prefix}{}", name.value);
+    let tools = tools.into_iter().map(|(mut tool, (input, output, checks))| {
+        inline_icons(&mut tool.icons, &pack);
+        let (name, description) = (named(&tool.name), tool.described(&tool.description.value));
+        Arc::new(ServedTool { pack: Arc::clone(&pack), name, description, tool, input, output, checks })
+    });
+    let resources = resources.into_iter().map(|(mut resource, checks)| {
+        inline_icons(&mut resource.icons, &pack);
+        Arc::new(ServedResource { pack: Arc::clone(&pack), name: named(&resource.name), resource, checks })
+    });
+    let prompts = prompts.into_iter().map(|(mut prompt, checks)| {
+        inline_icons(&mut prompt.icons, &pack);
+        let (name, pattern) = (named(&prompt.name), None);
+        Arc::new(ServedPrompt { pack: Arc::clone(&pack), name, pattern, prompt, checks })
+    });
+    ServedPack { tools: tools.collect(), resources: resources.collect(), prompts: prompts.collect(), pack }
+}
+
+/// Icons of a `file` of the pack become data URIs (RFC 2397), since a client cannot read the pack.
+fn inline_icons(icons: &mut [Json], pack: &Pack) {
+    for icon in icons {
+        let Some(path) = icon.get("file").and_then(Json::as_str).map(str::to_owned) else { continue };
+        let Some(file) = pack.made.files.by_path.get(&path) else { continue };
+        let mime_type = match path.rsplit_once('.') {
+            Some((_, "svg")) => "image/svg+xml",
+            Some((_, "jpg" | "jpeg")) => "image/jpeg",
+            Some((_, "webp")) => "image/webp",
+            _ => "image/png",
+        };
+        let data = base64::engine::general_purpose::STANDARD.encode(file.bytes());
+        if let Some(map) = icon.as_object_mut() {
+            map.shift_remove("file");
+            map.insert("src".to_owned(), Json::from(format!("data:{mime_type};base64,{data}")));
+            map.entry("mimeType").or_insert_with(|| Json::from(mime_type));
+        }
+    }
+}
+
+fn free(
+    what: &'static str,
+    name: &str,
+    pack: &Pack,
+    at: &Place,
+    taken: &mut Taken,
+    faults: &mut Vec<Diagnostic>,
+) -> bool {
+    match taken.get(&(what, name.to_owned())) {
+        //= docs/spec.md#definitions
+        //# One name in two served packs MUST be an error that names both.
+        Some(other) if *other != pack.name => {
+            let message = format!("the {what} `{name}` is claimed by the packs `{other}` and `{}`", pack.name);
+            let fault = Diagnostic::new(Code("name-clash"), message).at(at.clone());
+            faults
+                .push(*fault.help(format!("set a prefix in `toolsd.toml`: `[prefixes]` with `{} = \"…\"`", pack.name)));
+            false
+        }
+        Some(_) => false,
+        None => {
+            taken.insert((what, name.to_owned()), pack.name.clone());
+            true
+        }
+    }
 }

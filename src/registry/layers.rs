@@ -1,24 +1,21 @@
-//! The layers that packs come from: the first one that has a file wins, an empty file removes it.
+//! The layers that packs come from, those inside the binary first: a higher layer's file stands for the one below it, an
+//! empty file removes it.
 
-use super::embedded::{Content, embedded_layer};
 use super::trust::Trust;
-use super::workspace_files::{admitted, owned_files};
+use super::workspace_files::{WORKSPACE_FOLDER, admitted, owned_files};
 use crate::definition::Care;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::Source;
 use crate::world::World;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
-/// The folders of a layer that packs are made of.
-pub const FOLDERS: [&str; 3] = ["tools.d", "prompts", "templates"];
 /// The origin of the layer inside the binary.
 pub const EMBEDDED: &str = "embedded";
+
 /// The file of a layer in which `eject` notes the hashes of the originals.
 pub const EJECTED: &str = "ejected.json";
-/// The folder of a workspace that is a layer.
-pub const WORKSPACE_FOLDER: &str = ".toolsd";
 
 /// One layer.
 #[derive(Clone)]
@@ -47,9 +44,27 @@ pub struct LayerFile {
     hash: OnceLock<[u8; 32]>,
 }
 
+/// A file inside the binary.
+struct Embedded {
+    /// Its path from the root.
+    path: &'static str,
+    content: Content,
+}
+
+/// What is in a file.
+#[derive(Clone, Copy)]
+enum Content {
+    /// A text, and the tree of it if it is a definition.
+    Text(&'static str, &'static [u8]),
+    /// Anything else.
+    Bytes(&'static [u8]),
+}
+
+static FILES: &[Embedded] = &include!(concat!(env!("OUT_DIR"), "/packs.rs"));
+
 impl LayerFile {
     /// A file of the layer `origin`.
-    pub(super) fn new(origin: &str, path: &str, bytes: &[u8]) -> Self {
+    fn new(origin: &str, path: &str, bytes: &[u8]) -> Self {
         let text = std::str::from_utf8(bytes).ok();
         Self {
             origin: origin.to_owned(),
@@ -61,7 +76,7 @@ impl LayerFile {
     }
 
     /// A file inside the binary.
-    pub(super) fn embedded(path: &str, content: Content) -> Self {
+    fn embedded(path: &str, content: Content) -> Self {
         match content {
             Content::Bytes(bytes) => Self::new(EMBEDDED, path, bytes),
             Content::Text(text, tree) => Self {
@@ -83,6 +98,22 @@ impl LayerFile {
     pub fn bytes(&self) -> &[u8] {
         self.source.as_ref().map_or(&self.binary, |source| source.text.as_bytes())
     }
+}
+
+/// The layer of these files: made once, since they stay as they are.
+fn embedded_layer() -> &'static BTreeMap<String, LayerFile> {
+    static LAYER: LazyLock<BTreeMap<String, LayerFile>> = LazyLock::new(|| {
+        FILES.iter().map(|file| (file.path.to_owned(), LayerFile::embedded(file.path, file.content))).collect()
+    });
+    &LAYER
+}
+
+/// Path from the root and bytes of each file.
+pub fn embedded_files() -> impl Iterator<Item = (&'static str, &'static [u8])> {
+    FILES.iter().map(|file| match file.content {
+        Content::Text(text, _) => (file.path, text.as_bytes()),
+        Content::Bytes(bytes) => (file.path, bytes),
+    })
 }
 
 /// All files that are in use, by their path from the root.
@@ -216,11 +247,6 @@ impl Files {
 pub fn ejected(layer: &dyn World, path: &str) -> BTreeMap<String, String> {
     let Ok(Some(_)) = layer.stat(path) else { return BTreeMap::new() };
     layer.read(path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
-}
-
-/// Whether a file is none of a pack: editors leave such beside it. Folders of samples may have names like that.
-pub fn is_hidden(path: &str) -> bool {
-    crate::world::path::name(path).starts_with('.')
 }
 
 fn read_layer(layer: &Layer, faults: &mut Vec<Diagnostic>) -> BTreeMap<String, LayerFile> {

@@ -1,22 +1,26 @@
-//! A pack: its definitions merged, its scripts, templates and schemas compiled.
+//! A pack: the definitions of its files as one, its scripts, templates and schemas compiled.
 
-use super::compiling::Compiling;
-use super::skills::skills;
-use super::{Checks, Files, Merged, Settings, Skill, Texts, configure, merge, texts};
+use super::contract::{Checks, Compiling, Schemas};
+use super::layers::{Files, LayerFile};
+use super::settings::{Settings, configure};
+use super::skills::{Skill, skills};
 use crate::definition::{
-    Care, Checker, Definitions, GraphDefinition, Located, ObjectSchema, PackDefinition, Prompt, Resource, Tool,
+    Care, Checker, Definitions, Grants, GraphDefinition, LimitsOverride, Located, PackDefinition, Prompt, Resource,
+    Tool, code, read, read_known,
 };
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::Limits;
 use crate::primitive::Effect;
 use crate::script::Program;
+use crate::source::{Place, Source};
 use crate::template::Templates;
 use crate::value::{Frozen, Json, Value};
 use crate::world::World;
 use crate::world::granted::{Allowed, Granted};
+use rayon::prelude::*;
 use serde_json::json;
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 /// A pack.
 pub struct Pack {
@@ -108,7 +112,7 @@ impl Default for Made {
             hash: [0; 32],
             files: Files::default(),
             program: Program::default(),
-            templates: texts::ready(Templates::default()),
+            templates: loaded_templates(Templates::default()),
             graph: None,
             data: BTreeMap::new(),
             config: Value::Null,
@@ -119,9 +123,6 @@ impl Default for Made {
         }
     }
 }
-
-/// The schemas of a tool: of its arguments as published, of its result, and what a call is held to.
-pub type Schemas = (ObjectSchema, Option<ObjectSchema>, Checks);
 
 /// A pack with all that is wrong with it: what `check` looks at.
 pub struct PackParts {
@@ -205,8 +206,8 @@ impl Others {
     fn of(name: &str, files: &Files, merged: &Merged, settings: &Settings) -> Self {
         let Merged { definitions, pack, care, .. } = merged;
         let (templates, mut faults) = match care {
-            Care::Known => (texts::later(files, definitions), Vec::new()),
-            Care::Full => texts::compiled(files, definitions),
+            Care::Known => (lazy_templates(files, definitions), Vec::new()),
+            Care::Full => compile_templates(files, definitions),
         };
         let (config, config_checker) = configure(name, pack, &definitions.defs, settings, *care, &mut faults);
         let compiling = Compiling { definitions, pack, settings, care: *care };
@@ -279,4 +280,145 @@ pub(super) struct Published {
     pub(super) tools: Vec<(Tool, Schemas)>,
     pub(super) resources: Vec<(Resource, Checks)>,
     pub(super) prompts: Vec<(Prompt, Checks)>,
+}
+
+/// A name, or a table, that stands twice.
+pub const TWICE: Code = Code("name-clash");
+
+/// The definitions of a pack, read.
+pub struct Merged {
+    /// Those of all files.
+    pub definitions: Definitions,
+    /// `[pack]`, or what stands for it.
+    pub pack: PackDefinition,
+    /// What is wrong with them.
+    pub faults: Vec<Diagnostic>,
+    /// How closely they were looked at, and are from here on.
+    pub care: Care,
+}
+
+/// Reads every definition file of a pack, in the order of their paths. What stands twice is told, and the first counts.
+pub fn merge(name: &str, files: &Files, care: Care) -> Merged {
+    let mut all = Definitions::default();
+    let mut faults = Vec::new();
+    let written: Vec<_> = files.by_path.iter().filter(|(path, _)| is_definition(path)).collect();
+    // Files know nothing of each other: they are read side by side.
+    let read = |file: &LayerFile| match (&file.source, care) {
+        (Some(source), Care::Full) => Some(read(source)),
+        (Some(source), Care::Known) => Some(read_known(source, file.tree)),
+        (None, _) => None,
+    };
+    let found: Vec<_> = written.par_iter().map(|(_, file)| read(file)).collect();
+    for ((path, file), found) in written.into_iter().zip(found) {
+        let (Some(source), Some((definitions, broken))) = (&file.source, found) else {
+            faults.push(*Diagnostic::new(Code::UTF8, format!("`{path}` is no UTF-8")));
+            continue;
+        };
+        faults.extend(broken);
+        add(&mut all, definitions, source, &mut faults);
+    }
+    let pack = all.pack.clone().unwrap_or_else(|| unnamed(name, files));
+    if let Some(wanted) = &pack.prompt_tool {
+        if all.prompts.is_empty() {
+            let fault = Diagnostic::new(code::MISSING_KEY, "`prompt_tool` in a pack without prompts");
+            faults.push(*fault.at(wanted.name.at.clone()).help("define a `[[prompt]]`, or leave it out"));
+        } else {
+            all.tools.push(wanted.tool(&all.prompts));
+        }
+    }
+    Merged { definitions: all, pack, faults, care }
+}
+
+fn is_definition(path: &str) -> bool {
+    path.starts_with("tools.d/") && path.ends_with(".toml")
+}
+
+fn add(all: &mut Definitions, more: Definitions, source: &Arc<Source>, faults: &mut Vec<Diagnostic>) {
+    let head = source.place(0..0);
+    if let Some(pack) = more.pack {
+        match &all.pack {
+            Some(first) => faults.push(twice("`[pack]` stands twice in one pack", &pack.title.at, &first.title.at)),
+            None => all.pack = Some(pack),
+        }
+    }
+    if let Some(graph) = more.graph {
+        match &all.graph {
+            Some(first) => faults.push(twice("`[graph]` stands twice in one pack", &head, &first.script.at)),
+            None => all.graph = Some(graph),
+        }
+    }
+    all.data.extend(more.data);
+    all.defs.extend(more.defs);
+    all.tools.extend(more.tools);
+    all.resources.extend(more.resources);
+    all.prompts.extend(more.prompts);
+    all.skills.extend(more.skills);
+    all.cases.extend(more.cases);
+}
+
+fn twice(message: &str, at: &Place, first: &Place) -> Diagnostic {
+    *Diagnostic::new(TWICE, message).at(at.clone()).help(format!("the first one stands at {first}"))
+}
+
+/// What stands for a `[pack]` that is not written: it always serves, and may touch nothing.
+fn unnamed(name: &str, files: &Files) -> PackDefinition {
+    let source = files.texts("tools.d/", ".toml").next().cloned();
+    let source = source.unwrap_or_else(|| Source::new(format!("tools.d/{name}.toml"), ""));
+    PackDefinition {
+        title: Located { value: name.to_owned(), at: source.place(0..0) },
+        version: "0.0.0".to_owned(),
+        when: None,
+        root: Vec::new(),
+        instructions: None,
+        context: None,
+        grants: Grants::default(),
+        run_at: Vec::new(),
+        config: None,
+        limits: LimitsOverride::default(),
+        prompt_tool: None,
+        on_error: None,
+        icons: Vec::new(),
+    }
+}
+
+/// Templates that are compiled when they are first asked for, or that are already.
+pub type Texts = LazyLock<Templates, Box<dyn FnOnce() -> Templates + Send>>;
+
+/// What they are made of.
+struct TemplateSources {
+    files: Vec<Arc<Source>>,
+    inline: Vec<(String, Place)>,
+}
+
+/// Compiles the templates of a pack, and says what is wrong with them.
+fn compile_templates(files: &Files, definitions: &Definitions) -> (Texts, Vec<Diagnostic>) {
+    let (templates, faults) = TemplateSources::of(files, definitions).compile();
+    (loaded_templates(templates), faults)
+}
+
+/// The templates of a pack that are known to be sound: compiled when they are first asked for.
+fn lazy_templates(files: &Files, definitions: &Definitions) -> Texts {
+    let written = TemplateSources::of(files, definitions);
+    LazyLock::new(Box::new(move || written.compile().0))
+}
+
+/// Templates that are there.
+fn loaded_templates(templates: Templates) -> Texts {
+    LazyLock::new(Box::new(move || templates))
+}
+
+impl TemplateSources {
+    fn of(files: &Files, definitions: &Definitions) -> Self {
+        let texts = files.texts("prompts/", "").chain(files.texts("templates/", ".hbs"));
+        let inline = definitions.inline_templates().into_iter().map(|(text, at)| (text.to_owned(), at.clone()));
+        Self { files: texts.cloned().collect(), inline: inline.collect() }
+    }
+
+    fn compile(self) -> (Templates, Vec<Diagnostic>) {
+        let (mut templates, mut faults) = Templates::compile(&self.files);
+        for (text, at) in &self.inline {
+            faults.extend(templates.add_inline(text, at));
+        }
+        (templates, faults)
+    }
 }

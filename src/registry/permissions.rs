@@ -1,19 +1,17 @@
 //! What one file asks for: grants, effects, limits, packs and roots, so that a later version of it that asks for more is
 //! noticed.
 
-mod narrower;
 #[cfg(test)]
 mod tests;
 
-use super::Registry;
-use super::config::default_paths;
 use crate::definition::{
     Definitions, Git, Grants, HttpOverride, LimitsOverride, PackDefinition, ProgramGrant, Server, Tool, Workspace,
     read, read_workspace,
 };
 use crate::guard::Limits;
 use crate::source::Source;
-use narrower::{covers_glob, covers_variable};
+use crate::value::Json;
+use crate::world::path;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -36,20 +34,32 @@ const LISTS: [(&str, &str); 10] = [
     ("prefix ", "names begin with:"),
     ("server ", "tells clients of the server:"),
 ];
+
 /// What single programs may do: the name of the program follows, and behind a tab what it may.
 const PROGRAM_NETWORK: &str = "run-network ";
+
 const PROGRAM_READS: &str = "run-read ";
+
 const PROGRAM_WRITES: &str = "run-write ";
+
 const PROGRAM_STARTS: &str = "run-start ";
+
 const PROGRAM_VARIABLES: &str = "run-env ";
+
 const GIT: &str = "git";
+
 /// That there is a graph: its limits count, written or not.
 const HAS_GRAPH: &str = "graph";
+
 const EFFECT: &str = "effect ";
+
 const EFFECTS: [&str; 5] = ["pure", "reads", "changes", "writes", "runs"];
+
 const LIMIT: &str = "limit ";
+
 /// Who has the limits of a build; no tool has such a name.
 const GRAPH: &str = "[graph]";
+
 /// How long the build of a graph may take where nobody says, in milliseconds.
 const BUILD_MS: u64 = 60_000;
 
@@ -60,15 +70,14 @@ impl Permissions {
             return Self::default();
         }
         let source = Source::new(path, String::from_utf8_lossy(bytes));
-        let stem = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".toml");
-        Self::of_definitions(stem, &read(&source).0)
+        Self::of_definitions(&read(&source).0)
     }
 
     /// What definitions ask for.
-    pub fn of_definitions(pack: &str, definitions: &Definitions) -> Self {
+    pub fn of_definitions(definitions: &Definitions) -> Self {
         let mut asked = Self::default();
         if let Some(definition) = &definitions.pack {
-            asked.add_pack(pack, definition);
+            asked.add_pack(definition);
         }
         for tool in &definitions.tools {
             asked.add_tool(tool);
@@ -81,20 +90,17 @@ impl Permissions {
     }
 
     /// What the `[pack]` of a pack asks for.
-    pub fn of_pack(name: &str, pack: &PackDefinition) -> Self {
+    pub fn of_pack(pack: &PackDefinition) -> Self {
         let mut asked = Self::default();
-        asked.add_pack(name, pack);
+        asked.add_pack(pack);
         asked
     }
 
     /// What a pack that serves may do, in the words in which trust is asked for: its grants, its limits, the effects of
     /// its tools.
-    pub fn of_served(registry: &Registry, name: &str) -> Self {
-        let mut asked = Self::default();
-        for pack in registry.packs.iter().filter(|pack| pack.name == name) {
-            asked.add_pack(name, &pack.definition);
-        }
-        registry.tools.iter().filter(|tool| tool.pack.name == name).for_each(|served| asked.add_tool(&served.tool));
+    pub fn of_served<'a>(pack: &PackDefinition, tools: impl Iterator<Item = &'a Tool>) -> Self {
+        let mut asked = Self::of_pack(pack);
+        tools.for_each(|tool| asked.add_tool(tool));
         asked
     }
 
@@ -166,7 +172,7 @@ impl Permissions {
         self.0.extend(values.into_iter().map(|value| (format!("{kind}{value}"), 1)));
     }
 
-    fn add_pack(&mut self, name: &str, pack: &PackDefinition) {
+    fn add_pack(&mut self, pack: &PackDefinition) {
         // Every field is named: a new one has to say whether it lets the pack do more.
         let PackDefinition {
             title: _,
@@ -184,7 +190,7 @@ impl Permissions {
             icons: _,
         } = pack;
         let Grants { read, write, env, run, git } = grants;
-        self.extend("read ", read.iter().cloned().chain(default_paths(name, pack)));
+        self.extend("read ", read.iter().cloned().chain(pack.config_paths(&Json::Null, "")));
         self.extend("write ", write.iter().cloned());
         self.extend("env ", env.iter().cloned());
         run.iter().for_each(|grant| self.add_program(grant, read, write));
@@ -398,6 +404,57 @@ const LIMITS: [LimitKind; 5] = [
     ("output_kb", |limits| limits.output_kb, || Limits::default().output as u64 >> 10),
     ("depth", |limits| limits.depth, || Limits::default().depth as u64),
 ];
+
+/// What makes a part of a glob more than a name.
+const SPECIAL: [char; 5] = ['*', '?', '[', '{', '\\'];
+
+/// Whether all that the glob `after` covers is covered by `before`. Where that cannot be told from how the two are
+/// written, it is not.
+fn covers_glob(before: &str, after: &str) -> bool {
+    // A variable is taken as it is written, so its braces are none of a glob.
+    let (before, after) = (plain(before), plain(after));
+    if before == after {
+        return true;
+    }
+    let (folder, only_below) = match before.as_str() {
+        "**" => (".", false),
+        before => before.strip_suffix("/**").map_or((before, false), |folder| (folder, true)),
+    };
+    // A `..` may lead anywhere, and so may a first part that is not known.
+    if folder.contains(SPECIAL) || after.contains("..") || after.starts_with(['{', '[', '\\']) {
+        return false;
+    }
+    let names: Vec<&str> = after.split('/').take_while(|name| !name.contains(SPECIAL)).collect();
+    let is_glob = names.len() < after.split('/').count();
+    let start = if names.is_empty() { ".".to_owned() } else { names.join("/") };
+    let is_within = match folder {
+        "." => !start.starts_with(['/', '~', '$']),
+        folder => path::is_below(&start, folder),
+    };
+    // `a/**` is what lies below `a`, and not what `a` itself may be.
+    is_within && (is_glob || !only_below || start != folder)
+}
+
+/// Whether all variables that `after` covers are covered by `before`: `*` at the end stands for any rest.
+fn covers_variable(before: &str, after: &str) -> bool {
+    let after = after.strip_suffix('*').unwrap_or(after);
+    before.strip_suffix('*').is_some_and(|start| after.starts_with(start))
+}
+
+fn plain(glob: &str) -> String {
+    let clean = match glob.starts_with("./") || glob.ends_with('/') {
+        true => path::clean(glob),
+        false => glob.to_owned(),
+    };
+    let mut shown = String::new();
+    let mut rest = clean.as_str();
+    while let Some((before, after)) = rest.split_once("${") {
+        let (name, next) = after.split_once('}').unwrap_or((after, ""));
+        shown.push_str(&format!("{before}${name}"));
+        rest = next;
+    }
+    shown + rest
+}
 
 #[cfg(test)]
 mod properties {

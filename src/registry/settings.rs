@@ -1,17 +1,19 @@
-//! `toolsd.toml` of a workspace: read, and cut down to what an untrusted file may say.
+//! `toolsd.toml` of a workspace: read, cut down to what an untrusted file may say; and the configuration of each pack, checked
+//! by the pack's schema.
 
 use super::trust::{Trust, UNTRUSTED};
-use crate::definition::{HttpOverride, LimitsOverride, Server, Workspace, read_workspace};
-use crate::diagnostic::Diagnostic;
+use crate::definition::{
+    Care, Checker, HttpOverride, LimitsOverride, Located, PackDefinition, SETTINGS_FILE, Schema, Server, Workspace,
+    published, read_workspace,
+};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::guard::Limits;
 use crate::source::Source;
 use crate::value::Json;
 use crate::world::World;
+use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// The name of the file.
-pub const SETTINGS: &str = "toolsd.toml";
 
 /// What the file says; empty if there is none.
 #[derive(Clone, Debug, Default)]
@@ -31,17 +33,17 @@ impl Settings {
     /// that others can change nothing is used, whatever was trusted.
     pub fn load(workspace: &dyn World, trust: &Trust) -> (Self, Vec<Diagnostic>) {
         // A symlink that leads nowhere is looked at too: it is told.
-        let bytes = match workspace.stat(SETTINGS) {
+        let bytes = match workspace.stat(SETTINGS_FILE) {
             Ok(None) => return (Self::default(), Vec::new()),
-            Ok(Some(_)) | Err(_) => workspace.read_owned(SETTINGS),
+            Ok(Some(_)) | Err(_) => workspace.read_owned(SETTINGS_FILE),
         };
         let bytes = match bytes {
             Ok(bytes) => bytes,
             Err(fault) => return (Self { is_cut: true, ..Self::default() }, vec![*fault]),
         };
-        let source = Source::new(SETTINGS, String::from_utf8_lossy(&bytes));
+        let source = Source::new(SETTINGS_FILE, String::from_utf8_lossy(&bytes));
         let (mut workspace_file, mut faults) = read_workspace(&source);
-        let refused = trust.check(SETTINGS, &bytes, workspace.now_ms()).err();
+        let refused = trust.check(SETTINGS_FILE, &bytes, workspace.now_ms()).err();
         if let Some(why) = &refused {
             faults.extend(without_powers(&mut workspace_file, &source, why));
         }
@@ -118,4 +120,89 @@ fn without_powers(file: &mut Workspace, source: &Arc<Source>, why: &Diagnostic) 
         ),
     );
     Some(*fault.warning().at(source.place(0..0)).help("read the file, then run `toolsd trust`"))
+}
+
+/// The configuration, its checker, and what is wrong with it. Of an untrusted file nothing that is a path (`format = "path"`) is used.
+pub fn configure(
+    name: &str,
+    pack: &PackDefinition,
+    defs: &[(Located<String>, Schema)],
+    settings: &Settings,
+    care: Care,
+    faults: &mut Vec<Diagnostic>,
+) -> (Json, Option<Checker>) {
+    let mut config = settings.config(name);
+    let written = settings.workspace.packs.iter().find(|(pack, _)| pack.value == name);
+    let Some(schema) = &pack.config else {
+        if let (Some((at, _)), Some(first)) = (written, config.as_object().and_then(|map| map.keys().next())) {
+            let message = format!("the pack `{name}` has no configuration, so no `{first}`");
+            faults.push(*Diagnostic::new(Code("config"), message).at(at.at.clone()).help("remove the table"));
+        }
+        return (json!({}), None);
+    };
+    let checker = match published(schema, defs).map(Checker::later) {
+        // Known to be sound, and known to need nothing: a configuration that is not written has no fault.
+        Ok(checker) if care == Care::Known && written.is_none() => {
+            checker.fill_defaults(&mut config);
+            return (config, Some(checker));
+        }
+        Ok(checker) => checker,
+        Err(fault) => {
+            let place = schema.place("").cloned();
+            faults.push(*match place {
+                Some(place) => fault.at(place),
+                None => fault,
+            });
+            return (config, None);
+        }
+    };
+    if !settings.trusted {
+        without_paths(name, &mut config, pack, faults);
+    }
+    for problem in checker.check(&config) {
+        let fault =
+            Diagnostic::new(Code("config"), format!("`[packs.{name}]` of `{SETTINGS_FILE}`: {}", problem.message));
+        let fault = match problem.help {
+            Some(help) => fault.help(help),
+            None => fault,
+        };
+        let place = written.and_then(|(_, written)| written.place(&problem.pointer));
+        faults.push(*match place.or(written.map(|(name, _)| &name.at)) {
+            Some(place) => fault.at(place.clone()),
+            None => fault,
+        });
+    }
+    checker.fill_defaults(&mut config);
+    (config, Some(checker))
+}
+
+/// The paths that the configuration of a pack names (`format = "path"`): a person who writes one grants it. Of an
+/// untrusted file only the defaults count. Relative ones begin at `workspace`.
+pub fn granted_paths(name: &str, pack: &PackDefinition, settings: &Settings, workspace: &str) -> Vec<String> {
+    let written = if settings.trusted { settings.config(name) } else { json!({}) };
+    pack.config_paths(&written, workspace)
+}
+
+fn without_paths(pack: &str, config: &mut Json, definition: &PackDefinition, faults: &mut Vec<Diagnostic>) {
+    let Some(map) = config.as_object_mut() else { return };
+    for (name, _) in definition.path_properties() {
+        if map.shift_remove(name).is_some() {
+            let message =
+                format!("`{name}` of `[packs.{pack}]` is not used: it is a path, and `{SETTINGS_FILE}` is not trusted");
+            faults
+                .push(*Diagnostic::new(Code("untrusted"), message).warning().help("read it, then run `toolsd trust`"));
+        }
+    }
+}
+
+/// The code of the fault below.
+pub const NO_PACK: Code = Code("unknown-pack");
+
+/// The fault of a pack that `toolsd.toml`, or the command line, names and that is not there.
+pub fn no_pack(name: &str, known: &[String]) -> Box<Diagnostic> {
+    let fault = Diagnostic::new(NO_PACK, format!("there is no pack `{name}`"));
+    match did_you_mean(name, known.iter().map(String::as_str)) {
+        Some(help) => fault.help(help),
+        None => fault.help("run `toolsd list --where`"),
+    }
 }

@@ -1,6 +1,7 @@
 //! Which files of a workspace a person allowed to be used, with which permissions, and until when edits of them count.
 
-use super::{Permissions, SETTINGS};
+use super::permissions::Permissions;
+use crate::definition::SETTINGS_FILE;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::{Attempt, World};
 use serde::{Deserialize, Serialize};
@@ -128,7 +129,7 @@ impl Trust {
         if known.hash == hash(bytes) {
             return Ok(());
         }
-        let Some(until) = known.edits_until.filter(|_| path != SETTINGS) else {
+        let Some(until) = known.edits_until.filter(|_| path != SETTINGS_FILE) else {
             return refused(format!("`{path}` has changed since it was trusted, and so is not used"), CHANGED);
         };
         if until <= now_ms {

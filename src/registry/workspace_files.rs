@@ -1,15 +1,21 @@
 //! The pack files of a workspace, and of the other layers on the disk: found without following links, each let in only if
 //! it is the user's; those of a workspace only if they were trusted.
 
-use super::trust::UNTRUSTED;
-use super::{FOLDERS, Trust, WORKSPACE_FOLDER, is_hidden};
+use super::trust::{Trust, UNTRUSTED};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::source::Source;
 use crate::world::ownership::{NOT_OWNED, linked};
 use crate::world::{EntryKind, World, path};
 
+/// The folders of a layer that packs are made of.
+pub const FOLDERS: [&str; 3] = ["tools.d", "prompts", "templates"];
+
+/// The folder of a workspace that is a layer.
+pub const WORKSPACE_FOLDER: &str = ".toolsd";
+
 /// More entries than a person could have read are none of a pack.
 const MOST_ENTRIES: usize = 10_000;
+
 /// Folders in folders, at most.
 const MOST_DEPTH: usize = 32;
 
@@ -123,4 +129,9 @@ impl Looking<'_> {
 
 fn too_many(message: String) -> Box<Diagnostic> {
     Diagnostic::new(Code::LIMIT, message).warning().help("no pack file of this layer is used: remove what is none")
+}
+
+/// Whether a file is none of a pack: editors leave such beside it. Folders of samples may have names like that.
+pub fn is_hidden(path: &str) -> bool {
+    path::name(path).starts_with('.')
 }

@@ -1,8 +1,9 @@
 //! What there is to trust in a workspace: each file, whether it is new or changed, and what it asks for.
 
 use super::super::terminal::Terminal;
+use crate::definition::SETTINGS_FILE;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean, quoted};
-use crate::registry::{Permissions, SETTINGS, Trust, hash, pack_of_file, workspace_files};
+use crate::registry::{Permissions, Trust, hash, pack_of_file, workspace_files};
 use crate::source::Source;
 use crate::value::Json;
 use crate::world::World;
@@ -54,8 +55,8 @@ impl Listing {
     pub fn of(workspace: &dyn World, trust: &Trust) -> Result<Self> {
         let mut refused = Vec::new();
         let mut paths = workspace_files(workspace, &mut refused);
-        if !matches!(workspace.stat(SETTINGS), Ok(None)) {
-            paths.push(SETTINGS.to_owned());
+        if !matches!(workspace.stat(SETTINGS_FILE), Ok(None)) {
+            paths.push(SETTINGS_FILE.to_owned());
         }
         let mut rows = Vec::new();
         for path in paths {
@@ -76,8 +77,8 @@ impl Listing {
             return Err(fault.help(format!("the packs here: {}", packs.join(", "))));
         }
         for name in names {
-            if clean(name) == SETTINGS {
-                let fault = Diagnostic::new(Code("usage"), format!("edits of `{SETTINGS}` cannot be trusted"));
+            if clean(name) == SETTINGS_FILE {
+                let fault = Diagnostic::new(Code("usage"), format!("edits of `{SETTINGS_FILE}` cannot be trusted"));
                 return Err(
                     fault.help("it says which packs serve, and where: each change of it is shown and asked for")
                 );
@@ -193,7 +194,7 @@ impl Listing {
 //# Nothing MUST be trusted before what each file asks for was shown and agreed to.
 /// The bytes, unless they are settings that cannot be read: what those ask for nobody can show, and nobody can agree to.
 fn readable(path: &str, bytes: Vec<u8>) -> Result<Vec<u8>> {
-    if path != SETTINGS {
+    if path != SETTINGS_FILE {
         return Ok(bytes);
     }
     let text = std::str::from_utf8(&bytes).map_err(|fault| fault.to_string());
@@ -208,8 +209,8 @@ fn readable(path: &str, bytes: Vec<u8>) -> Result<Vec<u8>> {
 
 impl Row {
     fn of(path: String, bytes: Vec<u8>, trust: &Trust) -> Self {
-        let asks = match path == SETTINGS {
-            true => Permissions::of_settings(&Source::new(SETTINGS, String::from_utf8_lossy(&bytes))),
+        let asks = match path == SETTINGS_FILE {
+            true => Permissions::of_settings(&Source::new(SETTINGS_FILE, String::from_utf8_lossy(&bytes))),
             false => Permissions::of_file(&path, &bytes),
         };
         let known = trust.files.get(&path);

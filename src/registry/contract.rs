@@ -1,0 +1,150 @@
+//! What a call of a tool, a read or a prompt is held to: schemas in their final form, compiled, and limits.
+
+use super::settings::Settings;
+use crate::definition::{
+    Care, Checker, Definitions, Located, ObjectSchema, PackDefinition, Prompt, Role, Schema, Tool, lint,
+    missing_references, object, published, resolved,
+};
+use crate::diagnostic::{Diagnostic, Result};
+use crate::guard::Limits;
+use rayon::prelude::*;
+use serde_json::json;
+use std::sync::Arc;
+
+/// What a call of a tool, a read or a prompt is held to.
+#[derive(Clone, Default)]
+pub struct Checks {
+    /// The schema of its arguments, or variables: an object.
+    pub schema: ObjectSchema,
+    /// Checks its arguments, or variables.
+    pub arguments: Option<Arc<Checker>>,
+    /// Checks its result.
+    pub result: Option<Arc<Checker>>,
+    /// The limits of a call.
+    pub limits: Limits,
+    /// The same for each operation of a tool, in the order of its operations.
+    pub operations: Vec<Checks>,
+}
+
+/// The schemas of a tool: of its arguments as published, of its result, and what a call is held to.
+pub type Schemas = (ObjectSchema, Option<ObjectSchema>, Checks);
+
+/// Gives a schema its final form, or tells why it has none.
+type Forming = fn(&Schema, &[(Located<String>, Schema)]) -> Result<ObjectSchema>;
+
+/// A pack whose schemas are compiled.
+pub(super) struct Compiling<'a> {
+    pub(super) definitions: &'a Definitions,
+    pub(super) pack: &'a PackDefinition,
+    pub(super) settings: &'a Settings,
+    /// Whether a checker is made now, or when it is needed.
+    pub(super) care: Care,
+}
+
+impl Compiling<'_> {
+    /// The schemas of each tool. Tools know nothing of each other: they are compiled side by side.
+    pub(super) fn tools(&self, faults: &mut Vec<Diagnostic>) -> Vec<Schemas> {
+        let made = self.definitions.tools.par_iter().map(|tool| {
+            let mut faults = Vec::new();
+            (self.tool(tool, &mut faults), faults)
+        });
+        let made: Vec<(Schemas, Vec<Diagnostic>)> = made.collect();
+        let tools = made.into_iter().map(|(tool, found)| {
+            faults.extend(found);
+            tool
+        });
+        tools.collect()
+    }
+
+    fn tool(&self, tool: &Tool, faults: &mut Vec<Diagnostic>) -> Schemas {
+        let (input, arguments) = self.checker(&tool.input, published, faults);
+        let (output, result) = match &tool.output {
+            Some(schema) => {
+                let (output, result) = self.checker(schema, resolved, faults);
+                (Some(output), result)
+            }
+            None => (None, None),
+        };
+        let limits = self.settings.limits(&[tool.limits, self.pack.limits], Limits::default());
+        let operations = self.operations(tool, result.as_ref(), faults);
+        (input.clone(), output, Checks { schema: input, arguments, result, limits, operations })
+    }
+
+    /// What each operation of a tool is held to.
+    fn operations(&self, tool: &Tool, result: Option<&Arc<Checker>>, faults: &mut Vec<Diagnostic>) -> Vec<Checks> {
+        let operations = tool.dispatch.iter().flat_map(|dispatch| &dispatch.operations);
+        let operations = operations.map(|operation| {
+            let (schema, arguments) = self.checker(&operation.input, published, faults);
+            let limits = [operation.limits, tool.limits, self.pack.limits];
+            let limits = self.settings.limits(&limits, Limits::default());
+            Checks { schema, arguments, result: result.cloned(), limits, operations: Vec::new() }
+        });
+        operations.collect()
+    }
+
+    /// What the reads of each resource are held to.
+    pub(super) fn resources(&self, faults: &mut Vec<Diagnostic>) -> Vec<Checks> {
+        let mut all = Vec::new();
+        for resource in &self.definitions.resources {
+            let (schema, arguments) = match &resource.variables {
+                Some(variables) => self.checker(&variables.as_properties(), resolved, faults),
+                None => (Arc::default(), None),
+            };
+            all.push(Checks { schema, arguments, limits: self.limits(), ..Checks::default() });
+        }
+        all
+    }
+
+    /// What getting a prompt is held to.
+    pub(super) fn prompt(&self, prompt: &Prompt, faults: &mut Vec<Diagnostic>) -> Checks {
+        let places = prompt.name.at.clone();
+        let mut properties = serde_json::Map::new();
+        for argument in &prompt.arguments {
+            let schema =
+                argument.schema.as_ref().map_or_else(|| json!({ "type": "string" }), |schema| (*schema.json).clone());
+            properties.insert(argument.name.value.clone(), schema);
+        }
+        let required: Vec<&str> = prompt
+            .arguments
+            .iter()
+            .filter(|argument| argument.required)
+            .map(|argument| argument.name.value.as_str())
+            .collect();
+        let json = json!({ "type": "object", "properties": properties, "required": required });
+        let schema = Schema { json: json.into(), places: [(String::new(), places)].into_iter().collect() };
+        let (schema, arguments) = self.checker(&schema, published, faults);
+        Checks { schema, arguments, limits: self.limits(), ..Checks::default() }
+    }
+
+    fn limits(&self) -> Limits {
+        self.settings.limits(&[self.pack.limits], Limits::default())
+    }
+
+    /// The schema in its final form, compiled; what is wrong with it is told.
+    fn checker(
+        &self,
+        schema: &Schema,
+        form: Forming,
+        faults: &mut Vec<Diagnostic>,
+    ) -> (ObjectSchema, Option<Arc<Checker>>) {
+        let compiled = |json: ObjectSchema| match self.care {
+            Care::Known => Ok(Checker::later(json)),
+            Care::Full => Checker::new(json),
+        };
+        let made = form(schema, &self.definitions.defs).and_then(|json| Ok((compiled(Arc::clone(&json))?, json)));
+        match made {
+            Ok((checker, json)) => (json, Some(Arc::new(checker))),
+            Err(fault) => {
+                let fault = match schema.place("") {
+                    Some(place) => fault.at(place.clone()),
+                    None => fault,
+                };
+                let missing = missing_references(schema, &self.definitions.defs);
+                if missing.is_empty() && lint(schema, Role::Shared).is_empty() {
+                    faults.push(*fault);
+                }
+                (object((*schema.json).clone()).unwrap_or_default().into(), None)
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Which packs serve in a workspace, and the root of each: markers, names on the command line, `toolsd.toml`.
+
+use crate::definition::PackDefinition;
+use crate::diagnostic::Result;
+use crate::world::{World, path};
+use std::sync::Arc;
+
+/// Opens worlds: the disk's for people, a world of memory for cases.
+pub trait Worlds: Send + Sync {
+    /// The world rooted at an absolute folder. It reaches the roots that the user granted, and those that grants of
+    /// the pack name by themselves.
+    fn open(&self, folder: &str, granted: &[String], named: &[String]) -> Result<Arc<dyn World>>;
+}
+
+/// Which packs are asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Choice {
+    /// Those whose markers are found, and those without markers.
+    #[default]
+    ByMarkers,
+    /// Exactly these.
+    Named(Vec<String>),
+}
+
+/// The root of a pack: the nearest folder, from the workspace upwards, that holds the first entry of `root`,
+/// else the second, and so on; the workspace if none is found or none is asked for. An absolute path.
+pub fn root_of(pack: &PackDefinition, workspace: &dyn World, worlds: &dyn Worlds) -> Result<String> {
+    for marker in &pack.root {
+        if marker == "." || workspace.stat(marker)?.is_some() {
+            return Ok(workspace.root().to_owned());
+        }
+        let mut folder = workspace.root().to_owned();
+        while folder.len() > 1 {
+            folder = match path::folder(&folder) {
+                "" | "." => "/".to_owned(),
+                parent => parent.to_owned(),
+            };
+            // A folder above that cannot be opened holds nothing for us.
+            let Ok(world) = worlds.open(&folder, &[], &[]) else { break };
+            if matches!(world.stat(marker), Ok(Some(_))) {
+                return Ok(folder);
+            }
+        }
+    }
+    Ok(workspace.root().to_owned())
+}
+
+/// The folders outside of its root that the grants of a pack reach: absolute, or below `~`.
+pub fn outer_roots(pack: &PackDefinition) -> Vec<String> {
+    let globs = pack.grants.read.iter().chain(&pack.grants.write);
+    let outside = globs.filter(|glob| glob.starts_with('/') || glob.starts_with('~') || glob.starts_with('$'));
+    let mut roots: Vec<String> = outside
+        .map(|glob| match glob.find(['*', '?', '[', '{']) {
+            Some(special) => glob[..special].rsplit_once('/').map_or("", |(folder, _)| folder).to_owned(),
+            None => glob.trim_end_matches('/').to_owned(),
+        })
+        .filter(|root| !root.is_empty())
+        .collect();
+    roots.sort();
+    roots.dedup();
+    roots
+}
+
+/// Whether a pack serves, given its root; the markers it looked for in vain if not.
+pub fn serves(name: &str, pack: &PackDefinition, choice: &Choice, workspace: &dyn World, root: &dyn World) -> Served {
+    match (choice, &pack.when) {
+        //= docs/spec.md#definitions
+        //# A pack that `--pack` names MUST be served in every workspace.
+        (Choice::Named(names), when) => match names.iter().any(|known| known == name) {
+            true => Served::Yes,
+            false => Served::No(when.clone().unwrap_or_default()),
+        },
+        (Choice::ByMarkers, None) => Served::Yes,
+        //= docs/spec.md#definitions
+        //# A pack MUST be served by default only where one of its `when` paths exists.
+        (Choice::ByMarkers, Some(markers)) => {
+            let exists = |world: &dyn World, marker: &str| matches!(world.stat(marker), Ok(Some(_)));
+            match markers.iter().any(|marker| exists(workspace, marker) || exists(root, marker)) {
+                true => Served::Yes,
+                false => Served::No(markers.clone()),
+            }
+        }
+    }
+}
+
+/// Whether a pack serves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Served {
+    /// It does.
+    Yes,
+    /// It does not: the markers it looks for.
+    No(Vec<String>),
+}
