@@ -2,33 +2,26 @@
 
 mod blessing;
 mod client;
-mod compare;
 mod expectation;
-mod keeping;
 mod stage;
-mod timer;
+mod variables;
 
-use crate::call::{Answer, Contents, Lines, Outcome, Request, Service, Staging};
-use crate::content::{Block, ResourceBody};
+pub use blessing::{Blessing, bless};
+pub use expectation::result_of;
+
+use crate::call::{Answer, Lines, Request, Service, Staging};
 use crate::definition::{Act, Case, Expect, Step};
-use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::diagnostic::{Diagnostic, Result};
 use crate::primitive::{LogLevel, Notice};
 use crate::registry::{Pack, Registry};
-use crate::source::Place;
-use crate::value::{Json, Object};
+use crate::value::Json;
 use crate::world::World;
-pub use blessing::{Blessing, bless};
 use client::{Client, Era, has_answers};
-use compare::{diff, gives, matches, same};
-use expectation::{Happened, unmet};
-use keeping::Kept;
+use expectation::{Happened, gives, unmet, wrong};
 use serde_json::json;
-use stage::Stage;
+use stage::{Stage, Timer};
 use std::sync::{Arc, Mutex, PoisonError};
-use timer::Timer;
-
-/// An expectation of a case that was not met, or a step that could not be done.
-pub const UNMET: Code = Code("case");
+use variables::Kept;
 
 /// How a case went.
 #[derive(Default)]
@@ -229,52 +222,5 @@ impl<'a> Playing<'a> {
             }
         };
         self.client.call(&self.service, &request, self.era, notices).map(Some)
-    }
-}
-
-fn wrong(at: &Place, message: String) -> Diagnostic {
-    *Diagnostic::new(UNMET, message).at(at.clone())
-}
-
-/// What an answer holds, as `gives`, `matches` and `keep` see it: data as it is, a single text as a text (as JSON, if
-/// a resource says that it is), several blocks as MCP writes them.
-pub fn result_of(answer: &Answer) -> Json {
-    match answer {
-        Answer::Tool(outcome) => result_of_tool(outcome),
-        Answer::Contents(contents) => result_of_read(contents),
-        Answer::Messages { messages, .. } => {
-            messages.iter().map(|(role, content)| json!({ "role": role, "content": content.to_json() })).collect()
-        }
-        Answer::Completion { values, .. } => json!(values),
-        Answer::Resources(resources) => json!(**resources),
-        Answer::Skills(skills) => skills.iter().map(|(_, skill)| json!(skill.uri)).collect(),
-        Answer::Ready(_) => Json::Null,
-        Answer::Asks(asks) => asks.questions.iter().map(|(key, _)| json!(key)).collect(),
-        Answer::Fault(fault) => crate::call::fault_json(fault),
-    }
-}
-
-fn result_of_tool(outcome: &Outcome) -> Json {
-    if let Some(data) = &outcome.structured {
-        return data.clone();
-    }
-    match outcome.content.as_slice() {
-        [one] if let (Block::Text(text), None, None) = (&one.block, &one.annotations, &one.meta) => json!(text),
-        blocks => blocks.iter().map(Object::to_json).collect(),
-    }
-}
-
-fn result_of_read(contents: &Contents) -> Json {
-    let shown = |(uri, mime_type, body): &(String, Option<String>, ResourceBody)| match body {
-        ResourceBody::Text(text) if mime_type.as_deref().is_some_and(|kind| kind.contains("json")) => {
-            serde_json::from_str(text).unwrap_or_else(|_| json!(text))
-        }
-        ResourceBody::Text(text) => json!(text),
-        ResourceBody::Blob(blob) => json!({ "uri": uri, "mimeType": mime_type, "blob": blob }),
-    };
-    let parts: Vec<Json> = contents.parts.iter().map(shown).collect();
-    match parts.len() {
-        1 => parts.into_iter().next().unwrap_or_default(),
-        _ => Json::Array(parts),
     }
 }

@@ -1,11 +1,10 @@
 //! What can be looked up: primitives, tables, rules and fault codes, each from the table it is declared in; and the pages made of them.
 
-mod definitions;
-mod faults;
-mod primitives;
+mod error_codes;
+mod pages;
 
-pub use faults::Fault;
-pub use primitives::{told_option, verbs_of};
+pub use error_codes::ErrorCode;
+pub use pages::{describe_option, families, files, members, names_table, verbs_of, word_of};
 
 use crate::check::{ALL as RULES, Rule};
 use crate::definition::{Grammar, reference};
@@ -13,10 +12,9 @@ use crate::diagnostic::nearest;
 use crate::primitive::{Family, Primitive};
 use crate::primitives::ALL as PRIMITIVES;
 use crate::value::Json;
+use error_codes::error_codes;
+use pages::{code_to_json, primitive_to_json, rule_to_json, table_to_json};
 use serde_json::json;
-
-/// The first line of each generated page.
-const HEAD: &str = "<!-- Generated from the tables in the source: do not edit, run `just bless`. -->\n";
 
 /// What a name stands for, or everything there is.
 pub struct Entries {
@@ -29,7 +27,7 @@ pub struct Entries {
     /// Rules of `check`, sorted by code.
     pub rules: Vec<&'static Rule>,
     /// Codes of faults that no rule explains.
-    pub faults: Vec<&'static Fault>,
+    pub faults: Vec<&'static ErrorCode>,
 }
 
 impl Entries {
@@ -40,7 +38,7 @@ impl Entries {
             primitives: PRIMITIVES.to_vec(),
             tables: reference(),
             rules: RULES.to_vec(),
-            faults: faults::all(),
+            faults: error_codes(),
         }
     }
 
@@ -74,10 +72,10 @@ impl Entries {
         };
         json!({
             "families": self.families.iter().map(family).collect::<Vec<_>>(),
-            "primitives": self.primitives.iter().map(|one| primitives::to_json(one)).collect::<Vec<_>>(),
-            "tables": self.tables.iter().map(|one| definitions::to_json(one)).collect::<Vec<_>>(),
-            "rules": self.rules.iter().map(|one| faults::rule_to_json(one)).collect::<Vec<_>>(),
-            "faults": self.faults.iter().map(|one| faults::to_json(one)).collect::<Vec<_>>(),
+            "primitives": self.primitives.iter().map(|one| primitive_to_json(one)).collect::<Vec<_>>(),
+            "tables": self.tables.iter().map(|one| table_to_json(one)).collect::<Vec<_>>(),
+            "rules": self.rules.iter().map(|one| rule_to_json(one)).collect::<Vec<_>>(),
+            "faults": self.faults.iter().map(|one| code_to_json(one)).collect::<Vec<_>>(),
         })
     }
 }
@@ -91,47 +89,9 @@ pub fn nearest_name(name: &str) -> Option<&'static str> {
     nearest(bare(name), names.chain(tables).chain(all.families.iter().map(|family| word_of(*family))).chain(codes))
 }
 
-/// The chapters, in the order of the documentation.
-pub fn families() -> Vec<Family> {
-    let mut families: Vec<Family> = PRIMITIVES.iter().map(|primitive| primitive.family).collect();
-    families.sort_unstable();
-    families.dedup();
-    families
-}
-
-/// The primitives of a chapter.
-pub fn members(family: Family) -> impl Iterator<Item = &'static Primitive> {
-    PRIMITIVES.iter().copied().filter(move |primitive| primitive.family == family)
-}
-
-/// The word that a chapter is looked up by: the first of its title.
-pub fn word_of(family: Family) -> &'static str {
-    family.title().split([':', ' ']).next().unwrap_or_default()
-}
-
-/// The generated files: path from the root of the repository, and text.
-pub fn files() -> Vec<(&'static str, String)> {
-    vec![
-        ("docs/primitives.d.rhai", crate::script::documentation::definitions()),
-        ("docs/primitives.md", primitives::page()),
-        ("docs/definitions.md", definitions::page()),
-        ("docs/checks.md", faults::page()),
-    ]
-}
-
-/// The table of the README: each chapter and the names of its primitives.
-pub fn names_table() -> String {
-    primitives::names_table()
-}
-
 /// The name of a table without its brackets.
 fn bare(name: &str) -> &str {
     name.trim_matches(['[', ']'])
-}
-
-/// A text as a cell of a Markdown table.
-fn cell(text: &str) -> String {
-    text.replace('|', "\\|").replace('\n', " ")
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Writes what came in place of what was expected: the value of `gives`, where it was written.
 
-use super::UNMET;
+use crate::definition::code::CASE;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::source::Place;
 use crate::value::Json;
@@ -43,7 +43,7 @@ pub fn bless(text: &str, blessings: &[Blessing]) -> Result<String> {
 }
 
 fn refuse(blessing: &Blessing, why: &str, help: &str) -> Box<Diagnostic> {
-    Diagnostic::new(UNMET, format!("what came cannot be written here: {why}")).at(blessing.at.clone()).help(help)
+    Diagnostic::new(CASE, format!("what came cannot be written here: {why}")).at(blessing.at.clone()).help(help)
 }
 
 /// The span of the value behind the key that stands at `key`.

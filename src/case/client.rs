@@ -1,8 +1,8 @@
 //! The client of a case: it answers what the case says, at once or by another request.
 
-use super::UNMET;
 use crate::call::{Answer, Asker, Asking, Caller, Peer, Record, Request, Service};
 use crate::definition::Case;
+use crate::definition::code::CASE;
 use crate::diagnostic::{Diagnostic, Result, did_you_mean};
 use crate::guard::Cancel;
 use crate::primitive::{Notice, Wish};
@@ -84,10 +84,9 @@ impl Client {
             answers = asks.questions.into_iter().map(|(key, _)| key).zip(given).collect();
             // Through the client and back, as on the wire.
             let sent = serde_json::to_value(&asks.record).and_then(serde_json::from_value);
-            record =
-                sent.map_err(|error| Diagnostic::new(UNMET, format!("the call keeps what is no JSON: {error}")))?;
+            record = sent.map_err(|error| Diagnostic::new(CASE, format!("the call keeps what is no JSON: {error}")))?;
         }
-        Err(Diagnostic::new(UNMET, format!("the call asks more than {ROUNDS} times")))
+        Err(Diagnostic::new(CASE, format!("the call asks more than {ROUNDS} times")))
     }
 }
 
@@ -101,7 +100,7 @@ impl Asker for Client {
         let mut answers = Vec::new();
         for (key, wish) in questions {
             let Some(answer) = self.answers.get(key) else {
-                let fault = Diagnostic::new(UNMET, format!("the case has no answer for `{key}`"));
+                let fault = Diagnostic::new(CASE, format!("the case has no answer for `{key}`"));
                 let known: Vec<&str> =
                     self.answers.as_object().into_iter().flatten().map(|(key, _)| key.as_str()).collect();
                 let help = did_you_mean(key, known).unwrap_or_else(|| format!("write it as `answers.{key} = …`"));

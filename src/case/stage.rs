@@ -1,15 +1,21 @@
-//! The world of a case: a workspace in memory or in a temporary folder, its clock, its environment, the configuration of the pack.
+//! The world of a case: a workspace in memory or in a temporary folder, its clock and the timer that follows it, its
+//! environment, the configuration of the pack.
 
-use super::UNMET;
+use crate::call::{Change, Listener, Service};
 use crate::definition::Case;
+use crate::definition::code::CASE;
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard::Cancel;
+use crate::primitive::{Listed, Notice};
 use crate::registry::Pack;
 use crate::value::Value;
 use crate::world::disk::Scratch;
 use crate::world::memory::Memory;
 use crate::world::{Attempt, Walk, World};
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// A workspace.
 pub struct Stage {
@@ -34,7 +40,7 @@ impl Stage {
     pub fn set(case: &Case, pack: &Pack, folders: &[Arc<dyn World>]) -> Result<Self> {
         let now_ms = case.now.as_ref().map(|now| {
             now.parse::<jiff::Timestamp>().map(jiff::Timestamp::as_millisecond).map_err(|_| {
-                Diagnostic::new(UNMET, format!("`{now}` is no time")).help("write it as `2026-01-31T12:00:00Z`")
+                Diagnostic::new(CASE, format!("`{now}` is no time")).help("write it as `2026-01-31T12:00:00Z`")
             })
         });
         let now_ms = now_ms.transpose()?;
@@ -42,7 +48,7 @@ impl Stage {
             Ground::Disk(Arc::new(Scratch::new(now_ms, &case.env, case.home.is_some())?))
         } else {
             if case.git {
-                return Err(Diagnostic::new(UNMET, "there is no git in memory").help("add `world = \"disk\"`"));
+                return Err(Diagnostic::new(CASE, "there is no git in memory").help("add `world = \"disk\"`"));
             }
             let memory = Memory::new();
             case.env.iter().for_each(|(name, value)| memory.set_env(name, value));
@@ -171,11 +177,68 @@ fn configured(case: &Case, pack: &Pack) -> Result<Option<Value>> {
         let problems: Vec<String> = checker.check(&config).into_iter().map(|problem| problem.message).collect();
         if !problems.is_empty() {
             return Err(Diagnostic::new(
-                UNMET,
+                CASE,
                 format!("the `config` of the case does not fit: {}", problems.join("; ")),
             ));
         }
         checker.fill_defaults(&mut config);
     }
     Ok(Some(Value::from_json(&config)))
+}
+
+/// The timer of a pack whose graph is refreshed beside the calls.
+pub struct Timer {
+    every: Option<Duration>,
+    /// When it is due next, in milliseconds.
+    due_ms: AtomicI64,
+    /// What clients were told since the last step.
+    told: Arc<Mutex<Vec<Notice>>>,
+    _listener: Listener,
+}
+
+impl Timer {
+    /// Builds the graph, as a server does when it starts; nothing for a pack whose graph is looked at before each call.
+    pub fn begin(service: &Arc<Service>, pack: &Arc<Pack>, now_ms: i64) -> Option<Self> {
+        let pace = service.paces().into_iter().find(|pace| pace.pack == pack.name)?;
+        let (inner, name) = (Arc::clone(service), pack.name.clone());
+        service.on_script_thread("graph", move || {
+            inner.describe();
+            inner.refresh(&name, Cancel::default())
+        });
+        let told: Arc<Mutex<Vec<Notice>>> = Arc::default();
+        let hears = Arc::clone(&told);
+        let listener = service.changes().listen(move |change| {
+            if let Change::Lists { tools, prompts, resources } = change {
+                let lists = [(*tools, Listed::Tools), (*prompts, Listed::Prompts), (*resources, Listed::Resources)];
+                let changed = lists.into_iter().filter(|(changed, _)| *changed).map(|(_, list)| Notice::Changed(list));
+                hears.lock().unwrap_or_else(PoisonError::into_inner).extend(changed);
+            }
+        });
+        let timer = Self { every: pace.every, due_ms: AtomicI64::new(i64::MAX), told, _listener: listener };
+        timer.wind(now_ms);
+        Some(timer)
+    }
+
+    fn wind(&self, now_ms: i64) {
+        let every = self.every.and_then(|every| i64::try_from(every.as_millis()).ok());
+        self.due_ms.store(every.map_or(i64::MAX, |every| now_ms.saturating_add(every)), Ordering::Relaxed);
+    }
+
+    /// Refreshes if that is due.
+    pub fn ring(&self, service: &Arc<Service>, pack: &str, now_ms: i64, notices: &Mutex<Vec<Notice>>) {
+        if now_ms < self.due_ms.load(Ordering::Relaxed) {
+            return;
+        }
+        self.told.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        refresh(service, pack);
+        self.wind(now_ms);
+        let told = std::mem::take(&mut *self.told.lock().unwrap_or_else(PoisonError::into_inner));
+        notices.lock().unwrap_or_else(PoisonError::into_inner).extend(told);
+    }
+}
+
+/// On a script thread, whose stack is large enough.
+fn refresh(service: &Arc<Service>, pack: &str) {
+    let (inner, pack) = (Arc::clone(service), pack.to_owned());
+    service.on_script_thread("refresh", move || inner.refresh(&pack, Cancel::default()));
 }

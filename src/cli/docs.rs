@@ -6,7 +6,7 @@ use super::{Ended, Exit};
 use crate::check::{Rule, lines_of};
 use crate::definition::{Grammar, Key};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::manual::{Entries, families, members, nearest_name, told_option, verbs_of, word_of};
+use crate::manual::{Entries, describe_option, families, members, nearest_name, verbs_of, word_of};
 use crate::primitive::{Family, Primitive};
 use crate::script::documentation::{outcome, parameter};
 use clap::Args;
@@ -85,7 +85,7 @@ fn explain(terminal: &Terminal, primitive: &Primitive) {
         terminal.line("");
         terminal.styled(&[(Style::Bold, verb.name)]);
         terminal.line(&format!("  {}", verb.summary));
-        verb.options().for_each(|option| terminal.line(&format!("  {}", told_option(option))));
+        verb.options().for_each(|option| terminal.line(&format!("  {}", describe_option(option))));
     }
 }
 

@@ -7,6 +7,7 @@ use super::terminal::Style;
 use super::{Ended, Exit, Session};
 use crate::call::Service;
 use crate::case::{self, Blessing, Played};
+use crate::definition::code::CASE;
 use crate::definition::{Care, Case};
 use crate::diagnostic::{Diagnostic, Result, render};
 use crate::primitive::LogLevel;
@@ -117,7 +118,7 @@ fn write_blessings(session: &Session, layers: &[Layer], files: &Files, ran: &[Ra
             Err(fault) => Err(fault),
             Ok(Some(world)) => case::bless(&blessings[0].at.source.text, &blessings)
                 .and_then(|text| world.write(path, text.as_bytes())),
-            Ok(None) => Err(Diagnostic::new(case::UNMET, format!("`{path}` is inside the binary"))
+            Ok(None) => Err(Diagnostic::new(CASE, format!("`{path}` is inside the binary"))
                 .help("name the folder it came from by `--dir`, or `toolsd eject` it")),
         };
         match written {
