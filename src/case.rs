@@ -10,22 +10,22 @@ pub use blessing::{Blessing, bless};
 pub use expectation::result_of;
 
 use crate::call::{Answer, Lines, Request, Service, Staging};
-use crate::definition::{Act, Case, Expect, Step};
+use crate::definition::{Case, CaseAction, CaseStep, Expectation};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::primitive::{LogLevel, Notice};
 use crate::registry::{Pack, Registry};
 use crate::value::Json;
 use crate::world::World;
-use client::{Client, Era, has_answers};
-use expectation::{Happened, gives, unmet, wrong};
+use client::{AnswerMode, CaseClient, has_answers};
+use expectation::{StepOutcome, gives, unmet, wrong};
 use serde_json::json;
-use stage::{Stage, Timer};
+use stage::{CaseStage, RefreshTimer};
 use std::sync::{Arc, Mutex, PoisonError};
-use variables::Kept;
+use variables::CaseVariables;
 
 /// How a case went.
 #[derive(Default)]
-pub struct Played {
+pub struct CaseOutcome {
     /// What went wrong.
     pub faults: Vec<Diagnostic>,
     /// What came in place of each `gives`, if that was asked for: then it is no fault.
@@ -35,12 +35,18 @@ pub struct Played {
 }
 
 /// Runs one case of a served pack. `folders` are where `files_from` is looked for, in this order.
-pub fn run(service: &Arc<Service>, pack: &Arc<Pack>, case: &Case, folders: &[Arc<dyn World>], blesses: bool) -> Played {
-    let (mut played, results) = play(service, pack, case, folders, Era::Waits, blesses);
+pub fn run(
+    service: &Arc<Service>,
+    pack: &Arc<Pack>,
+    case: &Case,
+    folders: &[Arc<dyn World>],
+    blesses: bool,
+) -> CaseOutcome {
+    let (mut played, results) = play(service, pack, case, folders, AnswerMode::Waits, blesses);
     if has_answers(case) && played.faults.is_empty() {
         //= docs/spec.md#questions
         //# A case with answers MUST give the same result whether its call waits or is suspended.
-        let (suspended, others) = play(service, pack, case, folders, Era::Suspends, blesses);
+        let (suspended, others) = play(service, pack, case, folders, AnswerMode::Suspends, blesses);
         for mut fault in suspended.faults {
             fault.message = format!("suspended for its answers: {}", fault.message);
             played.faults.push(fault);
@@ -64,12 +70,12 @@ fn play(
     pack: &Arc<Pack>,
     case: &Case,
     folders: &[Arc<dyn World>],
-    era: Era,
+    era: AnswerMode,
     blesses: bool,
-) -> (Played, Vec<Json>) {
-    let mut played = Played::default();
+) -> (CaseOutcome, Vec<Json>) {
+    let mut played = CaseOutcome::default();
     let (mut results, log) = (Vec::new(), Lines::default());
-    match Playing::begin(service, pack, case, folders, era, &log) {
+    match CaseRun::begin(service, pack, case, folders, era, &log) {
         Ok(mut playing) => {
             for step in &case.steps {
                 let wrong = playing.step(step, blesses.then_some(&mut played.blessings));
@@ -88,30 +94,30 @@ fn play(
     (played, results)
 }
 
-struct Playing<'a> {
-    stage: Stage,
+struct CaseRun<'a> {
+    stage: CaseStage,
     service: Arc<Service>,
     registry: Arc<Registry>,
     pack: &'a Pack,
-    client: Arc<Client>,
-    era: Era,
-    kept: Kept,
+    client: Arc<CaseClient>,
+    era: AnswerMode,
+    kept: CaseVariables,
     /// The result of each step, and the files after it.
     results: Vec<Json>,
     /// The clock by which the graph is refreshed.
-    timer: Option<Timer>,
+    timer: Option<RefreshTimer>,
 }
 
-impl<'a> Playing<'a> {
+impl<'a> CaseRun<'a> {
     fn begin(
         service: &Arc<Service>,
         pack: &'a Arc<Pack>,
         case: &Case,
         folders: &[Arc<dyn World>],
-        era: Era,
+        era: AnswerMode,
         log: &Lines,
     ) -> Result<Self> {
-        let stage = Stage::set(case, pack, folders)?;
+        let stage = CaseStage::set(case, pack, folders)?;
         let staging = Staging {
             world: Some(stage.world()),
             config: stage.config.clone(),
@@ -120,8 +126,8 @@ impl<'a> Playing<'a> {
         };
         let service = service.staged(staging);
         let registry = service.registry();
-        let (client, kept) = (Client::new(case), Kept::within(stage.world().root()));
-        let timer = Timer::begin(&service, pack, stage.world().now_ms());
+        let (client, kept) = (CaseClient::new(case), CaseVariables::within(stage.world().root()));
+        let timer = RefreshTimer::begin(&service, pack, stage.world().now_ms());
         Ok(Self { stage, service, registry, pack, client, era, kept, results: Vec::new(), timer })
     }
 
@@ -132,7 +138,7 @@ impl<'a> Playing<'a> {
         }
     }
 
-    fn step(&mut self, step: &Step, blessings: Option<&mut Vec<Blessing>>) -> Vec<Diagnostic> {
+    fn step(&mut self, step: &CaseStep, blessings: Option<&mut Vec<Blessing>>) -> Vec<Diagnostic> {
         let at = &step.act.at;
         let before = self.stage.snapshot();
         let notices = Arc::new(Mutex::new(Vec::new()));
@@ -140,7 +146,7 @@ impl<'a> Playing<'a> {
             Ok(answer) => answer,
             Err(fault) => return vec![*fault.at(at.clone())],
         };
-        let happened = Happened {
+        let happened = StepOutcome {
             answer: answer.as_ref(),
             before,
             after: self.stage.snapshot(),
@@ -173,50 +179,50 @@ impl<'a> Playing<'a> {
     }
 
     /// What a step expects, with the place of the workspace filled in.
-    fn placed(&self, step: &Step) -> Step {
+    fn placed(&self, step: &CaseStep) -> CaseStep {
         let mut step = step.clone();
         for expect in &mut step.expect {
             match &mut expect.value {
-                Expect::Gives(json)
-                | Expect::Matches(json)
-                | Expect::Fails(json)
-                | Expect::Leaves(json)
-                | Expect::Notified(json)
-                | Expect::Asks(json) => *json = self.kept.placed(json),
-                Expect::Contains(text) => *text = self.kept.placed_text(text),
+                Expectation::Gives(json)
+                | Expectation::Matches(json)
+                | Expectation::Fails(json)
+                | Expectation::Leaves(json)
+                | Expectation::Notified(json)
+                | Expectation::Asks(json) => *json = self.kept.placed(json),
+                Expectation::Contains(text) => *text = self.kept.placed_text(text),
             }
         }
         step
     }
 
-    fn act(&self, act: &Act, notices: &Arc<Mutex<Vec<Notice>>>) -> Result<Option<Answer>> {
+    fn act(&self, act: &CaseAction, notices: &Arc<Mutex<Vec<Notice>>>) -> Result<Option<Answer>> {
         let request = match act {
-            Act::Call { tool, arguments } => {
+            CaseAction::Call { tool, arguments } => {
                 let served = self.registry.tools.iter();
                 let own = served.filter(|one| one.pack.name == self.pack.name);
                 let named = own.clone().find(|one| one.tool.name.value == *tool || one.name == *tool);
                 let tool = named.map_or_else(|| tool.clone(), |one| one.name.clone());
                 Request::Call { tool, arguments: self.kept.fill(arguments)? }
             }
-            Act::Read { uri } => Request::Read { uri: self.kept.fill_text(uri)? },
-            Act::Prompt { name, arguments } => {
+            CaseAction::Read { uri } => Request::Read { uri: self.kept.fill_text(uri)? },
+            CaseAction::Prompt { name, arguments } => {
                 let mut own = self.registry.prompts.iter().filter(|one| one.pack.name == self.pack.name);
                 let named = own.find(|one| one.prompt.name.value == *name || one.name == *name);
                 let name = named.map_or_else(|| name.clone(), |one| one.name.clone());
                 Request::Prompt { name, arguments: self.kept.fill(arguments)? }
             }
-            Act::Write { files } => {
+            CaseAction::Write { files } => {
                 for (path, text) in files {
                     self.stage.write(path, &self.kept.fill_text(text)?)?;
                 }
                 return Ok(None);
             }
-            Act::Advance { ms } => {
+            CaseAction::Advance { ms } => {
                 self.stage.advance(*ms);
                 self.ring(notices);
                 return Ok(None);
             }
-            Act::Restart => {
+            CaseAction::Restart => {
                 self.service.forget();
                 return Ok(None);
             }

@@ -37,14 +37,14 @@ mod unused_file;
 mod wrong_arity;
 
 pub use refusal::without_broken;
-pub use rule::{Mend, Rule, lines_of};
+pub use rule::{CheckRule, ExampleFix, lines_of};
 pub use subject::{Subject, read_packs};
 
 use crate::diagnostic::Diagnostic;
 use crate::registry::PackParts;
 
 /// All rules, sorted by code.
-pub const ALL: &[&Rule] = &[
+pub const ALL: &[&CheckRule] = &[
     &argument_description::RULE,
     &ask_place::RULE,
     &broken_pattern::RULE,

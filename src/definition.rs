@@ -22,21 +22,23 @@ mod tool;
 mod workspace;
 
 pub use body::{Body, Completion};
-pub use case::{Act, Case, Expect, Step};
-pub use fields::Setting;
+pub use case::{Case, CaseAction, CaseStep, Expectation};
+pub use fields::Configurable;
 pub use file::{Definitions, read, read_known};
-pub use grammar::{Grammar, Key, Shape};
+pub use grammar::{Grammar, GrammarKey, ValueShape};
 pub use limits::LimitsOverride;
 pub use located::Located;
 pub use operation::{Dispatch, Operation};
 pub use pack::{Git, Grants, GraphDefinition, PackDefinition, ProgramGrant, Refresh, SkillsDefinition};
-pub use prompt::{Message, MessagePart, Prompt, PromptArgument, PromptTool, listed_prompt};
-pub use question::Declared;
-pub use reader::Care;
+pub use prompt::{MessagePart, Prompt, PromptArgument, PromptMessage, PromptTool, listed_prompt};
+pub use question::DeclaredQuestion;
+pub use reader::Validation;
 pub use resource::{Resource, uri_variables};
-pub use schema::{Checker, ObjectSchema, Problem, Role, Schema, lint, missing_references, object, published, resolved};
-pub use tool::{Hints, Task, Tasking, Tool};
-pub use workspace::{HttpOverride, SETTINGS_FILE, Server, Workspace, Written, read_workspace};
+pub use schema::{
+    Checker, ObjectSchema, Problem, Schema, SchemaRole, lint, missing_references, object, published, resolved,
+};
+pub use tool::{TaskPolicy, TaskSupport, Tool, ToolHints};
+pub use workspace::{HttpOverride, SETTINGS_FILE, ServerDefinition, WorkspaceDefinition, Written, read_workspace};
 
 use file::FILE;
 use workspace::WORKSPACE;
@@ -56,11 +58,11 @@ fn collect(grammar: &'static Grammar, found: &mut Vec<&'static Grammar>) {
     }
     found.push(grammar);
     for key in grammar.keys {
-        if let Shape::Table(inner)
-        | Shape::Tables(inner)
-        | Shape::NamedTables(inner)
-        | Shape::WordOrTable(_, inner)
-        | Shape::TextsOrTables(inner) = key.shape
+        if let ValueShape::Table(inner)
+        | ValueShape::Tables(inner)
+        | ValueShape::NamedTables(inner)
+        | ValueShape::WordOrTable(_, inner)
+        | ValueShape::TextsOrTables(inner) = key.shape
         {
             collect(inner, found);
         }

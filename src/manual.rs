@@ -6,7 +6,7 @@ mod pages;
 pub use error_codes::ErrorCode;
 pub use pages::{describe_option, families, files, members, names_table, verbs_of, word_of};
 
-use crate::check::{ALL as RULES, Rule};
+use crate::check::{ALL as RULES, CheckRule};
 use crate::definition::{Grammar, reference};
 use crate::diagnostic::nearest;
 use crate::primitive::{Family, Primitive};
@@ -17,7 +17,7 @@ use pages::{code_to_json, primitive_to_json, rule_to_json, table_to_json};
 use serde_json::json;
 
 /// What a name stands for, or everything there is.
-pub struct Entries {
+pub struct ManualEntries {
     /// Chapters of primitives, if one was asked for.
     pub families: Vec<Family>,
     /// Primitives, sorted by name.
@@ -25,12 +25,12 @@ pub struct Entries {
     /// Tables of definitions and of `toolsd.toml`.
     pub tables: Vec<&'static Grammar>,
     /// Rules of `check`, sorted by code.
-    pub rules: Vec<&'static Rule>,
+    pub rules: Vec<&'static CheckRule>,
     /// Codes of faults that no rule explains.
     pub faults: Vec<&'static ErrorCode>,
 }
 
-impl Entries {
+impl ManualEntries {
     /// Everything there is.
     pub fn all() -> Self {
         Self {
@@ -82,7 +82,7 @@ impl Entries {
 
 /// The name that is most like this one, if one is near enough to be meant.
 pub fn nearest_name(name: &str) -> Option<&'static str> {
-    let all = Entries::all();
+    let all = ManualEntries::all();
     let tables = all.tables.iter().map(|table| bare(table.name));
     let names = all.primitives.iter().map(|primitive| primitive.name);
     let codes = all.rules.iter().map(|rule| rule.code.0).chain(all.faults.iter().map(|fault| fault.code));
@@ -100,20 +100,20 @@ mod tests {
 
     #[test]
     fn a_name_finds_everything_that_it_stands_for() {
-        let graph = Entries::named("graph");
+        let graph = ManualEntries::named("graph");
         assert_eq!((graph.primitives.len(), graph.tables.len(), graph.families.len()), (1, 1, 1));
-        assert_eq!(Entries::named("[graph]").tables.len(), 1);
-        assert!(Entries::named("[graph]").primitives.is_empty());
-        assert_eq!(Entries::named("tool-name").rules.len(), 1);
-        assert_eq!(Entries::named("unknown-key").faults.len(), 1);
-        assert!(Entries::named("no such thing").is_empty());
+        assert_eq!(ManualEntries::named("[graph]").tables.len(), 1);
+        assert!(ManualEntries::named("[graph]").primitives.is_empty());
+        assert_eq!(ManualEntries::named("tool-name").rules.len(), 1);
+        assert_eq!(ManualEntries::named("unknown-key").faults.len(), 1);
+        assert!(ManualEntries::named("no such thing").is_empty());
         assert_eq!(nearest_name("slag"), Some("slug"));
         assert_eq!(nearest_name("[[tol]]"), Some("tool"));
     }
 
     #[test]
     fn a_code_is_explained_once() {
-        let all = Entries::all();
+        let all = ManualEntries::all();
         let mut codes: Vec<&str> = all.rules.iter().map(|rule| rule.code.0).collect();
         codes.extend(all.faults.iter().map(|fault| fault.code));
         let count = codes.len();

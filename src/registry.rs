@@ -14,24 +14,24 @@ mod trust;
 mod uri_template;
 mod workspace_files;
 
-pub use contract::{Checks, Schemas};
-pub use layers::{EJECTED, EMBEDDED, Files, Layer, LayerFile, ejected, embedded_files};
-pub use pack::{Made, Merged, Pack, PackParts, Texts, compile, grant, merge};
+pub use contract::{CallContract, ToolSchemas};
+pub use layers::{EJECTED, EMBEDDED, Layer, LayerFile, PackFiles, ejected, embedded_files};
+pub use pack::{CompiledPack, LazyTemplates, MergedDefinitions, Pack, PackParts, compile, grant, merge};
 pub use permissions::Permissions;
-pub use selection::{Choice, Served, Worlds, outer_roots, root_of, serves};
-pub use settings::{NO_PACK, Settings, granted_paths, no_pack};
-pub use skills::{Digests, Rejected, SKILL_FILE, Skill, SkillFile, found_skill};
-pub use trust::{TRUST_RECORD, Trust, TrustRecord, Trusted, UNTRUSTED, hash};
-pub use uri_template::{UriTemplate, Variables};
+pub use selection::{PackChoice, PackSelection, WorldOpener, outer_roots, root_of, serves};
+pub use settings::{NO_PACK, WorkspaceSettings, granted_paths, no_pack};
+pub use skills::{FileDigests, SKILL_FILE, Skill, SkillFile, SkillRejection, found_skill};
+pub use trust::{TRUST_RECORD, TrustRecord, TrustedFile, UNTRUSTED, WorkspaceTrust, hash};
+pub use uri_template::{UriTemplate, UriVariables};
 pub use workspace_files::{FOLDERS, WORKSPACE_FOLDER, is_hidden, is_withheld, pack_of_file, workspace_files};
 
-use crate::definition::{Located, ObjectSchema, Operation, Prompt, Resource, Setting, Tool};
+use crate::definition::{Configurable, Located, ObjectSchema, Operation, Prompt, Resource, Tool};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::source::Place;
 use crate::value::Json;
 use crate::world::World;
 use base64::Engine;
-use pack::Published;
+use pack::PublishedDefinitions;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -50,7 +50,7 @@ pub struct Registry {
     /// Their prompts.
     pub prompts: Vec<Arc<ServedPrompt>>,
     /// The skills among their files.
-    pub skills: Arc<Skills>,
+    pub skills: Arc<SkillIndex>,
     /// The tools that the configuration switches off: that of a case may switch them on.
     pub switched_off: Vec<Arc<ServedTool>>,
     /// The prompts after whose pattern a function lists others, or that the configuration may switch on.
@@ -64,11 +64,11 @@ pub struct Registry {
     /// The packs whose last good state serves, since their files are broken now.
     pub stale: Vec<String>,
     /// What is not served since it is broken, while the rest of its pack is.
-    pub refused: Vec<Refused>,
+    pub refused: Vec<RefusedPart>,
     /// What is wrong at present: shown by `toolsd://status`.
     pub faults: Vec<Diagnostic>,
     /// `toolsd.toml`.
-    pub settings: Settings,
+    pub settings: WorkspaceSettings,
 }
 
 impl Registry {
@@ -83,14 +83,14 @@ impl Registry {
     }
 
     /// The resource that answers a URI, and the variables in it; a fault if its query is wrong.
-    pub fn route(&self, uri: &str) -> Option<Result<(&Arc<ServedResource>, Variables)>> {
+    pub fn route(&self, uri: &str) -> Option<Result<(&Arc<ServedResource>, UriVariables)>> {
         self.routes
             .iter()
             .find_map(|(template, resource)| Some(template.matches(uri)?.map(|variables| (resource, variables))))
     }
 
     /// Why a name or a URI that is not served is refused, if that is known.
-    pub fn refusal(&self, part: Part, name: &str) -> Option<&Refused> {
+    pub fn refusal(&self, part: PackPart, name: &str) -> Option<&RefusedPart> {
         self.refused.iter().find(|refused| refused.part == part && refused.name == name)
     }
 
@@ -108,10 +108,10 @@ impl Registry {
         }
     }
 
-    fn add(&mut self, served: ServedPack, taken: &mut Taken) {
+    fn add(&mut self, served: ServedPack, taken: &mut ClaimedNames) {
         let mut faults = Vec::new();
         let config = served.pack.made.config.to_json();
-        let is_on = |enabled: &Setting<bool>| enabled.value(&config, Json::as_bool) == Some(true);
+        let is_on = |enabled: &Configurable<bool>| enabled.value(&config, Json::as_bool) == Some(true);
         for tool in served.tools {
             if !is_on(&tool.tool.enabled) {
                 self.switched_off.push(tool);
@@ -165,11 +165,11 @@ impl Registry {
 
 /// A part of a pack, or a whole pack, that is not served since it is broken.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Refused {
+pub struct RefusedPart {
     /// The pack.
     pub pack: String,
     /// What of it.
-    pub part: Part,
+    pub part: PackPart,
     /// The name that it would be served by: that of the pack, if all of it is refused.
     pub name: String,
     /// The first thing that is wrong with it.
@@ -178,7 +178,7 @@ pub struct Refused {
 
 /// What a pack is made of, for clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum PackPart {
     /// All of it.
     Pack,
     /// A tool.
@@ -189,7 +189,7 @@ pub enum Part {
     Prompt,
 }
 
-impl Part {
+impl PackPart {
     /// The word for it.
     pub fn name(self) -> &'static str {
         match self {
@@ -201,7 +201,7 @@ impl Part {
     }
 }
 
-impl Refused {
+impl RefusedPart {
     /// The fault of whoever asks for it.
     //= docs/spec.md#reload
     //# A call of a part that is refused MUST be answered with the reason.
@@ -231,12 +231,12 @@ pub struct ServedTool {
     /// The schema of its result, as written; any root.
     pub output: Option<ObjectSchema>,
     /// What a call is held to.
-    pub checks: Checks,
+    pub checks: CallContract,
 }
 
 impl ServedTool {
     /// The operation that arguments mean, and what a call of it is held to.
-    pub fn operation(&self, arguments: &Json) -> Option<(&Operation, &Checks)> {
+    pub fn operation(&self, arguments: &Json) -> Option<(&Operation, &CallContract)> {
         let (index, operation) = self.tool.operation(arguments)?;
         Some((operation, self.checks.operations.get(index)?))
     }
@@ -251,7 +251,7 @@ pub struct ServedResource {
     /// Its definition.
     pub resource: Resource,
     /// What a read is held to.
-    pub checks: Checks,
+    pub checks: CallContract,
 }
 
 /// A prompt as it is published.
@@ -265,18 +265,18 @@ pub struct ServedPrompt {
     /// Its definition.
     pub prompt: Prompt,
     /// What getting it is held to.
-    pub checks: Checks,
+    pub checks: CallContract,
 }
 
 /// The skills that are served, found by their URIs and by those of their files.
 #[derive(Clone, Default)]
-pub struct Skills {
+pub struct SkillIndex {
     skills: BTreeMap<String, (Arc<Pack>, Arc<Skill>)>,
     /// Of each file: the URI of its skill, and its place there.
     files: HashMap<String, (String, usize)>,
 }
 
-impl Skills {
+impl SkillIndex {
     /// Adds one. If its URI is taken, nothing happens, and the pack that has it comes back.
     pub fn add(&mut self, pack: &Arc<Pack>, skill: &Arc<Skill>) -> Option<&Arc<Pack>> {
         if self.skills.contains_key(&skill.uri) {
@@ -313,20 +313,20 @@ impl Skills {
     }
 }
 
-impl PartialEq for Skills {
+impl PartialEq for SkillIndex {
     fn eq(&self, other: &Self) -> bool {
         self.iter().map(|(_, skill)| skill).eq(other.iter().map(|(_, skill)| skill))
     }
 }
 
-impl std::fmt::Debug for Skills {
+impl std::fmt::Debug for SkillIndex {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_list().entries(self.skills.keys()).finish()
     }
 }
 
 /// What a registry is put together of.
-pub struct Assembly<'a> {
+pub struct RegistryParts<'a> {
     /// The packs that are new or changed, each with its root.
     pub fresh: Vec<(PackParts, Arc<dyn World>)>,
     /// The names of the packs that stay as they are in `previous`: unchanged, or broken now.
@@ -334,12 +334,12 @@ pub struct Assembly<'a> {
     /// The generation before.
     pub previous: &'a Registry,
     /// `toolsd.toml`.
-    pub settings: Settings,
+    pub settings: WorkspaceSettings,
 }
 
 /// Puts a registry together. A name or URI that two packs claim is a fault that names both; the first one keeps it.
-pub fn assemble(assembly: Assembly<'_>) -> Registry {
-    let Assembly { fresh, kept, previous, settings } = assembly;
+pub fn assemble(assembly: RegistryParts<'_>) -> Registry {
+    let RegistryParts { fresh, kept, previous, settings } = assembly;
     let publish = |(parts, root)| publish(parts, root, &settings);
     let mut served: Vec<ServedPack> = fresh.into_par_iter().map(publish).collect();
     for name in kept {
@@ -365,7 +365,7 @@ pub fn assemble(assembly: Assembly<'_>) -> Registry {
     served.sort_by(|one, other| one.pack.name.cmp(&other.pack.name));
     let instructions = previous.instructions.clone();
     let mut registry = Registry { generation: previous.generation + 1, settings, instructions, ..Registry::default() };
-    let mut taken = Taken::new();
+    let mut taken = ClaimedNames::new();
     for one in served {
         registry.add(one, &mut taken);
     }
@@ -374,7 +374,7 @@ pub fn assemble(assembly: Assembly<'_>) -> Registry {
 }
 
 /// Each public name, and URI, with the pack that has it.
-type Taken = HashMap<(&'static str, String), String>;
+type ClaimedNames = HashMap<(&'static str, String), String>;
 
 struct ServedPack {
     pack: Arc<Pack>,
@@ -383,9 +383,9 @@ struct ServedPack {
     prompts: Vec<Arc<ServedPrompt>>,
 }
 
-fn publish(parts: PackParts, root: Arc<dyn World>, settings: &Settings) -> ServedPack {
+fn publish(parts: PackParts, root: Arc<dyn World>, settings: &WorkspaceSettings) -> ServedPack {
     let prefix = settings.prefix(&parts.name).to_owned();
-    let (pack, Published { tools, resources, prompts }) = parts.into_pack(Some(root), settings);
+    let (pack, PublishedDefinitions { tools, resources, prompts }) = parts.into_pack(Some(root), settings);
     let named = |name: &Located<String>| format!("{prefix}{}", name.value);
     let tools = tools.into_iter().map(|(mut tool, (input, output, checks))| {
         inline_icons(&mut tool.icons, &pack);
@@ -429,7 +429,7 @@ fn free(
     name: &str,
     pack: &Pack,
     at: &Place,
-    taken: &mut Taken,
+    taken: &mut ClaimedNames,
     faults: &mut Vec<Diagnostic>,
 ) -> bool {
     match taken.get(&(what, name.to_owned())) {

@@ -18,12 +18,12 @@ use fault::{TemplateSource, check_depth, render_fault, syntax_fault};
 use handlebars::{Context, Handlebars, no_escape};
 use std::collections::HashMap;
 use std::sync::Arc;
-use usage::{Fact, Facts, From, Reference, facts_of};
+use usage::{ContextPath, PathStart, TemplateUse, TemplateUses, facts_of};
 
 /// The templates of a pack and those shared by all.
 pub struct Templates {
     engine: Handlebars<'static>,
-    facts: HashMap<String, Facts>,
+    facts: HashMap<String, TemplateUses>,
     origins: HashMap<String, TemplateSource>,
     /// The files that cannot be read: told once, not again by whoever uses them.
     broken: Vec<String>,
@@ -94,10 +94,10 @@ impl Templates {
         let mut faults: Vec<Diagnostic> = facts.faults.clone();
         for fact in &facts.list {
             match fact {
-                Fact::Helper { name, block, arguments, place } => {
+                TemplateUse::Helper { name, block, arguments, place } => {
                     faults.extend(blocks::misuse(name, *block, *arguments).map(|fault| *fault.at(place.clone())));
                 }
-                Fact::Partial { name: partial, place, .. } => match self.file_of(partial) {
+                TemplateUse::Partial { name: partial, place, .. } => match self.file_of(partial) {
                     None if self.broken.iter().any(|file| partial_name(file) == partial) => {}
                     None => {
                         let fault = Diagnostic::new(PARTIAL, format!("there is no partial `{partial}`"));
@@ -114,7 +114,7 @@ impl Templates {
                     }
                     Some(_) => {}
                 },
-                Fact::Variable { .. } => {}
+                TemplateUse::Variable { .. } => {}
             }
         }
         faults
@@ -143,7 +143,7 @@ impl Templates {
     pub fn partials(&self, path: &str) -> impl Iterator<Item = &str> {
         let list = self.facts.get(path).map(|facts| facts.list.as_slice()).unwrap_or_default();
         list.iter().filter_map(|fact| match fact {
-            Fact::Partial { name, .. } => self.file_of(name),
+            TemplateUse::Partial { name, .. } => self.file_of(name),
             _ => None,
         })
     }
@@ -194,7 +194,7 @@ impl Templates {
     /// for any item of a list) and the place that asks for it.
     pub fn variables(&self, path: &str) -> Vec<(Vec<String>, Place)> {
         let mut found = Vec::new();
-        self.collect(path, &Reference::own(), &[], None, 0, &mut found);
+        self.collect(path, &ContextPath::own(), &[], None, 0, &mut found);
         found
     }
 
@@ -207,7 +207,7 @@ impl Templates {
     fn collect(
         &self,
         name: &str,
-        base: &Reference,
+        base: &ContextPath,
         given: &[String],
         caller: Option<&Place>,
         depth: usize,
@@ -216,20 +216,20 @@ impl Templates {
         let Some(facts) = self.facts.get(name).filter(|_| depth < 16) else { return };
         for fact in &facts.list {
             match fact {
-                Fact::Variable { reference, place } => {
-                    let is_given = reference.from == From::Own
+                TemplateUse::Variable { reference, place } => {
+                    let is_given = reference.from == PathStart::Own
                         && reference.path.first().is_some_and(|first| given.contains(first));
                     if let Some(path) = reference.within(base).root_path().filter(|path| !path.is_empty() && !is_given)
                     {
                         found.push((path, caller.unwrap_or(place).clone()));
                     }
                 }
-                Fact::Partial { name, context, given, place } => {
+                TemplateUse::Partial { name, context, given, place } => {
                     let Some(file) = self.file_of(name) else { continue };
                     let context = context.within(base);
                     self.collect(file, &context, given, Some(caller.unwrap_or(place)), depth + 1, found);
                 }
-                Fact::Helper { .. } => {}
+                TemplateUse::Helper { .. } => {}
             }
         }
     }

@@ -2,7 +2,7 @@
 #![no_main]
 
 use toolsd::definition::{read, read_workspace};
-use toolsd::registry::{Files, PackParts, Settings};
+use toolsd::registry::{PackFiles, PackParts, WorkspaceSettings};
 use toolsd::source::Source;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
@@ -14,8 +14,8 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let (_, broken) = read_workspace(&source);
     broken.iter().for_each(toolsd_fuzz::show);
     if faults.is_empty() {
-        let files = Files::of_texts([("tools.d/a.toml", text)]);
-        let parts = PackParts::read("a", files.hash(), files, &Settings::default());
+        let files = PackFiles::of_texts([("tools.d/a.toml", text)]);
+        let parts = PackParts::read("a", files.hash(), files, &WorkspaceSettings::default());
         parts.faults.iter().for_each(toolsd_fuzz::show);
     }
 });

@@ -8,7 +8,7 @@ use super::serving::Since;
 use super::turn::Turn;
 use super::{Change, Changes};
 use crate::content::ResourceBody;
-use crate::definition::{Checker, Declared, Problem, object};
+use crate::definition::{Checker, DeclaredQuestion, Problem, object};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::{Entry, Graph, Label, Origin, Store};
 use crate::guard::{self, Cancel};
@@ -54,7 +54,7 @@ pub struct CallHost {
     notices: Notices,
     now_ms: i64,
     interview: Arc<Interview>,
-    questions: Option<Arc<[Declared]>>,
+    questions: Option<Arc<[DeclaredQuestion]>>,
     graphs: Graphs,
     turn: Turn,
     /// Whether it is the host of a build, in which there is no graph yet.

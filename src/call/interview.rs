@@ -1,7 +1,7 @@
 //! The questions of one call: what is answered, what is asked, and what stays the same when the call runs again.
 
 use super::Peer;
-use crate::definition::{Checker, Declared, object};
+use crate::definition::{Checker, DeclaredQuestion, object};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::guard;
 use crate::primitive::{Asked, Question, Wish, has_capability, lacking};
@@ -320,7 +320,7 @@ fn unanswered(open: &[(String, Wish)], why: &str) -> Box<Diagnostic> {
 }
 
 /// The question of a key: the one given, else the declared one.
-pub fn question(asked: &Asked, declared: &[Declared]) -> Result<(String, Question)> {
+pub fn question(asked: &Asked, declared: &[DeclaredQuestion]) -> Result<(String, Question)> {
     if let Some(question) = &asked.question {
         return Ok((asked.key.clone(), question.clone()));
     }

@@ -6,7 +6,7 @@ use crate::diagnostic::Result;
 use crate::guard::Limits;
 use crate::parse::toml::unescape;
 use crate::primitive::Effect;
-use crate::registry::{Checks, ServedTool};
+use crate::registry::{CallContract, ServedTool};
 use crate::value::Json;
 
 /// What a call does at most, and what it may use: those of the operation it means. A call that means none does no
@@ -48,7 +48,8 @@ pub fn accept<'a>(served: &'a ServedTool, arguments: &Json) -> Result<(&'a Body,
 fn foreign(problem: &mut Problem, name: &str, served: &ServedTool) {
     let Some(argument) = problem.pointer.strip_prefix('/').filter(|name| !name.contains('/')) else { return };
     let argument = unescape(argument);
-    let knows = |checks: &Checks| checks.schema.get("properties").is_some_and(|known| known.get(&argument).is_some());
+    let knows =
+        |checks: &CallContract| checks.schema.get("properties").is_some_and(|known| known.get(&argument).is_some());
     let operations = served.tool.dispatch.iter().flat_map(|dispatch| &dispatch.operations);
     let takers = operations.zip(&served.checks.operations).filter(|(_, checks)| knows(checks));
     let takers: Vec<String> = takers.map(|(operation, _)| format!("`{}`", operation.name.value)).collect();

@@ -7,7 +7,7 @@ use crate::definition::Body;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::guard::Cancel;
 use crate::primitive::{Effect, LogLevel};
-use crate::registry::{Checks, Registry, ServedPrompt, ServedResource, ServedTool};
+use crate::registry::{CallContract, Registry, ServedPrompt, ServedResource, ServedTool};
 use crate::value::Json;
 use crate::world::disk::shortages;
 use serde_json::json;
@@ -115,7 +115,7 @@ impl Service {
             Body::Script { script, .. } | Body::Operations { script } => script.clone(),
             _ => format!("tools.d/{}.rhai", served.pack.name),
         };
-        let Checks { limits, .. } = served.checks;
+        let CallContract { limits, .. } = served.checks;
         let running = calling.begin(&served.pack, Effect::Reads, limits, false, None);
         let text = running.and_then(|running| running.function(&script, function, Vec::new()));
         self.described.note(&served.pack.name, self.store(&served.pack.name).last().as_ref());

@@ -6,14 +6,14 @@ use crate::content::{Block, Content, ResourceBody};
 use crate::definition::Body;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::Host;
-use crate::registry::{Pack, ServedResource, Skill, SkillFile, UriTemplate, Variables};
+use crate::registry::{Pack, ServedResource, Skill, SkillFile, UriTemplate, UriVariables};
 use crate::value::{Bytes, Json, Value};
 use base64::Engine;
 use serde_json::json;
 use std::sync::Arc;
 
 /// Reads a resource with the variables of its URI.
-pub fn read(served: &ServedResource, running: &Running, uri: &str, variables: Variables) -> Result<Contents> {
+pub fn read(served: &ServedResource, running: &Running, uri: &str, variables: UriVariables) -> Result<Contents> {
     let resource = &served.resource;
     let properties = served.checks.schema.get("properties");
     let mut typed = serde_json::Map::new();

@@ -4,7 +4,7 @@ use super::host::{CallHost, Notices};
 use super::interview::Interview;
 use super::serving::Since;
 use super::staging::Staging;
-use crate::definition::{Body, Declared};
+use crate::definition::{Body, DeclaredQuestion};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::{Functions, Store};
 use crate::guard::{Cancel, Guard, Limits};
@@ -52,7 +52,7 @@ pub struct Beginning<'a> {
     /// The questions of the call.
     pub interview: &'a Arc<Interview>,
     /// The questions that its definition declares; nothing where nobody may be asked.
-    pub questions: Option<Arc<[Declared]>>,
+    pub questions: Option<Arc<[DeclaredQuestion]>>,
 }
 
 impl Running {

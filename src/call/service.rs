@@ -13,12 +13,12 @@ use super::staging::{Lines, Staging};
 use super::{Answer, Caller, Change, Changes, Completed, Contents, Request, STATUS};
 use super::{complete, held, operation, prompt, resource, tool};
 use crate::content::{Content, ResourceBody};
-use crate::definition::{Completion, Declared, Located, Setting};
+use crate::definition::{Completion, Configurable, DeclaredQuestion, Located};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::Store;
 use crate::guard::{Cancel, Limits};
 use crate::primitive::{Effect, Listed, LogLevel, Memory, Notice, Question, lacking};
-use crate::registry::{Pack, Part, Registry, ServedPrompt, ServedResource, ServedTool};
+use crate::registry::{Pack, PackPart, Registry, ServedPrompt, ServedResource, ServedTool};
 use crate::script::{Party, Pool};
 use crate::value::{Json, Value};
 use std::collections::HashMap;
@@ -184,7 +184,7 @@ impl Service {
     }
 
     /// Whether a definition is served by the configuration in use.
-    pub(super) fn switches_on(&self, pack: &Pack, enabled: &Setting<bool>) -> bool {
+    pub(super) fn switches_on(&self, pack: &Pack, enabled: &Configurable<bool>) -> bool {
         enabled.value(&self.configuration(pack).to_json(), Json::as_bool) == Some(true)
     }
 
@@ -251,7 +251,7 @@ impl Calling<'_> {
         effect: Effect,
         limits: Limits,
         records: bool,
-        questions: Option<&Arc<[Declared]>>,
+        questions: Option<&Arc<[DeclaredQuestion]>>,
     ) -> Result<Running> {
         Running::begin(Beginning {
             pack,
@@ -285,7 +285,7 @@ impl Calling<'_> {
         let switched_on = |tool: &&Arc<ServedTool>| self.service.switches_on(&tool.pack, &tool.tool.enabled);
         let hidden = self.registry.switched_off.iter().filter(switched_on);
         self.registry.tools.iter().chain(hidden).find(|tool| tool.name == name).ok_or_else(|| {
-            if let Some(refused) = self.registry.refusal(Part::Tool, name) {
+            if let Some(refused) = self.registry.refusal(PackPart::Tool, name) {
                 return refused.fault();
             }
             let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no tool `{name}`"));
@@ -321,7 +321,7 @@ impl Calling<'_> {
             if let Some(contents) = self.skill_file(uri) {
                 return contents;
             }
-            if let Some(refused) = self.registry.refusal(Part::Resource, uri) {
+            if let Some(refused) = self.registry.refusal(PackPart::Resource, uri) {
                 return Err(refused.fault().data(serde_json::json!({ "uri": uri })));
             }
             let fault = Diagnostic::new(Code::NOT_FOUND, format!("there is no resource `{uri}`"));
@@ -373,7 +373,7 @@ impl Calling<'_> {
 
     fn find_prompt(&self, name: &str) -> Result<&Arc<ServedPrompt>> {
         self.registry.prompts.iter().find(|prompt| prompt.name == name).ok_or_else(|| {
-            if let Some(refused) = self.registry.refusal(Part::Prompt, name) {
+            if let Some(refused) = self.registry.refusal(PackPart::Prompt, name) {
                 return refused.fault();
             }
             let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no prompt `{name}`"));

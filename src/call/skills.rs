@@ -5,7 +5,7 @@ use super::{Contents, resource};
 use crate::definition::Located;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::Effect;
-use crate::registry::{Digests, Pack, Skills, found_skill};
+use crate::registry::{FileDigests, Pack, SkillIndex, found_skill};
 use crate::value::{Json, Value};
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,14 +13,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The skills that functions found when they were last asked.
 #[derive(Default)]
 pub struct Found {
-    digests: Digests,
-    last: Mutex<Option<Arc<Skills>>>,
+    digests: FileDigests,
+    last: Mutex<Option<Arc<SkillIndex>>>,
     /// What is wrong is told once.
     told: Mutex<HashSet<String>>,
 }
 
 impl Found {
-    fn last(&self) -> Option<Arc<Skills>> {
+    fn last(&self) -> Option<Arc<SkillIndex>> {
         self.last.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -37,7 +37,7 @@ impl Found {
     }
 }
 
-impl Skills {
+impl SkillIndex {
     /// Each skill as it is listed among the resources.
     pub fn outline(&self) -> Vec<Json> {
         self.iter().map(|(_, skill)| resource::skill(skill)).collect()
@@ -46,7 +46,7 @@ impl Skills {
 
 impl Calling<'_> {
     /// All skills: those among the files of packs, and those that functions find. What fails is left out, and logged.
-    pub(super) fn skills(&self) -> Arc<Skills> {
+    pub(super) fn skills(&self) -> Arc<SkillIndex> {
         if !self.registry.finds_skills() {
             return Arc::clone(&self.registry.skills);
         }
@@ -65,7 +65,7 @@ impl Calling<'_> {
         skills
     }
 
-    fn find(&self, pack: &Arc<Pack>, script: &str, list: &Located<String>, skills: &mut Skills) -> Result<()> {
+    fn find(&self, pack: &Arc<Pack>, script: &str, list: &Located<String>, skills: &mut SkillIndex) -> Result<()> {
         let limits = pack.made.build_limits;
         let running = self.begin(pack, Effect::Reads, limits, false, None)?;
         let listed = running.function(script, &list.value, Vec::new())?;

@@ -9,7 +9,7 @@ use crate::value::{Fault, Json, Value};
 use serde_json::json;
 
 /// Checks arguments against a schema: all problems at once; then fills in defaults, and merges constants.
-pub fn accept(what: &str, checks: &crate::registry::Checks, with: &Json, arguments: &Json) -> Result<Json> {
+pub fn accept(what: &str, checks: &crate::registry::CallContract, with: &Json, arguments: &Json) -> Result<Json> {
     let mut arguments = if arguments.is_null() { json!({}) } else { arguments.clone() };
     if let Some(checker) = &checks.arguments {
         //= docs/spec.md#calls

@@ -16,7 +16,7 @@ const ROUNDS: usize = 20;
 
 /// How the client is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Era {
+pub enum AnswerMode {
     /// The call waits for the answers.
     Waits,
     /// The call ends, and is made again with the answers.
@@ -24,14 +24,14 @@ pub enum Era {
 }
 
 /// The client of a case.
-pub struct Client {
+pub struct CaseClient {
     answers: Json,
     capabilities: Json,
     /// What it was asked, in order.
     asked: Mutex<Vec<Json>>,
 }
 
-impl Client {
+impl CaseClient {
     /// The client that a case describes.
     pub fn new(case: &Case) -> Arc<Self> {
         let everything = json!({ "elicitation": { "form": {}, "url": {} }, "sampling": {}, "roots": {} });
@@ -54,7 +54,7 @@ impl Client {
         self: &Arc<Self>,
         service: &Arc<Service>,
         request: &Request,
-        era: Era,
+        era: AnswerMode,
         notices: &Arc<Mutex<Vec<Notice>>>,
     ) -> Result<Answer> {
         let caller = |asking: Asking| {
@@ -67,7 +67,7 @@ impl Client {
                 peer: Peer::default(),
             }
         };
-        if era == Era::Waits {
+        if era == AnswerMode::Waits {
             return Ok(service.wait(
                 request.clone(),
                 caller(Asking::Waits { asker: Arc::clone(self) as Arc<dyn Asker>, record: Box::default() }),
@@ -95,7 +95,7 @@ pub fn has_answers(case: &Case) -> bool {
     case.answers.as_object().is_some_and(|answers| !answers.is_empty())
 }
 
-impl Asker for Client {
+impl Asker for CaseClient {
     fn ask(&self, questions: &[(String, Wish)]) -> Result<Vec<Json>> {
         let mut answers = Vec::new();
         for (key, wish) in questions {

@@ -5,7 +5,7 @@ use super::stage::Snapshot;
 use crate::call::{Answer, Contents, Outcome};
 use crate::content::{Block, Content, ResourceBody};
 use crate::definition::code::CASE;
-use crate::definition::{Expect, Step};
+use crate::definition::{CaseStep, Expectation};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::primitive::Notice;
 use crate::source::Place;
@@ -14,7 +14,7 @@ use serde_json::json;
 use similar::{ChangeTag, TextDiff};
 
 /// What happened in a step.
-pub struct Happened<'a> {
+pub struct StepOutcome<'a> {
     /// The answer, if something was asked.
     pub answer: Option<&'a Answer>,
     /// The files before.
@@ -28,10 +28,14 @@ pub struct Happened<'a> {
 }
 
 /// The expectations that are not met, each at its place. Where blessings are taken, another result is one.
-pub fn unmet(happened: &Happened<'_>, step: &Step, mut blessings: Option<&mut Vec<Blessing>>) -> Vec<Diagnostic> {
+pub fn unmet(
+    happened: &StepOutcome<'_>,
+    step: &CaseStep,
+    mut blessings: Option<&mut Vec<Blessing>>,
+) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
     let failure = happened.answer.and_then(failure);
-    let expected = step.expect.iter().any(|expect| matches!(expect.value, Expect::Fails(_)));
+    let expected = step.expect.iter().any(|expect| matches!(expect.value, Expectation::Fails(_)));
     if let (Some(fault), false) = (failure, expected) {
         let told = match &fault.at {
             Some(place) => format!("it failed: {} (at {place})", fault.message),
@@ -43,29 +47,30 @@ pub fn unmet(happened: &Happened<'_>, step: &Step, mut blessings: Option<&mut Ve
     }
     for expect in &step.expect {
         let differs = match (&expect.value, happened.answer) {
-            (Expect::Leaves(files), _) => leaves(files, happened),
-            (Expect::Notified(notices), _) => notified(notices, happened),
-            (Expect::Asks(questions), _) => asks(questions, happened),
+            (Expectation::Leaves(files), _) => leaves(files, happened),
+            (Expectation::Notified(notices), _) => notified(notices, happened),
+            (Expectation::Asks(questions), _) => asks(questions, happened),
             (_, None) => Some("nothing was called, read or prompted".to_owned()),
-            (Expect::Gives(expected), Some(answer)) => gives(expected, &result_of(answer)),
-            (Expect::Matches(expected), Some(answer)) => matches(expected, &result_of(answer)),
-            (Expect::Contains(text), Some(answer)) => contains(text, answer),
-            (Expect::Fails(expected), Some(_)) => fails(expected, failure),
+            (Expectation::Gives(expected), Some(answer)) => gives(expected, &result_of(answer)),
+            (Expectation::Matches(expected), Some(answer)) => matches(expected, &result_of(answer)),
+            (Expectation::Contains(text), Some(answer)) => contains(text, answer),
+            (Expectation::Fails(expected), Some(_)) => fails(expected, failure),
         };
         if let Some(differs) = differs {
-            if let (Expect::Gives(_), Some(answer), Some(blessings)) = (&expect.value, happened.answer, &mut blessings)
+            if let (Expectation::Gives(_), Some(answer), Some(blessings)) =
+                (&expect.value, happened.answer, &mut blessings)
             {
                 blessings.push(Blessing { at: expect.at.clone(), value: result_of(answer) });
                 continue;
             }
             let what = match &expect.value {
-                Expect::Gives(_) => "the result is another one",
-                Expect::Matches(_) => "the result does not match",
-                Expect::Contains(_) => "the result does not contain it",
-                Expect::Fails(_) => "it did not fail so",
-                Expect::Leaves(_) => "other files changed",
-                Expect::Notified(_) => "other notices were sent",
-                Expect::Asks(_) => "other questions were asked",
+                Expectation::Gives(_) => "the result is another one",
+                Expectation::Matches(_) => "the result does not match",
+                Expectation::Contains(_) => "the result does not contain it",
+                Expectation::Fails(_) => "it did not fail so",
+                Expectation::Leaves(_) => "other files changed",
+                Expectation::Notified(_) => "other notices were sent",
+                Expectation::Asks(_) => "other questions were asked",
             };
             faults.push(wrong(&expect.at, format!("{what}\n{differs}")));
         }
@@ -137,7 +142,7 @@ fn words(answer: &Answer) -> Vec<String> {
 }
 
 /// Exactly these files changed: path and text, `null` where one is gone.
-fn leaves(expected: &Json, happened: &Happened<'_>) -> Option<String> {
+fn leaves(expected: &Json, happened: &StepOutcome<'_>) -> Option<String> {
     let (before, after) = (&happened.before, &happened.after);
     let paths = before.keys().chain(after.keys().filter(|path| !before.contains_key(*path)));
     let changed = paths.filter(|path| before.get(*path) != after.get(*path));
@@ -163,7 +168,7 @@ fn leaves(expected: &Json, happened: &Happened<'_>) -> Option<String> {
     (!differing.is_empty()).then(|| differing.join("\n"))
 }
 
-fn notified(expected: &Json, happened: &Happened<'_>) -> Option<String> {
+fn notified(expected: &Json, happened: &StepOutcome<'_>) -> Option<String> {
     let told = happened.notices.iter().map(|notice| match notice {
         Notice::Progress { done, total, message } => {
             json!({ "progress": { "done": done, "total": total, "message": message } })
@@ -177,7 +182,7 @@ fn notified(expected: &Json, happened: &Happened<'_>) -> Option<String> {
 }
 
 /// These questions, in this order: a text stands for a key.
-fn asks(expected: &Json, happened: &Happened<'_>) -> Option<String> {
+fn asks(expected: &Json, happened: &StepOutcome<'_>) -> Option<String> {
     let one = |expected: &Json| if expected.is_string() { json!({ "key": expected }) } else { expected.clone() };
     let expected: Json = match expected {
         Json::Array(all) => all.iter().map(one).collect(),

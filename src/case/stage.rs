@@ -18,8 +18,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// A workspace.
-pub struct Stage {
-    ground: Ground,
+pub struct CaseStage {
+    ground: StageWorld,
     /// The configuration of the pack, if the case has one.
     pub config: Option<Value>,
     /// The locks that somebody else holds.
@@ -27,7 +27,7 @@ pub struct Stage {
 }
 
 /// Where a case plays.
-enum Ground {
+enum StageWorld {
     Memory(Arc<Memory>),
     Disk(Arc<Scratch>),
 }
@@ -35,7 +35,7 @@ enum Ground {
 /// Path and bytes of all files.
 pub type Snapshot = BTreeMap<String, Arc<[u8]>>;
 
-impl Stage {
+impl CaseStage {
     /// Lays out the files of a case. `folders` are where `files_from` is looked for, after the files of the pack.
     pub fn set(case: &Case, pack: &Pack, folders: &[Arc<dyn World>]) -> Result<Self> {
         let now_ms = case.now.as_ref().map(|now| {
@@ -45,7 +45,7 @@ impl Stage {
         });
         let now_ms = now_ms.transpose()?;
         let ground = if case.world == "disk" {
-            Ground::Disk(Arc::new(Scratch::new(now_ms, &case.env, case.home.is_some())?))
+            StageWorld::Disk(Arc::new(Scratch::new(now_ms, &case.env, case.home.is_some())?))
         } else {
             if case.git {
                 return Err(Diagnostic::new(CASE, "there is no git in memory").help("add `world = \"disk\"`"));
@@ -55,17 +55,17 @@ impl Stage {
             if let Some(now_ms) = now_ms {
                 memory.set_now_ms(now_ms);
             }
-            Ground::Memory(Arc::new(memory))
+            StageWorld::Memory(Arc::new(memory))
         };
         let world = ground.world();
-        let laid = Laid { world, case };
+        let laid = FileLayout { world, case };
         for folder in &case.files_from {
             lay_out(&laid, folder, pack, folders)?;
         }
         for (path, text) in &case.files {
             laid.write(path, text.as_bytes())?;
         }
-        if let (Ground::Disk(disk), true) = (&ground, case.git) {
+        if let (StageWorld::Disk(disk), true) = (&ground, case.git) {
             disk.init_git()?;
         }
         let locked = case.locked.iter().map(|path| world.lock(path)).collect::<Result<_>>()?;
@@ -75,21 +75,21 @@ impl Stage {
     /// The world.
     pub fn world(&self) -> Arc<dyn World> {
         match &self.ground {
-            Ground::Memory(memory) => Arc::clone(memory) as Arc<dyn World>,
-            Ground::Disk(disk) => Arc::clone(disk) as Arc<dyn World>,
+            StageWorld::Memory(memory) => Arc::clone(memory) as Arc<dyn World>,
+            StageWorld::Disk(disk) => Arc::clone(disk) as Arc<dyn World>,
         }
     }
 
     /// Whether it lies in a temporary folder, each time another one.
     pub fn is_on_disk(&self) -> bool {
-        matches!(self.ground, Ground::Disk(_))
+        matches!(self.ground, StageWorld::Disk(_))
     }
 
     /// All files as they are now, those of git excepted.
     pub fn snapshot(&self) -> Snapshot {
         match &self.ground {
-            Ground::Memory(memory) => memory.snapshot(),
-            Ground::Disk(disk) => disk.snapshot(),
+            StageWorld::Memory(memory) => memory.snapshot(),
+            StageWorld::Disk(disk) => disk.snapshot(),
         }
     }
 
@@ -102,13 +102,13 @@ impl Stage {
     /// Moves the clock on.
     pub fn advance(&self, ms: i64) {
         match &self.ground {
-            Ground::Memory(memory) => memory.advance_ms(ms),
-            Ground::Disk(disk) => disk.advance_ms(ms),
+            StageWorld::Memory(memory) => memory.advance_ms(ms),
+            StageWorld::Disk(disk) => disk.advance_ms(ms),
         }
     }
 }
 
-impl Ground {
+impl StageWorld {
     fn world(&self) -> &dyn World {
         match self {
             Self::Memory(memory) => &**memory,
@@ -118,12 +118,12 @@ impl Ground {
 }
 
 /// Where the files of a case go: below `workspace` into the workspace, below `home` into the home folder.
-struct Laid<'a> {
+struct FileLayout<'a> {
     world: &'a dyn World,
     case: &'a Case,
 }
 
-impl Laid<'_> {
+impl FileLayout<'_> {
     /// Writes a file. Where the case names its workspace, what lies neither there nor at home is left out.
     fn write(&self, path: &str, bytes: &[u8]) -> Result<()> {
         let below = |folder: &Option<String>| {
@@ -140,7 +140,7 @@ impl Laid<'_> {
 }
 
 /// Lays the files of one folder out: of the pack, else of the first of `folders` that has it.
-fn lay_out(laid: &Laid<'_>, folder: &str, pack: &Pack, folders: &[Arc<dyn World>]) -> Result<()> {
+fn lay_out(laid: &FileLayout<'_>, folder: &str, pack: &Pack, folders: &[Arc<dyn World>]) -> Result<()> {
     let prefix = format!("{}/", folder.trim_end_matches('/'));
     let mut found = false;
     for (path, file) in &pack.made.files.by_path {
@@ -187,7 +187,7 @@ fn configured(case: &Case, pack: &Pack) -> Result<Option<Value>> {
 }
 
 /// The timer of a pack whose graph is refreshed beside the calls.
-pub struct Timer {
+pub struct RefreshTimer {
     every: Option<Duration>,
     /// When it is due next, in milliseconds.
     due_ms: AtomicI64,
@@ -196,7 +196,7 @@ pub struct Timer {
     _listener: Listener,
 }
 
-impl Timer {
+impl RefreshTimer {
     /// Builds the graph, as a server does when it starts; nothing for a pack whose graph is looked at before each call.
     pub fn begin(service: &Arc<Service>, pack: &Arc<Pack>, now_ms: i64) -> Option<Self> {
         let pace = service.paces().into_iter().find(|pace| pace.pack == pack.name)?;

@@ -10,12 +10,12 @@ const WORKSPACE: &str = "$workspace";
 
 /// Names and values.
 #[derive(Default)]
-pub struct Kept {
+pub struct CaseVariables {
     values: BTreeMap<String, Json>,
     workspace: String,
 }
 
-impl Kept {
+impl CaseVariables {
     /// Nothing but the absolute path of the workspace.
     pub fn within(workspace: &str) -> Self {
         Self { values: BTreeMap::new(), workspace: workspace.to_owned() }
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn the_workspace_is_filled_in_and_taken_out() {
-        let kept = Kept::within("/tmp/x7");
+        let kept = CaseVariables::within("/tmp/x7");
         let case = json!({ "project_path": "$workspace", "at": ["${workspace}/a.md", "$other"] });
         let there = json!({ "project_path": "/tmp/x7", "at": ["/tmp/x7/a.md", "$other"] });
         assert_eq!(kept.fill(&case), Ok(there.clone()));
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn names_are_filled_in() {
-        let mut kept = Kept::default();
+        let mut kept = CaseVariables::default();
         kept.keep("id", json!(7));
         kept.keep("name", json!("a b"));
         let filled = kept.fill(&json!({ "id": "$id", "list": ["${name}", "x/${id}/${name}"], "cost": "$5" }));

@@ -1,6 +1,6 @@
 //! Finds arguments that nothing explains.
 
-use super::rule::{Rule, warning_at};
+use super::rule::{CheckRule, warning_at};
 use super::subject::Subject;
 use crate::definition::Tool;
 use crate::diagnostic::{Code, Diagnostic};
@@ -9,7 +9,7 @@ use crate::value::Json;
 const CODE: Code = Code("argument-description");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "An argument of a tool has no description.",
     why: "A model knows of an argument only what its schema says.",

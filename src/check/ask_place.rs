@@ -1,6 +1,6 @@
 //! Finds questions that are asked where nobody can answer.
 
-use super::rule::{Rule, error_at};
+use super::rule::{CheckRule, error_at};
 use super::subject::Subject;
 use crate::definition::Completion;
 use crate::diagnostic::{Code, Diagnostic};
@@ -11,7 +11,7 @@ const CODE: Code = Code("ask-place");
 const ASKING: &[&str] = &["ask", "ask_all"];
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A build of the graph, a list, a completion or a description asks the client.",
     why: "They run when nobody is there to answer; the call would fail when it runs.",

@@ -1,6 +1,6 @@
 //! Finds regular expressions and globs that are none.
 
-use super::rule::{Rule, error_at};
+use super::rule::{CheckRule, error_at};
 use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::pattern::Pattern;
@@ -10,7 +10,7 @@ use crate::world::glob::Globs;
 const CODE: Code = Code("broken-pattern");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A script gives a primitive a regular expression or a glob that cannot be read.",
     why: "The call would fail when it runs.",

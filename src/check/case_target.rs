@@ -1,14 +1,14 @@
 //! Finds steps of cases that call, or get, what the pack does not have.
 
-use super::rule::{Rule, error_at};
+use super::rule::{CheckRule, error_at};
 use super::subject::Subject;
-use crate::definition::Act;
+use crate::definition::CaseAction;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 
 const CODE: Code = Code("case-target");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A case calls a tool, or gets a prompt, that the pack does not have.",
     why: "Such a case fails whatever the pack does.",
@@ -34,10 +34,12 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
     for step in subject.definitions.cases.iter().flat_map(|case| &case.steps) {
         let (what, name, known) = match &step.act.value {
-            Act::Call { tool, .. } => ("tool", tool, &tools),
+            CaseAction::Call { tool, .. } => ("tool", tool, &tools),
             // What a function lists is known when it runs.
-            Act::Prompt { .. } if subject.definitions.prompts.iter().any(|prompt| prompt.list.is_some()) => continue,
-            Act::Prompt { name, .. } => ("prompt", name, &prompts),
+            CaseAction::Prompt { .. } if subject.definitions.prompts.iter().any(|prompt| prompt.list.is_some()) => {
+                continue;
+            }
+            CaseAction::Prompt { name, .. } => ("prompt", name, &prompts),
             _ => continue,
         };
         if !known.contains(&name.as_str()) {

@@ -1,6 +1,6 @@
 //! Finds functions that stand in two packs.
 
-use super::rule::{Rule, warning_at};
+use super::rule::{CheckRule, warning_at};
 use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::script::Program;
@@ -14,7 +14,7 @@ const CODE: Code = Code("copied-function");
 const LINES: usize = 5;
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A function of five lines or more stands in another pack, too, under whatever name.",
     why: "What two packs need belongs to neither: each copy is mended alone.",

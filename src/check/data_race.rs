@@ -1,13 +1,13 @@
 //! Finds closures that name the variable whose method they are passed to.
 
-use super::rule::{Rule, error_at};
+use super::rule::{CheckRule, error_at};
 use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic};
 
 const CODE: Code = Code("data-race");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A closure names the variable whose method it is passed to.",
     why: "rhai refuses it as a data race when it runs.",

@@ -1,6 +1,6 @@
 //! Finds definitions whose scripts do more than they declare.
 
-use super::rule::{Rule, error_at};
+use super::rule::{CheckRule, error_at};
 use super::subject::{Subject, tool_bodies};
 use crate::definition::Body;
 use crate::diagnostic::{Code, Diagnostic};
@@ -11,7 +11,7 @@ use crate::source::Place;
 const CODE: Code = Code("effect");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A script can reach a primitive whose effect is stronger than the declared one.",
     why: "The effect is what clients and people trust; the call would be refused when it runs.",

@@ -1,14 +1,14 @@
 //! Finds arguments of examples and cases that do not fit the schema of their tool.
 
-use super::rule::{Rule, error_at};
+use super::rule::{CheckRule, error_at};
 use super::subject::Subject;
-use crate::definition::{Act, Checker, Expect, Schema, published};
+use crate::definition::{CaseAction, Checker, Expectation, Schema, published};
 use crate::diagnostic::{Code, Diagnostic};
 
 const CODE: Code = Code("example-arguments");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "The arguments of an example, or of a step, do not fit the schema of the tool.",
     why: "An example is documentation: what it shows must be allowed.",
@@ -44,14 +44,14 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     for tool in &subject.definitions.tools {
         let steps = subject.definitions.cases.iter().flat_map(|case| &case.steps);
         let steps = steps.filter_map(|step| match &step.act.value {
-            Act::Call { tool: name, arguments } if *name == tool.name.value => Some((step, arguments)),
+            CaseAction::Call { tool: name, arguments } if *name == tool.name.value => Some((step, arguments)),
             _ => None,
         });
         // A handler of faults may make a result of arguments that do not fit.
         let handled =
             tool.on_error.is_some() || subject.definitions.pack.as_ref().is_some_and(|pack| pack.on_error.is_some());
         for (step, arguments) in steps {
-            let fails = step.expect.iter().any(|expect| matches!(expect.value, Expect::Fails(_)));
+            let fails = step.expect.iter().any(|expect| matches!(expect.value, Expectation::Fails(_)));
             if fails || handled || mentions_kept(arguments) {
                 continue;
             }

@@ -1,13 +1,13 @@
 //! Finds files that a definition names and the pack does not have.
 
-use super::rule::{Rule, error_at};
+use super::rule::{CheckRule, error_at};
 use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 
 const CODE: Code = Code("missing-file");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A definition names a script, a template or another file that is not there.",
     why: "What it names cannot be run, filled or read.",

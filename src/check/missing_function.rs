@@ -1,13 +1,13 @@
 //! Finds functions that a definition names and the script does not have.
 
-use super::rule::{Rule, error_at};
+use super::rule::{CheckRule, error_at};
 use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 
 const CODE: Code = Code("missing-function");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A definition names a function that its script does not have, or that takes other parameters.",
     why: "The call would fail at once.",

@@ -1,6 +1,6 @@
 //! Finds calls that name, as a literal, what the grants of the pack do not cover.
 
-use super::rule::{Rule, warning_at};
+use super::rule::{CheckRule, warning_at};
 use super::subject::{Subject, git_verb};
 use crate::definition::Grants;
 use crate::diagnostic::{Code, Diagnostic};
@@ -13,7 +13,7 @@ use crate::world::run::{Git, Needs};
 const CODE: Code = Code("missing-grant");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A script names a program, a verb of git or a path that the grants of its pack do not cover.",
     why: "The call is refused when it runs: nothing is granted that the pack does not ask for.",

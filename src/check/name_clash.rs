@@ -1,6 +1,6 @@
 //! Finds names that stand twice in one pack.
 
-use super::rule::{Rule, error_at};
+use super::rule::{CheckRule, error_at};
 use super::subject::Subject;
 use crate::definition::Located;
 use crate::diagnostic::{Code, Diagnostic};
@@ -8,7 +8,7 @@ use crate::diagnostic::{Code, Diagnostic};
 const CODE: Code = Code("name-clash");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A tool, a resource, a prompt, a table or a schema has the name of another one.",
     why: "Only one of them could be reached.",

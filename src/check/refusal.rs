@@ -3,7 +3,7 @@
 use super::subject::{ToolBody, tool_bodies};
 use crate::definition::{Body, Definitions, MessagePart, Prompt, Resource, Tool};
 use crate::diagnostic::Diagnostic;
-use crate::registry::{PackParts, Part, Refused};
+use crate::registry::{PackPart, PackParts, RefusedPart};
 use crate::source::Place;
 use std::collections::HashSet;
 
@@ -17,28 +17,28 @@ const SYNTAX: &str = "toml-syntax";
 /// that a fault touches as a whole: its `[pack]`, its graph, what all of it uses.
 //= docs/spec.md#reload
 //# A broken part of a pack MUST NOT take the sound parts with it when a server starts.
-pub fn without_broken(parts: &mut PackParts) -> Vec<Refused> {
+pub fn without_broken(parts: &mut PackParts) -> Vec<RefusedPart> {
     let errors: Vec<Diagnostic> = parts.faults.iter().filter(|fault| fault.is_error()).cloned().collect();
-    let items = Item::all(parts);
+    let items = PackItem::all(parts);
     let mut whys: Vec<Option<&Diagnostic>> = vec![None; items.len()];
     let mut whole = None;
     for fault in &errors {
         match touched(fault, parts, &items) {
-            Touched::Everything => whole = whole.or(Some(fault)),
-            Touched::Items(touched) => touched.into_iter().for_each(|at| whys[at] = whys[at].or(Some(fault))),
+            FaultReach::Everything => whole = whole.or(Some(fault)),
+            FaultReach::Items(touched) => touched.into_iter().for_each(|at| whys[at] = whys[at].or(Some(fault))),
         }
     }
     let pack = parts.name.clone();
-    let mut refused: Vec<Refused> = Vec::new();
+    let mut refused: Vec<RefusedPart> = Vec::new();
     if let Some(why) = whole {
         whys.iter_mut().for_each(|known| *known = known.or(Some(why)));
-        refused.push(Refused { pack: pack.clone(), part: Part::Pack, name: pack.clone(), why: why.clone() });
+        refused.push(RefusedPart { pack: pack.clone(), part: PackPart::Pack, name: pack.clone(), why: why.clone() });
     }
     let mut keep: [Vec<bool>; 3] = Default::default();
     for (item, why) in items.iter().zip(&whys) {
         keep[item.kind()].push(why.is_none());
         if let Some(why) = why {
-            refused.push(Refused {
+            refused.push(RefusedPart {
                 pack: pack.clone(),
                 part: item.part,
                 name: item.name.to_owned(),
@@ -48,8 +48,8 @@ pub fn without_broken(parts: &mut PackParts) -> Vec<Refused> {
     }
     drop(items);
     let is_left = keep.iter().flatten().any(|keep| *keep) || !parts.definitions.skills.is_empty();
-    if let Some(first) = refused.first().filter(|first| !is_left && first.part != Part::Pack) {
-        let all = Refused { pack: pack.clone(), part: Part::Pack, name: pack, why: first.why.clone() };
+    if let Some(first) = refused.first().filter(|first| !is_left && first.part != PackPart::Pack) {
+        let all = RefusedPart { pack: pack.clone(), part: PackPart::Pack, name: pack, why: first.why.clone() };
         refused.insert(0, all);
     }
     let [tools, resources, prompts] = keep;
@@ -68,15 +68,15 @@ fn retain<T>(list: &mut Vec<T>, keep: &[bool]) {
 }
 
 /// What a fault touches.
-enum Touched {
+enum FaultReach {
     Everything,
     /// By their indexes among all items.
     Items(Vec<usize>),
 }
 
 /// A tool, a resource or a prompt, and what it is made of.
-struct Item<'a> {
-    part: Part,
+struct PackItem<'a> {
+    part: PackPart,
     name: &'a str,
     /// Where its table begins.
     at: &'a Place,
@@ -88,19 +88,19 @@ struct Item<'a> {
     renders: bool,
 }
 
-impl<'a> Item<'a> {
+impl<'a> PackItem<'a> {
     fn all(parts: &'a PackParts) -> Vec<Self> {
         let Definitions { tools, resources, prompts, .. } = &parts.definitions;
         let tools = tools.iter().map(Self::of_tool);
         tools.chain(resources.iter().map(Self::of_resource)).chain(prompts.iter().map(Self::of_prompt)).collect()
     }
 
-    fn new(part: Part, name: &'a str, at: &'a Place) -> Self {
+    fn new(part: PackPart, name: &'a str, at: &'a Place) -> Self {
         Self { part, name, at, functions: Vec::new(), templates: Vec::new(), renders: false }
     }
 
     fn of_tool(tool: &'a Tool) -> Self {
-        let mut item = Self::new(Part::Tool, &tool.name.value, &tool.at);
+        let mut item = Self::new(PackPart::Tool, &tool.name.value, &tool.at);
         for ToolBody { body, .. } in tool_bodies(tool) {
             item.add(&body.value);
         }
@@ -113,14 +113,14 @@ impl<'a> Item<'a> {
     }
 
     fn of_resource(resource: &'a Resource) -> Self {
-        let mut item = Self::new(Part::Resource, &resource.uri.value, &resource.at);
+        let mut item = Self::new(PackPart::Resource, &resource.uri.value, &resource.at);
         item.add(&resource.body.value);
         item.functions.extend(resource.list.iter().map(|list| (resource.script.as_str(), list.value.as_str())));
         item
     }
 
     fn of_prompt(prompt: &'a Prompt) -> Self {
-        let mut item = Self::new(Part::Prompt, &prompt.name.value, &prompt.at);
+        let mut item = Self::new(PackPart::Prompt, &prompt.name.value, &prompt.at);
         item.functions.extend(prompt.list.iter().map(|list| (prompt.script.as_str(), list.value.as_str())));
         item.functions.extend(prompt.context.iter().map(|(function, script)| (script.as_str(), function.as_str())));
         for message in &prompt.messages {
@@ -151,61 +151,61 @@ impl<'a> Item<'a> {
 
     fn kind(&self) -> usize {
         match self.part {
-            Part::Tool | Part::Pack => 0,
-            Part::Resource => 1,
-            Part::Prompt => 2,
+            PackPart::Tool | PackPart::Pack => 0,
+            PackPart::Resource => 1,
+            PackPart::Prompt => 2,
         }
     }
 }
 
-fn touched(fault: &Diagnostic, parts: &PackParts, items: &[Item<'_>]) -> Touched {
+fn touched(fault: &Diagnostic, parts: &PackParts, items: &[PackItem<'_>]) -> FaultReach {
     if ONLY_TESTS.contains(&fault.code.0) {
-        return Touched::Items(Vec::new());
+        return FaultReach::Items(Vec::new());
     }
-    let Some(at) = &fault.at else { return Touched::Everything };
+    let Some(at) = &fault.at else { return FaultReach::Everything };
     let path = at.source.path.as_str();
     match path.split('/').next() {
         Some("tools.d") if path.ends_with(".toml") => in_definitions(fault, at, parts, items),
         Some("tools.d") if path.ends_with(".rhai") => in_script(at, parts, items),
         Some("prompts" | "templates") => in_template(path, parts, items),
-        _ => Touched::Everything,
+        _ => FaultReach::Everything,
     }
 }
 
-fn in_definitions(fault: &Diagnostic, at: &Place, parts: &PackParts, items: &[Item<'_>]) -> Touched {
+fn in_definitions(fault: &Diagnostic, at: &Place, parts: &PackParts, items: &[PackItem<'_>]) -> FaultReach {
     let path = &at.source.path;
     if fault.code.0 == SYNTAX {
         let head = parts.definitions.pack.as_ref().map(|pack| &pack.title.at.source.path);
         return match head {
-            Some(head) if head != path => Touched::Items(indexes_where(items, |item| item.at.source.path == *path)),
-            _ => Touched::Everything,
+            Some(head) if head != path => FaultReach::Items(indexes_where(items, |item| item.at.source.path == *path)),
+            _ => FaultReach::Everything,
         };
     }
-    let before = |item: &&Item<'_>| item.at.source.path == *path && item.at.span.start <= at.span.start;
+    let before = |item: &&PackItem<'_>| item.at.source.path == *path && item.at.span.start <= at.span.start;
     let Some(owner) = items.iter().filter(before).max_by_key(|item| item.at.span.start) else {
-        return Touched::Everything;
+        return FaultReach::Everything;
     };
     // What begins between the two belongs to another table: a case, or something that all of the pack uses.
     match headers(owner.at, at) {
-        Header::Own => Touched::Items(indexes_where(items, |item| item.at == owner.at)),
-        Header::Case => Touched::Items(Vec::new()),
-        Header::Other => Touched::Everything,
+        TableHeader::Own => FaultReach::Items(indexes_where(items, |item| item.at == owner.at)),
+        TableHeader::Case => FaultReach::Items(Vec::new()),
+        TableHeader::Other => FaultReach::Everything,
     }
 }
 
-enum Header {
+enum TableHeader {
     Own,
     Case,
     Other,
 }
 
 /// The table that a place is in, seen from the beginning of an item before it.
-fn headers(from: &Place, to: &Place) -> Header {
+fn headers(from: &Place, to: &Place) -> TableHeader {
     let text = &to.source.text;
     let line_start = |at: usize| text[..at].rfind('\n').map_or(0, |at| at + 1);
     let first = line_start(from.span.start);
     if !text[first..].starts_with("[[") {
-        return Header::Other;
+        return TableHeader::Other;
     }
     let end = text[to.span.start..].find('\n').map_or(text.len(), |at| to.span.start + at);
     let headers = text[first..end].lines().filter_map(|line| {
@@ -217,13 +217,13 @@ fn headers(from: &Place, to: &Place) -> Header {
     let mut headers = headers.filter(|name| !name.is_empty());
     let own = headers.next().unwrap_or_default();
     match headers.rfind(|name| *name != own).as_deref() {
-        None => Header::Own,
-        Some("case") => Header::Case,
-        Some(_) => Header::Other,
+        None => TableHeader::Own,
+        Some("case") => TableHeader::Case,
+        Some(_) => TableHeader::Other,
     }
 }
 
-fn in_script(at: &Place, parts: &PackParts, items: &[Item<'_>]) -> Touched {
+fn in_script(at: &Place, parts: &PackParts, items: &[PackItem<'_>]) -> FaultReach {
     let path = at.source.path.as_str();
     let program = &parts.program;
     let function = program.survey(path).and_then(|survey| {
@@ -238,27 +238,27 @@ fn in_script(at: &Place, parts: &PackParts, items: &[Item<'_>]) -> Touched {
     let graph = parts.definitions.graph.iter().map(|graph| (graph.script.value.as_str(), "build"));
     let context = parts.pack.context.iter().map(|(function, script)| (script.as_str(), function.value.as_str()));
     if graph.chain(context).any(|(script, name)| reaches(script, name)) {
-        return Touched::Everything;
+        return FaultReach::Everything;
     }
-    Touched::Items(indexes_where(items, |item| item.functions.iter().any(|(script, name)| reaches(script, name))))
+    FaultReach::Items(indexes_where(items, |item| item.functions.iter().any(|(script, name)| reaches(script, name))))
 }
 
 fn is_library(path: &str) -> bool {
     path.ends_with("/lib.rhai") || path.ends_with("/graph.rhai")
 }
 
-fn in_template(path: &str, parts: &PackParts, items: &[Item<'_>]) -> Touched {
+fn in_template(path: &str, parts: &PackParts, items: &[PackItem<'_>]) -> FaultReach {
     let used: HashSet<&str> = items.iter().flat_map(|item| item.templates.iter().copied()).collect();
     if used.contains(path) {
-        return Touched::Items(indexes_where(items, |item| item.templates.contains(&path)));
+        return FaultReach::Items(indexes_where(items, |item| item.templates.contains(&path)));
     }
     // A part of other templates, or one that a script names: whoever renders at all may need it.
     let renders = |(script, name): &(&str, &str)| parts.program.reaches(script, name, &["render"]).is_some();
-    Touched::Items(indexes_where(items, |item| {
+    FaultReach::Items(indexes_where(items, |item| {
         item.renders || !item.templates.is_empty() || item.functions.iter().any(renders)
     }))
 }
 
-fn indexes_where(items: &[Item<'_>], is_meant: impl Fn(&Item<'_>) -> bool) -> Vec<usize> {
+fn indexes_where(items: &[PackItem<'_>], is_meant: impl Fn(&PackItem<'_>) -> bool) -> Vec<usize> {
     items.iter().enumerate().filter(|(_, item)| is_meant(item)).map(|(at, _)| at).collect()
 }

@@ -1,6 +1,6 @@
 //! Finds arguments whose names a script cannot write behind a dot.
 
-use super::rule::{Rule, warning_at};
+use super::rule::{CheckRule, warning_at};
 use super::subject::Subject;
 use crate::definition::Body;
 use crate::diagnostic::{Code, Diagnostic};
@@ -8,7 +8,7 @@ use crate::diagnostic::{Code, Diagnostic};
 const CODE: Code = Code("reserved-argument");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "An argument of a scripted tool has a name that is a reserved word of rhai.",
     why: "`args.default` is a syntax error there; the name has to be written in brackets.",

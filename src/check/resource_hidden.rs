@@ -1,6 +1,6 @@
 //! Finds resources that another one hides.
 
-use super::rule::{Rule, error_at};
+use super::rule::{CheckRule, error_at};
 use super::subject::Subject;
 use crate::definition::uri_variables;
 use crate::diagnostic::{Code, Diagnostic};
@@ -9,7 +9,7 @@ use crate::source::Place;
 const CODE: Code = Code("resource-hidden");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "Two resources, or their aliases, answer to the same URIs.",
     why: "Only one of them is ever read.",

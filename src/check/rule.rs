@@ -5,7 +5,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::source::Place;
 
 /// A rule. From this one declaration come the check, its documentation and its test.
-pub struct Rule {
+pub struct CheckRule {
     /// Its stable name.
     pub code: Code,
     /// What it finds, in one sentence with a full stop.
@@ -17,10 +17,10 @@ pub struct Rule {
     /// The files of a pack in which it finds something: path and text.
     pub fires: &'static [(&'static str, &'static str)],
     /// What mends it: then it finds nothing.
-    pub mended: &'static [Mend],
+    pub mended: &'static [ExampleFix],
 }
 
-impl Rule {
+impl CheckRule {
     /// The files of its example, mended: path and text.
     pub fn mended_files(&self) -> Vec<(&'static str, String)> {
         let mut files: Vec<(&str, String)> =
@@ -38,10 +38,10 @@ impl Rule {
 
 /// A change that mends an example: in the file of that path the text, which stands there once, becomes the other.
 /// Where the file is new, the text is empty; where it goes, the other is.
-pub type Mend = (&'static str, &'static str, &'static str);
+pub type ExampleFix = (&'static str, &'static str, &'static str);
 
 /// A change as the lines that go and the lines that come.
-pub fn lines_of(mend: &Mend) -> impl Iterator<Item = String> {
+pub fn lines_of(mend: &ExampleFix) -> impl Iterator<Item = String> {
     let (_, find, put) = mend;
     find.lines().map(|line| format!("- {line}")).chain(put.lines().map(|line| format!("+ {line}")))
 }

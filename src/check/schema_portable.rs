@@ -1,6 +1,6 @@
 //! Finds forms of schemas that some clients do not read.
 
-use super::rule::{Rule, warning_at};
+use super::rule::{CheckRule, warning_at};
 use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::value::Json;
@@ -8,7 +8,7 @@ use crate::value::Json;
 const CODE: Code = Code("schema-portable");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A property is `true` or `false` instead of a schema, or its `type` is a list.",
     why: "Some clients refuse such a tool, or drop the argument.",

@@ -1,6 +1,6 @@
 //! Finds references of schemas that lead nowhere.
 
-use super::rule::Rule;
+use super::rule::CheckRule;
 use super::subject::Subject;
 use crate::definition::{code, missing_references};
 use crate::diagnostic::{Code, Diagnostic};
@@ -8,7 +8,7 @@ use crate::diagnostic::{Code, Diagnostic};
 const CODE: Code = code::SCHEMA_REFERENCE;
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A `$ref` names a schema that neither the schema nor `[defs]` has.",
     why: "Nothing can be checked by it, and clients could not resolve it.",

@@ -1,6 +1,6 @@
 //! Finds functions of scripts that take the name of a primitive.
 
-use super::rule::{Rule, error_at};
+use super::rule::{CheckRule, error_at};
 use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::primitives;
@@ -9,7 +9,7 @@ use crate::script::known_names;
 const CODE: Code = Code("shadowed-primitive");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A function of a script has the name of a primitive, or of a function of the language.",
     why: "It hijacks every call of that name, also its own: `a.push(x)` in `fn push(a)` calls itself.",

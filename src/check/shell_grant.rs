@@ -1,6 +1,6 @@
 //! Finds grants to run programs that run whatever they are told.
 
-use super::rule::{Rule, warning_at};
+use super::rule::{CheckRule, warning_at};
 use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::world::path;
@@ -60,7 +60,7 @@ const INTERPRETERS: &[&str] = &[
 ];
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A pack may run a shell or an interpreter, which takes code from its arguments.",
     why: "Whoever trusts the pack cannot tell from that grant what it runs; only the sandbox holds it. A grant of the program that is meant says it.",

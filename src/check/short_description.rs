@@ -1,13 +1,13 @@
 //! Finds descriptions too short to choose by.
 
-use super::rule::{Rule, warning_at};
+use super::rule::{CheckRule, warning_at};
 use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic};
 
 const CODE: Code = Code("short-description");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "The description of a tool has fewer than four words.",
     why: "A model chooses a tool by its description: when to use it, when not, what comes back.",

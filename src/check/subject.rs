@@ -2,7 +2,7 @@
 
 use crate::definition::{Body, Completion, Definitions, Located, MessagePart, Operation, Resource, Schema, Tool};
 use crate::primitive::Effect;
-use crate::registry::{Files, PackParts, Settings};
+use crate::registry::{PackFiles, PackParts, WorkspaceSettings};
 use crate::script::survey::Call;
 use crate::script::{Program, survey};
 use crate::source::{Place, Source};
@@ -259,7 +259,7 @@ pub fn read_packs<P: AsRef<str>, T: AsRef<str>>(files: &[(P, T)]) -> (PackParts,
         }
     }
     let named = |name: &str, files: Vec<(&str, &str)>| {
-        PackParts::read(name, [0; 32], Files::of_texts(files), &Settings::default())
+        PackParts::read(name, [0; 32], PackFiles::of_texts(files), &WorkspaceSettings::default())
     };
     let other = (!others.is_empty()).then(|| named("other", others));
     (named("pack", own), other)

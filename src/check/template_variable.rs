@@ -1,6 +1,6 @@
 //! Finds variables of templates that nothing fills.
 
-use super::rule::{Rule, error_at};
+use super::rule::{CheckRule, error_at};
 use super::subject::Subject;
 use crate::definition::{Body, MessagePart, uri_variables};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
@@ -10,7 +10,7 @@ use crate::value::Json;
 const CODE: Code = Code("template-variable");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A template that is filled with the arguments asks for a variable that is none of them.",
     why: "Filling it would fail.",

@@ -1,14 +1,14 @@
 //! Finds tools without an example.
 
-use super::rule::{Rule, warning_at};
+use super::rule::{CheckRule, warning_at};
 use super::subject::Subject;
-use crate::definition::{Act, Body, Definitions, Tool};
+use crate::definition::{Body, CaseAction, Definitions, Tool};
 use crate::diagnostic::{Code, Diagnostic};
 
 const CODE: Code = Code("tool-example");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A tool has no example.",
     why: "An example is documentation and test at once.",
@@ -57,7 +57,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
 /// Whether an example, or a step of a case, calls an operation.
 fn is_shown(definitions: &Definitions, tool: &Tool, operation: &str) -> bool {
     definitions.cases.iter().flat_map(|case| &case.steps).any(|step| match &step.act.value {
-        Act::Call { tool: name, arguments } => {
+        CaseAction::Call { tool: name, arguments } => {
             *name == tool.name.value && tool.operation(arguments).is_some_and(|(_, one)| one.name.value == operation)
         }
         _ => false,

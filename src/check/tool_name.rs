@@ -1,13 +1,13 @@
 //! Finds names of tools that clients refuse.
 
-use super::rule::{Rule, error_at, warning_at};
+use super::rule::{CheckRule, error_at, warning_at};
 use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic};
 
 const CODE: Code = Code("tool-name");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "The name of a tool or prompt has other characters than `A-Za-z0-9_.-`, or is too long.",
     why: "MCP allows 1 to 128 of these; some clients stop at 64.",

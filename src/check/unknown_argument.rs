@@ -1,6 +1,6 @@
 //! Finds arguments that a script reads and the definition does not have.
 
-use super::rule::{Rule, error_at};
+use super::rule::{CheckRule, error_at};
 use super::subject::{Subject, tool_bodies};
 use crate::definition::{Body, uri_variables};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
@@ -9,7 +9,7 @@ use crate::value::Json;
 const CODE: Code = Code("unknown-argument");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A function reads `args.x`, but the definition declares no `x`.",
     why: "It is always `()` there: a typing error, or a forgotten argument.",

@@ -1,13 +1,13 @@
 //! Finds tables that a script asks for and the pack does not have.
 
-use super::rule::{Rule, error_at};
+use super::rule::{CheckRule, error_at};
 use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 
 const CODE: Code = Code("unknown-data");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A script calls `data(\"x\")`, but there is no `[data.x]`.",
     why: "The call would fail when it runs.",

@@ -1,13 +1,13 @@
 //! Finds calls of functions that nothing defines.
 
-use super::rule::{Rule, error_at};
+use super::rule::{CheckRule, error_at};
 use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 
 const CODE: Code = Code("unknown-function");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A script calls a function that neither the pack, nor the language, nor a primitive is.",
     why: "rhai finds out only when the call runs.",

@@ -1,6 +1,6 @@
 //! Finds verbs and options of git that there are not.
 
-use super::rule::{Rule, error_at};
+use super::rule::{CheckRule, error_at};
 use super::subject::{Subject, git_verb};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::primitive::git;
@@ -8,7 +8,7 @@ use crate::primitive::git;
 const CODE: Code = Code("unknown-git");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A script calls `git` or `git_read` with a verb or an option that it does not have.",
     why: "The call would fail when it runs.",

@@ -1,6 +1,6 @@
 //! Finds options that a primitive does not have.
 
-use super::rule::{Rule, error_at};
+use super::rule::{CheckRule, error_at};
 use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::primitive::{Need, Primitive};
@@ -11,7 +11,7 @@ use crate::value::Kind;
 const CODE: Code = Code("unknown-option");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A script calls a primitive with an option that it does not have.",
     why: "The call would fail when it runs.",

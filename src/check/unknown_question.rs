@@ -1,13 +1,13 @@
 //! Finds questions that a script asks by key and no definition declares.
 
-use super::rule::{Rule, error_at};
+use super::rule::{CheckRule, error_at};
 use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 
 const CODE: Code = Code("unknown-question");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A script calls `ask(\"x\")`, but no definition of the pack declares `ask.x`.",
     why: "The call would fail when it runs.",

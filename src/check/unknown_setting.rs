@@ -1,14 +1,14 @@
 //! Finds `config.KEY` that the configuration of the pack does not have.
 
-use super::rule::{Rule, error_at};
+use super::rule::{CheckRule, error_at};
 use super::subject::Subject;
-use crate::definition::{Refresh, Setting};
+use crate::definition::{Configurable, Refresh};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 
 const CODE: Code = Code("unknown-setting");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A definition takes a value from `config.KEY`, but `[pack.config]` has no such property.",
     why: "The value would be nothing: what it switches stays off.",
@@ -53,9 +53,9 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     unknown.map(told).collect()
 }
 
-fn named_by<T>(setting: &Setting<T>) -> Option<&crate::definition::Located<String>> {
+fn named_by<T>(setting: &Configurable<T>) -> Option<&crate::definition::Located<String>> {
     match setting {
-        Setting::Is(_) => None,
-        Setting::Of(key) => Some(key),
+        Configurable::Is(_) => None,
+        Configurable::Of(key) => Some(key),
     }
 }

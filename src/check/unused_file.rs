@@ -1,13 +1,13 @@
 //! Finds files of a pack that nothing uses.
 
-use super::rule::{Rule, warning_at};
+use super::rule::{CheckRule, warning_at};
 use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic};
 
 const CODE: Code = Code("unused-file");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "No definition, script or template names the file.",
     why: "It is dead, or something that should name it is misspelt.",

@@ -1,6 +1,6 @@
 //! Finds calls with a number of arguments that the function does not take.
 
-use super::rule::{Rule, error_at};
+use super::rule::{CheckRule, error_at};
 use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::primitives;
@@ -9,7 +9,7 @@ use crate::script::known_arities;
 const CODE: Code = Code("wrong-arity");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A script calls a function with too many or too few arguments.",
     why: "rhai finds out only when the call runs, and says that there is no such function.",

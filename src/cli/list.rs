@@ -168,7 +168,7 @@ pub(super) fn looked_for(markers: &[String]) -> String {
 }
 
 fn list_files(session: &Session) -> Ended {
-    let (files, _) = crate::registry::Files::collect(&session.layers()?);
+    let (files, _) = crate::registry::PackFiles::collect(&session.layers()?);
     if session.shared.format == Format::Json {
         let list: Vec<Json> =
             files.by_path.iter().map(|(path, file)| json!({ "path": path, "layer": file.origin })).collect();

@@ -3,7 +3,7 @@
 use super::code;
 use super::fields::Fields;
 use super::located::Located;
-use super::reader::Reading;
+use super::reader::DefinitionReader;
 use crate::diagnostic::Diagnostic;
 use crate::parse::toml::Node;
 
@@ -57,7 +57,7 @@ pub enum Completion {
 
 /// The body of a tool or a resource. `function` is the key that names a function.
 pub(super) fn body(
-    reading: &mut Reading,
+    reading: &mut DefinitionReader,
     fields: &Fields<'_>,
     function: &'static str,
     names: &[&'static str],

@@ -1,9 +1,9 @@
 //! `[[case]]` and the examples of tools, resources and prompts.
 
 use super::fields::Fields;
-use super::grammar::{Grammar, Key, Shape, optional, required};
+use super::grammar::{Grammar, GrammarKey, ValueShape, optional, required};
 use super::located::Located;
-use super::reader::Reading;
+use super::reader::DefinitionReader;
 use crate::source::Place;
 use crate::value::Json;
 
@@ -39,23 +39,23 @@ pub struct Case {
     /// What the client answers, by key: an object.
     pub answers: Json,
     /// What happens: at least one step.
-    pub steps: Vec<Step>,
+    pub steps: Vec<CaseStep>,
 }
 
 /// One step of a case.
 #[derive(Clone, Debug)]
-pub struct Step {
+pub struct CaseStep {
     /// What is done.
-    pub act: Located<Act>,
+    pub act: Located<CaseAction>,
     /// What is expected.
-    pub expect: Vec<Located<Expect>>,
+    pub expect: Vec<Located<Expectation>>,
     /// Names kept for later steps: a name and a JSON pointer into the result.
     pub keep: Vec<(String, String)>,
 }
 
 /// What a step does.
 #[derive(Clone, Debug)]
-pub enum Act {
+pub enum CaseAction {
     /// Calls a tool.
     Call {
         /// Its name.
@@ -91,7 +91,7 @@ pub enum Act {
 
 /// What a step expects.
 #[derive(Clone, Debug)]
-pub enum Expect {
+pub enum Expectation {
     /// Exactly this result.
     Gives(Json),
     /// A result that has this part: maps may have more keys, lists are compared item by item.
@@ -108,72 +108,76 @@ pub enum Expect {
     Asks(Json),
 }
 
-const FILES: Key = optional("files", Shape::TextMap, "Files of the workspace: path and text.");
+const FILES: GrammarKey = optional("files", ValueShape::TextMap, "Files of the workspace: path and text.");
 
-const FILES_FROM: Key =
-    optional("files_from", Shape::TextOrTexts, "Folders, from the root, whose files are laid into the workspace.");
+const FILES_FROM: GrammarKey =
+    optional("files_from", ValueShape::TextOrTexts, "Folders, from the root, whose files are laid into the workspace.");
 
-const ENV: Key = optional("env", Shape::TextMap, "Variables of the environment.");
+const ENV: GrammarKey = optional("env", ValueShape::TextMap, "Variables of the environment.");
 
-const CONFIG: Key = optional("config", Shape::Object, "The configuration of the pack.");
+const CONFIG: GrammarKey = optional("config", ValueShape::Object, "The configuration of the pack.");
 
-const NOW: Key = optional("now", Shape::Text, "The clock, as RFC 3339.");
+const NOW: GrammarKey = optional("now", ValueShape::Text, "The clock, as RFC 3339.");
 
-const CLIENT: Key = optional("client", Shape::Object, "The capabilities of the client.");
+const CLIENT: GrammarKey = optional("client", ValueShape::Object, "The capabilities of the client.");
 
-const WORLD: Key = optional("world", Shape::OneOf(&["memory", "disk"]), "Where it plays; `memory` if it is left out.");
+const WORLD: GrammarKey =
+    optional("world", ValueShape::OneOf(&["memory", "disk"]), "Where it plays; `memory` if it is left out.");
 
-const LOCKED: Key = optional("locked", Shape::TextOrTexts, "Locks that somebody else holds.");
+const LOCKED: GrammarKey = optional("locked", ValueShape::TextOrTexts, "Locks that somebody else holds.");
 
-const GIT: Key = optional(
+const GIT: GrammarKey = optional(
     "git",
-    Shape::OneOf(&["init"]),
+    ValueShape::OneOf(&["init"]),
     "The workspace is a repository whose one commit holds its files; needs `world = \"disk\"`.",
 );
 
-const GIVES: Key = optional("gives", Shape::Any, "Exactly this result.");
+const GIVES: GrammarKey = optional("gives", ValueShape::Any, "Exactly this result.");
 
-const MATCHES: Key =
-    optional("matches", Shape::Any, "A part of the result: maps may have more keys, lists are compared item by item.");
+const MATCHES: GrammarKey = optional(
+    "matches",
+    ValueShape::Any,
+    "A part of the result: maps may have more keys, lists are compared item by item.",
+);
 
-const FAILS: Key =
-    optional("fails", Shape::Object, "A failure: `code`, `message` (a part of it), `data` (a part of it).");
+const FAILS: GrammarKey =
+    optional("fails", ValueShape::Object, "A failure: `code`, `message` (a part of it), `data` (a part of it).");
 
-const CONTAINS: Key = optional("contains", Shape::TextOrTexts, "Texts in the result.");
+const CONTAINS: GrammarKey = optional("contains", ValueShape::TextOrTexts, "Texts in the result.");
 
-const LEAVES: Key =
-    optional("leaves", Shape::Object, "Exactly these files changed: path and text, `false` where one is gone.");
+const LEAVES: GrammarKey =
+    optional("leaves", ValueShape::Object, "Exactly these files changed: path and text, `false` where one is gone.");
 
-const NOTIFIED: Key = optional("notified", Shape::Any, "The notices that were sent, in order.");
+const NOTIFIED: GrammarKey = optional("notified", ValueShape::Any, "The notices that were sent, in order.");
 
-const ANSWERS: Key = optional(
+const ANSWERS: GrammarKey = optional(
     "answers",
-    Shape::Object,
+    ValueShape::Object,
     "What the client answers, by key: a form's fields, or `\"decline\"` or `\"cancel\"`; a text of the model; a list of roots; or the answer as MCP writes it. A case with answers is played twice, as a call that waits and as one that is suspended.",
 );
 
-const ASKS: Key = optional(
+const ASKS: GrammarKey = optional(
     "asks",
-    Shape::Any,
+    ValueShape::Any,
     "The questions that were asked, in order: keys, or tables with a part of `key`, `message`, `schema`, `url`.",
 );
 
-const ARGUMENTS: Key = optional("arguments", Shape::Object, "The arguments.");
+const ARGUMENTS: GrammarKey = optional("arguments", ValueShape::Object, "The arguments.");
 
-const WORKSPACE: Key = optional(
+const WORKSPACE: GrammarKey = optional(
     "workspace",
-    Shape::Text,
+    ValueShape::Text,
     "The folder among the files that is the workspace; without it they lie in the workspace themselves.",
 );
 
-const HOME: Key = optional("home", Shape::Text, "The folder among the files that is the home folder, `~`.");
+const HOME: GrammarKey = optional("home", ValueShape::Text, "The folder among the files that is the home folder, `~`.");
 
 /// `[[tool.example]]`.
 pub static TOOL_EXAMPLE: Grammar = Grammar {
     name: "[[tool.example]]",
     doc: "A call and what comes out of it.",
     keys: &[
-        optional("title", Shape::Text, "What it shows."),
+        optional("title", ValueShape::Text, "What it shows."),
         WORLD,
         GIT,
         LOCKED,
@@ -202,8 +206,8 @@ pub static RESOURCE_EXAMPLE: Grammar = Grammar {
     name: "[[resource.example]]",
     doc: "A read and what comes out of it.",
     keys: &[
-        optional("title", Shape::Text, "What it shows."),
-        optional("uri", Shape::Text, "What is read; needed where the resource is a template."),
+        optional("title", ValueShape::Text, "What it shows."),
+        optional("uri", ValueShape::Text, "What is read; needed where the resource is a template."),
         WORLD,
         GIT,
         LOCKED,
@@ -231,7 +235,7 @@ pub static PROMPT_EXAMPLE: Grammar = Grammar {
     name: "[[prompt.example]]",
     doc: "A prompt and what it says.",
     keys: &[
-        optional("title", Shape::Text, "What it shows."),
+        optional("title", ValueShape::Text, "What it shows."),
         WORLD,
         GIT,
         LOCKED,
@@ -260,7 +264,7 @@ pub static CASE: Grammar = Grammar {
     name: "[[case]]",
     doc: "A test of one or several steps. A case of one step may hold the step's keys itself.",
     keys: &[
-        required("title", Shape::Text, "What it shows."),
+        required("title", ValueShape::Text, "What it shows."),
         WORLD,
         GIT,
         LOCKED,
@@ -273,7 +277,7 @@ pub static CASE: Grammar = Grammar {
         NOW,
         CLIENT,
         ANSWERS,
-        optional("step", Shape::Tables(&STEP), "What happens, in order."),
+        optional("step", ValueShape::Tables(&STEP), "What happens, in order."),
         CALL,
         READ,
         PROMPT,
@@ -292,22 +296,23 @@ pub static CASE: Grammar = Grammar {
     ],
 };
 
-const CALL: Key = optional("call", Shape::Text, "The tool that is called.");
+const CALL: GrammarKey = optional("call", ValueShape::Text, "The tool that is called.");
 
-const READ: Key = optional("read", Shape::Text, "The URI that is read.");
+const READ: GrammarKey = optional("read", ValueShape::Text, "The URI that is read.");
 
-const PROMPT: Key = optional("prompt", Shape::Text, "The prompt that is got.");
+const PROMPT: GrammarKey = optional("prompt", ValueShape::Text, "The prompt that is got.");
 
-const WRITE: Key =
-    optional("write", Shape::TextMap, "Files that are written first: path and text; an empty text removes.");
+const WRITE: GrammarKey =
+    optional("write", ValueShape::TextMap, "Files that are written first: path and text; an empty text removes.");
 
-const ADVANCE: Key = optional("advance_ms", Shape::Integer(0), "Moves the clock on first, by so many milliseconds.");
+const ADVANCE: GrammarKey =
+    optional("advance_ms", ValueShape::Integer(0), "Moves the clock on first, by so many milliseconds.");
 
-const RESTART: Key = optional("restart", Shape::Flag, "Forgets first what is kept in memory.");
+const RESTART: GrammarKey = optional("restart", ValueShape::Flag, "Forgets first what is kept in memory.");
 
-const KEEP: Key = optional(
+const KEEP: GrammarKey = optional(
     "keep",
-    Shape::TextMap,
+    ValueShape::TextMap,
     "Names for later steps, `$NAME` in their arguments: name and JSON pointer into the result.",
 );
 
@@ -322,7 +327,7 @@ static STEP: Grammar = Grammar {
 };
 
 /// What an example is of.
-pub enum Of<'a> {
+pub enum ExampleTarget<'a> {
     /// A tool, by its name.
     Tool(&'a str),
     /// A resource.
@@ -348,30 +353,40 @@ pub enum Of<'a> {
 }
 
 /// The `example` tables of a definition.
-pub fn examples(fields: &Fields<'_>, of: &Of<'_>, reading: &mut Reading) -> Vec<Case> {
+pub fn examples(fields: &Fields<'_>, of: &ExampleTarget<'_>, reading: &mut DefinitionReader) -> Vec<Case> {
     let mut cases = Vec::new();
     for (index, example) in fields.tables("example", &mut reading.faults).iter().enumerate() {
         let act = match of {
-            Of::Tool(name) => Act::Call { tool: (*name).to_owned(), arguments: example.object("arguments") },
-            Of::Operation { tool, argument, name } => {
+            ExampleTarget::Tool(name) => {
+                CaseAction::Call { tool: (*name).to_owned(), arguments: example.object("arguments") }
+            }
+            ExampleTarget::Operation { tool, argument, name } => {
                 let mut arguments = example.object("arguments");
                 arguments[*argument] = Json::from(*name);
-                Act::Call { tool: (*tool).to_owned(), arguments }
+                CaseAction::Call { tool: (*tool).to_owned(), arguments }
             }
-            Of::Prompt(name) => Act::Prompt { name: (*name).to_owned(), arguments: example.object("arguments") },
-            Of::Resource { uri, is_template, .. } => Act::Read { uri: address(example, uri, *is_template, reading) },
+            ExampleTarget::Prompt(name) => {
+                CaseAction::Prompt { name: (*name).to_owned(), arguments: example.object("arguments") }
+            }
+            ExampleTarget::Resource { uri, is_template, .. } => {
+                CaseAction::Read { uri: address(example, uri, *is_template, reading) }
+            }
         };
         let name = match of {
-            Of::Tool(name) | Of::Prompt(name) | Of::Operation { tool: name, .. } | Of::Resource { name, .. } => *name,
+            ExampleTarget::Tool(name)
+            | ExampleTarget::Prompt(name)
+            | ExampleTarget::Operation { tool: name, .. }
+            | ExampleTarget::Resource { name, .. } => *name,
         };
-        let key = if matches!(of, Of::Resource { .. }) { "uri" } else { "arguments" };
+        let key = if matches!(of, ExampleTarget::Resource { .. }) { "uri" } else { "arguments" };
         let at = example.node(key).map_or(&example.header, |node| &node.at).clone();
-        let step = Step { act: Located { value: act, at }, expect: expectations(example), keep: Vec::new() };
+        let step = CaseStep { act: Located { value: act, at }, expect: expectations(example), keep: Vec::new() };
         if step.expect.is_empty() {
             nothing_expected(&example.header, reading);
         }
         let title = example.located("title").unwrap_or_else(|| {
-            let operation = if let Of::Operation { name, .. } = of { format!(" {name}") } else { String::new() };
+            let operation =
+                if let ExampleTarget::Operation { name, .. } = of { format!(" {name}") } else { String::new() };
             Located { value: format!("{name}{operation}, example {}", index + 1), at: example.header.clone() }
         });
         cases.push(Case { example_of: Some(name.to_owned()), steps: vec![step], ..setting(example, title) });
@@ -379,7 +394,7 @@ pub fn examples(fields: &Fields<'_>, of: &Of<'_>, reading: &mut Reading) -> Vec<
     cases
 }
 
-fn address(example: &Fields<'_>, of_resource: &str, is_template: bool, reading: &mut Reading) -> String {
+fn address(example: &Fields<'_>, of_resource: &str, is_template: bool, reading: &mut DefinitionReader) -> String {
     let uri = example.text("uri");
     if uri.is_none() && is_template {
         let help = format!("what is read, such as `{of_resource}` with its variables filled in");
@@ -389,7 +404,7 @@ fn address(example: &Fields<'_>, of_resource: &str, is_template: bool, reading: 
 }
 
 /// `[[case]]`.
-pub fn case(fields: &Fields<'_>, reading: &mut Reading) -> Case {
+pub fn case(fields: &Fields<'_>, reading: &mut DefinitionReader) -> Case {
     let mut steps = Vec::new();
     if fields.has("step") {
         for step in fields.tables("step", &mut reading.faults) {
@@ -404,7 +419,7 @@ pub fn case(fields: &Fields<'_>, reading: &mut Reading) -> Case {
     Case { steps, ..setting(fields, fields.needed("title")) }
 }
 
-fn nothing_expected(at: &Place, reading: &mut Reading) {
+fn nothing_expected(at: &Place, reading: &mut DefinitionReader) {
     let help = "one of `gives`, `matches`, `fails`, `contains`, `leaves`, `notified`, `asks`";
     reading.missing(at, "nothing is expected", help);
 }
@@ -431,25 +446,25 @@ fn setting(fields: &Fields<'_>, title: Located<String>) -> Case {
 }
 
 /// One table may hold several acts; each becomes a step, what is expected belongs to the last.
-fn lower_step(fields: &Fields<'_>, steps: &mut Vec<Step>, reading: &mut Reading) {
-    let mut acts: Vec<Located<Act>> = Vec::new();
-    let mut add = |key: &str, value: Act| {
+fn lower_step(fields: &Fields<'_>, steps: &mut Vec<CaseStep>, reading: &mut DefinitionReader) {
+    let mut acts: Vec<Located<CaseAction>> = Vec::new();
+    let mut add = |key: &str, value: CaseAction| {
         acts.push(Located { value, at: fields.key_at(key).unwrap_or(&fields.header).clone() });
     };
     if fields.flag("restart") == Some(true) {
-        add("restart", Act::Restart);
+        add("restart", CaseAction::Restart);
     }
     if let Some(ms) = fields.integer("advance_ms") {
-        add("advance_ms", Act::Advance { ms: i64::try_from(ms).unwrap_or(i64::MAX) });
+        add("advance_ms", CaseAction::Advance { ms: i64::try_from(ms).unwrap_or(i64::MAX) });
     }
     if fields.has("write") {
-        add("write", Act::Write { files: fields.text_map("write") });
+        add("write", CaseAction::Write { files: fields.text_map("write") });
     }
     let arguments = fields.object("arguments");
     match fields.one_of(&["call", "read", "prompt"], "a step", &mut reading.faults) {
-        Some("call") => add("call", Act::Call { tool: fields.needed("call").value, arguments }),
-        Some("read") => add("read", Act::Read { uri: fields.needed("read").value }),
-        Some(_) => add("prompt", Act::Prompt { name: fields.needed("prompt").value, arguments }),
+        Some("call") => add("call", CaseAction::Call { tool: fields.needed("call").value, arguments }),
+        Some("read") => add("read", CaseAction::Read { uri: fields.needed("read").value }),
+        Some(_) => add("prompt", CaseAction::Prompt { name: fields.needed("prompt").value, arguments }),
         None => {}
     }
     if acts.is_empty() {
@@ -460,20 +475,20 @@ fn lower_step(fields: &Fields<'_>, steps: &mut Vec<Step>, reading: &mut Reading)
     for (index, act) in acts.into_iter().enumerate() {
         let (expect, keep) =
             if index == last { (expectations(fields), fields.text_map("keep")) } else { Default::default() };
-        steps.push(Step { act, expect, keep });
+        steps.push(CaseStep { act, expect, keep });
     }
 }
 
-fn expectations(fields: &Fields<'_>) -> Vec<Located<Expect>> {
+fn expectations(fields: &Fields<'_>) -> Vec<Located<Expectation>> {
     let mut expect = Vec::new();
-    type Make = fn(Json) -> Expect;
+    type Make = fn(Json) -> Expectation;
     let kinds: [(&str, Make); 6] = [
-        ("gives", Expect::Gives),
-        ("matches", Expect::Matches),
-        ("fails", Expect::Fails),
-        ("leaves", |files| Expect::Leaves(with_gone(files))),
-        ("notified", Expect::Notified),
-        ("asks", Expect::Asks),
+        ("gives", Expectation::Gives),
+        ("matches", Expectation::Matches),
+        ("fails", Expectation::Fails),
+        ("leaves", |files| Expectation::Leaves(with_gone(files))),
+        ("notified", Expectation::Notified),
+        ("asks", Expectation::Asks),
     ];
     for (key, make) in kinds {
         if let (Some(json), Some(at)) = (fields.json(key), fields.key_at(key)) {
@@ -481,7 +496,7 @@ fn expectations(fields: &Fields<'_>) -> Vec<Located<Expect>> {
         }
     }
     for text in fields.located_texts("contains") {
-        expect.push(Located { value: Expect::Contains(text.value), at: text.at });
+        expect.push(Located { value: Expectation::Contains(text.value), at: text.at });
     }
     expect
 }

@@ -1,7 +1,7 @@
 //! Opens a table by its grammar: unknown, missing and ill-typed keys are reported here, so that lowering can trust what it reads.
 
 use super::code;
-use super::grammar::{Grammar, Key, Shape};
+use super::grammar::{Grammar, GrammarKey, ValueShape};
 use super::located::Located;
 use super::schema::Schema;
 use crate::diagnostic::{Diagnostic, Result, did_you_mean};
@@ -19,7 +19,7 @@ pub struct Fields<'a> {
     /// The place of the table's header, for what is missing.
     pub header: Place,
     grammar: &'static Grammar,
-    found: Vec<Field<'a>>,
+    found: Vec<FieldEntry<'a>>,
 }
 
 /// An item of a list that takes both.
@@ -30,22 +30,22 @@ pub enum TextOrTable<'a> {
     Table(Fields<'a>),
 }
 
-struct Field<'a> {
-    key: &'static Key,
+struct FieldEntry<'a> {
+    key: &'static GrammarKey,
     at: Place,
     node: Cow<'a, Node>,
 }
 
 /// A value that is written, or that the configuration of the pack holds.
 #[derive(Clone, Debug)]
-pub enum Setting<T> {
+pub enum Configurable<T> {
     /// It is written.
     Is(T),
     /// The configuration has it, under this key.
     Of(Located<String>),
 }
 
-impl<T: Clone> Setting<T> {
+impl<T: Clone> Configurable<T> {
     /// The value, in this configuration; `of` reads the one that it holds.
     pub fn value(&self, config: &Json, of: impl Fn(&Json) -> Option<T>) -> Option<T> {
         match self {
@@ -87,18 +87,18 @@ impl<'a> Fields<'a> {
         }
     }
 
-    fn keep(&mut self, key: &'static Key, entry: &Entry, node: Cow<'a, Node>, faults: &mut Vec<Diagnostic>) {
+    fn keep(&mut self, key: &'static GrammarKey, entry: &Entry, node: Cow<'a, Node>, faults: &mut Vec<Diagnostic>) {
         if let Some(other) = self.field(key.name) {
             let fault = Diagnostic::new(code::CONFLICTING_KEYS, format!("`{}` stands twice", key.name));
             let line = other.at.line_column().0;
             return faults.push(*fault.at(entry.at.clone()).help(format!("it is given in line {line} already")));
         }
         if fits(key, &node, faults) {
-            self.found.push(Field { key, at: entry.at.clone(), node });
+            self.found.push(FieldEntry { key, at: entry.at.clone(), node });
         }
     }
 
-    fn field(&self, name: &str) -> Option<&Field<'a>> {
+    fn field(&self, name: &str) -> Option<&FieldEntry<'a>> {
         debug_assert!(self.grammar.keys.iter().any(|key| key.name == name), "{} {name}", self.grammar.name);
         self.found.iter().find(|field| field.key.name == name)
     }
@@ -164,8 +164,8 @@ impl<'a> Fields<'a> {
     }
 
     /// What is written under a key, or `config.KEY`.
-    pub fn setting<T>(&self, name: &str, written: T) -> Setting<T> {
-        self.config_key(name).map_or(Setting::Is(written), Setting::Of)
+    pub fn setting<T>(&self, name: &str, written: T) -> Configurable<T> {
+        self.config_key(name).map_or(Configurable::Is(written), Configurable::Of)
     }
 
     /// A whole number.
@@ -201,8 +201,10 @@ impl<'a> Fields<'a> {
     pub fn table(&self, name: &str, faults: &mut Vec<Diagnostic>) -> Option<Fields<'_>> {
         let field = self.field(name)?;
         match field.key.shape {
-            Shape::Table(grammar) => Some(Fields::open(&field.node, grammar, faults)),
-            Shape::WordOrTable(_, grammar) if is_table(&field.node) => Some(Fields::open(&field.node, grammar, faults)),
+            ValueShape::Table(grammar) => Some(Fields::open(&field.node, grammar, faults)),
+            ValueShape::WordOrTable(_, grammar) if is_table(&field.node) => {
+                Some(Fields::open(&field.node, grammar, faults))
+            }
             _ => None,
         }
     }
@@ -210,14 +212,14 @@ impl<'a> Fields<'a> {
     /// Tables with a grammar of their own.
     pub fn tables(&self, name: &str, faults: &mut Vec<Diagnostic>) -> Vec<Fields<'_>> {
         let Some(field) = self.field(name) else { return Vec::new() };
-        let Shape::Tables(grammar) = field.key.shape else { return Vec::new() };
+        let ValueShape::Tables(grammar) = field.key.shape else { return Vec::new() };
         field.node.items().iter().map(|item| Fields::open(item, grammar, faults)).collect()
     }
 
     /// The items of a list of texts and tables.
     pub fn texts_or_tables(&self, name: &str, faults: &mut Vec<Diagnostic>) -> Vec<TextOrTable<'_>> {
         let Some(field) = self.field(name) else { return Vec::new() };
-        let Shape::TextsOrTables(grammar) = field.key.shape else { return Vec::new() };
+        let ValueShape::TextsOrTables(grammar) = field.key.shape else { return Vec::new() };
         let mut item = |item| match Node::text(item) {
             Some(text) => TextOrTable::Text(Located { value: text.to_owned(), at: item.at.clone() }),
             None => TextOrTable::Table(Fields::open(item, grammar, faults)),
@@ -228,7 +230,7 @@ impl<'a> Fields<'a> {
     /// A table from names to tables with a grammar of their own: each name with its place.
     pub fn named_tables(&self, name: &str, faults: &mut Vec<Diagnostic>) -> Vec<(Located<String>, Fields<'_>)> {
         let Some(field) = self.field(name) else { return Vec::new() };
-        let Shape::NamedTables(grammar) = field.key.shape else { return Vec::new() };
+        let ValueShape::NamedTables(grammar) = field.key.shape else { return Vec::new() };
         let open = |entry: &'_ Entry| Located { value: entry.key.clone(), at: entry.at.clone() };
         field.node.entries().iter().map(|entry| (open(entry), Fields::open(&entry.node, grammar, faults))).collect()
     }
@@ -271,7 +273,7 @@ fn unknown(grammar: &'static Grammar, entry: &Entry) -> Box<Diagnostic> {
 }
 
 /// Whether a value is what its key takes; if not, that is told at the part which is wrong.
-fn fits(key: &Key, node: &Node, faults: &mut Vec<Diagnostic>) -> bool {
+fn fits(key: &GrammarKey, node: &Node, faults: &mut Vec<Diagnostic>) -> bool {
     let before = faults.len();
     let mut wrong = |part: &Node, wanted: &str| {
         let message = format!("`{}` takes {wanted}, got {}", key.name, part.kind());
@@ -280,29 +282,30 @@ fn fits(key: &Key, node: &Node, faults: &mut Vec<Diagnostic>) -> bool {
     let is_list = |node: &Node| matches!(node.item, Item::List(_));
     let wanted = key.shape.describe();
     match key.shape {
-        Shape::Any => {}
-        Shape::Text if node.text().is_some() => {}
-        Shape::OneOf(_) | Shape::WordOrTable(..) | Shape::IntegerOrKey(_) | Shape::FlagOrKey
+        ValueShape::Any => {}
+        ValueShape::Text if node.text().is_some() => {}
+        ValueShape::OneOf(_) | ValueShape::WordOrTable(..) | ValueShape::IntegerOrKey(_) | ValueShape::FlagOrKey
             if node.text().is_some() => {}
-        Shape::WordOrTable(..) if is_table(node) => {}
-        Shape::Flag | Shape::FlagOrKey if matches!(node.item, Item::Scalar(Json::Bool(_))) => {}
-        Shape::Integer(_) | Shape::IntegerWithin(..) | Shape::IntegerOrKey(_) if node.kind() == "an integer" => {}
-        Shape::TextOrTexts | Shape::Completion if node.text().is_some() => {}
-        Shape::Texts | Shape::TextOrTexts | Shape::Completion if is_list(node) => {
+        ValueShape::WordOrTable(..) if is_table(node) => {}
+        ValueShape::Flag | ValueShape::FlagOrKey if matches!(node.item, Item::Scalar(Json::Bool(_))) => {}
+        ValueShape::Integer(_) | ValueShape::IntegerWithin(..) | ValueShape::IntegerOrKey(_)
+            if node.kind() == "an integer" => {}
+        ValueShape::TextOrTexts | ValueShape::Completion if node.text().is_some() => {}
+        ValueShape::Texts | ValueShape::TextOrTexts | ValueShape::Completion if is_list(node) => {
             node.items().iter().filter(|item| item.text().is_none()).for_each(|item| wrong(item, &wanted));
         }
-        Shape::Objects | Shape::Tables(_) if is_list(node) => {
+        ValueShape::Objects | ValueShape::Tables(_) if is_list(node) => {
             node.items().iter().filter(|item| !is_table(item)).for_each(|item| wrong(item, &wanted));
         }
-        Shape::TextsOrTables(_) if is_list(node) => {
+        ValueShape::TextsOrTables(_) if is_list(node) => {
             let others = node.items().iter().filter(|item| item.text().is_none() && !is_table(item));
             others.for_each(|item| wrong(item, "a text or a table"));
         }
-        Shape::TextMap if is_table(node) => {
+        ValueShape::TextMap if is_table(node) => {
             let entries = node.entries().iter().filter(|entry| entry.node.text().is_none());
             entries.for_each(|entry| wrong(&entry.node, &wanted));
         }
-        Shape::Completions if is_table(node) => {
+        ValueShape::Completions if is_table(node) => {
             for entry in node.entries() {
                 let texts = is_list(&entry.node) && entry.node.items().iter().all(|item| item.text().is_some());
                 if entry.node.text().is_none() && !texts {
@@ -310,11 +313,11 @@ fn fits(key: &Key, node: &Node, faults: &mut Vec<Diagnostic>) -> bool {
                 }
             }
         }
-        Shape::NamedTables(_) if is_table(node) => {
+        ValueShape::NamedTables(_) if is_table(node) => {
             let entries = node.entries().iter().filter(|entry| !is_table(&entry.node));
             entries.for_each(|entry| wrong(&entry.node, "a table"));
         }
-        Shape::Object | Shape::Schema | Shape::Named | Shape::Table(_) if is_table(node) => {}
+        ValueShape::Object | ValueShape::Schema | ValueShape::Named | ValueShape::Table(_) if is_table(node) => {}
         _ => wrong(node, &wanted),
     }
     if faults.len() == before {
@@ -324,32 +327,32 @@ fn fits(key: &Key, node: &Node, faults: &mut Vec<Diagnostic>) -> bool {
 }
 
 /// Values of the right kind that are not allowed.
-fn allowed(key: &Key, node: &Node, faults: &mut Vec<Diagnostic>) {
+fn allowed(key: &GrammarKey, node: &Node, faults: &mut Vec<Diagnostic>) {
     let fault = match (key.shape, &node.item) {
-        (Shape::OneOf(words) | Shape::WordOrTable(words, _), Item::Scalar(Json::String(text)))
+        (ValueShape::OneOf(words) | ValueShape::WordOrTable(words, _), Item::Scalar(Json::String(text)))
             if !words.contains(&text.as_str()) =>
         {
             let help = did_you_mean(text, words.iter().copied());
             Diagnostic::new(code::WRONG_VALUE, format!("`{}` cannot be \"{text}\"", key.name))
                 .help(help.unwrap_or_else(|| key.shape.describe()))
         }
-        (Shape::Integer(least) | Shape::IntegerOrKey(least), Item::Scalar(Json::Number(number)))
+        (ValueShape::Integer(least) | ValueShape::IntegerOrKey(least), Item::Scalar(Json::Number(number)))
             if number.as_i64().is_none_or(|n| n < least) =>
         {
             Diagnostic::new(code::WRONG_VALUE, format!("`{}` cannot be {number}", key.name)).help(key.shape.describe())
         }
-        (Shape::IntegerWithin(least, most), Item::Scalar(Json::Number(number)))
+        (ValueShape::IntegerWithin(least, most), Item::Scalar(Json::Number(number)))
             if number.as_i64().is_none_or(|n| n < least || n > most) =>
         {
             Diagnostic::new(code::WRONG_VALUE, format!("`{}` cannot be {number}", key.name)).help(key.shape.describe())
         }
-        (Shape::IntegerOrKey(_) | Shape::FlagOrKey, Item::Scalar(Json::String(text)))
+        (ValueShape::IntegerOrKey(_) | ValueShape::FlagOrKey, Item::Scalar(Json::String(text)))
             if text.strip_prefix(CONFIG).is_none_or(str::is_empty) =>
         {
             Diagnostic::new(code::WRONG_VALUE, format!("`{}` cannot be \"{text}\"", key.name))
                 .help(key.shape.describe())
         }
-        (Shape::Text, Item::Scalar(Json::String(text))) if key.required && text.trim().is_empty() => {
+        (ValueShape::Text, Item::Scalar(Json::String(text))) if key.required && text.trim().is_empty() => {
             Diagnostic::new(code::WRONG_VALUE, format!("`{}` is empty", key.name)).help(plain(key.doc))
         }
         _ => return,

@@ -1,15 +1,15 @@
 //! A definition file below `tools.d`, read to its end: every fault is reported, nothing else is touched.
 
 use super::body::Body;
-use super::case::{CASE, Case, Of, case, examples};
+use super::case::{CASE, Case, ExampleTarget, case, examples};
 use super::fields::Fields;
-use super::grammar::{Grammar, Shape, optional};
+use super::grammar::{Grammar, ValueShape, optional};
 use super::located::Located;
 use super::pack::{GRAPH, GraphDefinition, PACK, PackDefinition, SKILLS, SkillsDefinition, graph, pack, skills};
-use super::prompt::{Message, MessagePart, PROMPT, Prompt, prompt};
-use super::reader::{Care, Reading};
+use super::prompt::{MessagePart, PROMPT, Prompt, PromptMessage, prompt};
+use super::reader::{DefinitionReader, Validation};
 use super::resource::{RESOURCE, Resource, resource};
-use super::schema::{Role, Schema};
+use super::schema::{Schema, SchemaRole};
 use super::tool::{TOOL, Tool, tool};
 use crate::diagnostic::Diagnostic;
 use crate::parse::toml::{Dates, Node, parse, unpacked};
@@ -57,7 +57,7 @@ impl Definitions {
             _ => None,
         });
         let messages = self.prompts.iter().flat_map(|prompt| &prompt.messages);
-        let messages = messages.filter_map(|Message { part: Located { value, at }, .. }| match value {
+        let messages = messages.filter_map(|PromptMessage { part: Located { value, at }, .. }| match value {
             MessagePart::Text(text) | MessagePart::Resource(text) => Some((text.as_str(), at)),
             _ => None,
         });
@@ -70,15 +70,15 @@ pub static FILE: Grammar = Grammar {
     name: "tools.d/*.toml",
     doc: "A file of a pack holds any of these tables.",
     keys: &[
-        optional("pack", Shape::Table(&PACK), "The pack itself; it stands in one of its files."),
-        optional("graph", Shape::Table(&GRAPH), "The graph that the pack builds from files."),
-        optional("data", Shape::Named, "Tables of the pack, read by `data(\"NAME\")`."),
-        optional("defs", Shape::Named, "Schemas that others refer to: `{ \"$ref\" = \"#/$defs/NAME\" }`."),
-        optional("tool", Shape::Tables(&TOOL), "The tools."),
-        optional("resource", Shape::Tables(&RESOURCE), "The resources."),
-        optional("prompt", Shape::Tables(&PROMPT), "The prompts."),
-        optional("skills", Shape::Tables(&SKILLS), "The skills, served by the Skills extension."),
-        optional("case", Shape::Tables(&CASE), "Cases: tests of several steps."),
+        optional("pack", ValueShape::Table(&PACK), "The pack itself; it stands in one of its files."),
+        optional("graph", ValueShape::Table(&GRAPH), "The graph that the pack builds from files."),
+        optional("data", ValueShape::Named, "Tables of the pack, read by `data(\"NAME\")`."),
+        optional("defs", ValueShape::Named, "Schemas that others refer to: `{ \"$ref\" = \"#/$defs/NAME\" }`."),
+        optional("tool", ValueShape::Tables(&TOOL), "The tools."),
+        optional("resource", ValueShape::Tables(&RESOURCE), "The resources."),
+        optional("prompt", ValueShape::Tables(&PROMPT), "The prompts."),
+        optional("skills", ValueShape::Tables(&SKILLS), "The skills, served by the Skills extension."),
+        optional("case", ValueShape::Tables(&CASE), "Cases: tests of several steps."),
     ],
 };
 
@@ -87,18 +87,23 @@ pub static FILE: Grammar = Grammar {
 pub fn read(source: &Arc<Source>) -> (Definitions, Vec<Diagnostic>) {
     let mut faults = Vec::new();
     let tree = parse(source, Dates::Refused, &mut faults);
-    lowered(source, &tree, faults, Care::Full)
+    lowered(source, &tree, faults, Validation::Full)
 }
 
 /// Reads a definition file that is known to be sound by the tree that the build made of it, else by its text.
 pub fn read_known(source: &Arc<Source>, tree: &[u8]) -> (Definitions, Vec<Diagnostic>) {
     let mut faults = Vec::new();
     let tree = unpacked(source, tree).unwrap_or_else(|| parse(source, Dates::Refused, &mut faults));
-    lowered(source, &tree, faults, Care::Known)
+    lowered(source, &tree, faults, Validation::Known)
 }
 
-fn lowered(source: &Arc<Source>, tree: &Node, faults: Vec<Diagnostic>, care: Care) -> (Definitions, Vec<Diagnostic>) {
-    let mut reading = Reading { script: sibling(&source.path), faults, care };
+fn lowered(
+    source: &Arc<Source>,
+    tree: &Node,
+    faults: Vec<Diagnostic>,
+    care: Validation,
+) -> (Definitions, Vec<Diagnostic>) {
+    let mut reading = DefinitionReader { script: sibling(&source.path), faults, care };
     //= docs/spec.md#definitions
     //# Every definition file MUST be read to its end.
     let mut file = Fields::open(tree, &FILE, &mut reading.faults);
@@ -111,7 +116,7 @@ fn lowered(source: &Arc<Source>, tree: &Node, faults: Vec<Diagnostic>, care: Car
     (definitions, faults)
 }
 
-fn lower(file: &Fields<'_>, reading: &mut Reading) -> Definitions {
+fn lower(file: &Fields<'_>, reading: &mut DefinitionReader) -> Definitions {
     let mut definitions = Definitions {
         pack: file.table("pack", &mut reading.faults).map(|fields| pack(&fields, reading)),
         graph: file.table("graph", &mut reading.faults).map(|fields| graph(&fields, reading)),
@@ -122,27 +127,31 @@ fn lower(file: &Fields<'_>, reading: &mut Reading) -> Definitions {
         definitions.data.push((name, entry.node.to_json()));
     }
     for entry in file.node("defs").map(Node::entries).unwrap_or_default() {
-        let schema = reading.schema_of(&entry.node, Role::Shared);
+        let schema = reading.schema_of(&entry.node, SchemaRole::Shared);
         definitions.defs.push((Located { value: entry.key.clone(), at: entry.at.clone() }, schema));
     }
     for fields in file.tables("tool", &mut reading.faults) {
         let (tool, shown) = tool(&fields, reading);
         definitions.cases.extend(shown);
-        definitions.cases.extend(examples(&fields, &Of::Tool(&tool.name.value), reading));
+        definitions.cases.extend(examples(&fields, &ExampleTarget::Tool(&tool.name.value), reading));
         definitions.tools.push(tool);
     }
     for fields in file.tables("resource", &mut reading.faults) {
         let resource = resource(&fields, reading);
         definitions.cases.extend(examples(
             &fields,
-            &Of::Resource { name: &resource.name.value, uri: &resource.uri.value, is_template: resource.is_template },
+            &ExampleTarget::Resource {
+                name: &resource.name.value,
+                uri: &resource.uri.value,
+                is_template: resource.is_template,
+            },
             reading,
         ));
         definitions.resources.push(resource);
     }
     for fields in file.tables("prompt", &mut reading.faults) {
         let prompt = prompt(&fields, reading);
-        definitions.cases.extend(examples(&fields, &Of::Prompt(&prompt.name.value), reading));
+        definitions.cases.extend(examples(&fields, &ExampleTarget::Prompt(&prompt.name.value), reading));
         definitions.prompts.push(prompt);
     }
     for fields in file.tables("skills", &mut reading.faults) {

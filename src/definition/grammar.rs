@@ -7,15 +7,15 @@ pub struct Grammar {
     /// What it is, in one sentence with a full stop.
     pub doc: &'static str,
     /// Its keys, in the order they are documented.
-    pub keys: &'static [Key],
+    pub keys: &'static [GrammarKey],
 }
 
 /// A key of a table.
-pub struct Key {
+pub struct GrammarKey {
     /// The key.
     pub name: &'static str,
     /// What it holds.
-    pub shape: Shape,
+    pub shape: ValueShape,
     /// Whether it must be there.
     pub required: bool,
     /// What it means, in one sentence with a full stop.
@@ -24,7 +24,7 @@ pub struct Key {
 
 /// What a key holds.
 #[derive(Clone, Copy)]
-pub enum Shape {
+pub enum ValueShape {
     /// A text that is not empty.
     Text,
     /// One of these texts.
@@ -71,7 +71,7 @@ pub enum Shape {
     TextsOrTables(&'static Grammar),
 }
 
-impl Shape {
+impl ValueShape {
     /// What it takes, as documentation and messages say it.
     pub fn describe(self) -> String {
         match self {
@@ -111,25 +111,29 @@ impl Shape {
 }
 
 /// A key that must be there.
-pub(super) const fn required(name: &'static str, shape: Shape, doc: &'static str) -> Key {
-    Key { name, shape, required: true, doc }
+pub(super) const fn required(name: &'static str, shape: ValueShape, doc: &'static str) -> GrammarKey {
+    GrammarKey { name, shape, required: true, doc }
 }
 
 /// A key that may be left out.
-pub(super) const fn optional(name: &'static str, shape: Shape, doc: &'static str) -> Key {
-    Key { name, shape, required: false, doc }
+pub(super) const fn optional(name: &'static str, shape: ValueShape, doc: &'static str) -> GrammarKey {
+    GrammarKey { name, shape, required: false, doc }
 }
 
 /// The script of a definition.
-pub const SCRIPT: Key =
-    optional("script", Shape::Text, "The script, from the root; the sibling `<stem>.rhai` if it is left out.");
+pub const SCRIPT: GrammarKey =
+    optional("script", ValueShape::Text, "The script, from the root; the sibling `<stem>.rhai` if it is left out.");
 
 /// The constants of a definition.
-pub const WITH: Key =
-    optional("with", Shape::Object, "Constants merged into the arguments, so several definitions share one function.");
+pub const WITH: GrammarKey = optional(
+    "with",
+    ValueShape::Object,
+    "Constants merged into the arguments, so several definitions share one function.",
+);
 
 /// Whether a definition is served.
-pub const ENABLED: Key = optional("enabled", Shape::FlagOrKey, "Whether it is served; `true` if it is left out.");
+pub const ENABLED: GrammarKey =
+    optional("enabled", ValueShape::FlagOrKey, "Whether it is served; `true` if it is left out.");
 
 /// A constant that several kinds of definitions share.
-pub const META: Key = optional("meta", Shape::Object, "`_meta`, passed through.");
+pub const META: GrammarKey = optional("meta", ValueShape::Object, "`_meta`, passed through.");

@@ -2,7 +2,7 @@
 
 use super::code;
 use super::fields::Fields;
-use super::grammar::{Grammar, Key, Shape, optional};
+use super::grammar::{Grammar, GrammarKey, ValueShape, optional};
 use crate::diagnostic::Diagnostic;
 use crate::value::Json;
 
@@ -11,16 +11,16 @@ pub static ICON: Grammar = Grammar {
     name: "icons",
     doc: "A picture for people.",
     keys: &[
-        optional("src", Shape::Text, "An `https:` or `data:` URI."),
-        optional("file", Shape::Text, "A file of the pack, from the root; it is sent as a `data:` URI."),
-        optional("mime_type", Shape::Text, "Its MIME type."),
-        optional("sizes", Shape::Texts, "Its sizes, such as `48x48` or `any`."),
-        optional("theme", Shape::OneOf(&["light", "dark"]), "The background it is made for."),
+        optional("src", ValueShape::Text, "An `https:` or `data:` URI."),
+        optional("file", ValueShape::Text, "A file of the pack, from the root; it is sent as a `data:` URI."),
+        optional("mime_type", ValueShape::Text, "Its MIME type."),
+        optional("sizes", ValueShape::Texts, "Its sizes, such as `48x48` or `any`."),
+        optional("theme", ValueShape::OneOf(&["light", "dark"]), "The background it is made for."),
     ],
 };
 
 /// The icons of a definition.
-pub const ICONS: Key = optional("icons", Shape::Tables(&ICON), "Icons for people.");
+pub const ICONS: GrammarKey = optional("icons", ValueShape::Tables(&ICON), "Icons for people.");
 
 /// Icons as the protocol writes them; those of a `file` keep that key for whoever reads the file.
 pub(super) fn icons(fields: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> Vec<Json> {

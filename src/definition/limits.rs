@@ -1,7 +1,7 @@
 //! `limits` of a pack, a tool, a graph or a workspace.
 
 use super::fields::Fields;
-use super::grammar::{Grammar, Shape, optional};
+use super::grammar::{Grammar, ValueShape, optional};
 use crate::diagnostic::Diagnostic;
 
 /// Limits, where they differ from those above them.
@@ -24,11 +24,11 @@ pub static LIMITS: Grammar = Grammar {
     name: "limits",
     doc: "What a call, or a build of the graph, may use; what is left out is as above it.",
     keys: &[
-        optional("time_ms", Shape::Integer(1), "Wall time in milliseconds."),
-        optional("ticks", Shape::Integer(1), "Steps of the scripts."),
-        optional("memory_mb", Shape::Integer(1), "Memory in MB."),
-        optional("output_kb", Shape::Integer(1), "Size of the result in kB."),
-        optional("depth", Shape::Integer(1), "Calls of functions within functions."),
+        optional("time_ms", ValueShape::Integer(1), "Wall time in milliseconds."),
+        optional("ticks", ValueShape::Integer(1), "Steps of the scripts."),
+        optional("memory_mb", ValueShape::Integer(1), "Memory in MB."),
+        optional("output_kb", ValueShape::Integer(1), "Size of the result in kB."),
+        optional("depth", ValueShape::Integer(1), "Calls of functions within functions."),
     ],
 };
 

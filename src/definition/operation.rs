@@ -1,14 +1,14 @@
 //! `[tool.on.NAME]`: the operations of a tool, of which one argument says which is meant; each has arguments, an effect and a function of its own.
 
 use super::body::Body;
-use super::case::{Case, Of, TOOL_EXAMPLE, examples};
+use super::case::{Case, ExampleTarget, TOOL_EXAMPLE, examples};
 use super::code;
 use super::fields::Fields;
-use super::grammar::{Grammar, SCRIPT, Shape, WITH, optional, required};
+use super::grammar::{Grammar, SCRIPT, ValueShape, WITH, optional, required};
 use super::limits::{LIMITS, LimitsOverride, limits};
 use super::located::Located;
-use super::reader::Reading;
-use super::schema::{Role, Schema};
+use super::reader::DefinitionReader;
+use super::schema::{Schema, SchemaRole};
 use crate::diagnostic::{Diagnostic, did_you_mean};
 use crate::primitive::Effect;
 use crate::value::Json;
@@ -37,7 +37,7 @@ pub struct Operation {
     /// The schema of its arguments: those of the tool, and its own.
     pub input: Schema,
     /// What it needs and takes beyond the other operations.
-    pub own: Own,
+    pub own: OperationArguments,
     /// Constants merged into the arguments.
     pub with: Json,
     /// The limits of a call, where they differ from the tool's.
@@ -46,14 +46,14 @@ pub struct Operation {
 
 /// What an operation adds to the arguments of its tool.
 #[derive(Clone, Debug, Default)]
-pub struct Own {
+pub struct OperationArguments {
     /// Its own schema, as it is written: an object.
     pub schema: Map<String, Json>,
     /// The arguments that it needs, besides those that every operation needs.
     pub required: Vec<String>,
 }
 
-impl Own {
+impl OperationArguments {
     pub(super) fn properties(&self) -> impl Iterator<Item = (&String, &Json)> {
         self.schema.get("properties").and_then(Json::as_object).into_iter().flatten()
     }
@@ -71,21 +71,21 @@ pub static OPERATION: Grammar = Grammar {
     name: "[tool.on.NAME]",
     doc: "An operation of a tool with `dispatch`: its body is a function, of its own name if none is given.",
     keys: &[
-        required("description", Shape::Text, "What it does; listed behind the description of the tool."),
+        required("description", ValueShape::Text, "What it does; listed behind the description of the tool."),
         required(
             "effect",
-            Shape::OneOf(&["pure", "reads", "changes", "writes", "runs"]),
+            ValueShape::OneOf(&["pure", "reads", "changes", "writes", "runs"]),
             "What it does at most; a call of it is held to that.",
         ),
-        optional("required", Shape::Texts, "Arguments of the tool that it needs."),
-        optional("input", Shape::Schema, "The schema of arguments that no other operation has to know."),
+        optional("required", ValueShape::Texts, "Arguments of the tool that it needs."),
+        optional("input", ValueShape::Schema, "The schema of arguments that no other operation has to know."),
         SCRIPT,
-        optional("fn", Shape::Text, "The function; the operation's name if it is left out."),
+        optional("fn", ValueShape::Text, "The function; the operation's name if it is left out."),
         WITH,
-        optional("limits", Shape::Table(&LIMITS), "The limits of a call, where they differ from the tool's."),
+        optional("limits", ValueShape::Table(&LIMITS), "The limits of a call, where they differ from the tool's."),
         optional(
             "example",
-            Shape::Tables(&TOOL_EXAMPLE),
+            ValueShape::Tables(&TOOL_EXAMPLE),
             "Examples: the argument that chooses the operation is filled in.",
         ),
     ],
@@ -95,19 +95,23 @@ pub static OPERATION: Grammar = Grammar {
 const PER_OPERATION: [&str; 7] = ["effect", "fn", "template", "context", "primitive", "text", "file"];
 
 /// One operation, read but not yet put together with its tool.
-struct Read {
+struct OperationDraft {
     name: Located<String>,
     description: Located<String>,
     effect: Located<Effect>,
     body: Located<Body>,
     schema: Option<Schema>,
-    own: Own,
+    own: OperationArguments,
     with: Json,
     limits: LimitsOverride,
 }
 
 /// The operations of a tool, the schema that clients see, and the examples of the operations.
-pub fn dispatch(fields: &Fields<'_>, common: &Schema, reading: &mut Reading) -> Option<(Dispatch, Schema, Vec<Case>)> {
+pub fn dispatch(
+    fields: &Fields<'_>,
+    common: &Schema,
+    reading: &mut DefinitionReader,
+) -> Option<(Dispatch, Schema, Vec<Case>)> {
     let Some(argument) = fields.located("dispatch") else {
         if let Some(at) = fields.key_at("on") {
             reading.missing(
@@ -132,10 +136,10 @@ pub fn dispatch(fields: &Fields<'_>, common: &Schema, reading: &mut Reading) -> 
         let message = format!("the argument `{}` chooses the operation", argument.value);
         reading.fault(Diagnostic::new(code::CONFLICTING_KEYS, message).at(at).help("leave it out: it is generated"));
     }
-    let (mut all, mut cases): (Vec<Read>, Vec<Case>) = Default::default();
+    let (mut all, mut cases): (Vec<OperationDraft>, Vec<Case>) = Default::default();
     let tool = fields.needed("name");
     for (name, operation) in fields.named_tables("on", &mut reading.faults) {
-        let of = Of::Operation { tool: &tool.value, argument: &argument.value, name: &name.value };
+        let of = ExampleTarget::Operation { tool: &tool.value, argument: &argument.value, name: &name.value };
         cases.extend(examples(&operation, &of, reading));
         all.push(one(name, &operation, common, reading));
     }
@@ -143,22 +147,22 @@ pub fn dispatch(fields: &Fields<'_>, common: &Schema, reading: &mut Reading) -> 
     let input = flat(&argument.value, common, &parts);
     let operations = all.into_iter().map(|one| {
         let input = whole(&argument.value, &one.name.value, common, &one.own, one.schema.as_ref());
-        let Read { name, description, effect, body, own, with, limits, .. } = one;
+        let OperationDraft { name, description, effect, body, own, with, limits, .. } = one;
         Operation { name, description, effect, body, input, own, with, limits }
     });
     let operations = operations.collect();
     Some((Dispatch { argument, operations }, input, cases))
 }
 
-fn one(name: Located<String>, fields: &Fields<'_>, common: &Schema, reading: &mut Reading) -> Read {
+fn one(name: Located<String>, fields: &Fields<'_>, common: &Schema, reading: &mut DefinitionReader) -> OperationDraft {
     // Its root is an object because the tool's is.
-    let schema = reading.schema(fields, "input", Role::Shared);
+    let schema = reading.schema(fields, "input", SchemaRole::Shared);
     let own = own(fields, schema.as_ref(), common, reading);
     let word = fields.needed("effect");
     let value = Effect::ALL.into_iter().find(|effect| effect.name() == word.value).unwrap_or(Effect::Pure);
     let function = fields.text("fn").unwrap_or_else(|| name.value.clone());
     let at = fields.node("fn").map_or_else(|| name.at.clone(), |node| node.at.clone());
-    Read {
+    OperationDraft {
         description: fields.needed("description"),
         effect: Located { value, at: word.at },
         body: Located { value: Body::Script { script: reading.script_of(fields), function }, at },
@@ -171,7 +175,12 @@ fn one(name: Located<String>, fields: &Fields<'_>, common: &Schema, reading: &mu
 }
 
 /// What the operation adds. An argument stands either with the tool or with operations; what is required must be there.
-fn own(fields: &Fields<'_>, schema: Option<&Schema>, common: &Schema, reading: &mut Reading) -> Own {
+fn own(
+    fields: &Fields<'_>,
+    schema: Option<&Schema>,
+    common: &Schema,
+    reading: &mut DefinitionReader,
+) -> OperationArguments {
     let names = |json: &Json| -> Vec<String> {
         let properties = json.get("properties").and_then(Json::as_object);
         properties.into_iter().flatten().map(|(name, _)| name.clone()).collect()
@@ -199,11 +208,11 @@ fn own(fields: &Fields<'_>, schema: Option<&Schema>, common: &Schema, reading: &
     let in_schema = schema.get("required").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
     let in_schema: Vec<String> = in_schema.map(str::to_owned).collect();
     required.extend(in_schema.into_iter().filter(|name| !fields.texts("required").contains(name)));
-    Own { schema, required }
+    OperationArguments { schema, required }
 }
 
 /// The schema that one operation is held to.
-fn whole(argument: &str, name: &str, common: &Schema, own: &Own, of_own: Option<&Schema>) -> Schema {
+fn whole(argument: &str, name: &str, common: &Schema, own: &OperationArguments, of_own: Option<&Schema>) -> Schema {
     let mut json = object(common);
     let mut properties = Map::from_iter([(argument.to_owned(), json!({ "type": "string", "const": name }))]);
     properties.extend(properties_of(&json));
@@ -233,7 +242,7 @@ fn whole(argument: &str, name: &str, common: &Schema, own: &Own, of_own: Option<
 /// need is said by one chain of `if`, `then` and `else`.
 //= docs/spec.md#operations
 //# The schema that clients see MUST be one object with the arguments of all operations, without alternatives at its root.
-fn flat(argument: &str, common: &Schema, operations: &[(&str, &Own, Option<&Schema>)]) -> Schema {
+fn flat(argument: &str, common: &Schema, operations: &[(&str, &OperationArguments, Option<&Schema>)]) -> Schema {
     let mut json = object(common);
     let names: Vec<&str> = operations.iter().map(|(name, ..)| *name).collect();
     let choice = json!({ "type": "string", "enum": names, "description": "What to do." });
@@ -276,7 +285,11 @@ fn flat(argument: &str, common: &Schema, operations: &[(&str, &Own, Option<&Sche
 }
 
 /// `if` an operation is meant, `then` it needs something, `else` the next one.
-fn chain(argument: &str, operations: &[(&str, &Own, Option<&Schema>)], always: &[String]) -> Map<String, Json> {
+fn chain(
+    argument: &str,
+    operations: &[(&str, &OperationArguments, Option<&Schema>)],
+    always: &[String],
+) -> Map<String, Json> {
     let mut needs: Vec<(Map<String, Json>, Vec<&str>)> = Vec::new();
     for (name, own, _) in operations {
         let mut then = Map::new();

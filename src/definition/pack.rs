@@ -1,14 +1,14 @@
 //! `[pack]`, `[graph]` and `[[skills]]`: when a pack serves, what it may touch, how its graph is kept, where its skills are.
 
 use super::code;
-use super::fields::{Fields, Setting, TextOrTable};
-use super::grammar::{Grammar, SCRIPT, Shape, optional, required};
+use super::fields::{Configurable, Fields, TextOrTable};
+use super::grammar::{Grammar, SCRIPT, ValueShape, optional, required};
 use super::icon::{ICON, icons};
 use super::limits::{LIMITS, LimitsOverride, limits};
 use super::located::Located;
 use super::prompt::{PROMPT_TOOL, PromptTool};
-use super::reader::Reading;
-use super::schema::{Role, Schema};
+use super::reader::DefinitionReader;
+use super::schema::{Schema, SchemaRole};
 use crate::diagnostic::Diagnostic;
 use crate::source::Place;
 use crate::value::Json;
@@ -107,9 +107,9 @@ pub enum Refresh {
     /// Beside the calls, which see the last graph that was built.
     Beside {
         /// So many milliseconds lie between two looks; 0 = no look by the clock.
-        every_ms: Setting<u64>,
+        every_ms: Configurable<u64>,
         /// Whether it is also looked at when a file that it was made of changes.
-        watch: Setting<bool>,
+        watch: Configurable<bool>,
     },
 }
 
@@ -129,39 +129,39 @@ pub static PACK: Grammar = Grammar {
     name: "[pack]",
     doc: "When a pack serves, what it may touch, how it is configured.",
     keys: &[
-        required("title", Shape::Text, "A title for people."),
-        optional("version", Shape::Text, "Its version; `0.0.0` if it is left out."),
+        required("title", ValueShape::Text, "A title for people."),
+        optional("version", ValueShape::Text, "Its version; `0.0.0` if it is left out."),
         optional(
             "when",
-            Shape::Texts,
+            ValueShape::Texts,
             "Served by default only where one of these paths exists; left out = always, `[]` = only by name.",
         ),
         optional(
             "root",
-            Shape::TextOrTexts,
+            ValueShape::TextOrTexts,
             "The root is the nearest ancestor holding the first entry, else the second …; `.` is the workspace itself.",
         ),
-        optional("instructions", Shape::Text, "The path of the template that tells a model about the pack."),
+        optional("instructions", ValueShape::Text, "The path of the template that tells a model about the pack."),
         optional(
             "context",
-            Shape::Text,
+            ValueShape::Text,
             "A function of `script` that gives what the instructions are filled with, again when the graph changed.",
         ),
         SCRIPT,
-        optional("grants", Shape::Table(&GRANTS), "What it may touch; nothing if it is left out."),
-        optional("config", Shape::Schema, "JSON Schema of `[packs.NAME]` in the workspace's `toolsd.toml`."),
-        optional("limits", Shape::Table(&LIMITS), "The limits of its calls."),
+        optional("grants", ValueShape::Table(&GRANTS), "What it may touch; nothing if it is left out."),
+        optional("config", ValueShape::Schema, "JSON Schema of `[packs.NAME]` in the workspace's `toolsd.toml`."),
+        optional("limits", ValueShape::Table(&LIMITS), "The limits of its calls."),
         optional(
             "prompt_tool",
-            Shape::Table(&PROMPT_TOOL),
+            ValueShape::Table(&PROMPT_TOOL),
             "Offers the pack's prompts by a tool too, for clients without prompts: `prompt_tool = {}` is enough.",
         ),
         optional(
             "on_error",
-            Shape::Text,
+            ValueShape::Text,
             "A function `fn(error, args)` of `lib.rhai` that sees every fault of its calls.",
         ),
-        optional("icons", Shape::Tables(&ICON), "Icons for people."),
+        optional("icons", ValueShape::Tables(&ICON), "Icons for people."),
     ],
 };
 
@@ -170,17 +170,17 @@ static GRANTS: Grammar = Grammar {
     name: "[pack.grants]",
     doc: "What a pack may touch. A relative glob holds beneath the root of the pack and beneath each further root (`--root`, `roots`), so `.` is all of all of them; an absolute one, or one that begins with `~` or `$VAR`, names one place. None leads out of a root by `..`.",
     keys: &[
-        optional("read", Shape::Texts, "Files it may read."),
-        optional("write", Shape::Texts, "Files it may write."),
-        optional("env", Shape::Texts, "Variables of the environment; `*` at the end stands for any rest."),
+        optional("read", ValueShape::Texts, "Files it may read."),
+        optional("write", ValueShape::Texts, "Files it may write."),
+        optional("env", ValueShape::Texts, "Variables of the environment; `*` at the end stands for any rest."),
         optional(
             "run",
-            Shape::TextsOrTables(&PROGRAM),
+            ValueShape::TextsOrTables(&PROGRAM),
             "Programs it may run: names that are looked for in the host's `PATH`, or absolute paths; with more to say, tables.",
         ),
         optional(
             "git",
-            Shape::OneOf(&["none", "read", "write", "fetch"]),
+            ValueShape::OneOf(&["none", "read", "write", "fetch"]),
             "How far git goes, each step with those before it: `read` inspects, `write` changes repositories and files, `fetch` asks remotes; `none` if it is left out.",
         ),
     ],
@@ -191,16 +191,20 @@ static PROGRAM: Grammar = Grammar {
     name: "[[pack.grants.run]]",
     doc: "A program that a pack may run, and what it may touch meanwhile: the system confines it to that.",
     keys: &[
-        required("program", Shape::Text, "Its name, or its absolute path."),
-        optional("network", Shape::Flag, "Whether it may use the network; `false` if it is left out."),
-        optional("read", Shape::Texts, "Files and folders it may read; what the pack may read if it is left out."),
-        optional("write", Shape::Texts, "Folders and files it may write; what the pack may write if it is left out."),
+        required("program", ValueShape::Text, "Its name, or its absolute path."),
+        optional("network", ValueShape::Flag, "Whether it may use the network; `false` if it is left out."),
+        optional("read", ValueShape::Texts, "Files and folders it may read; what the pack may read if it is left out."),
+        optional(
+            "write",
+            ValueShape::Texts,
+            "Folders and files it may write; what the pack may write if it is left out.",
+        ),
         optional(
             "start",
-            Shape::Texts,
+            ValueShape::Texts,
             "Files and folders it may start as programs in turn, and read: `node_modules`, `scripts`; only programs of the system and itself if it is left out.",
         ),
-        optional("env", Shape::Texts, "Variables that `env` of `run` may set for it; none if it is left out."),
+        optional("env", ValueShape::Texts, "Variables that `env` of `run` may set for it; none if it is left out."),
     ],
 };
 
@@ -211,15 +215,15 @@ pub static GRAPH: Grammar = Grammar {
     keys: &[
         optional(
             "script",
-            Shape::Text,
+            ValueShape::Text,
             "The script that has `fn build(g, config)`; the sibling `<stem>.rhai` if it is left out.",
         ),
         optional(
             "refresh",
-            Shape::WordOrTable(&["call"], &REFRESH),
+            ValueShape::WordOrTable(&["call"], &REFRESH),
             "When it is looked at again; `call`, as if it is left out: before each call.",
         ),
-        optional("limits", Shape::Table(&LIMITS), "The limits of a build."),
+        optional("limits", ValueShape::Table(&LIMITS), "The limits of a build."),
     ],
 };
 
@@ -230,10 +234,14 @@ static REFRESH: Grammar = Grammar {
     keys: &[
         optional(
             "every_ms",
-            Shape::IntegerOrKey(0),
+            ValueShape::IntegerOrKey(0),
             "So many milliseconds lie between two looks; 0, as if it is left out: no look by the clock.",
         ),
-        optional("watch", Shape::FlagOrKey, "Whether it is also looked at when a file that it was made of changes."),
+        optional(
+            "watch",
+            ValueShape::FlagOrKey,
+            "Whether it is also looked at when a file that it was made of changes.",
+        ),
     ],
 };
 
@@ -244,12 +252,12 @@ pub static SKILLS: Grammar = Grammar {
     keys: &[
         optional(
             "dirs",
-            Shape::Texts,
+            ValueShape::Texts,
             "Folders among the pack's files, from the root: each folder below them that has a `SKILL.md` is a skill.",
         ),
         optional(
             "list",
-            Shape::Text,
+            ValueShape::Text,
             "A function `fn()` that lists folders of the workspace, or `#{ dir, path }` of each: the skill is then `skill://PATH/SKILL.md`.",
         ),
         SCRIPT,
@@ -270,7 +278,7 @@ fn tell_of_climbing(grants: &Fields<'_>, faults: &mut Vec<Diagnostic>) {
 }
 
 /// `[pack]`.
-pub fn pack(fields: &Fields<'_>, reading: &mut Reading) -> PackDefinition {
+pub fn pack(fields: &Fields<'_>, reading: &mut DefinitionReader) -> PackDefinition {
     let mut run_at = Vec::new();
     let grants = fields.table("grants", &mut reading.faults).map(|grants| Grants {
         read: grants.texts("read"),
@@ -300,7 +308,7 @@ pub fn pack(fields: &Fields<'_>, reading: &mut Reading) -> PackDefinition {
         context: fields.located("context").map(|function| (function, reading.script_of(fields))),
         grants: grants.unwrap_or_default(),
         run_at,
-        config: reading.schema(fields, "config", Role::Config),
+        config: reading.schema(fields, "config", SchemaRole::Config),
         limits: limits(fields, &mut reading.faults),
         prompt_tool: fields.table("prompt_tool", &mut reading.faults).map(|tool| PromptTool {
             name: tool
@@ -314,7 +322,7 @@ pub fn pack(fields: &Fields<'_>, reading: &mut Reading) -> PackDefinition {
 }
 
 /// `[graph]`.
-pub fn graph(fields: &Fields<'_>, reading: &mut Reading) -> GraphDefinition {
+pub fn graph(fields: &Fields<'_>, reading: &mut DefinitionReader) -> GraphDefinition {
     let script = fields
         .located("script")
         .unwrap_or_else(|| Located { value: reading.script.clone(), at: fields.header.clone() });
@@ -398,7 +406,7 @@ fn refused(program: &Located<String>, others: &[ProgramGrant]) -> Option<Box<Dia
     None
 }
 
-pub fn skills(fields: &Fields<'_>, reading: &mut Reading) -> SkillsDefinition {
+pub fn skills(fields: &Fields<'_>, reading: &mut DefinitionReader) -> SkillsDefinition {
     if fields.one_of(&["dirs", "list"], "[[skills]]", &mut reading.faults).is_none() {
         reading.missing(&fields.header, "[[skills]] has neither `dirs` nor `list`", "say where skills are found");
     }

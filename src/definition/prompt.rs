@@ -3,15 +3,15 @@
 use super::body::{Body, Completion, completion};
 use super::case::PROMPT_EXAMPLE;
 use super::code;
-use super::fields::{Fields, Setting};
-use super::grammar::{ENABLED, Grammar, META, SCRIPT, Shape, WITH, optional, required};
+use super::fields::{Configurable, Fields};
+use super::grammar::{ENABLED, Grammar, META, SCRIPT, ValueShape, WITH, optional, required};
 use super::icon::{ICONS, icons};
 use super::limits::LimitsOverride;
 use super::located::Located;
-use super::question::{ASK, Declared, REQUIRES_CLIENT, questions, requires_client};
-use super::reader::Reading;
-use super::schema::{Role, Schema};
-use super::tool::{Hints, Tasking, Tool};
+use super::question::{ASK, DeclaredQuestion, REQUIRES_CLIENT, questions, requires_client};
+use super::reader::DefinitionReader;
+use super::schema::{Schema, SchemaRole};
+use super::tool::{TaskPolicy, Tool, ToolHints};
 use crate::diagnostic::Diagnostic;
 use crate::primitive::Effect;
 use crate::source::Place;
@@ -32,19 +32,19 @@ pub struct Prompt {
     /// When to use it.
     pub description: Option<String>,
     /// Whether it is served.
-    pub enabled: Setting<bool>,
+    pub enabled: Configurable<bool>,
     /// A function that lists prompts: this one is then the pattern of all of them, and not served itself.
     pub list: Option<Located<String>>,
     /// Its arguments.
     pub arguments: Vec<PromptArgument>,
     /// Its messages: at least one.
-    pub messages: Vec<Message>,
+    pub messages: Vec<PromptMessage>,
     /// The function that gives the context of its templates, and its script.
     pub context: Option<(String, String)>,
     /// The script of `context`, `complete` and message functions.
     pub script: String,
     /// The questions that its script may ask by their keys.
-    pub questions: Arc<[Declared]>,
+    pub questions: Arc<[DeclaredQuestion]>,
     /// The capabilities without which a client cannot use it.
     pub requires_client: Vec<Located<String>>,
     /// Constants merged into the arguments.
@@ -74,7 +74,7 @@ pub struct PromptArgument {
 
 /// A message of a prompt.
 #[derive(Clone, Debug)]
-pub struct Message {
+pub struct PromptMessage {
     /// `user` or `assistant`.
     pub role: String,
     /// What it says.
@@ -106,32 +106,36 @@ pub static PROMPT: Grammar = Grammar {
     name: "[[prompt]]",
     doc: "A prompt. It says one thing (`template`, `text` or `fn`), or several: `[[prompt.message]]`.",
     keys: &[
-        required("name", Shape::Text, "Its name."),
-        optional("title", Shape::Text, "A title for people."),
-        optional("description", Shape::Text, "When to use it."),
+        required("name", ValueShape::Text, "Its name."),
+        optional("title", ValueShape::Text, "A title for people."),
+        optional("description", ValueShape::Text, "When to use it."),
         ENABLED,
         optional(
             "list",
-            Shape::Text,
+            ValueShape::Text,
             "A function `fn()` that lists prompts, `#{ name, title, description, \"with\": #{ … } }` of each: they are like this one, which is not served itself.",
         ),
-        optional("arguments", Shape::Tables(&ARGUMENT), "Its arguments."),
-        optional("template", Shape::Text, "A template, from the root: one message of the user."),
-        optional("text", Shape::Text, "A template written here: one message of the user."),
+        optional("arguments", ValueShape::Tables(&ARGUMENT), "Its arguments."),
+        optional("template", ValueShape::Text, "A template, from the root: one message of the user."),
+        optional("text", ValueShape::Text, "A template written here: one message of the user."),
         optional(
             "fn",
-            Shape::Text,
+            ValueShape::Text,
             "A function that returns a text, content, or a list of content: one message of the user.",
         ),
-        optional("message", Shape::Tables(&MESSAGE), "Its messages."),
-        optional("context", Shape::Text, "A function of the script that gives what the templates are filled with."),
+        optional("message", ValueShape::Tables(&MESSAGE), "Its messages."),
+        optional(
+            "context",
+            ValueShape::Text,
+            "A function of the script that gives what the templates are filled with.",
+        ),
         SCRIPT,
         ASK,
         REQUIRES_CLIENT,
         WITH,
         ICONS,
         META,
-        optional("example", Shape::Tables(&PROMPT_EXAMPLE), "Examples: documentation and test at once."),
+        optional("example", ValueShape::Tables(&PROMPT_EXAMPLE), "Examples: documentation and test at once."),
     ],
 };
 
@@ -140,16 +144,16 @@ static ARGUMENT: Grammar = Grammar {
     name: "[[prompt.arguments]]",
     doc: "An argument of a prompt. On the wire each is a text.",
     keys: &[
-        required("name", Shape::Text, "Its name."),
-        optional("title", Shape::Text, "A title for people."),
-        optional("description", Shape::Text, "What it means."),
-        optional("required", Shape::Flag, "Whether it must be given."),
+        required("name", ValueShape::Text, "Its name."),
+        optional("title", ValueShape::Text, "A title for people."),
+        optional("description", ValueShape::Text, "What it means."),
+        optional("required", ValueShape::Flag, "Whether it must be given."),
         optional(
             "schema",
-            Shape::Schema,
+            ValueShape::Schema,
             "What the text must be: it becomes a number or a boolean where this asks for one.",
         ),
-        optional("complete", Shape::Completion, "How it is completed: a function's name or a list of texts."),
+        optional("complete", ValueShape::Completion, "How it is completed: a function's name or a list of texts."),
     ],
 };
 
@@ -158,26 +162,26 @@ static MESSAGE: Grammar = Grammar {
     name: "[[prompt.message]]",
     doc: "A message: one of `template`, `text`, `fn`, `resource`, `image`.",
     keys: &[
-        optional("role", Shape::OneOf(&["user", "assistant"]), "Who says it; `user` if it is left out."),
-        optional("template", Shape::Text, "A template, from the root."),
-        optional("text", Shape::Text, "A template written here."),
-        optional("fn", Shape::Text, "A function that returns a text, content, or a list of content."),
+        optional("role", ValueShape::OneOf(&["user", "assistant"]), "Who says it; `user` if it is left out."),
+        optional("template", ValueShape::Text, "A template, from the root."),
+        optional("text", ValueShape::Text, "A template written here."),
+        optional("fn", ValueShape::Text, "A function that returns a text, content, or a list of content."),
         optional(
             "resource",
-            Shape::Text,
+            ValueShape::Text,
             "A resource that is embedded: its URI, a template filled with the arguments.",
         ),
-        optional("image", Shape::Text, "A picture: a file of the pack, from the root."),
+        optional("image", ValueShape::Text, "A picture: a file of the pack, from the root."),
         optional(
             "mime_type",
-            Shape::Text,
+            ValueShape::Text,
             "The MIME type of the picture; it follows from the file's ending if it is left out.",
         ),
     ],
 };
 
 /// `[[prompt]]`.
-pub fn prompt(fields: &Fields<'_>, reading: &mut Reading) -> Prompt {
+pub fn prompt(fields: &Fields<'_>, reading: &mut DefinitionReader) -> Prompt {
     let script = reading.script_of(fields);
     Prompt {
         at: fields.header.clone(),
@@ -198,7 +202,7 @@ pub fn prompt(fields: &Fields<'_>, reading: &mut Reading) -> Prompt {
     }
 }
 
-fn arguments(fields: &Fields<'_>, reading: &mut Reading) -> Vec<PromptArgument> {
+fn arguments(fields: &Fields<'_>, reading: &mut DefinitionReader) -> Vec<PromptArgument> {
     let mut arguments: Vec<PromptArgument> = Vec::new();
     for argument in fields.tables("arguments", &mut reading.faults) {
         let name = argument.needed("name");
@@ -211,14 +215,14 @@ fn arguments(fields: &Fields<'_>, reading: &mut Reading) -> Vec<PromptArgument> 
             title: argument.text("title"),
             description: argument.text("description"),
             required: argument.flag("required").unwrap_or(false),
-            schema: reading.schema(&argument, "schema", Role::Shared),
+            schema: reading.schema(&argument, "schema", SchemaRole::Shared),
             complete: argument.node("complete").map(completion),
         });
     }
     arguments
 }
 
-fn messages(fields: &Fields<'_>, reading: &mut Reading) -> Vec<Message> {
+fn messages(fields: &Fields<'_>, reading: &mut DefinitionReader) -> Vec<PromptMessage> {
     let kind = fields.one_of(&["template", "text", "fn", "message"], "a prompt", &mut reading.faults);
     match kind {
         None => {
@@ -231,14 +235,16 @@ fn messages(fields: &Fields<'_>, reading: &mut Reading) -> Vec<Message> {
             .iter()
             .filter_map(|message| {
                 let role = message.text("role").unwrap_or_else(|| "user".to_owned());
-                Some(Message { role, part: part(message, reading)? })
+                Some(PromptMessage { role, part: part(message, reading)? })
             })
             .collect(),
-        Some(key) => said(fields, key).map(|part| Message { role: "user".to_owned(), part }).into_iter().collect(),
+        Some(key) => {
+            said(fields, key).map(|part| PromptMessage { role: "user".to_owned(), part }).into_iter().collect()
+        }
     }
 }
 
-fn part(message: &Fields<'_>, reading: &mut Reading) -> Option<Located<MessagePart>> {
+fn part(message: &Fields<'_>, reading: &mut DefinitionReader) -> Option<Located<MessagePart>> {
     let keys = ["template", "text", "fn", "resource", "image"];
     let Some(kind) = message.one_of(&keys, "a message", &mut reading.faults) else {
         let help = "one of `template`, `text`, `fn`, `resource`, `image`";
@@ -293,7 +299,7 @@ pub struct PromptTool {
 pub static PROMPT_TOOL: Grammar = Grammar {
     name: "[pack.prompt_tool]",
     doc: "One tool that lists the prompts of the pack and gives the messages of each; it is made from them.",
-    keys: &[optional("name", Shape::Text, "Its name; `get_prompt` if it is left out."), META],
+    keys: &[optional("name", ValueShape::Text, "Its name; `get_prompt` if it is left out."), META],
 };
 
 const DESCRIPTION: &str = "Lists the prompts of this server or, with `name`, gives one: the words for a piece of work, with the present state of the workspace filled in. For clients that do not offer prompts themselves; do then as the words say. The prompts:";
@@ -310,7 +316,7 @@ impl PromptTool {
             title: Some("Prompts".to_owned()),
             description: located(described(prompts), at),
             describe: None,
-            enabled: Setting::Is(true),
+            enabled: Configurable::Is(true),
             effect: Located { value: Effect::Reads, at: at.clone() },
             input: Schema { json: input(prompts).into(), places: [(String::new(), at.clone())].into_iter().collect() },
             output: None,
@@ -320,10 +326,10 @@ impl PromptTool {
             on_error: None,
             questions: [].into(),
             requires_client: Vec::new(),
-            hints: Hints::default(),
+            hints: ToolHints::default(),
             icons: Vec::new(),
             meta: self.meta.clone(),
-            tasking: Tasking::default(),
+            tasking: TaskPolicy::default(),
             limits: LimitsOverride::default(),
         }
     }

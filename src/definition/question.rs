@@ -2,9 +2,9 @@
 
 use super::code;
 use super::fields::Fields;
-use super::grammar::{Grammar, Key, Shape, optional, required};
+use super::grammar::{Grammar, GrammarKey, ValueShape, optional, required};
 use super::located::Located;
-use super::reader::{Care, Reading};
+use super::reader::{DefinitionReader, Validation};
 use super::schema::{Checker, Schema, object};
 use crate::diagnostic::{Diagnostic, did_you_mean};
 use crate::primitive::{CAPABILITIES, Question, Wish, form};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// A question that a definition declares: `[tool.ask.KEY]`.
 #[derive(Clone, Debug)]
-pub struct Declared {
+pub struct DeclaredQuestion {
     /// Its key.
     pub key: Located<String>,
     /// What is asked.
@@ -23,13 +23,16 @@ pub struct Declared {
 }
 
 /// Questions of a tool, a resource or a prompt.
-pub const ASK: Key =
-    optional("ask", Shape::NamedTables(&QUESTION), "Questions for the user, asked by `ask(\"KEY\")` in the script.");
+pub const ASK: GrammarKey = optional(
+    "ask",
+    ValueShape::NamedTables(&QUESTION),
+    "Questions for the user, asked by `ask(\"KEY\")` in the script.",
+);
 
 /// `requires_client`.
-pub const REQUIRES_CLIENT: Key = optional(
+pub const REQUIRES_CLIENT: GrammarKey = optional(
     "requires_client",
-    Shape::Texts,
+    ValueShape::Texts,
     "Capabilities without which it cannot be used: `elicitation`, `elicitation.url`, `sampling`, `sampling.tools`, `sampling.context`, `roots`, or an extension.",
 );
 
@@ -38,27 +41,27 @@ static QUESTION: Grammar = Grammar {
     name: "[tool.ask.KEY]",
     doc: "A question for the user: a form that the client shows. It stands so in resources and prompts too.",
     keys: &[
-        required("message", Shape::Text, "What the user reads."),
+        required("message", ValueShape::Text, "What the user reads."),
         required(
             "schema",
-            Shape::Object,
+            ValueShape::Object,
             "The fields: an object of texts, numbers, booleans and choices, each with `default` if it has one; or its `properties` alone.",
         ),
         optional(
             "optional",
-            Shape::Flag,
+            ValueShape::Flag,
             "Whether `ask` gives `()` where the client cannot show forms; else that is a fault.",
         ),
         optional(
             "before_task",
-            Shape::Flag,
+            ValueShape::Flag,
             "Whether it is asked before the call becomes a task, and not within it; only in a tool with `task`.",
         ),
     ],
 };
 
 /// The questions that a definition declares. `tasks` says whether its calls may run as tasks.
-pub fn questions(fields: &Fields<'_>, reading: &mut Reading, tasks: bool) -> Arc<[Declared]> {
+pub fn questions(fields: &Fields<'_>, reading: &mut DefinitionReader, tasks: bool) -> Arc<[DeclaredQuestion]> {
     let mut declared = Vec::new();
     for (key, question) in fields.named_tables("ask", &mut reading.faults) {
         let schema = question.schema("schema").unwrap_or_else(|| Schema::none(&question.header));
@@ -69,7 +72,7 @@ pub fn questions(fields: &Fields<'_>, reading: &mut Reading, tasks: bool) -> Arc
             let within = if is_whole { pointer } else { pointer.strip_prefix("/properties").unwrap_or(pointer) };
             schema.place(within).unwrap_or(&question.header).clone()
         };
-        if reading.care == Care::Full {
+        if reading.care == Validation::Full {
             check(&form, &place, reading);
         }
         let wish = Wish::Form { message: question.needed("message").value, schema: form };
@@ -79,14 +82,14 @@ pub fn questions(fields: &Fields<'_>, reading: &mut Reading, tasks: bool) -> Arc
             let fault = Diagnostic::new(code::WRONG_VALUE, "there is no task that it could come before");
             reading.fault(fault.at(at.clone()).help("give the tool `task = \"optional\"` or `\"required\"`"));
         }
-        declared.push(Declared { key, question: Question { wish, optional }, before_task });
+        declared.push(DeclaredQuestion { key, question: Question { wish, optional }, before_task });
     }
     declared.into()
 }
 
 //= docs/spec.md#questions
 //# A form that elicitation does not allow MUST be refused before the client sees it.
-fn check(form: &crate::value::Json, place: &dyn Fn(&str) -> Place, reading: &mut Reading) {
+fn check(form: &crate::value::Json, place: &dyn Fn(&str) -> Place, reading: &mut DefinitionReader) {
     let mut flaws = form::flaws(form);
     if flaws.is_empty() {
         let free = object(form.clone()).map(|mut free| {
@@ -112,7 +115,7 @@ fn check(form: &crate::value::Json, place: &dyn Fn(&str) -> Place, reading: &mut
 }
 
 /// The capabilities that a client must have.
-pub fn requires_client(fields: &Fields<'_>, reading: &mut Reading) -> Vec<Located<String>> {
+pub fn requires_client(fields: &Fields<'_>, reading: &mut DefinitionReader) -> Vec<Located<String>> {
     let names = fields.located_texts("requires_client");
     for name in &names {
         if !CAPABILITIES.contains(&name.value.as_str()) && !name.value.contains('/') {

@@ -2,14 +2,14 @@
 
 use super::code;
 use super::fields::Fields;
-use super::schema::{Role, Schema, lint};
+use super::schema::{Schema, SchemaRole, lint};
 use crate::diagnostic::Diagnostic;
 use crate::parse::toml::Node;
 use crate::source::Place;
 
 /// How closely a file is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Care {
+pub enum Validation {
     /// All of it; every fault is told, at its place.
     Full,
     /// They are known to be sound: nothing is looked for, no places are kept, and what only tests run, examples and
@@ -18,27 +18,27 @@ pub enum Care {
 }
 
 /// What the lowering of one file shares.
-pub(super) struct Reading {
+pub(super) struct DefinitionReader {
     /// The sibling script: `<stem>.rhai`.
     pub(super) script: String,
     pub(super) faults: Vec<Diagnostic>,
-    pub(super) care: Care,
+    pub(super) care: Validation,
 }
 
-impl Reading {
+impl DefinitionReader {
     #[allow(clippy::boxed_local, reason = "faults are built boxed")]
     pub(super) fn fault(&mut self, fault: Box<Diagnostic>) {
         self.faults.push(*fault);
     }
 
     /// A schema, linted.
-    pub(super) fn schema(&mut self, fields: &Fields<'_>, name: &str, role: Role) -> Option<Schema> {
+    pub(super) fn schema(&mut self, fields: &Fields<'_>, name: &str, role: SchemaRole) -> Option<Schema> {
         fields.node(name).map(|node| self.schema_of(node, role))
     }
 
     /// The schema in a tree, linted.
-    pub(super) fn schema_of(&mut self, node: &Node, role: Role) -> Schema {
-        if self.care == Care::Known {
+    pub(super) fn schema_of(&mut self, node: &Node, role: SchemaRole) -> Schema {
+        if self.care == Validation::Known {
             return Schema::without_places(node);
         }
         let schema = Schema::of(node);

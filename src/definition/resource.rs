@@ -4,12 +4,12 @@ use super::body::{Body, Completion, body, completion};
 use super::case::RESOURCE_EXAMPLE;
 use super::code;
 use super::fields::Fields;
-use super::grammar::{Grammar, META, SCRIPT, Shape, WITH, optional, required};
+use super::grammar::{Grammar, META, SCRIPT, ValueShape, WITH, optional, required};
 use super::icon::{ICONS, icons};
 use super::located::Located;
-use super::question::{ASK, Declared, REQUIRES_CLIENT, questions, requires_client};
-use super::reader::{Care, Reading};
-use super::schema::{Role, Schema};
+use super::question::{ASK, DeclaredQuestion, REQUIRES_CLIENT, questions, requires_client};
+use super::reader::{DefinitionReader, Validation};
+use super::schema::{Schema, SchemaRole};
 use crate::diagnostic::{Diagnostic, did_you_mean};
 use crate::parse::toml::Node;
 use crate::source::Place;
@@ -44,7 +44,7 @@ pub struct Resource {
     /// The script of `list`, `complete` and the like.
     pub script: String,
     /// The questions that its script may ask by their keys.
-    pub questions: Arc<[Declared]>,
+    pub questions: Arc<[DeclaredQuestion]>,
     /// The capabilities without which a client cannot use it.
     pub requires_client: Vec<Located<String>>,
     /// The MIME type of what is read.
@@ -70,49 +70,49 @@ pub static RESOURCE: Grammar = Grammar {
     name: "[[resource]]",
     doc: "A resource, or a family of them. Its body is one of `read` (in `script`), `template`, `text`, `file`; a function of its own name if none is given.",
     keys: &[
-        required("name", Shape::Text, "Its name."),
-        optional("title", Shape::Text, "A title for people."),
-        optional("description", Shape::Text, "What it holds."),
-        optional("uri", Shape::Text, "Its URI; either this or `uri_template`."),
+        required("name", ValueShape::Text, "Its name."),
+        optional("title", ValueShape::Text, "A title for people."),
+        optional("description", ValueShape::Text, "What it holds."),
+        optional("uri", ValueShape::Text, "Its URI; either this or `uri_template`."),
         optional(
             "uri_template",
-            Shape::Text,
+            ValueShape::Text,
             "A URI template (RFC 6570: `{name}`, `{+rest}`, `{?query,more}`); either this or `uri`.",
         ),
-        optional("variables", Shape::Named, "A JSON Schema for each variable."),
-        optional("aliases", Shape::Texts, "Other spellings of the URI."),
+        optional("variables", ValueShape::Named, "A JSON Schema for each variable."),
+        optional("aliases", ValueShape::Texts, "Other spellings of the URI."),
         SCRIPT,
-        optional("read", Shape::Text, "The function that answers a read; the resource's name if it is left out."),
+        optional("read", ValueShape::Text, "The function that answers a read; the resource's name if it is left out."),
         optional(
             "template",
-            Shape::Text,
+            ValueShape::Text,
             "A template, from the root, filled with the variables or with what `context` returns.",
         ),
-        optional("context", Shape::Text, "A function of the script that gives what the template is filled with."),
-        optional("text", Shape::Text, "A constant text; with `{{` in it, a template."),
-        optional("file", Shape::Text, "A file of the pack, from the root."),
-        optional("list", Shape::Text, "A function that lists what a template stands for."),
+        optional("context", ValueShape::Text, "A function of the script that gives what the template is filled with."),
+        optional("text", ValueShape::Text, "A constant text; with `{{` in it, a template."),
+        optional("file", ValueShape::Text, "A file of the pack, from the root."),
+        optional("list", ValueShape::Text, "A function that lists what a template stands for."),
         optional(
             "complete",
-            Shape::Completions,
+            ValueShape::Completions,
             "How each variable is completed: a function's name or a list of texts.",
         ),
-        optional("mime_type", Shape::Text, "The MIME type of what is read."),
-        optional("subscribe", Shape::Flag, "Whether a client may subscribe to it."),
-        optional("ttl_ms", Shape::Integer(0), "For how long a client may keep it, in milliseconds."),
-        optional("cache_scope", Shape::OneOf(&["public", "private"]), "Who may share what a client keeps."),
+        optional("mime_type", ValueShape::Text, "The MIME type of what is read."),
+        optional("subscribe", ValueShape::Flag, "Whether a client may subscribe to it."),
+        optional("ttl_ms", ValueShape::Integer(0), "For how long a client may keep it, in milliseconds."),
+        optional("cache_scope", ValueShape::OneOf(&["public", "private"]), "Who may share what a client keeps."),
         ASK,
         REQUIRES_CLIENT,
         WITH,
         ICONS,
-        optional("annotations", Shape::Object, "`audience`, `priority`, `lastModified`."),
+        optional("annotations", ValueShape::Object, "`audience`, `priority`, `lastModified`."),
         META,
-        optional("example", Shape::Tables(&RESOURCE_EXAMPLE), "Examples: documentation and test at once."),
+        optional("example", ValueShape::Tables(&RESOURCE_EXAMPLE), "Examples: documentation and test at once."),
     ],
 };
 
 /// `[[resource]]`.
-pub fn resource(fields: &Fields<'_>, reading: &mut Reading) -> Resource {
+pub fn resource(fields: &Fields<'_>, reading: &mut DefinitionReader) -> Resource {
     let is_template = match fields.one_of(&["uri", "uri_template"], "a resource", &mut reading.faults) {
         Some(key) => key == "uri_template",
         None => {
@@ -152,13 +152,13 @@ pub fn resource(fields: &Fields<'_>, reading: &mut Reading) -> Resource {
     }
 }
 
-fn variables(fields: &Fields<'_>, reading: &mut Reading) -> Option<Schema> {
+fn variables(fields: &Fields<'_>, reading: &mut DefinitionReader) -> Option<Schema> {
     let node = fields.node("variables")?;
-    if reading.care == Care::Known {
+    if reading.care == Validation::Known {
         return Some(Schema::without_places(node));
     }
     for entry in node.entries() {
-        reading.schema_of(&entry.node, Role::Shared);
+        reading.schema_of(&entry.node, SchemaRole::Shared);
     }
     Some(Schema::of(node))
 }
@@ -169,7 +169,7 @@ fn complete(fields: &Fields<'_>) -> Vec<(String, Completion)> {
 }
 
 /// The URI, its aliases and the names of its variables.
-fn check_address(address: &Located<String>, is_template: bool, fields: &Fields<'_>, reading: &mut Reading) {
+fn check_address(address: &Located<String>, is_template: bool, fields: &Fields<'_>, reading: &mut DefinitionReader) {
     if address.value.is_empty() {
         return;
     }

@@ -9,5 +9,5 @@ mod violation;
 
 pub use checker::Checker;
 pub use document::{ObjectSchema, Schema, missing_references, object, published, resolved};
-pub use lint::{Role, lint};
+pub use lint::{SchemaRole, lint};
 pub use violation::Problem;

@@ -3,15 +3,15 @@
 use super::body::{Body, body};
 use super::case::{Case, TOOL_EXAMPLE};
 use super::code;
-use super::fields::{Fields, Setting};
-use super::grammar::{ENABLED, Grammar, META, SCRIPT, Shape, WITH, optional, required};
+use super::fields::{Configurable, Fields};
+use super::grammar::{ENABLED, Grammar, META, SCRIPT, ValueShape, WITH, optional, required};
 use super::icon::{ICONS, icons};
 use super::limits::{LIMITS, LimitsOverride, limits};
 use super::located::Located;
 use super::operation::{Dispatch, OPERATION, Operation, dispatch};
-use super::question::{ASK, Declared, REQUIRES_CLIENT, questions, requires_client};
-use super::reader::Reading;
-use super::schema::{Role, Schema};
+use super::question::{ASK, DeclaredQuestion, REQUIRES_CLIENT, questions, requires_client};
+use super::reader::DefinitionReader;
+use super::schema::{Schema, SchemaRole};
 use crate::diagnostic::Diagnostic;
 use crate::primitive::Effect;
 use crate::source::Place;
@@ -32,7 +32,7 @@ pub struct Tool {
     /// A function that computes the description.
     pub describe: Option<Located<String>>,
     /// Whether it is served.
-    pub enabled: Setting<bool>,
+    pub enabled: Configurable<bool>,
     /// What it does at most.
     pub effect: Located<Effect>,
     /// The schema of its arguments, as the author wrote it.
@@ -48,13 +48,13 @@ pub struct Tool {
     /// A function that sees every fault of a call.
     pub on_error: Option<Located<String>>,
     /// The questions that its script may ask by their keys.
-    pub questions: Arc<[Declared]>,
+    pub questions: Arc<[DeclaredQuestion]>,
     /// The capabilities without which a client cannot use it.
     pub requires_client: Vec<Located<String>>,
     /// Whether its calls run as tasks.
-    pub tasking: Tasking,
+    pub tasking: TaskPolicy,
     /// Overrides of the hints that follow from the effect.
-    pub hints: Hints,
+    pub hints: ToolHints,
     /// Icons: objects with `src`, `mimeType`, `sizes`, `theme`.
     pub icons: Vec<Json>,
     /// `_meta`.
@@ -105,25 +105,25 @@ fn quoted(name: &str) -> String {
 
 /// How the calls of a tool may run as tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tasking {
+pub struct TaskPolicy {
     /// Whether they may, or must.
-    pub task: Task,
+    pub task: TaskSupport,
     /// For how long a task is kept from its beginning, in milliseconds.
     pub ttl_ms: u64,
     /// How often a client should look after it, in milliseconds.
     pub poll_ms: u64,
 }
 
-impl Default for Tasking {
+impl Default for TaskPolicy {
     /// No tasks; else kept for five minutes, and looked at every second.
     fn default() -> Self {
-        Self { task: Task::Never, ttl_ms: 300_000, poll_ms: 1_000 }
+        Self { task: TaskSupport::Never, ttl_ms: 300_000, poll_ms: 1_000 }
     }
 }
 
 /// Whether a call may run as a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Task {
+pub enum TaskSupport {
     /// It never does.
     Never,
     /// It does for clients that know tasks; others wait for the result.
@@ -132,7 +132,7 @@ pub enum Task {
     Required,
 }
 
-impl Task {
+impl TaskSupport {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Never, Self::Optional, Self::Required];
 
@@ -148,7 +148,7 @@ impl Task {
 
 /// The hints of a tool that its author sets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Hints {
+pub struct ToolHints {
     /// Whether it may destroy something.
     pub destructive: Option<bool>,
     /// Whether a second call with the same arguments changes nothing more.
@@ -162,65 +162,77 @@ pub static TOOL: Grammar = Grammar {
     name: "[[tool]]",
     doc: "A tool. Its body is one of `fn` (in `script`), `template`, `primitive`, `text`, `file`; a function of its own name if none is given.",
     keys: &[
-        required("name", Shape::Text, "Its name: 1 to 128 of `A-Za-z0-9_.-`, a verb and a noun."),
-        optional("title", Shape::Text, "A title for people."),
+        required("name", ValueShape::Text, "Its name: 1 to 128 of `A-Za-z0-9_.-`, a verb and a noun."),
+        optional("title", ValueShape::Text, "A title for people."),
         optional(
             "description",
-            Shape::Text,
+            ValueShape::Text,
             "When to use it, when not, and what comes back; needed unless `describe` gives it.",
         ),
-        optional("describe", Shape::Text, "A function that computes the description, again when the graph changed."),
+        optional(
+            "describe",
+            ValueShape::Text,
+            "A function that computes the description, again when the graph changed.",
+        ),
         ENABLED,
         optional(
             "effect",
-            Shape::OneOf(&["pure", "reads", "changes", "writes", "runs"]),
+            ValueShape::OneOf(&["pure", "reads", "changes", "writes", "runs"]),
             "What it does at most; only `text`, `file`, `primitive` and a `template` without `context` may leave it out.",
         ),
-        optional("input", Shape::Schema, "The schema of its arguments; without it there are none."),
-        optional("output", Shape::Schema, "The schema of its result: results are checked and ordered by it."),
+        optional("input", ValueShape::Schema, "The schema of its arguments; without it there are none."),
+        optional("output", ValueShape::Schema, "The schema of its result: results are checked and ordered by it."),
         SCRIPT,
-        optional("fn", Shape::Text, "The function; the tool's name if it is left out."),
+        optional("fn", ValueShape::Text, "The function; the tool's name if it is left out."),
         optional(
             "template",
-            Shape::Text,
+            ValueShape::Text,
             "A template, from the root, filled with the arguments or with what `context` returns.",
         ),
-        optional("context", Shape::Text, "A function of the script that gives what the template is filled with."),
-        optional("primitive", Shape::Text, "A primitive, exposed as it is."),
-        optional("text", Shape::Text, "A constant text; with `{{` in it, a template."),
-        optional("file", Shape::Text, "A file of the pack, from the root."),
+        optional("context", ValueShape::Text, "A function of the script that gives what the template is filled with."),
+        optional("primitive", ValueShape::Text, "A primitive, exposed as it is."),
+        optional("text", ValueShape::Text, "A constant text; with `{{` in it, a template."),
+        optional("file", ValueShape::Text, "A file of the pack, from the root."),
         optional(
             "dispatch",
-            Shape::Text,
+            ValueShape::Text,
             "The argument that says which operation is meant: one tool of many operations, each in `[tool.on.NAME]`.",
         ),
-        optional("on", Shape::NamedTables(&OPERATION), "The operations; `input` holds what all of them take."),
+        optional("on", ValueShape::NamedTables(&OPERATION), "The operations; `input` holds what all of them take."),
         WITH,
-        optional("on_error", Shape::Text, "A function `fn(error, args)` that sees every fault of a call."),
-        optional("destructive", Shape::Flag, "Whether it may destroy something; follows from the effect."),
-        optional("idempotent", Shape::Flag, "Whether a second call with the same arguments changes nothing more."),
-        optional("open_world", Shape::Flag, "Whether it reaches beyond a closed domain; `false` if it is left out."),
+        optional("on_error", ValueShape::Text, "A function `fn(error, args)` that sees every fault of a call."),
+        optional("destructive", ValueShape::Flag, "Whether it may destroy something; follows from the effect."),
+        optional("idempotent", ValueShape::Flag, "Whether a second call with the same arguments changes nothing more."),
+        optional(
+            "open_world",
+            ValueShape::Flag,
+            "Whether it reaches beyond a closed domain; `false` if it is left out.",
+        ),
         ASK,
         REQUIRES_CLIENT,
         optional(
             "task",
-            Shape::OneOf(&["never", "optional", "required"]),
+            ValueShape::OneOf(&["never", "optional", "required"]),
             "Whether a call runs as a task, whose result is fetched later: `optional` does for clients that know tasks and lets others wait, `required` refuses others; `never` if it is left out. Its `limits` are those of any call: `time_ms` above all.",
         ),
         optional(
             "task_ttl_ms",
-            Shape::Integer(1),
+            ValueShape::Integer(1),
             "For how long a task is kept from its beginning, in milliseconds; then it is ended. Five minutes if it is left out.",
         ),
         optional(
             "task_poll_ms",
-            Shape::Integer(1),
+            ValueShape::Integer(1),
             "How often a client should look after a task, in milliseconds; a second if it is left out.",
         ),
         ICONS,
         META,
-        optional("limits", Shape::Table(&LIMITS), "The limits of a call, where they differ from the pack's."),
-        optional("example", Shape::Tables(&TOOL_EXAMPLE), "Examples: documentation and test at once; at least one."),
+        optional("limits", ValueShape::Table(&LIMITS), "The limits of a call, where they differ from the pack's."),
+        optional(
+            "example",
+            ValueShape::Tables(&TOOL_EXAMPLE),
+            "Examples: documentation and test at once; at least one.",
+        ),
     ],
 };
 
@@ -228,14 +240,14 @@ pub static TOOL: Grammar = Grammar {
 const LONGEST_MS: u64 = 7 * 24 * 3_600_000;
 
 /// `[[tool]]`, and the examples of its operations.
-pub fn tool(fields: &Fields<'_>, reading: &mut Reading) -> (Tool, Vec<Case>) {
+pub fn tool(fields: &Fields<'_>, reading: &mut DefinitionReader) -> (Tool, Vec<Case>) {
     let mut body = body(reading, fields, "fn", &["fn", "template", "primitive", "text", "file"], "a tool");
     if !fields.has("description") && !fields.has("describe") {
         let help = "when to use it, when not, and what comes back";
         reading.missing(&fields.header, "[[tool]] has no `description`", help);
     }
     let tasking = tasking(fields, reading);
-    let common = reading.schema(fields, "input", Role::Input).unwrap_or_else(|| Schema::none(&fields.header));
+    let common = reading.schema(fields, "input", SchemaRole::Input).unwrap_or_else(|| Schema::none(&fields.header));
     let (dispatch, input, shown) = match dispatch(fields, &common, reading) {
         Some((dispatch, input, shown)) => (Some(dispatch), input, shown),
         None => (None, common, Vec::new()),
@@ -256,15 +268,15 @@ pub fn tool(fields: &Fields<'_>, reading: &mut Reading) -> (Tool, Vec<Case>) {
         enabled: fields.setting("enabled", fields.flag("enabled").unwrap_or(true)),
         effect,
         input,
-        output: reading.schema(fields, "output", Role::Output),
+        output: reading.schema(fields, "output", SchemaRole::Output),
         body,
         dispatch,
         with: fields.object("with"),
         on_error: fields.located("on_error"),
-        questions: questions(fields, reading, tasking.task != Task::Never),
+        questions: questions(fields, reading, tasking.task != TaskSupport::Never),
         requires_client: requires_client(fields, reading),
         tasking,
-        hints: Hints {
+        hints: ToolHints {
             destructive: fields.flag("destructive"),
             idempotent: fields.flag("idempotent"),
             open_world: fields.flag("open_world"),
@@ -283,7 +295,7 @@ fn strongest(dispatch: &Dispatch) -> Located<Effect> {
 }
 
 /// The declared effect. Constants and plain templates have none; a primitive has its own.
-fn effect(fields: &Fields<'_>, body: &Body, reading: &mut Reading) -> Located<Effect> {
+fn effect(fields: &Fields<'_>, body: &Body, reading: &mut DefinitionReader) -> Located<Effect> {
     if let Some(word) = fields.located("effect") {
         let value = Effect::ALL.into_iter().find(|effect| effect.name() == word.value).unwrap_or(Effect::Pure);
         return Located { value, at: word.at };
@@ -302,13 +314,13 @@ fn effect(fields: &Fields<'_>, body: &Body, reading: &mut Reading) -> Located<Ef
 }
 
 /// Whether calls run as tasks, and how those are kept.
-fn tasking(fields: &Fields<'_>, reading: &mut Reading) -> Tasking {
-    let usual = Tasking::default();
+fn tasking(fields: &Fields<'_>, reading: &mut DefinitionReader) -> TaskPolicy {
+    let usual = TaskPolicy::default();
     let word = fields.text("task");
-    let task = Task::ALL.into_iter().find(|task| word.as_deref() == Some(task.name())).unwrap_or(usual.task);
+    let task = TaskSupport::ALL.into_iter().find(|task| word.as_deref() == Some(task.name())).unwrap_or(usual.task);
     let mut given = |key: &'static str, usual: u64| {
         let (Some(given), Some(at)) = (fields.integer(key), fields.key_at(key)) else { return usual };
-        if task == Task::Never {
+        if task == TaskSupport::Never {
             let fault = Diagnostic::new(code::WRONG_VALUE, format!("`{key}` says nothing: there are no tasks"));
             reading.fault(fault.at(at.clone()).help("give the tool `task = \"optional\"` or `\"required\"`"));
         } else if given > LONGEST_MS {
@@ -318,5 +330,5 @@ fn tasking(fields: &Fields<'_>, reading: &mut Reading) -> Tasking {
         given
     };
     let (ttl_ms, poll_ms) = (given("task_ttl_ms", usual.ttl_ms), given("task_poll_ms", usual.poll_ms));
-    Tasking { task, ttl_ms, poll_ms }
+    TaskPolicy { task, ttl_ms, poll_ms }
 }

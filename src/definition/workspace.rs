@@ -1,7 +1,7 @@
 //! `toolsd.toml`: what a workspace says about the packs that serve it, its keys, and how it is read.
 
 use super::fields::Fields;
-use super::grammar::{Grammar, Shape, optional};
+use super::grammar::{Grammar, ValueShape, optional};
 use super::icon::{ICON, icons};
 use super::limits::{LIMITS, LimitsOverride, limits};
 use super::located::Located;
@@ -17,7 +17,7 @@ pub const SETTINGS_FILE: &str = "toolsd.toml";
 
 /// `toolsd.toml`.
 #[derive(Clone, Debug, Default)]
-pub struct Workspace {
+pub struct WorkspaceDefinition {
     /// The packs that serve, exactly these; nothing = those whose `when` fits.
     pub serve: Option<Vec<Located<String>>>,
     /// `[packs.NAME]`: the configuration of each pack, checked by whoever knows its schema.
@@ -29,7 +29,7 @@ pub struct Workspace {
     /// The limits of every call.
     pub limits: LimitsOverride,
     /// What the server says of itself.
-    pub server: Server,
+    pub server: ServerDefinition,
     /// What connections over HTTP may use.
     pub http: HttpOverride,
 }
@@ -39,7 +39,7 @@ pub type Written = Schema;
 
 /// `[server]`.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Server {
+pub struct ServerDefinition {
     /// Its name.
     pub name: Option<String>,
     /// A title for people.
@@ -88,47 +88,47 @@ pub static WORKSPACE: Grammar = Grammar {
     keys: &[
         optional(
             "serve",
-            Shape::Texts,
+            ValueShape::Texts,
             "The packs that serve, exactly these; left out = those whose `when` fits. Not used before the file is trusted.",
         ),
         optional(
             "packs",
-            Shape::Named,
+            ValueShape::Named,
             "The configuration of each pack: `[packs.NAME]`, checked by the pack's schema. Paths (`format = \"path\"`) are not used before the file is trusted.",
         ),
         optional(
             "prefixes",
-            Shape::TextMap,
+            ValueShape::TextMap,
             "What is put before the names of a pack's tools, resources and prompts. Not used before the file is trusted.",
         ),
         optional(
             "roots",
-            Shape::Texts,
+            ValueShape::Texts,
             "Further folders that packs may be granted. Not used before the file is trusted.",
         ),
         optional(
             "limits",
-            Shape::Table(&LIMITS),
+            ValueShape::Table(&LIMITS),
             "The limits of every call. Before the file is trusted they only lower what holds without it.",
         ),
         optional(
             "server",
-            Shape::Table(&SERVER),
+            ValueShape::Table(&SERVER),
             "What the server says of itself. Not used before the file is trusted.",
         ),
         optional(
             "http",
-            Shape::Table(&HTTP),
+            ValueShape::Table(&HTTP),
             "What connections over HTTP may use. Not used before the file is trusted.",
         ),
     ],
 };
 
 /// A number of connections, or of megabytes.
-const COUNT: Shape = Shape::IntegerWithin(1, 65_536);
+const COUNT: ValueShape = ValueShape::IntegerWithin(1, 65_536);
 
 /// Milliseconds, up to a day.
-const TIME: Shape = Shape::IntegerWithin(1, 86_400_000);
+const TIME: ValueShape = ValueShape::IntegerWithin(1, 86_400_000);
 
 /// `[http]`.
 static HTTP: Grammar = Grammar {
@@ -166,27 +166,27 @@ static SERVER: Grammar = Grammar {
     name: "[server]",
     doc: "What the server says of itself.",
     keys: &[
-        optional("name", Shape::Text, "Its name; `toolsd` if it is left out."),
-        optional("title", Shape::Text, "A title for people; the pack's if one serves."),
-        optional("website_url", Shape::Text, "Where to read about it."),
-        optional("icons", Shape::Tables(&ICON), "Icons for people."),
-        optional("page_size", Shape::Integer(1), "How many entries a page of a list has; left out = all."),
-        optional("lists_ttl_ms", Shape::Integer(0), "For how long a client may keep the lists, in milliseconds."),
+        optional("name", ValueShape::Text, "Its name; `toolsd` if it is left out."),
+        optional("title", ValueShape::Text, "A title for people; the pack's if one serves."),
+        optional("website_url", ValueShape::Text, "Where to read about it."),
+        optional("icons", ValueShape::Tables(&ICON), "Icons for people."),
+        optional("page_size", ValueShape::Integer(1), "How many entries a page of a list has; left out = all."),
+        optional("lists_ttl_ms", ValueShape::Integer(0), "For how long a client may keep the lists, in milliseconds."),
     ],
 };
 
 /// Reads a `toolsd.toml` to its end. What could be read is returned, whatever else is wrong with it.
-pub fn read_workspace(source: &Arc<Source>) -> (Workspace, Vec<Diagnostic>) {
+pub fn read_workspace(source: &Arc<Source>) -> (WorkspaceDefinition, Vec<Diagnostic>) {
     let mut faults = Vec::new();
     let tree = parse(source, Dates::Refused, &mut faults);
     let file = Fields::open(&tree, &WORKSPACE, &mut faults);
-    let mut workspace = Workspace {
+    let mut workspace = WorkspaceDefinition {
         serve: file.has("serve").then(|| file.located_texts("serve")),
         roots: file.located_texts("roots"),
         limits: limits(&file, &mut faults),
         server: server(&file, &mut faults),
         http: http(&file, &mut faults),
-        ..Workspace::default()
+        ..WorkspaceDefinition::default()
     };
     for entry in file.node("packs").map(Node::entries).unwrap_or_default() {
         let name = Located { value: entry.key.clone(), at: entry.at.clone() };
@@ -200,9 +200,9 @@ pub fn read_workspace(source: &Arc<Source>) -> (Workspace, Vec<Diagnostic>) {
     (workspace, faults)
 }
 
-fn server(file: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> Server {
-    let Some(server) = file.table("server", faults) else { return Server::default() };
-    Server {
+fn server(file: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> ServerDefinition {
+    let Some(server) = file.table("server", faults) else { return ServerDefinition::default() };
+    ServerDefinition {
         name: server.text("name"),
         title: server.text("title"),
         website_url: server.text("website_url"),

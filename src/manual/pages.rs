@@ -1,8 +1,8 @@
 //! The pages that are generated from the tables in the source, as Markdown, and one entry of each as JSON.
 
 use super::error_codes::{ErrorCode, error_codes};
-use crate::check::{ALL as RULES, Rule, lines_of};
-use crate::definition::{Grammar, Key, reference};
+use crate::check::{ALL as RULES, CheckRule, lines_of};
+use crate::definition::{Grammar, GrammarKey, reference};
 use crate::primitive::git;
 use crate::primitive::git::verb::{GitOption, Verb};
 use crate::primitive::{Family, Gives, Need, Param, Primitive};
@@ -178,7 +178,7 @@ pub fn definitions_page() -> String {
 
 /// All of its declaration.
 pub fn table_to_json(table: &Grammar) -> Json {
-    let key = |key: &Key| {
+    let key = |key: &GrammarKey| {
         json!({
             "name": key.name,
             "takes": key.shape.describe(),
@@ -220,7 +220,7 @@ fn fenced(text: &mut String, (path, content): &(&str, &str)) {
 }
 
 /// The rule for machines.
-pub fn rule_to_json(rule: &Rule) -> Json {
+pub fn rule_to_json(rule: &CheckRule) -> Json {
     let files = rule.fires.iter().map(|(path, text)| ((*path).to_owned(), Json::from(*text)));
     let mended = rule.mended_files().into_iter().map(|(path, text)| (path.to_owned(), Json::from(text)));
     json!({

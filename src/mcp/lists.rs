@@ -2,7 +2,7 @@
 
 use super::{Revision, Settings, about, published};
 use crate::call::Answering;
-use crate::definition::Tasking;
+use crate::definition::TaskPolicy;
 use crate::guard::Limits;
 use crate::registry::{Registry, ServedTool};
 use crate::value::Json;
@@ -38,7 +38,7 @@ pub(crate) struct Calls {
     /// Whether its results are wrapped where objects are wanted.
     pub(crate) wrapped: bool,
     /// Whether its calls run as tasks.
-    pub(crate) tasking: Tasking,
+    pub(crate) tasking: TaskPolicy,
     /// Whether its schema asks for headers.
     pub(crate) asks_headers: bool,
     /// Bytes of a result, at most.

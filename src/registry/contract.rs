@@ -1,8 +1,8 @@
 //! What a call of a tool, a read or a prompt is held to: schemas in their final form, compiled, and limits.
 
-use super::settings::Settings;
+use super::settings::WorkspaceSettings;
 use crate::definition::{
-    Care, Checker, Definitions, Located, ObjectSchema, PackDefinition, Prompt, Role, Schema, Tool, lint,
+    Checker, Definitions, Located, ObjectSchema, PackDefinition, Prompt, Schema, SchemaRole, Tool, Validation, lint,
     missing_references, object, published, resolved,
 };
 use crate::diagnostic::{Diagnostic, Result};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// What a call of a tool, a read or a prompt is held to.
 #[derive(Clone, Default)]
-pub struct Checks {
+pub struct CallContract {
     /// The schema of its arguments, or variables: an object.
     pub schema: ObjectSchema,
     /// Checks its arguments, or variables.
@@ -23,32 +23,32 @@ pub struct Checks {
     /// The limits of a call.
     pub limits: Limits,
     /// The same for each operation of a tool, in the order of its operations.
-    pub operations: Vec<Checks>,
+    pub operations: Vec<CallContract>,
 }
 
 /// The schemas of a tool: of its arguments as published, of its result, and what a call is held to.
-pub type Schemas = (ObjectSchema, Option<ObjectSchema>, Checks);
+pub type ToolSchemas = (ObjectSchema, Option<ObjectSchema>, CallContract);
 
 /// Gives a schema its final form, or tells why it has none.
-type Forming = fn(&Schema, &[(Located<String>, Schema)]) -> Result<ObjectSchema>;
+type SchemaForm = fn(&Schema, &[(Located<String>, Schema)]) -> Result<ObjectSchema>;
 
 /// A pack whose schemas are compiled.
-pub(super) struct Compiling<'a> {
+pub(super) struct ContractCompiler<'a> {
     pub(super) definitions: &'a Definitions,
     pub(super) pack: &'a PackDefinition,
-    pub(super) settings: &'a Settings,
+    pub(super) settings: &'a WorkspaceSettings,
     /// Whether a checker is made now, or when it is needed.
-    pub(super) care: Care,
+    pub(super) care: Validation,
 }
 
-impl Compiling<'_> {
+impl ContractCompiler<'_> {
     /// The schemas of each tool. Tools know nothing of each other: they are compiled side by side.
-    pub(super) fn tools(&self, faults: &mut Vec<Diagnostic>) -> Vec<Schemas> {
+    pub(super) fn tools(&self, faults: &mut Vec<Diagnostic>) -> Vec<ToolSchemas> {
         let made = self.definitions.tools.par_iter().map(|tool| {
             let mut faults = Vec::new();
             (self.tool(tool, &mut faults), faults)
         });
-        let made: Vec<(Schemas, Vec<Diagnostic>)> = made.collect();
+        let made: Vec<(ToolSchemas, Vec<Diagnostic>)> = made.collect();
         let tools = made.into_iter().map(|(tool, found)| {
             faults.extend(found);
             tool
@@ -56,7 +56,7 @@ impl Compiling<'_> {
         tools.collect()
     }
 
-    fn tool(&self, tool: &Tool, faults: &mut Vec<Diagnostic>) -> Schemas {
+    fn tool(&self, tool: &Tool, faults: &mut Vec<Diagnostic>) -> ToolSchemas {
         let (input, arguments) = self.checker(&tool.input, published, faults);
         let (output, result) = match &tool.output {
             Some(schema) => {
@@ -67,36 +67,41 @@ impl Compiling<'_> {
         };
         let limits = self.settings.limits(&[tool.limits, self.pack.limits], Limits::default());
         let operations = self.operations(tool, result.as_ref(), faults);
-        (input.clone(), output, Checks { schema: input, arguments, result, limits, operations })
+        (input.clone(), output, CallContract { schema: input, arguments, result, limits, operations })
     }
 
     /// What each operation of a tool is held to.
-    fn operations(&self, tool: &Tool, result: Option<&Arc<Checker>>, faults: &mut Vec<Diagnostic>) -> Vec<Checks> {
+    fn operations(
+        &self,
+        tool: &Tool,
+        result: Option<&Arc<Checker>>,
+        faults: &mut Vec<Diagnostic>,
+    ) -> Vec<CallContract> {
         let operations = tool.dispatch.iter().flat_map(|dispatch| &dispatch.operations);
         let operations = operations.map(|operation| {
             let (schema, arguments) = self.checker(&operation.input, published, faults);
             let limits = [operation.limits, tool.limits, self.pack.limits];
             let limits = self.settings.limits(&limits, Limits::default());
-            Checks { schema, arguments, result: result.cloned(), limits, operations: Vec::new() }
+            CallContract { schema, arguments, result: result.cloned(), limits, operations: Vec::new() }
         });
         operations.collect()
     }
 
     /// What the reads of each resource are held to.
-    pub(super) fn resources(&self, faults: &mut Vec<Diagnostic>) -> Vec<Checks> {
+    pub(super) fn resources(&self, faults: &mut Vec<Diagnostic>) -> Vec<CallContract> {
         let mut all = Vec::new();
         for resource in &self.definitions.resources {
             let (schema, arguments) = match &resource.variables {
                 Some(variables) => self.checker(&variables.as_properties(), resolved, faults),
                 None => (Arc::default(), None),
             };
-            all.push(Checks { schema, arguments, limits: self.limits(), ..Checks::default() });
+            all.push(CallContract { schema, arguments, limits: self.limits(), ..CallContract::default() });
         }
         all
     }
 
     /// What getting a prompt is held to.
-    pub(super) fn prompt(&self, prompt: &Prompt, faults: &mut Vec<Diagnostic>) -> Checks {
+    pub(super) fn prompt(&self, prompt: &Prompt, faults: &mut Vec<Diagnostic>) -> CallContract {
         let places = prompt.name.at.clone();
         let mut properties = serde_json::Map::new();
         for argument in &prompt.arguments {
@@ -113,7 +118,7 @@ impl Compiling<'_> {
         let json = json!({ "type": "object", "properties": properties, "required": required });
         let schema = Schema { json: json.into(), places: [(String::new(), places)].into_iter().collect() };
         let (schema, arguments) = self.checker(&schema, published, faults);
-        Checks { schema, arguments, limits: self.limits(), ..Checks::default() }
+        CallContract { schema, arguments, limits: self.limits(), ..CallContract::default() }
     }
 
     fn limits(&self) -> Limits {
@@ -124,12 +129,12 @@ impl Compiling<'_> {
     fn checker(
         &self,
         schema: &Schema,
-        form: Forming,
+        form: SchemaForm,
         faults: &mut Vec<Diagnostic>,
     ) -> (ObjectSchema, Option<Arc<Checker>>) {
         let compiled = |json: ObjectSchema| match self.care {
-            Care::Known => Ok(Checker::later(json)),
-            Care::Full => Checker::new(json),
+            Validation::Known => Ok(Checker::later(json)),
+            Validation::Full => Checker::new(json),
         };
         let made = form(schema, &self.definitions.defs).and_then(|json| Ok((compiled(Arc::clone(&json))?, json)));
         match made {
@@ -140,7 +145,7 @@ impl Compiling<'_> {
                     None => fault,
                 };
                 let missing = missing_references(schema, &self.definitions.defs);
-                if missing.is_empty() && lint(schema, Role::Shared).is_empty() {
+                if missing.is_empty() && lint(schema, SchemaRole::Shared).is_empty() {
                     faults.push(*fault);
                 }
                 (object((*schema.json).clone()).unwrap_or_default().into(), None)

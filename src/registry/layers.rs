@@ -1,9 +1,9 @@
 //! The layers that packs come from, those inside the binary first: a higher layer's file stands for the one below it, an
 //! empty file removes it.
 
-use super::trust::Trust;
+use super::trust::WorkspaceTrust;
 use super::workspace_files::{WORKSPACE_FOLDER, admitted, owned_files};
-use crate::definition::Care;
+use crate::definition::Validation;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::Source;
 use crate::world::World;
@@ -26,7 +26,7 @@ pub struct Layer {
     /// those inside the binary.
     pub world: Option<Arc<dyn World>>,
     /// What a person allowed, if the layer needs it: that of the workspace does.
-    pub trust: Option<Trust>,
+    pub trust: Option<WorkspaceTrust>,
 }
 
 /// A file of a layer.
@@ -45,22 +45,26 @@ pub struct LayerFile {
 }
 
 /// A file inside the binary.
-struct Embedded {
+struct EmbeddedFile {
     /// Its path from the root.
     path: &'static str,
-    content: Content,
+    content: EmbeddedContent,
 }
 
 /// What is in a file.
 #[derive(Clone, Copy)]
-enum Content {
+enum EmbeddedContent {
     /// A text, and the tree of it if it is a definition.
     Text(&'static str, &'static [u8]),
     /// Anything else.
     Bytes(&'static [u8]),
 }
 
-static FILES: &[Embedded] = &include!(concat!(env!("OUT_DIR"), "/packs.rs"));
+static FILES: &[EmbeddedFile] = {
+    // The names that the build script writes.
+    use {EmbeddedContent as Content, EmbeddedFile as Embedded};
+    &include!(concat!(env!("OUT_DIR"), "/packs.rs"))
+};
 
 impl LayerFile {
     /// A file of the layer `origin`.
@@ -76,10 +80,10 @@ impl LayerFile {
     }
 
     /// A file inside the binary.
-    fn embedded(path: &str, content: Content) -> Self {
+    fn embedded(path: &str, content: EmbeddedContent) -> Self {
         match content {
-            Content::Bytes(bytes) => Self::new(EMBEDDED, path, bytes),
-            Content::Text(text, tree) => Self {
+            EmbeddedContent::Bytes(bytes) => Self::new(EMBEDDED, path, bytes),
+            EmbeddedContent::Text(text, tree) => Self {
                 origin: EMBEDDED.to_owned(),
                 source: Some(Source::of(path, Cow::Borrowed(text))),
                 tree,
@@ -111,21 +115,21 @@ fn embedded_layer() -> &'static BTreeMap<String, LayerFile> {
 /// Path from the root and bytes of each file.
 pub fn embedded_files() -> impl Iterator<Item = (&'static str, &'static [u8])> {
     FILES.iter().map(|file| match file.content {
-        Content::Text(text, _) => (file.path, text.as_bytes()),
-        Content::Bytes(bytes) => (file.path, bytes),
+        EmbeddedContent::Text(text, _) => (file.path, text.as_bytes()),
+        EmbeddedContent::Bytes(bytes) => (file.path, bytes),
     })
 }
 
 /// All files that are in use, by their path from the root.
 #[derive(Clone, Debug, Default)]
-pub struct Files {
+pub struct PackFiles {
     /// Path and file.
     pub by_path: BTreeMap<String, LayerFile>,
     /// What an empty file removed: path, and the layer of the empty file.
     pub removed: Vec<(String, String)>,
 }
 
-impl Files {
+impl PackFiles {
     /// Files in memory: path from the root, and text.
     pub fn of_texts<'a>(texts: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let file = |(path, text): (&str, &str)| (path.to_owned(), LayerFile::new("memory", path, text.as_bytes()));
@@ -193,9 +197,9 @@ impl Files {
 
     /// How closely a start must look at them: a test holds that those of the binary are sound, as long as none comes
     /// from another layer and none is removed by one.
-    pub fn care(&self) -> Care {
+    pub fn care(&self) -> Validation {
         let embedded = self.removed.is_empty() && self.by_path.values().all(|file| file.origin == EMBEDDED);
-        if embedded { Care::Known } else { Care::Full }
+        if embedded { Validation::Known } else { Validation::Full }
     }
 
     /// One hash of all paths, layers and contents; those inside the binary stay the same for as long as it runs.

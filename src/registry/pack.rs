@@ -1,12 +1,12 @@
 //! A pack: the definitions of its files as one, its scripts, templates and schemas compiled.
 
-use super::contract::{Checks, Compiling, Schemas};
-use super::layers::{Files, LayerFile};
-use super::settings::{Settings, configure};
+use super::contract::{CallContract, ContractCompiler, ToolSchemas};
+use super::layers::{LayerFile, PackFiles};
+use super::settings::{WorkspaceSettings, configure};
 use super::skills::{Skill, skills};
 use crate::definition::{
-    Care, Checker, Definitions, Grants, GraphDefinition, LimitsOverride, Located, PackDefinition, Prompt, Resource,
-    Tool, code, read, read_known,
+    Checker, Definitions, Grants, GraphDefinition, LimitsOverride, Located, PackDefinition, Prompt, Resource, Tool,
+    Validation, code, read, read_known,
 };
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::Limits;
@@ -35,19 +35,19 @@ pub struct Pack {
     /// The functions that find skills, each with its script.
     pub skill_lists: Vec<(String, Located<String>)>,
     /// What it was made into.
-    pub made: Made,
+    pub made: CompiledPack,
 }
 
 /// What a pack was made into.
-pub struct Made {
+pub struct CompiledPack {
     /// The hash of all that it was made of: files, settings, root.
     pub hash: [u8; 32],
     /// Its files, and those shared by all packs.
-    pub files: Files,
+    pub files: PackFiles,
     /// Its scripts.
     pub program: Program,
     /// Its templates.
-    pub templates: Texts,
+    pub templates: LazyTemplates,
     /// `[graph]`.
     pub graph: Option<GraphDefinition>,
     /// `[data]`: frozen tables.
@@ -105,12 +105,12 @@ fn allowed(pack: &PackDefinition, effect: Effect) -> Allowed {
     }
 }
 
-impl Default for Made {
+impl Default for CompiledPack {
     /// Nothing: a pack that can be listed, but not called.
     fn default() -> Self {
         Self {
             hash: [0; 32],
-            files: Files::default(),
+            files: PackFiles::default(),
             program: Program::default(),
             templates: loaded_templates(Templates::default()),
             graph: None,
@@ -131,7 +131,7 @@ pub struct PackParts {
     /// The hash of all that it is made of.
     pub hash: [u8; 32],
     /// Its files, and those shared by all packs.
-    pub files: Files,
+    pub files: PackFiles,
     /// Its definitions, of all its files.
     pub definitions: Definitions,
     /// `[pack]`, or what stands for it.
@@ -139,17 +139,17 @@ pub struct PackParts {
     /// Its scripts.
     pub program: Program,
     /// Its templates.
-    pub templates: Texts,
+    pub templates: LazyTemplates,
     /// Its configuration, defaults filled in.
     pub config: Json,
     /// Checks another configuration.
     pub config_checker: Option<Checker>,
     /// For each tool: the published schema, the schema of the result, what a call is held to.
-    pub tools: Vec<Schemas>,
+    pub tools: Vec<ToolSchemas>,
     /// For each resource: what a read is held to.
-    pub resources: Vec<Checks>,
+    pub resources: Vec<CallContract>,
     /// For each prompt: what getting it is held to.
-    pub prompts: Vec<Checks>,
+    pub prompts: Vec<CallContract>,
     /// The skills that come with it.
     pub skills: Vec<Arc<Skill>>,
     /// What is wrong.
@@ -158,19 +158,25 @@ pub struct PackParts {
 
 /// Compiles a pack whose definitions are read. Of one that is known to be sound, what a start does not need waits for the
 /// first call.
-pub fn compile(name: &str, hash: [u8; 32], files: Files, merged: Merged, settings: &Settings) -> PackParts {
+pub fn compile(
+    name: &str,
+    hash: [u8; 32],
+    files: PackFiles,
+    merged: MergedDefinitions,
+    settings: &WorkspaceSettings,
+) -> PackParts {
     let scripts: Vec<_> = files.texts("tools.d/", ".rhai").cloned().collect();
-    let others = || Others::of(name, &files, &merged, settings);
+    let others = || CompiledParts::of(name, &files, &merged, settings);
     //= docs/spec.md#scripts
     //# A script MUST be compiled once for each time its pack is loaded, and not again for a call.
     let program = Program::later(&scripts);
-    let is_needed = merged.care == Care::Full || merged.definitions.computes();
+    let is_needed = merged.care == Validation::Full || merged.definitions.computes();
     let ready = || if is_needed { program.ready().to_vec() } else { Vec::new() };
     let (broken, others) = rayon::join(ready, others);
-    let Merged { definitions, pack, mut faults, .. } = merged;
+    let MergedDefinitions { definitions, pack, mut faults, .. } = merged;
     faults.extend(broken);
     faults.extend(others.faults);
-    let Others { templates, config, config_checker, tools, resources, prompts, .. } = others;
+    let CompiledParts { templates, config, config_checker, tools, resources, prompts, .. } = others;
     let skills = skills(&definitions.skills, &files, &mut faults).into_iter().map(Arc::new).collect();
     let name = name.to_owned();
     PackParts {
@@ -192,25 +198,25 @@ pub fn compile(name: &str, hash: [u8; 32], files: Files, merged: Merged, setting
 }
 
 /// What of a pack is compiled beside its scripts.
-struct Others {
-    templates: Texts,
+struct CompiledParts {
+    templates: LazyTemplates,
     config: Json,
     config_checker: Option<Checker>,
-    tools: Vec<Schemas>,
-    resources: Vec<Checks>,
-    prompts: Vec<Checks>,
+    tools: Vec<ToolSchemas>,
+    resources: Vec<CallContract>,
+    prompts: Vec<CallContract>,
     faults: Vec<Diagnostic>,
 }
 
-impl Others {
-    fn of(name: &str, files: &Files, merged: &Merged, settings: &Settings) -> Self {
-        let Merged { definitions, pack, care, .. } = merged;
+impl CompiledParts {
+    fn of(name: &str, files: &PackFiles, merged: &MergedDefinitions, settings: &WorkspaceSettings) -> Self {
+        let MergedDefinitions { definitions, pack, care, .. } = merged;
         let (templates, mut faults) = match care {
-            Care::Known => (lazy_templates(files, definitions), Vec::new()),
-            Care::Full => compile_templates(files, definitions),
+            Validation::Known => (lazy_templates(files, definitions), Vec::new()),
+            Validation::Full => compile_templates(files, definitions),
         };
         let (config, config_checker) = configure(name, pack, &definitions.defs, settings, *care, &mut faults);
-        let compiling = Compiling { definitions, pack, settings, care: *care };
+        let compiling = ContractCompiler { definitions, pack, settings, care: *care };
         let tools = compiling.tools(&mut faults);
         let resources = compiling.resources(&mut faults);
         let prompts = definitions.prompts.iter().map(|prompt| compiling.prompt(prompt, &mut faults)).collect();
@@ -220,8 +226,8 @@ impl Others {
 
 impl PackParts {
     /// Reads and compiles a pack, all of it.
-    pub fn read(name: &str, hash: [u8; 32], files: Files, settings: &Settings) -> Self {
-        let merged = merge(name, &files, Care::Full);
+    pub fn read(name: &str, hash: [u8; 32], files: PackFiles, settings: &WorkspaceSettings) -> Self {
+        let merged = merge(name, &files, Validation::Full);
         compile(name, hash, files, merged, settings)
     }
 
@@ -241,7 +247,11 @@ impl PackParts {
     }
 
     /// The pack, to be served in `root`, and what assembly needs besides.
-    pub(super) fn into_pack(self, root: Option<Arc<dyn World>>, settings: &Settings) -> (Arc<Pack>, Published) {
+    pub(super) fn into_pack(
+        self,
+        root: Option<Arc<dyn World>>,
+        settings: &WorkspaceSettings,
+    ) -> (Arc<Pack>, PublishedDefinitions) {
         // Those that a function fills are computed when somebody is there to read them.
         let instructions = self.pack.instructions.as_ref().filter(|_| self.pack.context.is_none());
         let instructions = instructions.and_then(|path| self.instructions(&path.value));
@@ -251,7 +261,7 @@ impl PackParts {
         let lists = definitions.skills.into_iter().filter_map(|one| Some((one.script, one.list?)));
         let skill_lists = lists.collect();
         let data = definitions.data.into_iter().map(|(name, table)| (name.value, Frozen::value(Arc::new(table))));
-        let made = Made {
+        let made = CompiledPack {
             hash: self.hash,
             files: self.files,
             program: self.program,
@@ -266,7 +276,7 @@ impl PackParts {
         };
         let pack =
             Pack { name: self.name, definition: self.pack, instructions, skills: self.skills, skill_lists, made };
-        let published = Published {
+        let published = PublishedDefinitions {
             tools: definitions.tools.into_iter().zip(self.tools).collect(),
             resources: definitions.resources.into_iter().zip(self.resources).collect(),
             prompts: definitions.prompts.into_iter().zip(self.prompts).collect(),
@@ -276,17 +286,17 @@ impl PackParts {
 }
 
 /// The definitions of a pack with what calls of them are held to.
-pub(super) struct Published {
-    pub(super) tools: Vec<(Tool, Schemas)>,
-    pub(super) resources: Vec<(Resource, Checks)>,
-    pub(super) prompts: Vec<(Prompt, Checks)>,
+pub(super) struct PublishedDefinitions {
+    pub(super) tools: Vec<(Tool, ToolSchemas)>,
+    pub(super) resources: Vec<(Resource, CallContract)>,
+    pub(super) prompts: Vec<(Prompt, CallContract)>,
 }
 
 /// A name, or a table, that stands twice.
 pub const TWICE: Code = Code("name-clash");
 
 /// The definitions of a pack, read.
-pub struct Merged {
+pub struct MergedDefinitions {
     /// Those of all files.
     pub definitions: Definitions,
     /// `[pack]`, or what stands for it.
@@ -294,18 +304,18 @@ pub struct Merged {
     /// What is wrong with them.
     pub faults: Vec<Diagnostic>,
     /// How closely they were looked at, and are from here on.
-    pub care: Care,
+    pub care: Validation,
 }
 
 /// Reads every definition file of a pack, in the order of their paths. What stands twice is told, and the first counts.
-pub fn merge(name: &str, files: &Files, care: Care) -> Merged {
+pub fn merge(name: &str, files: &PackFiles, care: Validation) -> MergedDefinitions {
     let mut all = Definitions::default();
     let mut faults = Vec::new();
     let written: Vec<_> = files.by_path.iter().filter(|(path, _)| is_definition(path)).collect();
     // Files know nothing of each other: they are read side by side.
     let read = |file: &LayerFile| match (&file.source, care) {
-        (Some(source), Care::Full) => Some(read(source)),
-        (Some(source), Care::Known) => Some(read_known(source, file.tree)),
+        (Some(source), Validation::Full) => Some(read(source)),
+        (Some(source), Validation::Known) => Some(read_known(source, file.tree)),
         (None, _) => None,
     };
     let found: Vec<_> = written.par_iter().map(|(_, file)| read(file)).collect();
@@ -326,7 +336,7 @@ pub fn merge(name: &str, files: &Files, care: Care) -> Merged {
             all.tools.push(wanted.tool(&all.prompts));
         }
     }
-    Merged { definitions: all, pack, faults, care }
+    MergedDefinitions { definitions: all, pack, faults, care }
 }
 
 fn is_definition(path: &str) -> bool {
@@ -361,7 +371,7 @@ fn twice(message: &str, at: &Place, first: &Place) -> Diagnostic {
 }
 
 /// What stands for a `[pack]` that is not written: it always serves, and may touch nothing.
-fn unnamed(name: &str, files: &Files) -> PackDefinition {
+fn unnamed(name: &str, files: &PackFiles) -> PackDefinition {
     let source = files.texts("tools.d/", ".toml").next().cloned();
     let source = source.unwrap_or_else(|| Source::new(format!("tools.d/{name}.toml"), ""));
     PackDefinition {
@@ -382,7 +392,7 @@ fn unnamed(name: &str, files: &Files) -> PackDefinition {
 }
 
 /// Templates that are compiled when they are first asked for, or that are already.
-pub type Texts = LazyLock<Templates, Box<dyn FnOnce() -> Templates + Send>>;
+pub type LazyTemplates = LazyLock<Templates, Box<dyn FnOnce() -> Templates + Send>>;
 
 /// What they are made of.
 struct TemplateSources {
@@ -391,24 +401,24 @@ struct TemplateSources {
 }
 
 /// Compiles the templates of a pack, and says what is wrong with them.
-fn compile_templates(files: &Files, definitions: &Definitions) -> (Texts, Vec<Diagnostic>) {
+fn compile_templates(files: &PackFiles, definitions: &Definitions) -> (LazyTemplates, Vec<Diagnostic>) {
     let (templates, faults) = TemplateSources::of(files, definitions).compile();
     (loaded_templates(templates), faults)
 }
 
 /// The templates of a pack that are known to be sound: compiled when they are first asked for.
-fn lazy_templates(files: &Files, definitions: &Definitions) -> Texts {
+fn lazy_templates(files: &PackFiles, definitions: &Definitions) -> LazyTemplates {
     let written = TemplateSources::of(files, definitions);
     LazyLock::new(Box::new(move || written.compile().0))
 }
 
 /// Templates that are there.
-fn loaded_templates(templates: Templates) -> Texts {
+fn loaded_templates(templates: Templates) -> LazyTemplates {
     LazyLock::new(Box::new(move || templates))
 }
 
 impl TemplateSources {
-    fn of(files: &Files, definitions: &Definitions) -> Self {
+    fn of(files: &PackFiles, definitions: &Definitions) -> Self {
         let texts = files.texts("prompts/", "").chain(files.texts("templates/", ".hbs"));
         let inline = definitions.inline_templates().into_iter().map(|(text, at)| (text.to_owned(), at.clone()));
         Self { files: texts.cloned().collect(), inline: inline.collect() }

@@ -5,8 +5,8 @@
 mod tests;
 
 use crate::definition::{
-    Definitions, Git, Grants, HttpOverride, LimitsOverride, PackDefinition, ProgramGrant, Server, Tool, Workspace,
-    read, read_workspace,
+    Definitions, Git, Grants, HttpOverride, LimitsOverride, PackDefinition, ProgramGrant, ServerDefinition, Tool,
+    WorkspaceDefinition, read, read_workspace,
 };
 use crate::guard::Limits;
 use crate::source::Source;
@@ -108,7 +108,7 @@ impl Permissions {
     pub fn of_settings(source: &Arc<Source>) -> Self {
         let mut asked = Self::default();
         // Every field is named: a new one has to say whether it lets packs do more.
-        let Workspace { serve, packs, prefixes, roots, limits, server, http } = read_workspace(source).0;
+        let WorkspaceDefinition { serve, packs, prefixes, roots, limits, server, http } = read_workspace(source).0;
         asked.extend("prefix ", prefixes.iter().map(|(name, prefix)| format!("{} = {prefix}", name.value)));
         asked.add_http(&http);
         asked.add_server(&server);
@@ -122,9 +122,9 @@ impl Permissions {
         asked
     }
 
-    fn add_server(&mut self, server: &Server) {
+    fn add_server(&mut self, server: &ServerDefinition) {
         // Every field is named: a new one is to be shown too.
-        let Server { name, title, website_url, icons, page_size, lists_ttl_ms } = server;
+        let ServerDefinition { name, title, website_url, icons, page_size, lists_ttl_ms } = server;
         let icons = (!icons.is_empty()).then(|| icons.len().to_string());
         let all = [
             ("name", name.clone()),

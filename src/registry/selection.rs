@@ -6,7 +6,7 @@ use crate::world::{World, path};
 use std::sync::Arc;
 
 /// Opens worlds: the disk's for people, a world of memory for cases.
-pub trait Worlds: Send + Sync {
+pub trait WorldOpener: Send + Sync {
     /// The world rooted at an absolute folder. It reaches the roots that the user granted, and those that grants of
     /// the pack name by themselves.
     fn open(&self, folder: &str, granted: &[String], named: &[String]) -> Result<Arc<dyn World>>;
@@ -14,7 +14,7 @@ pub trait Worlds: Send + Sync {
 
 /// Which packs are asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Choice {
+pub enum PackChoice {
     /// Those whose markers are found, and those without markers.
     #[default]
     ByMarkers,
@@ -24,7 +24,7 @@ pub enum Choice {
 
 /// The root of a pack: the nearest folder, from the workspace upwards, that holds the first entry of `root`,
 /// else the second, and so on; the workspace if none is found or none is asked for. An absolute path.
-pub fn root_of(pack: &PackDefinition, workspace: &dyn World, worlds: &dyn Worlds) -> Result<String> {
+pub fn root_of(pack: &PackDefinition, workspace: &dyn World, worlds: &dyn WorldOpener) -> Result<String> {
     for marker in &pack.root {
         if marker == "." || workspace.stat(marker)?.is_some() {
             return Ok(workspace.root().to_owned());
@@ -62,22 +62,28 @@ pub fn outer_roots(pack: &PackDefinition) -> Vec<String> {
 }
 
 /// Whether a pack serves, given its root; the markers it looked for in vain if not.
-pub fn serves(name: &str, pack: &PackDefinition, choice: &Choice, workspace: &dyn World, root: &dyn World) -> Served {
+pub fn serves(
+    name: &str,
+    pack: &PackDefinition,
+    choice: &PackChoice,
+    workspace: &dyn World,
+    root: &dyn World,
+) -> PackSelection {
     match (choice, &pack.when) {
         //= docs/spec.md#definitions
         //# A pack that `--pack` names MUST be served in every workspace.
-        (Choice::Named(names), when) => match names.iter().any(|known| known == name) {
-            true => Served::Yes,
-            false => Served::No(when.clone().unwrap_or_default()),
+        (PackChoice::Named(names), when) => match names.iter().any(|known| known == name) {
+            true => PackSelection::Yes,
+            false => PackSelection::No(when.clone().unwrap_or_default()),
         },
-        (Choice::ByMarkers, None) => Served::Yes,
+        (PackChoice::ByMarkers, None) => PackSelection::Yes,
         //= docs/spec.md#definitions
         //# A pack MUST be served by default only where one of its `when` paths exists.
-        (Choice::ByMarkers, Some(markers)) => {
+        (PackChoice::ByMarkers, Some(markers)) => {
             let exists = |world: &dyn World, marker: &str| matches!(world.stat(marker), Ok(Some(_)));
             match markers.iter().any(|marker| exists(workspace, marker) || exists(root, marker)) {
-                true => Served::Yes,
-                false => Served::No(markers.clone()),
+                true => PackSelection::Yes,
+                false => PackSelection::No(markers.clone()),
             }
         }
     }
@@ -85,7 +91,7 @@ pub fn serves(name: &str, pack: &PackDefinition, choice: &Choice, workspace: &dy
 
 /// Whether a pack serves.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Served {
+pub enum PackSelection {
     /// It does.
     Yes,
     /// It does not: the markers it looks for.

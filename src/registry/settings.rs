@@ -1,10 +1,10 @@
 //! `toolsd.toml` of a workspace: read, cut down to what an untrusted file may say; and the configuration of each pack, checked
 //! by the pack's schema.
 
-use super::trust::{Trust, UNTRUSTED};
+use super::trust::{UNTRUSTED, WorkspaceTrust};
 use crate::definition::{
-    Care, Checker, HttpOverride, LimitsOverride, Located, PackDefinition, SETTINGS_FILE, Schema, Server, Workspace,
-    published, read_workspace,
+    Checker, HttpOverride, LimitsOverride, Located, PackDefinition, SETTINGS_FILE, Schema, ServerDefinition,
+    Validation, WorkspaceDefinition, published, read_workspace,
 };
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::guard::Limits;
@@ -17,9 +17,9 @@ use std::time::Duration;
 
 /// What the file says; empty if there is none.
 #[derive(Clone, Debug, Default)]
-pub struct Settings {
+pub struct WorkspaceSettings {
     /// Its contents. If it is not trusted, only `packs` and `limits` are left.
-    pub workspace: Workspace,
+    pub workspace: WorkspaceDefinition,
     /// Whether a person allowed the file: if not, limits only go down, and paths stay out.
     pub trusted: bool,
     /// Whether something of it is not used, because it is not trusted or has faults.
@@ -28,10 +28,10 @@ pub struct Settings {
     pub hash: [u8; 32],
 }
 
-impl Settings {
+impl WorkspaceSettings {
     /// Reads the file of a workspace to its end. What an untrusted file may not say is left out, with a warning; of one
     /// that others can change nothing is used, whatever was trusted.
-    pub fn load(workspace: &dyn World, trust: &Trust) -> (Self, Vec<Diagnostic>) {
+    pub fn load(workspace: &dyn World, trust: &WorkspaceTrust) -> (Self, Vec<Diagnostic>) {
         // A symlink that leads nowhere is looked at too: it is told.
         let bytes = match workspace.stat(SETTINGS_FILE) {
             Ok(None) => return (Self::default(), Vec::new()),
@@ -93,10 +93,10 @@ impl Settings {
 /// Takes from an untrusted file all that decides what is served, where and under which name; each key is told.
 //= docs/spec.md#trust
 //# An untrusted `toolsd.toml` MUST NOT choose packs, roots or names, MUST NOT raise a limit, and MUST NOT name a path.
-fn without_powers(file: &mut Workspace, source: &Arc<Source>, why: &Diagnostic) -> Option<Diagnostic> {
+fn without_powers(file: &mut WorkspaceDefinition, source: &Arc<Source>, why: &Diagnostic) -> Option<Diagnostic> {
     // Every field is named: a new one has to say whether an untrusted file may set it.
-    let Workspace { serve, packs, prefixes, roots, limits, server, http } = std::mem::take(file);
-    let server_is_set = server != Server::default();
+    let WorkspaceDefinition { serve, packs, prefixes, roots, limits, server, http } = std::mem::take(file);
+    let server_is_set = server != ServerDefinition::default();
     let names = [
         ("serve", serve.is_some()),
         ("prefixes", !prefixes.is_empty()),
@@ -106,7 +106,7 @@ fn without_powers(file: &mut Workspace, source: &Arc<Source>, why: &Diagnostic) 
     ];
     let unused: Vec<String> =
         names.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| format!("`{name}`")).collect();
-    *file = Workspace { packs, limits, ..Workspace::default() };
+    *file = WorkspaceDefinition { packs, limits, ..WorkspaceDefinition::default() };
     let (list, verb) = match unused.as_slice() {
         [] => return None,
         [one] => (one.clone(), "is"),
@@ -127,8 +127,8 @@ pub fn configure(
     name: &str,
     pack: &PackDefinition,
     defs: &[(Located<String>, Schema)],
-    settings: &Settings,
-    care: Care,
+    settings: &WorkspaceSettings,
+    care: Validation,
     faults: &mut Vec<Diagnostic>,
 ) -> (Json, Option<Checker>) {
     let mut config = settings.config(name);
@@ -142,7 +142,7 @@ pub fn configure(
     };
     let checker = match published(schema, defs).map(Checker::later) {
         // Known to be sound, and known to need nothing: a configuration that is not written has no fault.
-        Ok(checker) if care == Care::Known && written.is_none() => {
+        Ok(checker) if care == Validation::Known && written.is_none() => {
             checker.fill_defaults(&mut config);
             return (config, Some(checker));
         }
@@ -178,7 +178,7 @@ pub fn configure(
 
 /// The paths that the configuration of a pack names (`format = "path"`): a person who writes one grants it. Of an
 /// untrusted file only the defaults count. Relative ones begin at `workspace`.
-pub fn granted_paths(name: &str, pack: &PackDefinition, settings: &Settings, workspace: &str) -> Vec<String> {
+pub fn granted_paths(name: &str, pack: &PackDefinition, settings: &WorkspaceSettings, workspace: &str) -> Vec<String> {
     let written = if settings.trusted { settings.config(name) } else { json!({}) };
     pack.config_paths(&written, workspace)
 }

@@ -1,7 +1,7 @@
 //! Skills: folders with a `SKILL.md`, as the Skills extension serves them (SEP-2640), among the files of a pack or found by a
 //! script in the workspace.
 
-use super::layers::{Files, LayerFile};
+use super::layers::{LayerFile, PackFiles};
 use crate::definition::{Located, SkillsDefinition};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::parse::{self, Input};
@@ -52,7 +52,7 @@ impl Skill {
 
 /// The skills in the folders that a pack names, in the order of their URIs. One that is broken is left out, with a
 /// warning: it never takes the others with it.
-pub(super) fn skills(definitions: &[SkillsDefinition], files: &Files, faults: &mut Vec<Diagnostic>) -> Vec<Skill> {
+pub(super) fn skills(definitions: &[SkillsDefinition], files: &PackFiles, faults: &mut Vec<Diagnostic>) -> Vec<Skill> {
     let mut found: BTreeMap<String, Skill> = BTreeMap::new();
     for dir in definitions.iter().flat_map(|definition| &definition.dirs) {
         let mut any = false;
@@ -80,14 +80,14 @@ pub(super) fn skills(definitions: &[SkillsDefinition], files: &Files, faults: &m
 }
 
 /// The folders below this one that hold a `SKILL.md`.
-fn folders(dir: &str, files: &Files) -> Vec<String> {
+fn folders(dir: &str, files: &PackFiles) -> Vec<String> {
     let below = format!("{}/", dir.trim_end_matches('/'));
     let skill_file = |path: &&String| path.starts_with(&below) && path.ends_with(&format!("/{SKILL_FILE}"));
     files.by_path.keys().filter(skill_file).map(|path| path[..path.len() - SKILL_FILE.len() - 1].to_owned()).collect()
 }
 
 /// The skill in a folder, and what should be better about it.
-fn skill(dir: &Located<String>, folder: &str, files: &Files) -> Result<(Skill, Vec<Diagnostic>)> {
+fn skill(dir: &Located<String>, folder: &str, files: &PackFiles) -> Result<(Skill, Vec<Diagnostic>)> {
     let path = format!("{folder}/{SKILL_FILE}");
     let source = files.by_path.get(&path).and_then(|file| file.source.as_ref());
     let Some(source) = source else {
@@ -95,12 +95,12 @@ fn skill(dir: &Located<String>, folder: &str, files: &Files) -> Result<(Skill, V
     };
     let outer = folder.strip_prefix(dir.value.trim_end_matches('/')).unwrap_or_default();
     let outer = outer.rsplit_once('/').map_or("", |(outer, _)| outer).trim_start_matches('/');
-    let origin = Origin { path: &path, text: &source.text, at: &source.place(0..0), is_found: false };
+    let origin = SkillSource { path: &path, text: &source.text, at: &source.place(0..0), is_found: false };
     let base = |name: &str| if outer.is_empty() { name.to_owned() } else { format!("{outer}/{name}") };
     read_skill(&origin, base, |base| Ok(pack_manifest(folder, base, files)))
 }
 
-fn pack_manifest(folder: &str, base: &str, files: &Files) -> Vec<SkillFile> {
+fn pack_manifest(folder: &str, base: &str, files: &PackFiles) -> Vec<SkillFile> {
     let below = format!("{folder}/");
     let inside = files.by_path.iter().filter_map(|(path, file)| Some((path, path.strip_prefix(&below)?, file)));
     let one = |(path, rest, file): (&String, &str, &LayerFile)| SkillFile {
@@ -114,9 +114,9 @@ fn pack_manifest(folder: &str, base: &str, files: &Files) -> Vec<SkillFile> {
 
 /// The hashes of files, for as long as the files are as they were.
 #[derive(Default)]
-pub struct Digests(Mutex<HashMap<String, (Stat, String)>>);
+pub struct FileDigests(Mutex<HashMap<String, (Stat, String)>>);
 
-impl Digests {
+impl FileDigests {
     /// The digest of a file and its size in bytes.
     fn of(&self, world: &dyn World, path: &str, stat: Option<Stat>) -> Result<(String, u64)> {
         let known = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get(path).cloned();
@@ -143,8 +143,8 @@ pub fn found_skill(
     world: &dyn World,
     dir: &str,
     at: Option<&str>,
-    digests: &Digests,
-) -> std::result::Result<(Skill, Vec<Diagnostic>), Rejected> {
+    digests: &FileDigests,
+) -> std::result::Result<(Skill, Vec<Diagnostic>), SkillRejection> {
     let dir = path::clean(dir);
     let file = path::join(&dir, SKILL_FILE);
     let nowhere = Source::new(&file, "").place(0..0);
@@ -152,12 +152,12 @@ pub fn found_skill(
     let bytes = world.read(&file).map_err(|fault| left_out(&fault.message))?;
     let text = String::from_utf8(bytes).map_err(|_| left_out("it is no UTF-8"))?;
     let source = Source::new(&file, &text);
-    let origin = Origin { path: &file, text: &text, at: &source.place(0..0), is_found: true };
+    let origin = SkillSource { path: &file, text: &text, at: &source.place(0..0), is_found: true };
     let base = |name: &str| at.map_or_else(|| name.to_owned(), |at| at.trim_matches('/').to_owned());
     read_skill(&origin, base, |base| workspace_manifest(world, &dir, base, digests))
 }
 
-fn workspace_manifest(world: &dyn World, dir: &str, base: &str, digests: &Digests) -> Result<Vec<SkillFile>> {
+fn workspace_manifest(world: &dyn World, dir: &str, base: &str, digests: &FileDigests) -> Result<Vec<SkillFile>> {
     let walk = Walk { from: dir.to_owned(), hidden: true, ignore: false, follow: false, depth: None };
     let files = world.walk(&walk)?.files;
     let stats = world.stat_all(&files.iter().map(String::as_str).collect::<Vec<_>>());
@@ -175,7 +175,7 @@ fn workspace_manifest(world: &dyn World, dir: &str, base: &str, digests: &Digest
 const SKILL: Code = Code("skill");
 
 /// Why a skill is left out: a warning.
-pub type Rejected = Box<Diagnostic>;
+pub type SkillRejection = Box<Diagnostic>;
 
 /// What one skill should hold at most (SEP-2640).
 const MOST_FILES: usize = 512;
@@ -189,7 +189,7 @@ const RULES: &str = "it needs `name`, of at most 64 lower-case letters, digits a
                      of at most 1024 characters";
 
 /// A `SKILL.md`.
-struct Origin<'a> {
+struct SkillSource<'a> {
     pub path: &'a str,
     pub text: &'a str,
     pub at: &'a Place,
@@ -199,10 +199,10 @@ struct Origin<'a> {
 /// Reads a skill: `base` makes the path of its URIs from its name, `manifest` its files from `skill://` and that path.
 /// Gives what should be better about it, too.
 fn read_skill(
-    origin: &Origin<'_>,
+    origin: &SkillSource<'_>,
     base: impl FnOnce(&str) -> String,
     manifest: impl FnOnce(&str) -> Result<Vec<SkillFile>>,
-) -> std::result::Result<(Skill, Vec<Diagnostic>), Rejected> {
+) -> std::result::Result<(Skill, Vec<Diagnostic>), SkillRejection> {
     let refused = |message: &str| advice(format!("`{}` is left out: {message}", origin.path), origin.at, RULES);
     let read = parse::front_matter(&Input::of(&origin.text.into())).map_err(|fault| refused(&fault.message))?;
     let read = read.to_json();
@@ -282,7 +282,7 @@ mod tests {
         let source = Source::new("tools.d/tea.toml", "x");
         let dir = Located { value: "templates/tea/skills".to_owned(), at: source.place(0..1) };
         let mut faults = Vec::new();
-        let files = Files::of_texts(texts.iter().copied());
+        let files = PackFiles::of_texts(texts.iter().copied());
         let definition = SkillsDefinition { dirs: vec![dir], list: None, script: String::new() };
         let found = skills(&[definition], &files, &mut faults);
         (found, faults.into_iter().map(|fault| fault.message).collect())
@@ -327,7 +327,7 @@ mod tests {
     fn a_skill_is_hashed_again_only_where_it_changed() {
         let world = Memory::with([("~/a/tea pot/SKILL.md", BREW), ("~/a/tea pot/more/x.txt", "hello")]).unwrap();
         world.advance_ms(YOUNG_MS + 1);
-        let digests = Digests::default();
+        let digests = FileDigests::default();
         let found = || found_skill(&world, "~/a/tea pot/", Some("set/brew"), &digests).unwrap().0;
         let first = found();
         assert_eq!(uris(&first), ["skill://set/brew/SKILL.md", "skill://set/brew/more/x.txt"]);
@@ -346,7 +346,7 @@ mod tests {
         let texts = [("a/SKILL.md", BREW), ("b/SKILL.md", "x"), ("c/SKILL.md", long.as_str())];
         let world = Memory::with(texts).unwrap();
         let told = |dir: &str, at: Option<&str>| {
-            found_skill(&world, dir, at, &Digests::default()).map(|(skill, _)| skill.uri).map_err(|why| why.message)
+            found_skill(&world, dir, at, &FileDigests::default()).map(|(skill, _)| skill.uri).map_err(|why| why.message)
         };
         assert_eq!(told("a", None).unwrap(), "skill://brew/SKILL.md");
         assert_eq!(

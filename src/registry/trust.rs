@@ -24,15 +24,15 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// What a person allowed in one workspace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Trust {
+pub struct WorkspaceTrust {
     /// By the path from the root of the workspace.
-    pub files: BTreeMap<String, Trusted>,
+    pub files: BTreeMap<String, TrustedFile>,
 }
 
 /// A file as a person allowed it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Trusted {
+pub struct TrustedFile {
     /// The BLAKE3 of its bytes in hexadecimal digits.
     pub hash: String,
     /// What it asked for when it was shown.
@@ -47,7 +47,7 @@ pub struct Trusted {
 pub struct TrustRecord {
     format: u64,
     /// By the absolute path of the workspace.
-    pub workspaces: BTreeMap<String, Trust>,
+    pub workspaces: BTreeMap<String, WorkspaceTrust>,
 }
 
 impl Default for TrustRecord {
@@ -105,7 +105,7 @@ fn lock(folder: &dyn World) -> Result<Box<dyn crate::world::Lock>> {
         .help("wait until it ends, then try again"))
 }
 
-impl Trust {
+impl WorkspaceTrust {
     /// Whether anything is said of a file: one of which nothing is said need not be read.
     pub fn knows(&self, path: &str) -> bool {
         self.files.contains_key(path)
@@ -114,7 +114,7 @@ impl Trust {
     /// Allows a file as it is now; edits of it count for as long as they did.
     pub fn allow(&mut self, path: &str, bytes: &[u8], permissions: Permissions) {
         let edits_until = self.files.get(path).and_then(|known| known.edits_until);
-        self.files.insert(path.to_owned(), Trusted { hash: hash(bytes), permissions, edits_until });
+        self.files.insert(path.to_owned(), TrustedFile { hash: hash(bytes), permissions, edits_until });
     }
 
     /// Refuses a file whose bytes are not those that were allowed, unless edits of it count `now_ms` and it asks for no

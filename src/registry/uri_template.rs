@@ -41,7 +41,7 @@ const MOST_VARIABLES: usize = 32;
 #[derive(Clone, Debug)]
 pub struct UriTemplate {
     text: String,
-    parts: Vec<Part>,
+    parts: Vec<UriPart>,
     query: Vec<String>,
     /// Made when a URI first begins as the template does: a start would pay for all of them, a read needs one.
     /// None if it cannot be made, which the bounds above rule out.
@@ -49,7 +49,7 @@ pub struct UriTemplate {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Part {
+enum UriPart {
     Literal(String),
     /// `{name}`: within one segment.
     Simple(String),
@@ -60,7 +60,7 @@ enum Part {
 }
 
 /// The variables of a matched URI, decoded, in the order of the template.
-pub type Variables = Vec<(String, String)>;
+pub type UriVariables = Vec<(String, String)>;
 
 impl UriTemplate {
     /// Reads a template, or a URI without variables.
@@ -80,10 +80,10 @@ impl UriTemplate {
             return Err(wrong(text, "a `}` was not opened"));
         }
         literal(rest, &mut parts);
-        if let Some(Part::Literal(last)) = parts.last_mut() {
+        if let Some(UriPart::Literal(last)) = parts.last_mut() {
             *last = without_slash(last).to_owned();
         }
-        if text.len() > LONGEST || parts.iter().filter_map(Part::name).count() > MOST_VARIABLES {
+        if text.len() > LONGEST || parts.iter().filter_map(UriPart::name).count() > MOST_VARIABLES {
             return Err(wrong(text, &format!("at most {MOST_VARIABLES} variables and {LONGEST} bytes")));
         }
         let template = Self { text: text.to_owned(), parts, query, regex: OnceLock::new() };
@@ -102,7 +102,7 @@ impl UriTemplate {
 
     /// The names of its variables, those of the query last.
     pub fn variables(&self) -> impl Iterator<Item = &str> {
-        self.parts.iter().filter_map(Part::name).chain(self.query.iter().map(String::as_str))
+        self.parts.iter().filter_map(UriPart::name).chain(self.query.iter().map(String::as_str))
     }
 
     /// The names of the variables of its query: each may be left out.
@@ -114,13 +114,13 @@ impl UriTemplate {
     ///
     /// A query is matched only if the template has one; names in it that the template does not have are a
     /// fault, with the nearest one.
-    pub fn matches(&self, uri: &str) -> Option<Result<Variables>> {
+    pub fn matches(&self, uri: &str) -> Option<Result<UriVariables>> {
         let (path, query) = match uri.split_once('?') {
             Some((path, query)) if !self.query.is_empty() => (path, Some(query)),
             _ => (uri, None),
         };
         let path = without_slash(path);
-        if let Some(Part::Literal(head)) = self.parts.first()
+        if let Some(UriPart::Literal(head)) = self.parts.first()
             && !path.starts_with(head.as_str())
         {
             return None;
@@ -134,8 +134,8 @@ impl UriTemplate {
             Ok(found) => found?,
             Err(fault) => return Some(Err(fault)),
         };
-        let mut variables = Variables::new();
-        for (index, name) in self.parts.iter().filter_map(Part::name).enumerate() {
+        let mut variables = UriVariables::new();
+        for (index, name) in self.parts.iter().filter_map(UriPart::name).enumerate() {
             variables.push((name.to_owned(), decoded(&path[found.group(index + 1)?])?));
         }
         match query.map(|query| self.read_query(query, &mut variables)) {
@@ -144,7 +144,7 @@ impl UriTemplate {
         }
     }
 
-    fn read_query(&self, query: &str, variables: &mut Variables) -> Result<()> {
+    fn read_query(&self, query: &str, variables: &mut UriVariables) -> Result<()> {
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             let fault = |message: String| Diagnostic::new(Code::ARGUMENTS, message);
@@ -172,10 +172,10 @@ impl UriTemplate {
         for part in &self.parts {
             let value = part.name().and_then(&value_of).unwrap_or_default();
             match part {
-                Part::Literal(text) => uri.push_str(text),
-                Part::Simple(_) => uri.extend(utf8_percent_encode(value, SIMPLE)),
-                Part::Rest(_) => uri.extend(utf8_percent_encode(value, RESERVED)),
-                Part::Fragment(_) => {
+                UriPart::Literal(text) => uri.push_str(text),
+                UriPart::Simple(_) => uri.extend(utf8_percent_encode(value, SIMPLE)),
+                UriPart::Rest(_) => uri.extend(utf8_percent_encode(value, RESERVED)),
+                UriPart::Fragment(_) => {
                     uri.push('#');
                     uri.extend(utf8_percent_encode(value, RESERVED));
                 }
@@ -196,15 +196,15 @@ impl UriTemplate {
 
     /// Sorts the more specific template first: fewer variables over segments, more literal text, fewer variables.
     pub fn rank(&self) -> impl Ord + use<> {
-        let rest = self.parts.iter().filter(|part| matches!(part, Part::Rest(_) | Part::Fragment(_))).count();
+        let rest = self.parts.iter().filter(|part| matches!(part, UriPart::Rest(_) | UriPart::Fragment(_))).count();
         let variables = self.parts.iter().filter(|part| part.name().is_some()).count();
         let literal: usize =
-            self.parts.iter().map(|part| if let Part::Literal(text) = part { text.len() } else { 0 }).sum();
+            self.parts.iter().map(|part| if let UriPart::Literal(text) = part { text.len() } else { 0 }).sum();
         (rest, Reverse(literal), variables, self.text.clone())
     }
 }
 
-impl Part {
+impl UriPart {
     fn name(&self) -> Option<&str> {
         match self {
             Self::Literal(_) => None,
@@ -218,13 +218,13 @@ fn wrong(template: &str, why: &str) -> Box<Diagnostic> {
         .help("use `{name}`, `{+rest}`, and `{?a,b}` at the end")
 }
 
-fn literal(text: &str, parts: &mut Vec<Part>) {
+fn literal(text: &str, parts: &mut Vec<UriPart>) {
     if !text.is_empty() {
-        parts.push(Part::Literal(text.to_owned()));
+        parts.push(UriPart::Literal(text.to_owned()));
     }
 }
 
-fn expression(template: &str, inner: &str, parts: &mut Vec<Part>, query: &mut Vec<String>) -> Result<()> {
+fn expression(template: &str, inner: &str, parts: &mut Vec<UriPart>, query: &mut Vec<String>) -> Result<()> {
     let name_of = |name: &str| {
         let sound = !name.is_empty() && name.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
         if sound { Ok(name.to_owned()) } else { Err(wrong(template, &format!("`{name}` is no name of a variable"))) }
@@ -236,21 +236,21 @@ fn expression(template: &str, inner: &str, parts: &mut Vec<Part>, query: &mut Ve
         return Ok(());
     }
     parts.push(match (inner.strip_prefix('+'), inner.strip_prefix('#')) {
-        (Some(name), _) => Part::Rest(name_of(name)?),
-        (_, Some(name)) => Part::Fragment(name_of(name)?),
-        _ => Part::Simple(name_of(inner)?),
+        (Some(name), _) => UriPart::Rest(name_of(name)?),
+        (_, Some(name)) => UriPart::Fragment(name_of(name)?),
+        _ => UriPart::Simple(name_of(inner)?),
     });
     Ok(())
 }
 
-fn pattern(parts: &[Part]) -> String {
+fn pattern(parts: &[UriPart]) -> String {
     let mut pattern = String::from("^");
     for part in parts {
         match part {
-            Part::Literal(text) => pattern.push_str(&regex_syntax::escape(text)),
-            Part::Simple(_) => pattern.push_str("([^/?#]+)"),
-            Part::Rest(_) => pattern.push_str("([^?#]+)"),
-            Part::Fragment(_) => pattern.push_str("#([^?#]*)"),
+            UriPart::Literal(text) => pattern.push_str(&regex_syntax::escape(text)),
+            UriPart::Simple(_) => pattern.push_str("([^/?#]+)"),
+            UriPart::Rest(_) => pattern.push_str("([^?#]+)"),
+            UriPart::Fragment(_) => pattern.push_str("#([^?#]*)"),
         }
     }
     pattern + "$"
@@ -273,11 +273,11 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn matched(template: &str, uri: &str) -> Option<Variables> {
+    fn matched(template: &str, uri: &str) -> Option<UriVariables> {
         UriTemplate::parse(template).unwrap().matches(uri).map(Result::unwrap)
     }
 
-    fn pairs(of: &[(&str, &str)]) -> Option<Variables> {
+    fn pairs(of: &[(&str, &str)]) -> Option<UriVariables> {
         Some(of.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect())
     }
 

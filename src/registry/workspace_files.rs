@@ -1,7 +1,7 @@
 //! The pack files of a workspace, and of the other layers on the disk: found without following links, each let in only if
 //! it is the user's; those of a workspace only if they were trusted.
 
-use super::trust::{Trust, UNTRUSTED};
+use super::trust::{UNTRUSTED, WorkspaceTrust};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::source::Source;
 use crate::world::ownership::{NOT_OWNED, linked};
@@ -40,7 +40,7 @@ pub(super) fn owned_files(layer: &dyn World, faults: &mut Vec<Diagnostic>) -> Ve
 }
 
 fn files_below(workspace: &dyn World, layer: &str, faults: &mut Vec<Diagnostic>) -> Vec<String> {
-    let mut looking = Looking { workspace, faults, files: Vec::new(), entries: 0 };
+    let mut looking = FolderScan { workspace, faults, files: Vec::new(), entries: 0 };
     if matches!(workspace.stat(layer), Ok(None)) {
         return Vec::new();
     }
@@ -64,7 +64,11 @@ fn files_below(workspace: &dyn World, layer: &str, faults: &mut Vec<Diagnostic>)
 }
 
 /// The bytes of the pack files that may be used, by their path from the root of the workspace; why others may not is told.
-pub(super) fn admitted(workspace: &dyn World, trust: &Trust, faults: &mut Vec<Diagnostic>) -> Vec<(String, Vec<u8>)> {
+pub(super) fn admitted(
+    workspace: &dyn World,
+    trust: &WorkspaceTrust,
+    faults: &mut Vec<Diagnostic>,
+) -> Vec<(String, Vec<u8>)> {
     let mut admitted = Vec::new();
     let now = workspace.now_ms();
     for file in workspace_files(workspace, faults) {
@@ -93,14 +97,14 @@ pub fn is_withheld(fault: &Diagnostic) -> bool {
     fault.code == UNTRUSTED || fault.code == NOT_OWNED
 }
 
-struct Looking<'a> {
+struct FolderScan<'a> {
     workspace: &'a dyn World,
     faults: &'a mut Vec<Diagnostic>,
     files: Vec<String>,
     entries: usize,
 }
 
-impl Looking<'_> {
+impl FolderScan<'_> {
     fn folder(&mut self, folder: &str, depth: usize) -> Result<()> {
         if depth > MOST_DEPTH {
             return Err(too_many(format!("the folder `{folder}` lies more than {MOST_DEPTH} folders deep")));

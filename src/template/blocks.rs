@@ -18,10 +18,10 @@ const INLINE: [&str; 11] = ["lookup", "len", "eq", "ne", "gt", "gte", "lt", "lte
 
 /// Registers them over those of handlebars.
 pub fn register(engine: &mut Handlebars<'static>) {
-    engine.register_helper("if", Box::new(Choice { positive: true }));
-    engine.register_helper("unless", Box::new(Choice { positive: false }));
-    engine.register_helper("each", Box::new(Scoped { name: "each" }));
-    engine.register_helper("with", Box::new(Scoped { name: "with" }));
+    engine.register_helper("if", Box::new(ConditionalBlock { positive: true }));
+    engine.register_helper("unless", Box::new(ConditionalBlock { positive: false }));
+    engine.register_helper("each", Box::new(ScopedBlock { name: "each" }));
+    engine.register_helper("with", Box::new(ScopedBlock { name: "with" }));
 }
 
 /// What is wrong with the use of a helper, if anything.
@@ -57,11 +57,11 @@ fn given<'a, 'rc>(helper: &'a Helper<'rc>) -> Result<&'a Json, RenderError> {
     Ok(parameter.value())
 }
 
-struct Choice {
+struct ConditionalBlock {
     positive: bool,
 }
 
-impl HelperDef for Choice {
+impl HelperDef for ConditionalBlock {
     fn call<'reg: 'rc, 'rc>(
         &self,
         helper: &Helper<'rc>,
@@ -79,11 +79,11 @@ impl HelperDef for Choice {
     }
 }
 
-struct Scoped {
+struct ScopedBlock {
     name: &'static str,
 }
 
-impl HelperDef for Scoped {
+impl HelperDef for ScopedBlock {
     fn call<'reg: 'rc, 'rc>(
         &self,
         helper: &Helper<'rc>,
@@ -111,7 +111,7 @@ impl HelperDef for Scoped {
     }
 }
 
-impl Scoped {
+impl ScopedBlock {
     /// The context of each round: one for `with`, one an item for `each`.
     fn blocks<'rc>(
         &self,

@@ -12,7 +12,7 @@ use std::sync::{Arc, LazyLock};
 /// Registers every primitive that [`find`] finds.
 pub fn register(engine: &mut Handlebars<'static>) {
     for primitive in all() {
-        engine.register_helper(primitive.name, Box::new(Pure { primitive }));
+        engine.register_helper(primitive.name, Box::new(PrimitiveHelper { primitive }));
     }
 }
 
@@ -37,11 +37,11 @@ fn all() -> impl Iterator<Item = &'static Primitive> {
     })
 }
 
-struct Pure {
+struct PrimitiveHelper {
     primitive: &'static Primitive,
 }
 
-impl HelperDef for Pure {
+impl HelperDef for PrimitiveHelper {
     fn call_inner<'reg: 'rc, 'rc>(
         &self,
         helper: &Helper<'rc>,
@@ -66,7 +66,7 @@ impl HelperDef for Pure {
         if !options.is_empty() {
             values.push(Value::Map(options));
         }
-        let context = primitive::Context { host: &Nowhere, functions: &NO_FUNCTIONS };
+        let context = primitive::Context { host: &EmptyHost, functions: &NO_FUNCTIONS };
         let result = self.primitive.accept(values).and_then(|arguments| (self.primitive.run)(&context, arguments));
         match result.and_then(|value| value.json()) {
             Ok(json) => Ok(ScopedJson::Derived(json)),
@@ -95,7 +95,7 @@ fn variable<'rc>(
 }
 
 /// A pure primitive reaches nothing; should one try, it is told so.
-struct Nowhere;
+struct EmptyHost;
 
 static WORLD: LazyLock<Arc<dyn World>> = LazyLock::new(|| Arc::new(Memory::new()));
 static NO_FUNCTIONS: LazyLock<Arc<dyn Functions>> = LazyLock::new(|| Arc::new(NoFunctions));
@@ -105,7 +105,7 @@ fn nothing<T>(what: &str) -> Result<T> {
     Err(fault.help("do it in the `context` function"))
 }
 
-impl Host for Nowhere {
+impl Host for EmptyHost {
     fn world(&self) -> &Arc<dyn World> {
         &WORLD
     }

@@ -8,24 +8,24 @@ use handlebars::template::{BlockParam, DecoratorTemplate, HelperTemplate, Parame
 
 /// What a template asks for, in the order it stands.
 #[derive(Default)]
-pub struct Facts {
-    pub list: Vec<Fact>,
+pub struct TemplateUses {
+    pub list: Vec<TemplateUse>,
     pub faults: Vec<Diagnostic>,
 }
 
 /// One thing that a template asks for.
-pub enum Fact {
+pub enum TemplateUse {
     /// A variable.
-    Variable { reference: Reference, place: Place },
+    Variable { reference: ContextPath, place: Place },
     /// A helper that is called: whether as a block, and with how many arguments.
     Helper { name: String, block: bool, arguments: usize, place: Place },
     /// A partial, the context it gets, and the names that are filled for it.
-    Partial { name: String, context: Reference, given: Vec<String>, place: Place },
+    Partial { name: String, context: ContextPath, given: Vec<String>, place: Place },
 }
 
 /// Where a path begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum From {
+pub enum PathStart {
     /// At the template's own context.
     Own,
     /// At the root of all: `@root`.
@@ -36,19 +36,19 @@ pub enum From {
 
 /// A path into the context; `*` is any item of a list.
 #[derive(Clone, Debug)]
-pub struct Reference {
-    pub from: From,
+pub struct ContextPath {
+    pub from: PathStart,
     pub path: Vec<String>,
 }
 
-impl Reference {
+impl ContextPath {
     /// The template's own context.
     pub fn own() -> Self {
-        Self { from: From::Own, path: Vec::new() }
+        Self { from: PathStart::Own, path: Vec::new() }
     }
 
     fn unknown() -> Self {
-        Self { from: From::Unknown, path: Vec::new() }
+        Self { from: PathStart::Unknown, path: Vec::new() }
     }
 
     fn join(&self, more: impl IntoIterator<Item = String>) -> Self {
@@ -59,38 +59,38 @@ impl Reference {
 
     /// The same, of a template whose own context is `base`.
     pub fn within(&self, base: &Self) -> Self {
-        if self.from == From::Own { base.join(self.path.iter().cloned()) } else { self.clone() }
+        if self.from == PathStart::Own { base.join(self.path.iter().cloned()) } else { self.clone() }
     }
 
     /// The path from the root, for a template whose own context is the root.
     pub fn root_path(&self) -> Option<Vec<String>> {
-        (self.from != From::Unknown).then(|| self.path.clone())
+        (self.from != PathStart::Unknown).then(|| self.path.clone())
     }
 }
 
 /// One level of scope: the context, and the names that a block gives (`as |item|`).
 #[derive(Clone)]
-struct Scope {
-    context: Reference,
-    names: Vec<(String, Reference)>,
+struct BlockScope {
+    context: ContextPath,
+    names: Vec<(String, ContextPath)>,
 }
 
-struct Walk<'a> {
+struct UsageWalk<'a> {
     origin: &'a TemplateSource,
-    facts: Facts,
-    scopes: Vec<Scope>,
+    facts: TemplateUses,
+    scopes: Vec<BlockScope>,
     inline: Vec<String>,
 }
 
 /// Walks a compiled template.
-pub fn facts_of(template: &Template, origin: &TemplateSource) -> Facts {
-    let scope = Scope { context: Reference::own(), names: Vec::new() };
-    let mut walk = Walk { origin, facts: Facts::default(), scopes: vec![scope], inline: Vec::new() };
+pub fn facts_of(template: &Template, origin: &TemplateSource) -> TemplateUses {
+    let scope = BlockScope { context: ContextPath::own(), names: Vec::new() };
+    let mut walk = UsageWalk { origin, facts: TemplateUses::default(), scopes: vec![scope], inline: Vec::new() };
     walk.template(template, 0);
     walk.facts
 }
 
-impl Walk<'_> {
+impl UsageWalk<'_> {
     fn template(&mut self, template: &Template, around: usize) {
         for (index, element) in template.elements.iter().enumerate() {
             let start = template.mapping.get(index).map_or(around, |at| self.origin.source.offset(at.0, at.1));
@@ -133,7 +133,7 @@ impl Walk<'_> {
     fn helper(&mut self, name: &str, tag: &HelperTemplate, start: usize) {
         let place = self.place(start, name);
         let arguments = tag.params.len();
-        self.facts.list.push(Fact::Helper { name: name.to_owned(), block: tag.block, arguments, place });
+        self.facts.list.push(TemplateUse::Helper { name: name.to_owned(), block: tag.block, arguments, place });
     }
 
     fn parameters(&mut self, tag: &HelperTemplate, start: usize) {
@@ -166,16 +166,16 @@ impl Walk<'_> {
         let name = tag.name.as_name().unwrap_or_default().to_owned();
         self.helper(&name, tag, start);
         self.parameters(tag, start);
-        let subject = tag.params.first().map_or_else(Reference::unknown, |first| self.meaning(first));
+        let subject = tag.params.first().map_or_else(ContextPath::unknown, |first| self.meaning(first));
         let scope = match name.as_str() {
             "each" => {
                 let item = subject.join(["*".to_owned()]);
-                let names = block_names(tag).into_iter().zip([item.clone(), Reference::unknown()]).collect();
-                Some(Scope { context: item, names })
+                let names = block_names(tag).into_iter().zip([item.clone(), ContextPath::unknown()]).collect();
+                Some(BlockScope { context: item, names })
             }
             "with" => {
                 let names = block_names(tag).into_iter().zip([subject.clone()]).collect();
-                Some(Scope { context: subject, names })
+                Some(BlockScope { context: subject, names })
             }
             _ => None,
         };
@@ -198,14 +198,14 @@ impl Walk<'_> {
         }
         let context = match tag.params.first() {
             Some(parameter) => self.meaning(parameter),
-            None => self.scopes.last().map_or_else(Reference::unknown, |scope| scope.context.clone()),
+            None => self.scopes.last().map_or_else(ContextPath::unknown, |scope| scope.context.clone()),
         };
         match name {
             Some(name) if name == "@partial-block" || self.inline.contains(&name) => {}
             Some(name) => {
                 let place = self.place(start, &name);
                 let given = tag.hash.keys().cloned().collect();
-                self.facts.list.push(Fact::Partial { name, context, given, place });
+                self.facts.list.push(TemplateUse::Partial { name, context, given, place });
             }
             None => {
                 let fault = Diagnostic::new(PARTIAL, "a partial whose name is computed");
@@ -232,7 +232,7 @@ impl Walk<'_> {
             self.inline.extend(name.as_str().map(str::to_owned));
         }
         if let Some(template) = &tag.template {
-            self.scopes.push(Scope { context: Reference::unknown(), names: Vec::new() });
+            self.scopes.push(BlockScope { context: ContextPath::unknown(), names: Vec::new() });
             self.template(template, start);
             self.scopes.pop();
         }
@@ -241,25 +241,25 @@ impl Walk<'_> {
     fn variable(&mut self, raw: &str, start: usize) {
         if let Some(reference) = self.resolve(raw) {
             let place = self.place(start, raw);
-            self.facts.list.push(Fact::Variable { reference, place });
+            self.facts.list.push(TemplateUse::Variable { reference, place });
         }
     }
 
-    fn meaning(&self, parameter: &Parameter) -> Reference {
+    fn meaning(&self, parameter: &Parameter) -> ContextPath {
         match parameter {
             Parameter::Name(_) | Parameter::Path(_) => {
-                parameter.as_name().and_then(|raw| self.resolve(raw)).unwrap_or_else(Reference::unknown)
+                parameter.as_name().and_then(|raw| self.resolve(raw)).unwrap_or_else(ContextPath::unknown)
             }
-            _ => Reference::unknown(),
+            _ => ContextPath::unknown(),
         }
     }
 
     /// What a path means here; nothing for `@index` and the like.
-    fn resolve(&self, raw: &str) -> Option<Reference> {
+    fn resolve(&self, raw: &str) -> Option<ContextPath> {
         let mut rest = raw.trim();
         if let Some(local) = rest.strip_prefix('@') {
             let path = local.strip_prefix("root")?;
-            return Some(Reference { from: From::Root, path: segments(path.trim_start_matches(['.', '/'])) });
+            return Some(ContextPath { from: PathStart::Root, path: segments(path.trim_start_matches(['.', '/'])) });
         }
         let mut level = self.scopes.len().checked_sub(1)?;
         while let Some(above) =
@@ -268,7 +268,7 @@ impl Walk<'_> {
             rest = above;
             match level.checked_sub(1) {
                 Some(outer) => level = outer,
-                None => return Some(Reference::unknown()),
+                None => return Some(ContextPath::unknown()),
             }
         }
         let path = segments(rest);

@@ -3,7 +3,7 @@
 use super::super::terminal::Terminal;
 use crate::definition::SETTINGS_FILE;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean, quoted};
-use crate::registry::{Permissions, Trust, hash, pack_of_file, workspace_files};
+use crate::registry::{Permissions, WorkspaceTrust, hash, pack_of_file, workspace_files};
 use crate::source::Source;
 use crate::value::Json;
 use crate::world::World;
@@ -52,7 +52,7 @@ impl State {
 
 impl Listing {
     /// Everything in a workspace that needs trust, as it is now.
-    pub fn of(workspace: &dyn World, trust: &Trust) -> Result<Self> {
+    pub fn of(workspace: &dyn World, trust: &WorkspaceTrust) -> Result<Self> {
         let mut refused = Vec::new();
         let mut paths = workspace_files(workspace, &mut refused);
         if !matches!(workspace.stat(SETTINGS_FILE), Ok(None)) {
@@ -144,7 +144,7 @@ impl Listing {
     }
 
     /// Notes that everything here is allowed; what is no longer there is forgotten.
-    pub fn allow(&self, trust: &mut Trust, until: Option<i64>) {
+    pub fn allow(&self, trust: &mut WorkspaceTrust, until: Option<i64>) {
         // One that cannot be used as it is may be mended: its trust stays.
         if !self.is_partial && self.refused.is_empty() {
             trust.files.retain(|path, _| self.rows.iter().any(|row| row.path == *path));
@@ -208,7 +208,7 @@ fn readable(path: &str, bytes: Vec<u8>) -> Result<Vec<u8>> {
 }
 
 impl Row {
-    fn of(path: String, bytes: Vec<u8>, trust: &Trust) -> Self {
+    fn of(path: String, bytes: Vec<u8>, trust: &WorkspaceTrust) -> Self {
         let asks = match path == SETTINGS_FILE {
             true => Permissions::of_settings(&Source::new(SETTINGS_FILE, String::from_utf8_lossy(&bytes))),
             false => Permissions::of_file(&path, &bytes),

@@ -1,7 +1,7 @@
 //! Reading as a whole: what a good file gives, and that a bad one tells all its faults with their places.
 
 use super::*;
-use crate::definition::{Act, Expect};
+use crate::definition::{CaseAction, Expectation};
 use crate::primitive::Effect;
 
 fn said(text: &str) -> Vec<String> {
@@ -91,10 +91,12 @@ fn a_good_file_is_lowered_in_full() {
     assert_eq!(tool.input.place("/properties/id").unwrap().line_column().0, 21);
     assert!(matches!(definitions.prompts[0].messages[1].part.value, MessagePart::Image { .. }));
     let steps = &definitions.cases[1].steps;
-    assert!(matches!(steps[0].act.value, Act::Write { .. }) && matches!(steps[1].act.value, Act::Call { .. }));
-    assert!(matches!(&steps[1].expect[1].value, Expect::Leaves(files) if files["b.md"].is_null()));
+    assert!(
+        matches!(steps[0].act.value, CaseAction::Write { .. }) && matches!(steps[1].act.value, CaseAction::Call { .. })
+    );
+    assert!(matches!(&steps[1].expect[1].value, Expectation::Leaves(files) if files["b.md"].is_null()));
     assert_eq!(definitions.cases[0].example_of.as_deref(), Some("find_it"));
-    assert!(matches!(&definitions.cases[0].steps[0].expect[0].value, Expect::Gives(json) if json[0].is_null()));
+    assert!(matches!(&definitions.cases[0].steps[0].expect[0].value, Expectation::Gives(json) if json[0].is_null()));
 }
 
 //= docs/spec.md#definitions

@@ -17,12 +17,12 @@ pub struct Checker {
     given: ObjectSchema,
     /// Made of it when it is first needed, and so are the next.
     root: OnceLock<Json>,
-    validator: OnceLock<Result<Compiled>>,
-    plan: OnceLock<Plan>,
+    validator: OnceLock<Result<CompiledSchema>>,
+    plan: OnceLock<DefaultsPlan>,
 }
 
 /// What checks values.
-struct Compiled {
+struct CompiledSchema {
     validator: Validator,
     /// The sizes of its patterns for names.
     names: u64,
@@ -54,7 +54,7 @@ impl Checker {
         self.root.get_or_init(|| Json::Object((*self.given).clone()))
     }
 
-    fn validator(&self) -> Result<&Compiled> {
+    fn validator(&self) -> Result<&CompiledSchema> {
         self.validator.get_or_init(|| compile(self.schema())).as_ref().map_err(Clone::clone)
     }
 
@@ -63,7 +63,7 @@ impl Checker {
         let whole = |message: String, help: Option<String>| vec![Problem { pointer: String::new(), message, help }];
         let validator = match self.validator() {
             Err(fault) => return whole(fault.message, fault.help),
-            Ok(Compiled { validator, names }) => match too_many_names(value, *names) {
+            Ok(CompiledSchema { validator, names }) => match too_many_names(value, *names) {
                 Some(message) => return whole(format!("the value {message}"), None),
                 None if validator.is_valid(value) => return Vec::new(),
                 None => validator,
@@ -86,11 +86,11 @@ impl Checker {
 
     /// Fills in the defaults of the root and of nested objects that are there, behind what is there.
     pub fn fill_defaults(&self, value: &mut Json) {
-        self.plan.get_or_init(|| Plan::of(self.schema())).fill(value);
+        self.plan.get_or_init(|| DefaultsPlan::of(self.schema())).fill(value);
     }
 }
 
-fn compile(schema: &Json) -> Result<Compiled> {
+fn compile(schema: &Json) -> Result<CompiledSchema> {
     let names = name_pattern_sizes(schema)?;
     let built = jsonschema::draft202012::options()
         .offline()
@@ -100,7 +100,7 @@ fn compile(schema: &Json) -> Result<Compiled> {
         .with_pattern_options(PatternOptions::regex())
         .with_keyword("pattern", pattern_keyword)
         .build(schema);
-    let built = built.map(|validator| Compiled { validator, names });
+    let built = built.map(|validator| CompiledSchema { validator, names });
     built.map_err(|error| {
         let message = shorten(&error.masked().to_string(), 300);
         let place = error.instance_path().to_string();
@@ -129,7 +129,7 @@ pub fn linear_pattern(pattern: &str) -> std::result::Result<Arc<Pattern>, String
 }
 
 /// The keyword `pattern`.
-struct Matches(Arc<Pattern>);
+struct PatternKeyword(Arc<Pattern>);
 
 /// Makes the keyword `pattern` for the validator.
 fn pattern_keyword<'a>(
@@ -138,10 +138,10 @@ fn pattern_keyword<'a>(
     _: Location,
 ) -> std::result::Result<Box<dyn for<'i> Keyword<'i>>, ValidationError<'a>> {
     let pattern = value.as_str().ok_or_else(|| "a pattern is a text".to_owned()).and_then(linear_pattern);
-    pattern.map(|pattern| Box::new(Matches(pattern)) as _).map_err(ValidationError::schema)
+    pattern.map(|pattern| Box::new(PatternKeyword(pattern)) as _).map_err(ValidationError::schema)
 }
 
-impl<'i> Keyword<'i> for Matches {
+impl<'i> Keyword<'i> for PatternKeyword {
     fn validate(&self, value: &'i Json) -> std::result::Result<(), ValidationError<'i>> {
         match self.is_valid(value) {
             true => Ok(()),
@@ -201,15 +201,15 @@ fn too_many_names(value: &Json, size: u64) -> Option<String> {
 
 /// What to fill in, worked out once.
 #[derive(Debug, Default)]
-struct Plan {
+struct DefaultsPlan {
     defaults: Vec<(String, Json)>,
-    nested: Vec<(String, Plan)>,
+    nested: Vec<(String, DefaultsPlan)>,
 }
 
 /// Definitions that refer to themselves are followed this far.
 const DEPTH: usize = 8;
 
-impl Plan {
+impl DefaultsPlan {
     /// The plan of a schema whose references are resolved.
     fn of(root: &Json) -> Self {
         let mut plan = Self::default();

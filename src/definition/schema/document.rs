@@ -1,7 +1,7 @@
 //! A JSON Schema as it was written in TOML, with the place of each part; and as clients see it: verbatim and in order,
 //! with the shared schemas it refers to, its root closed.
 
-use super::keyword::{KEYWORDS, Step, subschemas};
+use super::keyword::{KEYWORDS, SchemaStep, subschemas};
 use crate::definition::code;
 use crate::definition::located::Located;
 use crate::diagnostic::{Diagnostic, Result, did_you_mean};
@@ -185,7 +185,7 @@ fn used<'a>(json: &Json, defs: &'a [(Located<String>, Schema)]) -> Vec<&'a str> 
 }
 
 /// Calls `found` with every `$ref`: the way to its schema, and its text.
-fn references<'a>(json: &'a Json, way: &mut Vec<Step<'a>>, found: &mut dyn FnMut(&[Step<'_>], &'a str)) {
+fn references<'a>(json: &'a Json, way: &mut Vec<SchemaStep<'a>>, found: &mut dyn FnMut(&[SchemaStep<'_>], &'a str)) {
     let Some(map) = json.as_object().filter(|_| way.len() <= 64) else { return };
     for (keyword, value) in map {
         if let ("$ref", Some(reference)) = (keyword.as_str(), value.as_str()) {

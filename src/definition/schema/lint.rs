@@ -2,7 +2,7 @@
 
 use super::checker::linear_pattern;
 use super::document::Schema;
-use super::keyword::{FORMATS, KEYWORDS, TYPES, Takes, subschemas};
+use super::keyword::{FORMATS, KEYWORDS, KeywordValue, TYPES, subschemas};
 use crate::definition::code;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::parse::toml::escape;
@@ -10,7 +10,7 @@ use crate::value::Json;
 
 /// What a schema is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum SchemaRole {
     /// The arguments of a tool: its root is an object.
     Input,
     /// The result of a tool: any root.
@@ -22,9 +22,9 @@ pub enum Role {
 }
 
 /// Every fault of a schema: keywords, their values, formats, patterns, references that lead out of the pack.
-pub fn lint(schema: &Schema, role: Role) -> Vec<Diagnostic> {
+pub fn lint(schema: &Schema, role: SchemaRole) -> Vec<Diagnostic> {
     let mut linter = Linter { schema, faults: Vec::new() };
-    if matches!(role, Role::Input | Role::Config) {
+    if matches!(role, SchemaRole::Input | SchemaRole::Config) {
         linter.root(role);
     }
     linter.schema(&schema.json, "", 0);
@@ -48,8 +48,8 @@ impl Linter<'_> {
         });
     }
 
-    fn root(&mut self, role: Role) {
-        let what = if role == Role::Input { "the arguments of a tool" } else { "the configuration of a pack" };
+    fn root(&mut self, role: SchemaRole) {
+        let what = if role == SchemaRole::Input { "the arguments of a tool" } else { "the configuration of a pack" };
         match self.schema.json.get("type") {
             Some(Json::String(kind)) if kind == "object" => {}
             Some(_) => self.fault(
@@ -105,30 +105,30 @@ impl Linter<'_> {
         }
     }
 
-    fn value(&mut self, name: &str, takes: Takes, value: &Json, at: &str) {
+    fn value(&mut self, name: &str, takes: KeywordValue, value: &Json, at: &str) {
         let texts = |items: &Json| items.as_array().is_some_and(|items| items.iter().all(Json::is_string));
         let fits = match takes {
-            Takes::Any | Takes::Schema => true,
-            Takes::Schemas | Takes::Values => value.as_array().is_some_and(|items| !items.is_empty()),
-            Takes::SchemaMap => value.is_object(),
-            Takes::TextsMap => value.as_object().is_some_and(|map| map.values().all(texts)),
-            Takes::Text => value.is_string(),
-            Takes::Texts => texts(value) && differ(value),
-            Takes::Number => value.is_number(),
-            Takes::Positive => value.as_f64().is_some_and(|number| number > 0.0),
-            Takes::Count => value.as_u64().is_some(),
-            Takes::Flag => value.is_boolean(),
-            Takes::Type => return self.types(value, at),
-            Takes::Pattern => return self.pattern(value, at),
-            Takes::Format => return self.format(value, at),
-            Takes::Reference => return self.reference(value, at),
+            KeywordValue::Any | KeywordValue::Schema => true,
+            KeywordValue::Schemas | KeywordValue::Values => value.as_array().is_some_and(|items| !items.is_empty()),
+            KeywordValue::SchemaMap => value.is_object(),
+            KeywordValue::TextsMap => value.as_object().is_some_and(|map| map.values().all(texts)),
+            KeywordValue::Text => value.is_string(),
+            KeywordValue::Texts => texts(value) && differ(value),
+            KeywordValue::Number => value.is_number(),
+            KeywordValue::Positive => value.as_f64().is_some_and(|number| number > 0.0),
+            KeywordValue::Count => value.as_u64().is_some(),
+            KeywordValue::Flag => value.is_boolean(),
+            KeywordValue::Type => return self.types(value, at),
+            KeywordValue::Pattern => return self.pattern(value, at),
+            KeywordValue::Format => return self.format(value, at),
+            KeywordValue::Reference => return self.reference(value, at),
         };
         if !fits {
             self.wrong(name, takes, value, at);
         }
     }
 
-    fn wrong(&mut self, name: &str, takes: Takes, value: &Json, at: &str) {
+    fn wrong(&mut self, name: &str, takes: KeywordValue, value: &Json, at: &str) {
         self.fault(
             code::SCHEMA_VALUE,
             at,
@@ -140,7 +140,9 @@ impl Linter<'_> {
     fn types(&mut self, value: &Json, at: &str) {
         let many = value.as_array().filter(|items| !items.is_empty() && differ(value));
         let one = value.as_str().map(|_| std::slice::from_ref(value));
-        let Some(items) = many.map(Vec::as_slice).or(one) else { return self.wrong("type", Takes::Type, value, at) };
+        let Some(items) = many.map(Vec::as_slice).or(one) else {
+            return self.wrong("type", KeywordValue::Type, value, at);
+        };
         for (index, item) in items.iter().enumerate() {
             let at = if many.is_some() { format!("{at}/{index}") } else { at.to_owned() };
             match item.as_str() {
@@ -149,13 +151,13 @@ impl Linter<'_> {
                     let help = did_you_mean(name, TYPES).unwrap_or_default();
                     self.fault(code::SCHEMA_VALUE, &at, format!("there is no type `{name}`"), help);
                 }
-                None => self.wrong("type", Takes::Type, item, &at),
+                None => self.wrong("type", KeywordValue::Type, item, &at),
             }
         }
     }
 
     fn pattern(&mut self, value: &Json, at: &str) {
-        let Some(pattern) = value.as_str() else { return self.wrong("pattern", Takes::Pattern, value, at) };
+        let Some(pattern) = value.as_str() else { return self.wrong("pattern", KeywordValue::Pattern, value, at) };
         if let Err(reason) = linear_pattern(pattern) {
             self.fault(
                 code::SCHEMA_PATTERN,
@@ -167,7 +169,7 @@ impl Linter<'_> {
     }
 
     fn format(&mut self, value: &Json, at: &str) {
-        let Some(format) = value.as_str() else { return self.wrong("format", Takes::Format, value, at) };
+        let Some(format) = value.as_str() else { return self.wrong("format", KeywordValue::Format, value, at) };
         if !FORMATS.contains(&format) {
             let help = did_you_mean(format, FORMATS).unwrap_or_else(|| format!("known: {}", FORMATS.join(", ")));
             self.fault(code::SCHEMA_FORMAT, at, format!("there is no format `{format}`"), help);
@@ -175,7 +177,7 @@ impl Linter<'_> {
     }
 
     fn reference(&mut self, value: &Json, at: &str) {
-        let Some(reference) = value.as_str() else { return self.wrong("$ref", Takes::Reference, value, at) };
+        let Some(reference) = value.as_str() else { return self.wrong("$ref", KeywordValue::Reference, value, at) };
         if !reference.starts_with('#') {
             let message = format!("`{reference}` is not in this pack");
             self.fault(

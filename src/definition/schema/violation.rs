@@ -1,6 +1,6 @@
 //! Violations in words that a model can act on.
 
-use super::keyword::{KEYWORDS, Takes, follow};
+use super::keyword::{KEYWORDS, KeywordValue, follow};
 use crate::diagnostic::did_you_mean;
 use crate::parse::toml::{escape, unescape};
 use crate::value::Json;
@@ -246,8 +246,10 @@ fn collect<'a>(schema: &'a Json, root: &'a Json, depth: usize, names: &mut Vec<&
         let applies = matches!(*keyword, "allOf" | "anyOf" | "oneOf" | "if" | "then" | "else" | "dependentSchemas");
         let Some(value) = map.get(*keyword).filter(|_| applies) else { continue };
         match (takes, value) {
-            (Takes::Schemas, Json::Array(items)) => items.iter().for_each(|item| collect(item, root, deeper, names)),
-            (Takes::SchemaMap, Json::Object(parts)) => {
+            (KeywordValue::Schemas, Json::Array(items)) => {
+                items.iter().for_each(|item| collect(item, root, deeper, names))
+            }
+            (KeywordValue::SchemaMap, Json::Object(parts)) => {
                 parts.values().for_each(|part| collect(part, root, deeper, names))
             }
             (_, part) => collect(part, root, deeper, names),

@@ -1,7 +1,7 @@
 //! Tests of what a file asks for: each key of a definition, made narrower, wider and left alone.
 
 use super::*;
-use crate::definition::{Shape, reference};
+use crate::definition::{ValueShape, reference};
 use std::collections::BTreeMap as Table;
 
 fn of(text: &str) -> Permissions {
@@ -40,9 +40,9 @@ fn within(table: &str, line: &str) -> String {
 }
 
 /// A table of definitions, a key of it as it was trusted, another form of it, and whether that asks again.
-type Row = (&'static str, &'static str, &'static str, bool);
+type PermissionRow = (&'static str, &'static str, &'static str, bool);
 
-const ROWS: &[Row] = &[
+const ROWS: &[PermissionRow] = &[
     ("[pack]", "root = [\".git\"]", "root = [\".\"]", false),
     ("[pack]", "root = [\".\"]", "root = [\".git\"]", true),
     ("[pack]", "root = [\"b\", \"a\"]", "root = [\"a\", \"b\"]", false),
@@ -234,11 +234,11 @@ fn every_key_that_could_let_a_pack_do_more_stands_in_the_table() {
                 let rest = line.strip_prefix(key.name).map(str::trim_start);
                 rest.is_some_and(|rest| rest.starts_with(['=', '.']))
             };
-            let row = |row: &&Row| row.0 == *table && [row.1, row.2].iter().any(|text| text.lines().any(is_key));
+            let row =
+                |row: &&PermissionRow| row.0 == *table && [row.1, row.2].iter().any(|text| text.lines().any(is_key));
             let stands = ROWS.iter().any(|one| row(&one));
             // What one row holds within another table counts there.
-            let nested =
-                matches!(key.shape, Shape::Table(inner) if words.contains_key(inner.name) && inner.name != "limits");
+            let nested = matches!(key.shape, ValueShape::Table(inner) if words.contains_key(inner.name) && inner.name != "limits");
             assert!(
                 stands || nested || known.contains(&key.name),
                 "`{}` of `{table}`: does it let a pack do more?",
