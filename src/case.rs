@@ -17,7 +17,7 @@ use crate::registry::{Pack, Registry};
 use crate::value::Json;
 use crate::world::World;
 use client::{AnswerMode, CaseClient, has_answers};
-use expectation::{StepOutcome, gives, unmet, wrong};
+use expectation::{StepOutcome, check_expectations, difference, unmet_at};
 use serde_json::json;
 use stage::{CaseStage, RefreshTimer};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -52,11 +52,11 @@ pub fn run(
             played.faults.push(fault);
         }
         played.log.extend(suspended.log);
-        let differ = |(one, other): (&Json, &Json)| gives(one, other);
+        let differ = |(one, other): (&Json, &Json)| difference(one, other);
         if let (true, Some(differs)) = (played.faults.is_empty(), results.iter().zip(&others).find_map(differ)) {
             let message = format!("suspended for its answers, it gives something else\n{differs}");
             let help = "what stands before `ask` must be repeatable; put what is not into `once`";
-            let mut fault = wrong(&case.title.at, message);
+            let mut fault = unmet_at(&case.title.at, message);
             fault.help = Some(help.to_owned());
             played.faults.push(fault);
         }
@@ -117,7 +117,7 @@ impl<'a> CaseRun<'a> {
         era: AnswerMode,
         log: &Lines,
     ) -> Result<Self> {
-        let stage = CaseStage::set(case, pack, folders)?;
+        let stage = CaseStage::new(case, pack, folders)?;
         let staging = Staging {
             world: Some(stage.world()),
             config: stage.config.clone(),
@@ -126,8 +126,8 @@ impl<'a> CaseRun<'a> {
         };
         let service = service.staged(staging);
         let registry = service.registry();
-        let (client, kept) = (CaseClient::new(case), CaseVariables::within(stage.world().root()));
-        let timer = RefreshTimer::begin(&service, pack, stage.world().now_ms());
+        let (client, kept) = (CaseClient::new(case), CaseVariables::new(stage.world().root()));
+        let timer = RefreshTimer::start(&service, pack, stage.world().now_ms());
         Ok(Self { stage, service, registry, pack, client, era, kept, results: Vec::new(), timer })
     }
 
@@ -156,13 +156,13 @@ impl<'a> CaseRun<'a> {
         let files = happened.after.iter().map(|(path, bytes)| (path.clone(), json!(String::from_utf8_lossy(bytes))));
         let files: Json = files.collect();
         // Each era plays in a folder of its own.
-        let result = answer.as_ref().map(|answer| self.kept.displaced(&result_of(answer)));
-        self.results.push(json!({ "result": result, "files": self.kept.displaced(&files) }));
+        let result = answer.as_ref().map(|answer| self.kept.collapse_workspace(&result_of(answer)));
+        self.results.push(json!({ "result": result, "files": self.kept.collapse_workspace(&files) }));
         let first = blessings.as_ref().map_or(0, |blessings| blessings.len());
         let mut blessings = blessings;
-        let mut faults = unmet(&happened, &self.placed(step), blessings.as_deref_mut());
+        let mut faults = check_expectations(&happened, &self.placed(step), blessings.as_deref_mut());
         for blessing in blessings.into_iter().flatten().skip(first).filter(|_| self.stage.is_on_disk()) {
-            blessing.value = self.kept.displaced(&blessing.value);
+            blessing.value = self.kept.collapse_workspace(&blessing.value);
         }
         if let (Some(answer), true) = (&answer, faults.is_empty()) {
             let result = result_of(answer);
@@ -170,7 +170,7 @@ impl<'a> CaseRun<'a> {
                 match result.pointer(pointer) {
                     Some(value) => self.kept.keep(name, value.clone()),
                     None => {
-                        faults.push(wrong(at, format!("nothing to keep as `{name}`: the result has no `{pointer}`")))
+                        faults.push(unmet_at(at, format!("nothing to keep as `{name}`: the result has no `{pointer}`")))
                     }
                 }
             }
@@ -189,7 +189,7 @@ impl<'a> CaseRun<'a> {
                 | Expectation::Leaves(json)
                 | Expectation::Notified(json)
                 | Expectation::Asks(json) => *json = self.kept.placed(json),
-                Expectation::Contains(text) => *text = self.kept.placed_text(text),
+                Expectation::Contains(text) => *text = self.kept.expand_workspace_in_text(text),
             }
         }
         step

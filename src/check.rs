@@ -85,7 +85,7 @@ pub fn check(parts: &PackParts) -> Vec<Diagnostic> {
 
 /// The same where there are other packs.
 pub fn check_among(parts: &PackParts, others: &[&PackParts]) -> Vec<Diagnostic> {
-    let subject = Subject::of(parts, others);
+    let subject = Subject::new(parts, others);
     let mut found: Vec<Diagnostic> = Vec::new();
     //= docs/spec.md#diagnostics
     //# All faults of a pack MUST be told by one run of `check`.

@@ -47,7 +47,7 @@ impl ManualEntries {
     pub fn named(name: &str) -> Self {
         let mut entries = Self::all();
         // A table may be named as it is written, which no other thing is.
-        entries.tables.retain(|table| table.name == name || bare(table.name) == name);
+        entries.tables.retain(|table| table.name == name || without_brackets(table.name) == name);
         entries.families.retain(|family| word_of(*family) == name);
         entries.primitives.retain(|primitive| primitive.name == name);
         entries.rules.retain(|rule| rule.code.0 == name);
@@ -83,14 +83,17 @@ impl ManualEntries {
 /// The name that is most like this one, if one is near enough to be meant.
 pub fn nearest_name(name: &str) -> Option<&'static str> {
     let all = ManualEntries::all();
-    let tables = all.tables.iter().map(|table| bare(table.name));
+    let tables = all.tables.iter().map(|table| without_brackets(table.name));
     let names = all.primitives.iter().map(|primitive| primitive.name);
     let codes = all.rules.iter().map(|rule| rule.code.0).chain(all.faults.iter().map(|fault| fault.code));
-    nearest(bare(name), names.chain(tables).chain(all.families.iter().map(|family| word_of(*family))).chain(codes))
+    nearest(
+        without_brackets(name),
+        names.chain(tables).chain(all.families.iter().map(|family| word_of(*family))).chain(codes),
+    )
 }
 
 /// The name of a table without its brackets.
-fn bare(name: &str) -> &str {
+fn without_brackets(name: &str) -> &str {
     name.trim_matches(['[', ']'])
 }
 

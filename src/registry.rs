@@ -117,7 +117,7 @@ impl Registry {
                 self.switched_off.push(tool);
                 continue;
             }
-            if free("tool", &tool.name, &tool.pack, &tool.tool.name.at, taken, &mut faults) {
+            if claim_name("tool", &tool.name, &tool.pack, &tool.tool.name.at, taken, &mut faults) {
                 self.tools.push(tool);
             }
         }
@@ -126,13 +126,13 @@ impl Registry {
                 self.patterns.push(prompt);
                 continue;
             }
-            if free("prompt", &prompt.name, &prompt.pack, &prompt.prompt.name.at, taken, &mut faults) {
+            if claim_name("prompt", &prompt.name, &prompt.pack, &prompt.prompt.name.at, taken, &mut faults) {
                 self.prompts.push(prompt);
             }
         }
         for resource in served.resources {
             let at = &resource.resource.uri.at;
-            if free("resource", &resource.resource.uri.value, &resource.pack, at, taken, &mut faults) {
+            if claim_name("resource", &resource.resource.uri.value, &resource.pack, at, taken, &mut faults) {
                 self.route_to(&resource, &mut faults);
                 self.resources.push(resource);
             }
@@ -424,7 +424,7 @@ fn inline_icons(icons: &mut [Json], pack: &Pack) {
     }
 }
 
-fn free(
+fn claim_name(
     what: &'static str,
     name: &str,
     pack: &Pack,

@@ -18,7 +18,7 @@ use fault::{TemplateSource, check_depth, render_fault, syntax_fault};
 use handlebars::{Context, Handlebars, no_escape};
 use std::collections::HashMap;
 use std::sync::Arc;
-use usage::{ContextPath, PathStart, TemplateUse, TemplateUses, facts_of};
+use usage::{ContextPath, PathStart, TemplateUse, TemplateUses, collect_uses};
 
 /// The templates of a pack and those shared by all.
 pub struct Templates {
@@ -62,7 +62,7 @@ impl Templates {
 
     /// Compiles a template that is written in a definition, at `place`; [`Self::render_text`] fills it.
     pub fn add_inline(&mut self, text: &str, place: &Place) -> Vec<Diagnostic> {
-        let name = inline(text);
+        let name = inline_name(text);
         let origin =
             TemplateSource { source: Source::new(place.source.path.as_str(), text), within: Some(place.clone()) };
         match self.add(&name, origin) {
@@ -79,7 +79,7 @@ impl Templates {
         }
         if let Some(template) = self.engine.get_template(name) {
             let template = template.clone();
-            self.facts.insert(name.to_owned(), facts_of(&template, &origin));
+            self.facts.insert(name.to_owned(), collect_uses(&template, &origin));
             if origin.within.is_none() {
                 self.engine.register_template(partial_name(name), template);
             }
@@ -95,9 +95,9 @@ impl Templates {
         for fact in &facts.list {
             match fact {
                 TemplateUse::Helper { name, block, arguments, place } => {
-                    faults.extend(blocks::misuse(name, *block, *arguments).map(|fault| *fault.at(place.clone())));
+                    faults.extend(blocks::check_helper(name, *block, *arguments).map(|fault| *fault.at(place.clone())));
                 }
-                TemplateUse::Partial { name: partial, place, .. } => match self.file_of(partial) {
+                TemplateUse::Partial { name: partial, place, .. } => match self.partial_file(partial) {
                     None if self.broken.iter().any(|file| partial_name(file) == partial) => {}
                     None => {
                         let fault = Diagnostic::new(PARTIAL, format!("there is no partial `{partial}`"));
@@ -107,7 +107,7 @@ impl Templates {
                         });
                         faults.push(*fault.at(place.clone()).help(help));
                     }
-                    Some(file) if self.leads_to(file, name, 0) => {
+                    Some(file) if self.includes(file, name, 0) => {
                         let message = format!("the partial `{partial}` leads back to this template");
                         let fault = Diagnostic::new(PARTIAL, message).at(place.clone());
                         faults.push(*fault.help("a template that contains itself has no end"));
@@ -121,11 +121,11 @@ impl Templates {
     }
 
     /// Whether a template uses another, also through others.
-    fn leads_to(&self, from: &str, to: &str, depth: usize) -> bool {
-        from == to || (depth < 32 && self.partials(from).any(|file| self.leads_to(file, to, depth + 1)))
+    fn includes(&self, from: &str, to: &str, depth: usize) -> bool {
+        from == to || (depth < 32 && self.partials(from).any(|file| self.includes(file, to, depth + 1)))
     }
 
-    fn file_of(&self, partial: &str) -> Option<&str> {
+    fn partial_file(&self, partial: &str) -> Option<&str> {
         self.files().find(|file| partial_name(file) == partial)
     }
 
@@ -143,14 +143,14 @@ impl Templates {
     pub fn partials(&self, path: &str) -> impl Iterator<Item = &str> {
         let list = self.facts.get(path).map(|facts| facts.list.as_slice()).unwrap_or_default();
         list.iter().filter_map(|fact| match fact {
-            TemplateUse::Partial { name, .. } => self.file_of(name),
+            TemplateUse::Partial { name, .. } => self.partial_file(name),
             _ => None,
         })
     }
 
     /// The same, of a template that is written in a definition.
     pub fn partials_of_text(&self, text: &str) -> Vec<&str> {
-        self.partials(&inline(text)).collect()
+        self.partials(&inline_name(text)).collect()
     }
 
     /// Fills a file with `context`. What is missing is a fault at its place, in the template that asks for it.
@@ -168,7 +168,7 @@ impl Templates {
 
     /// Fills a template that is written in a definition.
     pub fn render_text(&self, text: &str, context: &Json) -> Result<String> {
-        let name = inline(text);
+        let name = inline_name(text);
         if self.origins.contains_key(&name) {
             return self.fill(&name, context);
         }
@@ -200,7 +200,7 @@ impl Templates {
 
     /// The same, of a template that is written in a definition.
     pub fn variables_of_text(&self, text: &str) -> Vec<(Vec<String>, Place)> {
-        self.variables(&inline(text))
+        self.variables(&inline_name(text))
     }
 
     /// Variables of a template whose own context is `base`; those in `given` are filled by whoever includes it.
@@ -225,7 +225,7 @@ impl Templates {
                     }
                 }
                 TemplateUse::Partial { name, context, given, place } => {
-                    let Some(file) = self.file_of(name) else { continue };
+                    let Some(file) = self.partial_file(name) else { continue };
                     let context = context.within(base);
                     self.collect(file, &context, given, Some(caller.unwrap_or(place)), depth + 1, found);
                 }
@@ -242,7 +242,7 @@ fn partial_name(path: &str) -> &str {
 }
 
 /// The name under which a template of a definition is kept; no path contains the sign.
-fn inline(text: &str) -> String {
+fn inline_name(text: &str) -> String {
     format!("\u{1}{text}")
 }
 

@@ -106,15 +106,15 @@ impl Asker for CaseClient {
                 let help = did_you_mean(key, known).unwrap_or_else(|| format!("write it as `answers.{key} = …`"));
                 return Err(fault.help(help));
             };
-            self.asked().push(shown(key, wish));
-            answers.push(written(wish, answer));
+            self.asked().push(question_to_json(key, wish));
+            answers.push(answer_to_json(wish, answer));
         }
         Ok(answers)
     }
 }
 
 /// A question as `asks` sees it.
-fn shown(key: &str, wish: &Wish) -> Json {
+fn question_to_json(key: &str, wish: &Wish) -> Json {
     match wish {
         Wish::Form { message, schema } => json!({ "key": key, "message": message, "schema": schema }),
         Wish::Visit { message, url } => json!({ "key": key, "message": message, "url": url }),
@@ -124,7 +124,7 @@ fn shown(key: &str, wish: &Wish) -> Json {
 }
 
 /// An answer as the protocol brings it, from the short form that a case may write.
-fn written(wish: &Wish, answer: &Json) -> Json {
+fn answer_to_json(wish: &Wish, answer: &Json) -> Json {
     match (wish, answer) {
         (Wish::Form { .. } | Wish::Visit { .. }, Json::String(action)) => json!({ "action": action }),
         (Wish::Form { .. }, Json::Object(map)) if !map.contains_key("action") => {

@@ -28,7 +28,7 @@ pub struct StepOutcome<'a> {
 }
 
 /// The expectations that are not met, each at its place. Where blessings are taken, another result is one.
-pub fn unmet(
+pub fn check_expectations(
     happened: &StepOutcome<'_>,
     step: &CaseStep,
     mut blessings: Option<&mut Vec<Blessing>>,
@@ -41,7 +41,7 @@ pub fn unmet(
             Some(place) => format!("it failed: {} (at {place})", fault.message),
             None => format!("it failed: {}", fault.message),
         };
-        let mut told = wrong(&step.act.at, told);
+        let mut told = unmet_at(&step.act.at, told);
         told.help.clone_from(&fault.help);
         return vec![told];
     }
@@ -51,8 +51,8 @@ pub fn unmet(
             (Expectation::Notified(notices), _) => notified(notices, happened),
             (Expectation::Asks(questions), _) => asks(questions, happened),
             (_, None) => Some("nothing was called, read or prompted".to_owned()),
-            (Expectation::Gives(expected), Some(answer)) => gives(expected, &result_of(answer)),
-            (Expectation::Matches(expected), Some(answer)) => matches(expected, &result_of(answer)),
+            (Expectation::Gives(expected), Some(answer)) => difference(expected, &result_of(answer)),
+            (Expectation::Matches(expected), Some(answer)) => partial_difference(expected, &result_of(answer)),
             (Expectation::Contains(text), Some(answer)) => contains(text, answer),
             (Expectation::Fails(expected), Some(_)) => fails(expected, failure),
         };
@@ -72,7 +72,7 @@ pub fn unmet(
                 Expectation::Notified(_) => "other notices were sent",
                 Expectation::Asks(_) => "other questions were asked",
             };
-            faults.push(wrong(&expect.at, format!("{what}\n{differs}")));
+            faults.push(unmet_at(&expect.at, format!("{what}\n{differs}")));
         }
     }
     faults
@@ -97,7 +97,7 @@ fn fails(expected: &Json, failure: Option<&Diagnostic>) -> Option<String> {
     };
     let mut differing = Vec::new();
     if let Some(wanted) = expected.get("code")
-        && !same(wanted, &code)
+        && !is_equal(wanted, &code)
     {
         differing.push(format!("code: expected {wanted}, got {code}"));
     }
@@ -107,7 +107,7 @@ fn fails(expected: &Json, failure: Option<&Diagnostic>) -> Option<String> {
         differing.push(format!("message: expected a part {wanted:?}, got {:?}", fault.message));
     }
     if let Some(wanted) = expected.get("data")
-        && let Some(differs) = matches(wanted, &data)
+        && let Some(differs) = partial_difference(wanted, &data)
     {
         differing.push(format!("data: {differs}"));
     }
@@ -178,7 +178,7 @@ fn notified(expected: &Json, happened: &StepOutcome<'_>) -> Option<String> {
         Notice::Changed(list) => json!({ "changed": list.name() }),
         Notice::Updated { uri } => json!({ "updated": uri }),
     });
-    matches(expected, &told.collect())
+    partial_difference(expected, &told.collect())
 }
 
 /// These questions, in this order: a text stands for a key.
@@ -188,10 +188,10 @@ fn asks(expected: &Json, happened: &StepOutcome<'_>) -> Option<String> {
         Json::Array(all) => all.iter().map(one).collect(),
         single => Json::Array(vec![one(single)]),
     };
-    matches(&expected, &Json::Array(happened.asked.clone()))
+    partial_difference(&expected, &Json::Array(happened.asked.clone()))
 }
 
-pub fn wrong(at: &Place, message: String) -> Diagnostic {
+pub fn unmet_at(at: &Place, message: String) -> Diagnostic {
     *Diagnostic::new(CASE, message).at(at.clone())
 }
 
@@ -242,17 +242,17 @@ fn result_of_read(contents: &Contents) -> Json {
 const NAMED: usize = 8;
 
 /// Nothing if both are the same (the order of keys does not matter), else what differs.
-pub fn gives(expected: &Json, got: &Json) -> Option<String> {
-    if same(expected, got) {
+pub fn difference(expected: &Json, got: &Json) -> Option<String> {
+    if is_equal(expected, got) {
         return None;
     }
     Some(diff(&pretty(&sorted(expected)), &pretty(&sorted(got))))
 }
 
 /// Nothing if `expected` is a part of `got`, else what differs: maps may have more keys, lists have as many items.
-fn matches(expected: &Json, got: &Json) -> Option<String> {
+fn partial_difference(expected: &Json, got: &Json) -> Option<String> {
     let mut differing = Vec::new();
-    part(expected, got, &mut String::new(), &mut differing);
+    compare_part(expected, got, &mut String::new(), &mut differing);
     let more = differing.len().saturating_sub(NAMED);
     differing.truncate(NAMED);
     if more > 0 {
@@ -285,21 +285,21 @@ fn diff(expected: &str, got: &str) -> String {
 }
 
 /// Whether both are equal as JSON Schema has it: `1` is `1.0`, and keys have no order.
-fn same(one: &Json, other: &Json) -> bool {
+fn is_equal(one: &Json, other: &Json) -> bool {
     match (one, other) {
         (Json::Number(one), Json::Number(other)) => one == other || one.as_f64() == other.as_f64(),
         (Json::Array(one), Json::Array(other)) => {
-            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same(one, other))
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| is_equal(one, other))
         }
         (Json::Object(one), Json::Object(other)) => {
             one.len() == other.len()
-                && one.iter().all(|(key, value)| other.get(key).is_some_and(|found| same(value, found)))
+                && one.iter().all(|(key, value)| other.get(key).is_some_and(|found| is_equal(value, found)))
         }
         _ => one == other,
     }
 }
 
-fn part(expected: &Json, got: &Json, at: &mut String, differing: &mut Vec<String>) {
+fn compare_part(expected: &Json, got: &Json, at: &mut String, differing: &mut Vec<String>) {
     let length = at.len();
     match (expected, got) {
         (Json::Object(expected), Json::Object(found)) => {
@@ -307,8 +307,8 @@ fn part(expected: &Json, got: &Json, at: &mut String, differing: &mut Vec<String
                 at.push('/');
                 at.push_str(key);
                 match found.get(key) {
-                    Some(found) => part(value, found, at, differing),
-                    None => differing.push(format!("{at}: expected {}, got nothing", short(value))),
+                    Some(found) => compare_part(value, found, at, differing),
+                    None => differing.push(format!("{at}: expected {}, got nothing", shorten(value))),
                 }
                 at.truncate(length);
             }
@@ -316,17 +316,17 @@ fn part(expected: &Json, got: &Json, at: &mut String, differing: &mut Vec<String
         (Json::Array(expected), Json::Array(found)) if expected.len() == found.len() => {
             for (index, (value, found)) in expected.iter().zip(found).enumerate() {
                 at.push_str(&format!("/{index}"));
-                part(value, found, at, differing);
+                compare_part(value, found, at, differing);
                 at.truncate(length);
             }
         }
         (Json::Array(expected), Json::Array(found)) => {
             let place = place_name(at);
             let (wanted, count) = (expected.len(), found.len());
-            differing.push(format!("{place}: expected {wanted} items, got {count}: {}", short(got)));
+            differing.push(format!("{place}: expected {wanted} items, got {count}: {}", shorten(got)));
         }
-        _ if same(expected, got) => {}
-        _ => differing.push(format!("{}: expected {}, got {}", place_name(at), short(expected), short(got))),
+        _ if is_equal(expected, got) => {}
+        _ => differing.push(format!("{}: expected {}, got {}", place_name(at), shorten(expected), shorten(got))),
     }
 }
 
@@ -334,7 +334,7 @@ fn place_name(at: &str) -> &str {
     if at.is_empty() { "the result" } else { at }
 }
 
-fn short(value: &Json) -> String {
+fn shorten(value: &Json) -> String {
     let text = value.to_string();
     match text.char_indices().nth(300) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -369,17 +369,17 @@ mod tests {
 
     #[test]
     fn the_order_of_keys_and_the_way_to_write_a_number_do_not_matter() {
-        assert_eq!(gives(&json!({ "a": 1, "b": [2.0] }), &json!({ "b": [2], "a": 1.0 })), None);
+        assert_eq!(difference(&json!({ "a": 1, "b": [2.0] }), &json!({ "b": [2], "a": 1.0 })), None);
         let shown = "- expected\n+ got\n  {\n-   \"a\": 1\n+   \"a\": 2\n  }";
-        assert_eq!(gives(&json!({ "a": 1 }), &json!({ "a": 2 })).as_deref(), Some(shown));
+        assert_eq!(difference(&json!({ "a": 1 }), &json!({ "a": 2 })).as_deref(), Some(shown));
     }
 
     #[test]
     fn a_part_may_leave_keys_out_but_no_items() {
-        assert_eq!(matches(&json!([{ "a": 1 }]), &json!([{ "a": 1, "b": 2 }])), None);
+        assert_eq!(partial_difference(&json!([{ "a": 1 }]), &json!([{ "a": 1, "b": 2 }])), None);
         let shown = "the result: expected 1 items, got 2: [1,2]";
-        assert_eq!(matches(&json!([1]), &json!([1, 2])).as_deref(), Some(shown));
+        assert_eq!(partial_difference(&json!([1]), &json!([1, 2])).as_deref(), Some(shown));
         let shown = "/0/a: expected 1, got \"x\"\n/0/b: expected 2, got nothing";
-        assert_eq!(matches(&json!([{ "a": 1, "b": 2 }]), &json!([{ "a": "x" }])).as_deref(), Some(shown));
+        assert_eq!(partial_difference(&json!([{ "a": 1, "b": 2 }]), &json!([{ "a": "x" }])).as_deref(), Some(shown));
     }
 }

@@ -37,7 +37,7 @@ pub type Snapshot = BTreeMap<String, Arc<[u8]>>;
 
 impl CaseStage {
     /// Lays out the files of a case. `folders` are where `files_from` is looked for, after the files of the pack.
-    pub fn set(case: &Case, pack: &Pack, folders: &[Arc<dyn World>]) -> Result<Self> {
+    pub fn new(case: &Case, pack: &Pack, folders: &[Arc<dyn World>]) -> Result<Self> {
         let now_ms = case.now.as_ref().map(|now| {
             now.parse::<jiff::Timestamp>().map(jiff::Timestamp::as_millisecond).map_err(|_| {
                 Diagnostic::new(CASE, format!("`{now}` is no time")).help("write it as `2026-01-31T12:00:00Z`")
@@ -69,7 +69,7 @@ impl CaseStage {
             disk.init_git()?;
         }
         let locked = case.locked.iter().map(|path| world.lock(path)).collect::<Result<_>>()?;
-        Ok(Self { ground, config: configured(case, pack)?, _locked: locked })
+        Ok(Self { ground, config: read_config(case, pack)?, _locked: locked })
     }
 
     /// The world.
@@ -168,7 +168,7 @@ fn lay_out(laid: &FileLayout<'_>, folder: &str, pack: &Pack, folders: &[Arc<dyn 
         .help("`files_from` is looked for in each layer, then in the workspace"))
 }
 
-fn configured(case: &Case, pack: &Pack) -> Result<Option<Value>> {
+fn read_config(case: &Case, pack: &Pack) -> Result<Option<Value>> {
     if case.config.as_object().is_none_or(serde_json::Map::is_empty) {
         return Ok(None);
     }
@@ -198,7 +198,7 @@ pub struct RefreshTimer {
 
 impl RefreshTimer {
     /// Builds the graph, as a server does when it starts; nothing for a pack whose graph is looked at before each call.
-    pub fn begin(service: &Arc<Service>, pack: &Arc<Pack>, now_ms: i64) -> Option<Self> {
+    pub fn start(service: &Arc<Service>, pack: &Arc<Pack>, now_ms: i64) -> Option<Self> {
         let pace = service.paces().into_iter().find(|pace| pace.pack == pack.name)?;
         let (inner, name) = (Arc::clone(service), pack.name.clone());
         service.on_script_thread("graph", move || {
@@ -215,11 +215,11 @@ impl RefreshTimer {
             }
         });
         let timer = Self { every: pace.every, due_ms: AtomicI64::new(i64::MAX), told, _listener: listener };
-        timer.wind(now_ms);
+        timer.schedule(now_ms);
         Some(timer)
     }
 
-    fn wind(&self, now_ms: i64) {
+    fn schedule(&self, now_ms: i64) {
         let every = self.every.and_then(|every| i64::try_from(every.as_millis()).ok());
         self.due_ms.store(every.map_or(i64::MAX, |every| now_ms.saturating_add(every)), Ordering::Relaxed);
     }
@@ -231,7 +231,7 @@ impl RefreshTimer {
         }
         self.told.lock().unwrap_or_else(PoisonError::into_inner).clear();
         refresh(service, pack);
-        self.wind(now_ms);
+        self.schedule(now_ms);
         let told = std::mem::take(&mut *self.told.lock().unwrap_or_else(PoisonError::into_inner));
         notices.lock().unwrap_or_else(PoisonError::into_inner).extend(told);
     }

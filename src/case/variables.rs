@@ -17,23 +17,23 @@ pub struct CaseVariables {
 
 impl CaseVariables {
     /// Nothing but the absolute path of the workspace.
-    pub fn within(workspace: &str) -> Self {
+    pub fn new(workspace: &str) -> Self {
         Self { values: BTreeMap::new(), workspace: workspace.to_owned() }
     }
 
     /// The same JSON with the path of the workspace in place of `$workspace`.
     pub fn placed(&self, json: &Json) -> Json {
-        replaced(json, &|text| self.placed_text(text))
+        map_texts(json, &|text| self.expand_workspace_in_text(text))
     }
 
     /// The same text with the path of the workspace in place of `$workspace`.
-    pub fn placed_text(&self, text: &str) -> String {
+    pub fn expand_workspace_in_text(&self, text: &str) -> String {
         text.replace("${workspace}", &self.workspace).replace(WORKSPACE, &self.workspace)
     }
 
     /// The same JSON with `$workspace` in place of the path of the workspace.
-    pub fn displaced(&self, json: &Json) -> Json {
-        replaced(json, &|text| text.replace(&self.workspace, WORKSPACE))
+    pub fn collapse_workspace(&self, json: &Json) -> Json {
+        map_texts(json, &|text| text.replace(&self.workspace, WORKSPACE))
     }
 
     /// Keeps a value; a name that is taken gets the new one.
@@ -48,7 +48,7 @@ impl CaseVariables {
 
     fn fill_names(&self, json: &Json) -> Result<Json> {
         Ok(match json {
-            Json::String(text) => match whole(text) {
+            Json::String(text) => match variable_name(text) {
                 Some(name) if self.values.contains_key(name) || text.starts_with("${") => self.value(name)?.clone(),
                 _ => Json::String(self.fill_text(text)?),
             },
@@ -63,7 +63,7 @@ impl CaseVariables {
 
     /// The same text with each `${name}` filled in. While nothing was kept a text stays as it is.
     pub fn fill_text(&self, text: &str) -> Result<String> {
-        let text = &self.placed_text(text);
+        let text = &self.expand_workspace_in_text(text);
         if self.values.is_empty() {
             return Ok(text.to_owned());
         }
@@ -94,16 +94,16 @@ impl CaseVariables {
 }
 
 /// Every text of it made into another one; the names of fields stay.
-fn replaced(json: &Json, by: &dyn Fn(&str) -> String) -> Json {
+fn map_texts(json: &Json, by: &dyn Fn(&str) -> String) -> Json {
     match json {
         Json::String(text) => Json::String(by(text)),
-        Json::Array(items) => items.iter().map(|item| replaced(item, by)).collect(),
-        Json::Object(map) => map.iter().map(|(key, value)| (key.clone(), replaced(value, by))).collect(),
+        Json::Array(items) => items.iter().map(|item| map_texts(item, by)).collect(),
+        Json::Object(map) => map.iter().map(|(key, value)| (key.clone(), map_texts(value, by))).collect(),
         other => other.clone(),
     }
 }
 
-fn whole(text: &str) -> Option<&str> {
+fn variable_name(text: &str) -> Option<&str> {
     let name = text.strip_prefix('$')?;
     let name = name.strip_prefix('{').and_then(|name| name.strip_suffix('}')).unwrap_or(name);
     let sound = !name.is_empty() && name.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
@@ -117,11 +117,11 @@ mod tests {
 
     #[test]
     fn the_workspace_is_filled_in_and_taken_out() {
-        let kept = CaseVariables::within("/tmp/x7");
+        let kept = CaseVariables::new("/tmp/x7");
         let case = json!({ "project_path": "$workspace", "at": ["${workspace}/a.md", "$other"] });
         let there = json!({ "project_path": "/tmp/x7", "at": ["/tmp/x7/a.md", "$other"] });
         assert_eq!(kept.fill(&case), Ok(there.clone()));
-        assert_eq!(kept.displaced(&there)["at"][0], "$workspace/a.md");
+        assert_eq!(kept.collapse_workspace(&there)["at"][0], "$workspace/a.md");
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub fn without_broken(parts: &mut PackParts) -> Vec<RefusedPart> {
     let mut whys: Vec<Option<&Diagnostic>> = vec![None; items.len()];
     let mut whole = None;
     for fault in &errors {
-        match touched(fault, parts, &items) {
+        match reach(fault, parts, &items) {
             FaultReach::Everything => whole = whole.or(Some(fault)),
             FaultReach::Items(touched) => touched.into_iter().for_each(|at| whys[at] = whys[at].or(Some(fault))),
         }
@@ -91,15 +91,15 @@ struct PackItem<'a> {
 impl<'a> PackItem<'a> {
     fn all(parts: &'a PackParts) -> Vec<Self> {
         let Definitions { tools, resources, prompts, .. } = &parts.definitions;
-        let tools = tools.iter().map(Self::of_tool);
-        tools.chain(resources.iter().map(Self::of_resource)).chain(prompts.iter().map(Self::of_prompt)).collect()
+        let tools = tools.iter().map(Self::from_tool);
+        tools.chain(resources.iter().map(Self::from_resource)).chain(prompts.iter().map(Self::from_prompt)).collect()
     }
 
     fn new(part: PackPart, name: &'a str, at: &'a Place) -> Self {
         Self { part, name, at, functions: Vec::new(), templates: Vec::new(), renders: false }
     }
 
-    fn of_tool(tool: &'a Tool) -> Self {
+    fn from_tool(tool: &'a Tool) -> Self {
         let mut item = Self::new(PackPart::Tool, &tool.name.value, &tool.at);
         for ToolBody { body, .. } in tool_bodies(tool) {
             item.add(&body.value);
@@ -112,14 +112,14 @@ impl<'a> PackItem<'a> {
         item
     }
 
-    fn of_resource(resource: &'a Resource) -> Self {
+    fn from_resource(resource: &'a Resource) -> Self {
         let mut item = Self::new(PackPart::Resource, &resource.uri.value, &resource.at);
         item.add(&resource.body.value);
         item.functions.extend(resource.list.iter().map(|list| (resource.script.as_str(), list.value.as_str())));
         item
     }
 
-    fn of_prompt(prompt: &'a Prompt) -> Self {
+    fn from_prompt(prompt: &'a Prompt) -> Self {
         let mut item = Self::new(PackPart::Prompt, &prompt.name.value, &prompt.at);
         item.functions.extend(prompt.list.iter().map(|list| (prompt.script.as_str(), list.value.as_str())));
         item.functions.extend(prompt.context.iter().map(|(function, script)| (script.as_str(), function.as_str())));
@@ -158,21 +158,21 @@ impl<'a> PackItem<'a> {
     }
 }
 
-fn touched(fault: &Diagnostic, parts: &PackParts, items: &[PackItem<'_>]) -> FaultReach {
+fn reach(fault: &Diagnostic, parts: &PackParts, items: &[PackItem<'_>]) -> FaultReach {
     if ONLY_TESTS.contains(&fault.code.0) {
         return FaultReach::Items(Vec::new());
     }
     let Some(at) = &fault.at else { return FaultReach::Everything };
     let path = at.source.path.as_str();
     match path.split('/').next() {
-        Some("tools.d") if path.ends_with(".toml") => in_definitions(fault, at, parts, items),
-        Some("tools.d") if path.ends_with(".rhai") => in_script(at, parts, items),
-        Some("prompts" | "templates") => in_template(path, parts, items),
+        Some("tools.d") if path.ends_with(".toml") => reach_of_definition(fault, at, parts, items),
+        Some("tools.d") if path.ends_with(".rhai") => reach_of_script(at, parts, items),
+        Some("prompts" | "templates") => reach_of_template(path, parts, items),
         _ => FaultReach::Everything,
     }
 }
 
-fn in_definitions(fault: &Diagnostic, at: &Place, parts: &PackParts, items: &[PackItem<'_>]) -> FaultReach {
+fn reach_of_definition(fault: &Diagnostic, at: &Place, parts: &PackParts, items: &[PackItem<'_>]) -> FaultReach {
     let path = &at.source.path;
     if fault.code.0 == SYNTAX {
         let head = parts.definitions.pack.as_ref().map(|pack| &pack.title.at.source.path);
@@ -186,7 +186,7 @@ fn in_definitions(fault: &Diagnostic, at: &Place, parts: &PackParts, items: &[Pa
         return FaultReach::Everything;
     };
     // What begins between the two belongs to another table: a case, or something that all of the pack uses.
-    match headers(owner.at, at) {
+    match table_of(owner.at, at) {
         TableHeader::Own => FaultReach::Items(indexes_where(items, |item| item.at == owner.at)),
         TableHeader::Case => FaultReach::Items(Vec::new()),
         TableHeader::Other => FaultReach::Everything,
@@ -200,7 +200,7 @@ enum TableHeader {
 }
 
 /// The table that a place is in, seen from the beginning of an item before it.
-fn headers(from: &Place, to: &Place) -> TableHeader {
+fn table_of(from: &Place, to: &Place) -> TableHeader {
     let text = &to.source.text;
     let line_start = |at: usize| text[..at].rfind('\n').map_or(0, |at| at + 1);
     let first = line_start(from.span.start);
@@ -223,7 +223,7 @@ fn headers(from: &Place, to: &Place) -> TableHeader {
     }
 }
 
-fn in_script(at: &Place, parts: &PackParts, items: &[PackItem<'_>]) -> FaultReach {
+fn reach_of_script(at: &Place, parts: &PackParts, items: &[PackItem<'_>]) -> FaultReach {
     let path = at.source.path.as_str();
     let program = &parts.program;
     let function = program.survey(path).and_then(|survey| {
@@ -247,7 +247,7 @@ fn is_library(path: &str) -> bool {
     path.ends_with("/lib.rhai") || path.ends_with("/graph.rhai")
 }
 
-fn in_template(path: &str, parts: &PackParts, items: &[PackItem<'_>]) -> FaultReach {
+fn reach_of_template(path: &str, parts: &PackParts, items: &[PackItem<'_>]) -> FaultReach {
     let used: HashSet<&str> = items.iter().flat_map(|item| item.templates.iter().copied()).collect();
     if used.contains(path) {
         return FaultReach::Items(indexes_where(items, |item| item.templates.contains(&path)));

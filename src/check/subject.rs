@@ -30,7 +30,7 @@ pub struct Subject<'a> {
 
 impl<'a> Subject<'a> {
     /// What the rules look at in a pack, among others.
-    pub fn of(parts: &'a PackParts, others: &[&'a PackParts]) -> Self {
+    pub fn new(parts: &'a PackParts, others: &[&'a PackParts]) -> Self {
         Self {
             definitions: &parts.definitions,
             program: &parts.program,

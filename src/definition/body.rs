@@ -56,7 +56,7 @@ pub enum Completion {
 }
 
 /// The body of a tool or a resource. `function` is the key that names a function.
-pub(super) fn body(
+pub(super) fn read_body(
     reading: &mut DefinitionReader,
     fields: &Fields<'_>,
     function: &'static str,
@@ -86,7 +86,7 @@ pub(super) fn body(
 }
 
 /// A function's name, or a list of texts.
-pub(super) fn completion(node: &Node) -> Completion {
+pub(super) fn read_completion(node: &Node) -> Completion {
     match node.text() {
         Some(name) => Completion::Function(Located { value: name.to_owned(), at: node.at.clone() }),
         None => Completion::List(node.items().iter().filter_map(Node::text).map(str::to_owned).collect()),

@@ -353,7 +353,7 @@ pub enum ExampleTarget<'a> {
 }
 
 /// The `example` tables of a definition.
-pub fn examples(fields: &Fields<'_>, of: &ExampleTarget<'_>, reading: &mut DefinitionReader) -> Vec<Case> {
+pub fn read_examples(fields: &Fields<'_>, of: &ExampleTarget<'_>, reading: &mut DefinitionReader) -> Vec<Case> {
     let mut cases = Vec::new();
     for (index, example) in fields.tables("example", &mut reading.faults).iter().enumerate() {
         let act = match of {
@@ -369,7 +369,7 @@ pub fn examples(fields: &Fields<'_>, of: &ExampleTarget<'_>, reading: &mut Defin
                 CaseAction::Prompt { name: (*name).to_owned(), arguments: example.object("arguments") }
             }
             ExampleTarget::Resource { uri, is_template, .. } => {
-                CaseAction::Read { uri: address(example, uri, *is_template, reading) }
+                CaseAction::Read { uri: example_uri(example, uri, *is_template, reading) }
             }
         };
         let name = match of {
@@ -380,21 +380,21 @@ pub fn examples(fields: &Fields<'_>, of: &ExampleTarget<'_>, reading: &mut Defin
         };
         let key = if matches!(of, ExampleTarget::Resource { .. }) { "uri" } else { "arguments" };
         let at = example.node(key).map_or(&example.header, |node| &node.at).clone();
-        let step = CaseStep { act: Located { value: act, at }, expect: expectations(example), keep: Vec::new() };
+        let step = CaseStep { act: Located { value: act, at }, expect: read_expectations(example), keep: Vec::new() };
         if step.expect.is_empty() {
-            nothing_expected(&example.header, reading);
+            report_nothing_expected(&example.header, reading);
         }
         let title = example.located("title").unwrap_or_else(|| {
             let operation =
                 if let ExampleTarget::Operation { name, .. } = of { format!(" {name}") } else { String::new() };
             Located { value: format!("{name}{operation}, example {}", index + 1), at: example.header.clone() }
         });
-        cases.push(Case { example_of: Some(name.to_owned()), steps: vec![step], ..setting(example, title) });
+        cases.push(Case { example_of: Some(name.to_owned()), steps: vec![step], ..read_setting(example, title) });
     }
     cases
 }
 
-fn address(example: &Fields<'_>, of_resource: &str, is_template: bool, reading: &mut DefinitionReader) -> String {
+fn example_uri(example: &Fields<'_>, of_resource: &str, is_template: bool, reading: &mut DefinitionReader) -> String {
     let uri = example.text("uri");
     if uri.is_none() && is_template {
         let help = format!("what is read, such as `{of_resource}` with its variables filled in");
@@ -404,28 +404,28 @@ fn address(example: &Fields<'_>, of_resource: &str, is_template: bool, reading: 
 }
 
 /// `[[case]]`.
-pub fn case(fields: &Fields<'_>, reading: &mut DefinitionReader) -> Case {
+pub fn read_case(fields: &Fields<'_>, reading: &mut DefinitionReader) -> Case {
     let mut steps = Vec::new();
     if fields.has("step") {
         for step in fields.tables("step", &mut reading.faults) {
-            lower_step(&step, &mut steps, reading);
+            read_step(&step, &mut steps, reading);
         }
     } else {
-        lower_step(fields, &mut steps, reading);
+        read_step(fields, &mut steps, reading);
     }
     if !steps.is_empty() && steps.iter().all(|step| step.expect.is_empty()) {
-        nothing_expected(&fields.header, reading);
+        report_nothing_expected(&fields.header, reading);
     }
-    Case { steps, ..setting(fields, fields.needed("title")) }
+    Case { steps, ..read_setting(fields, fields.needed("title")) }
 }
 
-fn nothing_expected(at: &Place, reading: &mut DefinitionReader) {
+fn report_nothing_expected(at: &Place, reading: &mut DefinitionReader) {
     let help = "one of `gives`, `matches`, `fails`, `contains`, `leaves`, `notified`, `asks`";
     reading.missing(at, "nothing is expected", help);
 }
 
 /// Everything of a case but its steps.
-fn setting(fields: &Fields<'_>, title: Located<String>) -> Case {
+fn read_setting(fields: &Fields<'_>, title: Located<String>) -> Case {
     Case {
         title,
         example_of: None,
@@ -446,7 +446,7 @@ fn setting(fields: &Fields<'_>, title: Located<String>) -> Case {
 }
 
 /// One table may hold several acts; each becomes a step, what is expected belongs to the last.
-fn lower_step(fields: &Fields<'_>, steps: &mut Vec<CaseStep>, reading: &mut DefinitionReader) {
+fn read_step(fields: &Fields<'_>, steps: &mut Vec<CaseStep>, reading: &mut DefinitionReader) {
     let mut acts: Vec<Located<CaseAction>> = Vec::new();
     let mut add = |key: &str, value: CaseAction| {
         acts.push(Located { value, at: fields.key_at(key).unwrap_or(&fields.header).clone() });
@@ -474,19 +474,19 @@ fn lower_step(fields: &Fields<'_>, steps: &mut Vec<CaseStep>, reading: &mut Defi
     let last = acts.len().saturating_sub(1);
     for (index, act) in acts.into_iter().enumerate() {
         let (expect, keep) =
-            if index == last { (expectations(fields), fields.text_map("keep")) } else { Default::default() };
+            if index == last { (read_expectations(fields), fields.text_map("keep")) } else { Default::default() };
         steps.push(CaseStep { act, expect, keep });
     }
 }
 
-fn expectations(fields: &Fields<'_>) -> Vec<Located<Expectation>> {
+fn read_expectations(fields: &Fields<'_>) -> Vec<Located<Expectation>> {
     let mut expect = Vec::new();
     type Make = fn(Json) -> Expectation;
     let kinds: [(&str, Make); 6] = [
         ("gives", Expectation::Gives),
         ("matches", Expectation::Matches),
         ("fails", Expectation::Fails),
-        ("leaves", |files| Expectation::Leaves(with_gone(files))),
+        ("leaves", |files| Expectation::Leaves(false_to_null(files))),
         ("notified", Expectation::Notified),
         ("asks", Expectation::Asks),
     ];
@@ -502,7 +502,7 @@ fn expectations(fields: &Fields<'_>) -> Vec<Located<Expectation>> {
 }
 
 /// TOML has no `null`: `false` says that a file is gone.
-fn with_gone(mut files: Json) -> Json {
+fn false_to_null(mut files: Json) -> Json {
     for (_, text) in files.as_object_mut().into_iter().flatten() {
         if *text == Json::Bool(false) {
             *text = Json::Null;

@@ -65,7 +65,7 @@ impl<'a> Fields<'a> {
         for key in grammar.keys.iter().filter(|key| key.required) {
             if !node.entries().iter().any(|entry| entry.key == key.name) {
                 let fault = Diagnostic::new(code::MISSING_KEY, format!("{} has no `{}`", grammar.name, key.name));
-                let help = format!("{}: {}", key.shape.describe(), plain(key.doc));
+                let help = format!("{}: {}", key.shape.describe(), as_clause(key.doc));
                 faults.push(*fault.at(fields.header.clone()).help(help));
             }
         }
@@ -80,7 +80,7 @@ impl<'a> Fields<'a> {
             .key
             .strip_suffix("_json")
             .and_then(|base| self.grammar.keys.iter().find(|key| key.name == base && key.shape.has_json_form()));
-        let Some(key) = as_json else { return faults.push(*unknown(self.grammar, entry)) };
+        let Some(key) = as_json else { return faults.push(*unknown_key(self.grammar, entry)) };
         match read_json(&entry.node) {
             Ok(node) => self.keep(key, entry, Cow::Owned(node), faults),
             Err(fault) => faults.push(*fault),
@@ -93,7 +93,7 @@ impl<'a> Fields<'a> {
             let line = other.at.line_column().0;
             return faults.push(*fault.at(entry.at.clone()).help(format!("it is given in line {line} already")));
         }
-        if fits(key, &node, faults) {
+        if check_shape(key, &node, faults) {
             self.found.push(FieldEntry { key, at: entry.at.clone(), node });
         }
     }
@@ -255,13 +255,13 @@ fn is_table(node: &Node) -> bool {
 }
 
 /// A sentence as a part of a help line.
-fn plain(doc: &str) -> String {
+fn as_clause(doc: &str) -> String {
     let doc = doc.trim_end_matches('.');
     let mut letters = doc.chars();
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
-fn unknown(grammar: &'static Grammar, entry: &Entry) -> Box<Diagnostic> {
+fn unknown_key(grammar: &'static Grammar, entry: &Entry) -> Box<Diagnostic> {
     //= docs/spec.md#definitions
     //# A key that the grammar does not have MUST be refused, with the nearest key that it has.
     let message = format!("{} has no key `{}`", grammar.name, entry.key);
@@ -273,11 +273,11 @@ fn unknown(grammar: &'static Grammar, entry: &Entry) -> Box<Diagnostic> {
 }
 
 /// Whether a value is what its key takes; if not, that is told at the part which is wrong.
-fn fits(key: &GrammarKey, node: &Node, faults: &mut Vec<Diagnostic>) -> bool {
+fn check_shape(key: &GrammarKey, node: &Node, faults: &mut Vec<Diagnostic>) -> bool {
     let before = faults.len();
     let mut wrong = |part: &Node, wanted: &str| {
         let message = format!("`{}` takes {wanted}, got {}", key.name, part.kind());
-        faults.push(*Diagnostic::new(code::WRONG_TYPE, message).at(part.at.clone()).help(plain(key.doc)));
+        faults.push(*Diagnostic::new(code::WRONG_TYPE, message).at(part.at.clone()).help(as_clause(key.doc)));
     };
     let is_list = |node: &Node| matches!(node.item, Item::List(_));
     let wanted = key.shape.describe();
@@ -321,13 +321,13 @@ fn fits(key: &GrammarKey, node: &Node, faults: &mut Vec<Diagnostic>) -> bool {
         _ => wrong(node, &wanted),
     }
     if faults.len() == before {
-        allowed(key, node, faults);
+        check_value(key, node, faults);
     }
     faults.len() == before
 }
 
 /// Values of the right kind that are not allowed.
-fn allowed(key: &GrammarKey, node: &Node, faults: &mut Vec<Diagnostic>) {
+fn check_value(key: &GrammarKey, node: &Node, faults: &mut Vec<Diagnostic>) {
     let fault = match (key.shape, &node.item) {
         (ValueShape::OneOf(words) | ValueShape::WordOrTable(words, _), Item::Scalar(Json::String(text)))
             if !words.contains(&text.as_str()) =>
@@ -353,7 +353,7 @@ fn allowed(key: &GrammarKey, node: &Node, faults: &mut Vec<Diagnostic>) {
                 .help(key.shape.describe())
         }
         (ValueShape::Text, Item::Scalar(Json::String(text))) if key.required && text.trim().is_empty() => {
-            Diagnostic::new(code::WRONG_VALUE, format!("`{}` is empty", key.name)).help(plain(key.doc))
+            Diagnostic::new(code::WRONG_VALUE, format!("`{}` is empty", key.name)).help(as_clause(key.doc))
         }
         _ => return,
     };

@@ -1,16 +1,18 @@
 //! A definition file below `tools.d`, read to its end: every fault is reported, nothing else is touched.
 
 use super::body::Body;
-use super::case::{CASE, Case, ExampleTarget, case, examples};
+use super::case::{CASE, Case, ExampleTarget, read_case, read_examples};
 use super::fields::Fields;
 use super::grammar::{Grammar, ValueShape, optional};
 use super::located::Located;
-use super::pack::{GRAPH, GraphDefinition, PACK, PackDefinition, SKILLS, SkillsDefinition, graph, pack, skills};
-use super::prompt::{MessagePart, PROMPT, Prompt, PromptMessage, prompt};
+use super::pack::{
+    GRAPH, GraphDefinition, PACK, PackDefinition, SKILLS, SkillsDefinition, read_graph, read_pack, read_skills,
+};
+use super::prompt::{MessagePart, PROMPT, Prompt, PromptMessage, read_prompt};
 use super::reader::{DefinitionReader, Validation};
-use super::resource::{RESOURCE, Resource, resource};
+use super::resource::{RESOURCE, Resource, read_resource};
 use super::schema::{Schema, SchemaRole};
-use super::tool::{TOOL, Tool, tool};
+use super::tool::{TOOL, Tool, read_tool};
 use crate::diagnostic::Diagnostic;
 use crate::parse::toml::{Dates, Node, parse, unpacked};
 use crate::source::{Place, Source};
@@ -87,28 +89,28 @@ pub static FILE: Grammar = Grammar {
 pub fn read(source: &Arc<Source>) -> (Definitions, Vec<Diagnostic>) {
     let mut faults = Vec::new();
     let tree = parse(source, Dates::Refused, &mut faults);
-    lowered(source, &tree, faults, Validation::Full)
+    read_tree(source, &tree, faults, Validation::Full)
 }
 
 /// Reads a definition file that is known to be sound by the tree that the build made of it, else by its text.
 pub fn read_known(source: &Arc<Source>, tree: &[u8]) -> (Definitions, Vec<Diagnostic>) {
     let mut faults = Vec::new();
     let tree = unpacked(source, tree).unwrap_or_else(|| parse(source, Dates::Refused, &mut faults));
-    lowered(source, &tree, faults, Validation::Known)
+    read_tree(source, &tree, faults, Validation::Known)
 }
 
-fn lowered(
+fn read_tree(
     source: &Arc<Source>,
     tree: &Node,
     faults: Vec<Diagnostic>,
     care: Validation,
 ) -> (Definitions, Vec<Diagnostic>) {
-    let mut reading = DefinitionReader { script: sibling(&source.path), faults, care };
+    let mut reading = DefinitionReader { script: sibling_script(&source.path), faults, care };
     //= docs/spec.md#definitions
     //# Every definition file MUST be read to its end.
     let mut file = Fields::open(tree, &FILE, &mut reading.faults);
     file.header = source.place(0..0);
-    let definitions = lower(&file, &mut reading);
+    let definitions = read_tables(&file, &mut reading);
     let mut faults = reading.faults;
     //= docs/spec.md#definitions
     //# Every fault in a definition file MUST be reported with its path, line and column.
@@ -116,10 +118,10 @@ fn lowered(
     (definitions, faults)
 }
 
-fn lower(file: &Fields<'_>, reading: &mut DefinitionReader) -> Definitions {
+fn read_tables(file: &Fields<'_>, reading: &mut DefinitionReader) -> Definitions {
     let mut definitions = Definitions {
-        pack: file.table("pack", &mut reading.faults).map(|fields| pack(&fields, reading)),
-        graph: file.table("graph", &mut reading.faults).map(|fields| graph(&fields, reading)),
+        pack: file.table("pack", &mut reading.faults).map(|fields| read_pack(&fields, reading)),
+        graph: file.table("graph", &mut reading.faults).map(|fields| read_graph(&fields, reading)),
         ..Definitions::default()
     };
     for entry in file.node("data").map(Node::entries).unwrap_or_default() {
@@ -131,14 +133,14 @@ fn lower(file: &Fields<'_>, reading: &mut DefinitionReader) -> Definitions {
         definitions.defs.push((Located { value: entry.key.clone(), at: entry.at.clone() }, schema));
     }
     for fields in file.tables("tool", &mut reading.faults) {
-        let (tool, shown) = tool(&fields, reading);
+        let (tool, shown) = read_tool(&fields, reading);
         definitions.cases.extend(shown);
-        definitions.cases.extend(examples(&fields, &ExampleTarget::Tool(&tool.name.value), reading));
+        definitions.cases.extend(read_examples(&fields, &ExampleTarget::Tool(&tool.name.value), reading));
         definitions.tools.push(tool);
     }
     for fields in file.tables("resource", &mut reading.faults) {
-        let resource = resource(&fields, reading);
-        definitions.cases.extend(examples(
+        let resource = read_resource(&fields, reading);
+        definitions.cases.extend(read_examples(
             &fields,
             &ExampleTarget::Resource {
                 name: &resource.name.value,
@@ -150,21 +152,21 @@ fn lower(file: &Fields<'_>, reading: &mut DefinitionReader) -> Definitions {
         definitions.resources.push(resource);
     }
     for fields in file.tables("prompt", &mut reading.faults) {
-        let prompt = prompt(&fields, reading);
-        definitions.cases.extend(examples(&fields, &ExampleTarget::Prompt(&prompt.name.value), reading));
+        let prompt = read_prompt(&fields, reading);
+        definitions.cases.extend(read_examples(&fields, &ExampleTarget::Prompt(&prompt.name.value), reading));
         definitions.prompts.push(prompt);
     }
     for fields in file.tables("skills", &mut reading.faults) {
-        definitions.skills.push(skills(&fields, reading));
+        definitions.skills.push(read_skills(&fields, reading));
     }
     for fields in file.tables("case", &mut reading.faults) {
-        definitions.cases.push(case(&fields, reading));
+        definitions.cases.push(read_case(&fields, reading));
     }
     definitions
 }
 
 /// The sibling of a definition file: the same path, ending in `.rhai`.
-fn sibling(path: &str) -> String {
+fn sibling_script(path: &str) -> String {
     format!("{}.rhai", path.strip_suffix(".toml").unwrap_or(path))
 }
 

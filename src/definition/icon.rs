@@ -23,7 +23,7 @@ pub static ICON: Grammar = Grammar {
 pub const ICONS: GrammarKey = optional("icons", ValueShape::Tables(&ICON), "Icons for people.");
 
 /// Icons as the protocol writes them; those of a `file` keep that key for whoever reads the file.
-pub(super) fn icons(fields: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> Vec<Json> {
+pub(super) fn read_icons(fields: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> Vec<Json> {
     let mut icons = Vec::new();
     for icon in fields.tables("icons", faults) {
         let fault = match icon.one_of(&["src", "file"], "an icon", faults) {

@@ -33,7 +33,7 @@ pub static LIMITS: Grammar = Grammar {
 };
 
 /// `limits` of any table.
-pub fn limits(fields: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> LimitsOverride {
+pub fn read_limits(fields: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> LimitsOverride {
     let table = fields.table("limits", faults);
     table.map_or_else(LimitsOverride::default, |limits| LimitsOverride {
         time_ms: limits.integer("time_ms"),

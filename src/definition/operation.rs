@@ -1,11 +1,11 @@
 //! `[tool.on.NAME]`: the operations of a tool, of which one argument says which is meant; each has arguments, an effect and a function of its own.
 
 use super::body::Body;
-use super::case::{Case, ExampleTarget, TOOL_EXAMPLE, examples};
+use super::case::{Case, ExampleTarget, TOOL_EXAMPLE, read_examples};
 use super::code;
 use super::fields::Fields;
 use super::grammar::{Grammar, SCRIPT, ValueShape, WITH, optional, required};
-use super::limits::{LIMITS, LimitsOverride, limits};
+use super::limits::{LIMITS, LimitsOverride, read_limits};
 use super::located::Located;
 use super::reader::DefinitionReader;
 use super::schema::{Schema, SchemaRole};
@@ -107,7 +107,7 @@ struct OperationDraft {
 }
 
 /// The operations of a tool, the schema that clients see, and the examples of the operations.
-pub fn dispatch(
+pub fn read_dispatch(
     fields: &Fields<'_>,
     common: &Schema,
     reading: &mut DefinitionReader,
@@ -140,13 +140,13 @@ pub fn dispatch(
     let tool = fields.needed("name");
     for (name, operation) in fields.named_tables("on", &mut reading.faults) {
         let of = ExampleTarget::Operation { tool: &tool.value, argument: &argument.value, name: &name.value };
-        cases.extend(examples(&operation, &of, reading));
-        all.push(one(name, &operation, common, reading));
+        cases.extend(read_examples(&operation, &of, reading));
+        all.push(read_operation(name, &operation, common, reading));
     }
     let parts: Vec<_> = all.iter().map(|one| (one.name.value.as_str(), &one.own, one.schema.as_ref())).collect();
-    let input = flat(&argument.value, common, &parts);
+    let input = tool_schema(&argument.value, common, &parts);
     let operations = all.into_iter().map(|one| {
-        let input = whole(&argument.value, &one.name.value, common, &one.own, one.schema.as_ref());
+        let input = operation_schema(&argument.value, &one.name.value, common, &one.own, one.schema.as_ref());
         let OperationDraft { name, description, effect, body, own, with, limits, .. } = one;
         Operation { name, description, effect, body, input, own, with, limits }
     });
@@ -154,10 +154,15 @@ pub fn dispatch(
     Some((Dispatch { argument, operations }, input, cases))
 }
 
-fn one(name: Located<String>, fields: &Fields<'_>, common: &Schema, reading: &mut DefinitionReader) -> OperationDraft {
+fn read_operation(
+    name: Located<String>,
+    fields: &Fields<'_>,
+    common: &Schema,
+    reading: &mut DefinitionReader,
+) -> OperationDraft {
     // Its root is an object because the tool's is.
     let schema = reading.schema(fields, "input", SchemaRole::Shared);
-    let own = own(fields, schema.as_ref(), common, reading);
+    let own = read_arguments(fields, schema.as_ref(), common, reading);
     let word = fields.needed("effect");
     let value = Effect::ALL.into_iter().find(|effect| effect.name() == word.value).unwrap_or(Effect::Pure);
     let function = fields.text("fn").unwrap_or_else(|| name.value.clone());
@@ -169,13 +174,13 @@ fn one(name: Located<String>, fields: &Fields<'_>, common: &Schema, reading: &mu
         own,
         schema,
         with: fields.object("with"),
-        limits: limits(fields, &mut reading.faults),
+        limits: read_limits(fields, &mut reading.faults),
         name,
     }
 }
 
 /// What the operation adds. An argument stands either with the tool or with operations; what is required must be there.
-fn own(
+fn read_arguments(
     fields: &Fields<'_>,
     schema: Option<&Schema>,
     common: &Schema,
@@ -212,12 +217,18 @@ fn own(
 }
 
 /// The schema that one operation is held to.
-fn whole(argument: &str, name: &str, common: &Schema, own: &OperationArguments, of_own: Option<&Schema>) -> Schema {
-    let mut json = object(common);
+fn operation_schema(
+    argument: &str,
+    name: &str,
+    common: &Schema,
+    own: &OperationArguments,
+    of_own: Option<&Schema>,
+) -> Schema {
+    let mut json = to_object(common);
     let mut properties = Map::from_iter([(argument.to_owned(), json!({ "type": "string", "const": name }))]);
     properties.extend(properties_of(&json));
     properties.extend(own.properties().map(|(name, schema)| (name.clone(), schema.clone())));
-    let required = required_of(&json, argument, &own.required);
+    let required = required_arguments(&json, argument, &own.required);
     json.insert("properties".to_owned(), Json::Object(properties));
     json.insert("required".to_owned(), json!(required));
     if let Some(more) = own.schema.get("$defs").and_then(Json::as_object) {
@@ -242,8 +253,8 @@ fn whole(argument: &str, name: &str, common: &Schema, own: &OperationArguments, 
 /// need is said by one chain of `if`, `then` and `else`.
 //= docs/spec.md#operations
 //# The schema that clients see MUST be one object with the arguments of all operations, without alternatives at its root.
-fn flat(argument: &str, common: &Schema, operations: &[(&str, &OperationArguments, Option<&Schema>)]) -> Schema {
-    let mut json = object(common);
+fn tool_schema(argument: &str, common: &Schema, operations: &[(&str, &OperationArguments, Option<&Schema>)]) -> Schema {
+    let mut json = to_object(common);
     let names: Vec<&str> = operations.iter().map(|(name, ..)| *name).collect();
     let choice = json!({ "type": "string", "enum": names, "description": "What to do." });
     let mut properties = Map::from_iter([(argument.to_owned(), choice)]);
@@ -253,7 +264,7 @@ fn flat(argument: &str, common: &Schema, operations: &[(&str, &OperationArgument
         let shared = properties_of(&json);
         for (name, schema) in own.properties().filter(|(name, _)| !shared.contains_key(*name)) {
             match properties.get_mut(name) {
-                Some(known) => either(known, schema),
+                Some(known) => add_alternative(known, schema),
                 None => _ = properties.insert(name.clone(), schema.clone()),
             }
         }
@@ -264,8 +275,8 @@ fn flat(argument: &str, common: &Schema, operations: &[(&str, &OperationArgument
     let by_all = |name: &&String| operations.iter().all(|(_, own, _)| own.required.contains(name));
     let always: Vec<String> =
         operations.first().into_iter().flat_map(|(_, own, _)| &own.required).filter(by_all).cloned().collect();
-    let chain = chain(argument, operations, &always);
-    json.insert("required".to_owned(), json!(required_of(&json, argument, &always)));
+    let chain = requirements(argument, operations, &always);
+    json.insert("required".to_owned(), json!(required_arguments(&json, argument, &always)));
     json.insert("properties".to_owned(), Json::Object(properties));
     for (_, own, _) in operations {
         if let Some(more) = own.schema.get("$defs").and_then(Json::as_object) {
@@ -285,7 +296,7 @@ fn flat(argument: &str, common: &Schema, operations: &[(&str, &OperationArgument
 }
 
 /// `if` an operation is meant, `then` it needs something, `else` the next one.
-fn chain(
+fn requirements(
     argument: &str,
     operations: &[(&str, &OperationArguments, Option<&Schema>)],
     always: &[String],
@@ -317,7 +328,7 @@ fn chain(
 }
 
 /// An argument that two operations describe differently.
-fn either(known: &mut Json, other: &Json) {
+fn add_alternative(known: &mut Json, other: &Json) {
     if known == other {
         return;
     }
@@ -331,7 +342,7 @@ fn either(known: &mut Json, other: &Json) {
     }
 }
 
-fn object(schema: &Schema) -> Map<String, Json> {
+fn to_object(schema: &Schema) -> Map<String, Json> {
     let mut json = schema.json.as_object().cloned().unwrap_or_default();
     json.entry("type").or_insert_with(|| json!("object"));
     json
@@ -342,7 +353,7 @@ fn properties_of(json: &Map<String, Json>) -> Map<String, Json> {
 }
 
 /// The argument that chooses, what every operation needs, and these.
-fn required_of(json: &Map<String, Json>, argument: &str, more: &[String]) -> Vec<String> {
+fn required_arguments(json: &Map<String, Json>, argument: &str, more: &[String]) -> Vec<String> {
     let common = json.get("required").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
     let mut names = vec![argument.to_owned()];
     for name in common.chain(more.iter().map(String::as_str)) {

@@ -3,8 +3,8 @@
 use super::code;
 use super::fields::{Configurable, Fields, TextOrTable};
 use super::grammar::{Grammar, SCRIPT, ValueShape, optional, required};
-use super::icon::{ICON, icons};
-use super::limits::{LIMITS, LimitsOverride, limits};
+use super::icon::{ICON, read_icons};
+use super::limits::{LIMITS, LimitsOverride, read_limits};
 use super::located::Located;
 use super::prompt::{PROMPT_TOOL, PromptTool};
 use super::reader::DefinitionReader;
@@ -265,7 +265,7 @@ pub static SKILLS: Grammar = Grammar {
 };
 
 /// Tells of grants that cover nothing, because no path leads out of its root.
-fn tell_of_climbing(grants: &Fields<'_>, faults: &mut Vec<Diagnostic>) {
+fn warn_of_climbing(grants: &Fields<'_>, faults: &mut Vec<Diagnostic>) {
     for grant in ["read", "write"].into_iter().flat_map(|name| grants.located_texts(name)) {
         if path::clean(&grant.value).starts_with("..") {
             let message = format!("the grant `{}` covers nothing: no path leads out of its root by `..`", grant.value);
@@ -278,14 +278,14 @@ fn tell_of_climbing(grants: &Fields<'_>, faults: &mut Vec<Diagnostic>) {
 }
 
 /// `[pack]`.
-pub fn pack(fields: &Fields<'_>, reading: &mut DefinitionReader) -> PackDefinition {
+pub fn read_pack(fields: &Fields<'_>, reading: &mut DefinitionReader) -> PackDefinition {
     let mut run_at = Vec::new();
     let grants = fields.table("grants", &mut reading.faults).map(|grants| Grants {
         read: grants.texts("read"),
         write: grants.texts("write"),
         env: grants.texts("env"),
         run: {
-            let (run, places) = programs(&grants, &mut reading.faults);
+            let (run, places) = read_programs(&grants, &mut reading.faults);
             run_at = places;
             run
         },
@@ -297,7 +297,7 @@ pub fn pack(fields: &Fields<'_>, reading: &mut DefinitionReader) -> PackDefiniti
         },
     });
     if let Some(grants) = fields.table("grants", &mut Vec::new()) {
-        tell_of_climbing(&grants, &mut reading.faults);
+        warn_of_climbing(&grants, &mut reading.faults);
     }
     PackDefinition {
         title: fields.needed("title"),
@@ -309,7 +309,7 @@ pub fn pack(fields: &Fields<'_>, reading: &mut DefinitionReader) -> PackDefiniti
         grants: grants.unwrap_or_default(),
         run_at,
         config: reading.schema(fields, "config", SchemaRole::Config),
-        limits: limits(fields, &mut reading.faults),
+        limits: read_limits(fields, &mut reading.faults),
         prompt_tool: fields.table("prompt_tool", &mut reading.faults).map(|tool| PromptTool {
             name: tool
                 .located("name")
@@ -317,12 +317,12 @@ pub fn pack(fields: &Fields<'_>, reading: &mut DefinitionReader) -> PackDefiniti
             meta: tool.json("meta"),
         }),
         on_error: fields.located("on_error"),
-        icons: icons(fields, &mut reading.faults),
+        icons: read_icons(fields, &mut reading.faults),
     }
 }
 
 /// `[graph]`.
-pub fn graph(fields: &Fields<'_>, reading: &mut DefinitionReader) -> GraphDefinition {
+pub fn read_graph(fields: &Fields<'_>, reading: &mut DefinitionReader) -> GraphDefinition {
     let script = fields
         .located("script")
         .unwrap_or_else(|| Located { value: reading.script.clone(), at: fields.header.clone() });
@@ -330,11 +330,11 @@ pub fn graph(fields: &Fields<'_>, reading: &mut DefinitionReader) -> GraphDefini
         every_ms: table.setting("every_ms", table.integer("every_ms").unwrap_or(0)),
         watch: table.setting("watch", table.flag("watch").unwrap_or(false)),
     });
-    GraphDefinition { script, refresh, limits: limits(fields, &mut reading.faults) }
+    GraphDefinition { script, refresh, limits: read_limits(fields, &mut reading.faults) }
 }
 
 /// The programs, each once, and where each is named. What cannot be granted is told at its place.
-pub fn programs(grants: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> (Vec<ProgramGrant>, Vec<Place>) {
+pub fn read_programs(grants: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> (Vec<ProgramGrant>, Vec<Place>) {
     let (mut found, mut places): (Vec<ProgramGrant>, _) = (Vec::new(), Vec::new());
     for item in grants.texts_or_tables("run", faults) {
         let (program, grant) = match item {
@@ -342,9 +342,9 @@ pub fn programs(grants: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> (Vec<Progr
                 let grant = ProgramGrant { program: program.value.clone(), ..ProgramGrant::default() };
                 (program, grant)
             }
-            TextOrTable::Table(table) => (table.needed("program"), described(&table, faults)),
+            TextOrTable::Table(table) => (table.needed("program"), read_program(&table, faults)),
         };
-        if let Some(fault) = refused(&program, &found) {
+        if let Some(fault) = check_program(&program, &found) {
             faults.push(*fault.at(program.at));
         } else if !program.value.is_empty() {
             found.push(grant);
@@ -354,7 +354,7 @@ pub fn programs(grants: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> (Vec<Progr
     (found, places)
 }
 
-fn described(table: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> ProgramGrant {
+fn read_program(table: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> ProgramGrant {
     for name in table.located_texts("env") {
         if is_never(&name.value) {
             let message = format!("`env` cannot have `{}`", name.value);
@@ -387,7 +387,7 @@ fn is_variable(name: &str) -> bool {
 /// Why a program cannot be granted.
 //= docs/spec.md#programs
 //# A program that is named by a relative path MUST be refused.
-fn refused(program: &Located<String>, others: &[ProgramGrant]) -> Option<Box<Diagnostic>> {
+fn check_program(program: &Located<String>, others: &[ProgramGrant]) -> Option<Box<Diagnostic>> {
     let name = program.value.as_str();
     let wrong = |message: String| Diagnostic::new(code::WRONG_VALUE, message);
     if name.contains('/') && !path::is_clean_absolute(name) {
@@ -406,7 +406,7 @@ fn refused(program: &Located<String>, others: &[ProgramGrant]) -> Option<Box<Dia
     None
 }
 
-pub fn skills(fields: &Fields<'_>, reading: &mut DefinitionReader) -> SkillsDefinition {
+pub fn read_skills(fields: &Fields<'_>, reading: &mut DefinitionReader) -> SkillsDefinition {
     if fields.one_of(&["dirs", "list"], "[[skills]]", &mut reading.faults).is_none() {
         reading.missing(&fields.header, "[[skills]] has neither `dirs` nor `list`", "say where skills are found");
     }

@@ -1,14 +1,14 @@
 //! `[[prompt]]`: a prompt, its keys, how it is read, and the tool that offers the prompts of a pack to clients without them.
 
-use super::body::{Body, Completion, completion};
+use super::body::{Body, Completion, read_completion};
 use super::case::PROMPT_EXAMPLE;
 use super::code;
 use super::fields::{Configurable, Fields};
 use super::grammar::{ENABLED, Grammar, META, SCRIPT, ValueShape, WITH, optional, required};
-use super::icon::{ICONS, icons};
+use super::icon::{ICONS, read_icons};
 use super::limits::LimitsOverride;
 use super::located::Located;
-use super::question::{ASK, DeclaredQuestion, REQUIRES_CLIENT, questions, requires_client};
+use super::question::{ASK, DeclaredQuestion, REQUIRES_CLIENT, read_questions, read_requires_client};
 use super::reader::DefinitionReader;
 use super::schema::{Schema, SchemaRole};
 use super::tool::{TaskPolicy, Tool, ToolHints};
@@ -181,7 +181,7 @@ static MESSAGE: Grammar = Grammar {
 };
 
 /// `[[prompt]]`.
-pub fn prompt(fields: &Fields<'_>, reading: &mut DefinitionReader) -> Prompt {
+pub fn read_prompt(fields: &Fields<'_>, reading: &mut DefinitionReader) -> Prompt {
     let script = reading.script_of(fields);
     Prompt {
         at: fields.header.clone(),
@@ -190,19 +190,19 @@ pub fn prompt(fields: &Fields<'_>, reading: &mut DefinitionReader) -> Prompt {
         description: fields.text("description"),
         enabled: fields.setting("enabled", fields.flag("enabled").unwrap_or(true)),
         list: fields.located("list"),
-        arguments: arguments(fields, reading),
-        messages: messages(fields, reading),
+        arguments: read_arguments(fields, reading),
+        messages: read_messages(fields, reading),
         context: fields.text("context").map(|context| (context, script.clone())),
         script,
-        questions: questions(fields, reading, false),
-        requires_client: requires_client(fields, reading),
+        questions: read_questions(fields, reading, false),
+        requires_client: read_requires_client(fields, reading),
         with: fields.object("with"),
-        icons: icons(fields, &mut reading.faults),
+        icons: read_icons(fields, &mut reading.faults),
         meta: fields.json("meta"),
     }
 }
 
-fn arguments(fields: &Fields<'_>, reading: &mut DefinitionReader) -> Vec<PromptArgument> {
+fn read_arguments(fields: &Fields<'_>, reading: &mut DefinitionReader) -> Vec<PromptArgument> {
     let mut arguments: Vec<PromptArgument> = Vec::new();
     for argument in fields.tables("arguments", &mut reading.faults) {
         let name = argument.needed("name");
@@ -216,13 +216,13 @@ fn arguments(fields: &Fields<'_>, reading: &mut DefinitionReader) -> Vec<PromptA
             description: argument.text("description"),
             required: argument.flag("required").unwrap_or(false),
             schema: reading.schema(&argument, "schema", SchemaRole::Shared),
-            complete: argument.node("complete").map(completion),
+            complete: argument.node("complete").map(read_completion),
         });
     }
     arguments
 }
 
-fn messages(fields: &Fields<'_>, reading: &mut DefinitionReader) -> Vec<PromptMessage> {
+fn read_messages(fields: &Fields<'_>, reading: &mut DefinitionReader) -> Vec<PromptMessage> {
     let kind = fields.one_of(&["template", "text", "fn", "message"], "a prompt", &mut reading.faults);
     match kind {
         None => {
@@ -235,16 +235,17 @@ fn messages(fields: &Fields<'_>, reading: &mut DefinitionReader) -> Vec<PromptMe
             .iter()
             .filter_map(|message| {
                 let role = message.text("role").unwrap_or_else(|| "user".to_owned());
-                Some(PromptMessage { role, part: part(message, reading)? })
+                Some(PromptMessage { role, part: read_part(message, reading)? })
             })
             .collect(),
-        Some(key) => {
-            said(fields, key).map(|part| PromptMessage { role: "user".to_owned(), part }).into_iter().collect()
-        }
+        Some(key) => read_text_part(fields, key)
+            .map(|part| PromptMessage { role: "user".to_owned(), part })
+            .into_iter()
+            .collect(),
     }
 }
 
-fn part(message: &Fields<'_>, reading: &mut DefinitionReader) -> Option<Located<MessagePart>> {
+fn read_part(message: &Fields<'_>, reading: &mut DefinitionReader) -> Option<Located<MessagePart>> {
     let keys = ["template", "text", "fn", "resource", "image"];
     let Some(kind) = message.one_of(&keys, "a message", &mut reading.faults) else {
         let help = "one of `template`, `text`, `fn`, `resource`, `image`";
@@ -252,10 +253,10 @@ fn part(message: &Fields<'_>, reading: &mut DefinitionReader) -> Option<Located<
         return None;
     };
     if kind != "image" {
-        return said(message, kind);
+        return read_text_part(message, kind);
     }
     let file = message.needed("image");
-    let mime_type = message.text("mime_type").or_else(|| picture_type(&file.value).map(str::to_owned));
+    let mime_type = message.text("mime_type").or_else(|| image_type(&file.value).map(str::to_owned));
     let Some(mime_type) = mime_type else {
         reading.missing(&file.at, "the type of the picture is not known", "`mime_type = \"image/…\"`");
         return None;
@@ -263,7 +264,7 @@ fn part(message: &Fields<'_>, reading: &mut DefinitionReader) -> Option<Located<
     Some(Located { value: MessagePart::Image { file: file.value, mime_type }, at: file.at })
 }
 
-fn said(fields: &Fields<'_>, key: &str) -> Option<Located<MessagePart>> {
+fn read_text_part(fields: &Fields<'_>, key: &str) -> Option<Located<MessagePart>> {
     let Located { value, at } = fields.located(key)?;
     let value = match key {
         "template" => MessagePart::Template(value),
@@ -274,7 +275,7 @@ fn said(fields: &Fields<'_>, key: &str) -> Option<Located<MessagePart>> {
     Some(Located { value, at })
 }
 
-fn picture_type(file: &str) -> Option<&'static str> {
+fn image_type(file: &str) -> Option<&'static str> {
     let (_, ending) = file.rsplit_once('.')?;
     Some(match ending.to_ascii_lowercase().as_str() {
         "png" => "image/png",
@@ -314,11 +315,14 @@ impl PromptTool {
             at: at.clone(),
             name: self.name.clone(),
             title: Some("Prompts".to_owned()),
-            description: located(described(prompts), at),
+            description: located(describe_prompts(prompts), at),
             describe: None,
             enabled: Configurable::Is(true),
             effect: Located { value: Effect::Reads, at: at.clone() },
-            input: Schema { json: input(prompts).into(), places: [(String::new(), at.clone())].into_iter().collect() },
+            input: Schema {
+                json: input_schema(prompts).into(),
+                places: [(String::new(), at.clone())].into_iter().collect(),
+            },
             output: None,
             body: Located { value: Body::Prompts, at: at.clone() },
             dispatch: None,
@@ -340,7 +344,7 @@ fn located(value: String, at: &Place) -> Located<String> {
 }
 
 /// What the tool is for, and a line for each prompt with its arguments.
-fn described(prompts: &[Prompt]) -> String {
+fn describe_prompts(prompts: &[Prompt]) -> String {
     let mut text = DESCRIPTION.to_owned();
     for prompt in prompts {
         let what = prompt.title.as_deref().or(prompt.description.as_deref()).unwrap_or_default();
@@ -355,7 +359,7 @@ fn described(prompts: &[Prompt]) -> String {
     text
 }
 
-fn input(prompts: &[Prompt]) -> Json {
+fn input_schema(prompts: &[Prompt]) -> Json {
     let names: Vec<&str> = prompts.iter().map(|prompt| prompt.name.value.as_str()).collect();
     json!({
         "type": "object",

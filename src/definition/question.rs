@@ -61,7 +61,7 @@ static QUESTION: Grammar = Grammar {
 };
 
 /// The questions that a definition declares. `tasks` says whether its calls may run as tasks.
-pub fn questions(fields: &Fields<'_>, reading: &mut DefinitionReader, tasks: bool) -> Arc<[DeclaredQuestion]> {
+pub fn read_questions(fields: &Fields<'_>, reading: &mut DefinitionReader, tasks: bool) -> Arc<[DeclaredQuestion]> {
     let mut declared = Vec::new();
     for (key, question) in fields.named_tables("ask", &mut reading.faults) {
         let schema = question.schema("schema").unwrap_or_else(|| Schema::none(&question.header));
@@ -73,7 +73,7 @@ pub fn questions(fields: &Fields<'_>, reading: &mut DefinitionReader, tasks: boo
             schema.place(within).unwrap_or(&question.header).clone()
         };
         if reading.care == Validation::Full {
-            check(&form, &place, reading);
+            check_form(&form, &place, reading);
         }
         let wish = Wish::Form { message: question.needed("message").value, schema: form };
         let optional = question.flag("optional").unwrap_or(false);
@@ -89,7 +89,7 @@ pub fn questions(fields: &Fields<'_>, reading: &mut DefinitionReader, tasks: boo
 
 //= docs/spec.md#questions
 //# A form that elicitation does not allow MUST be refused before the client sees it.
-fn check(form: &crate::value::Json, place: &dyn Fn(&str) -> Place, reading: &mut DefinitionReader) {
+fn check_form(form: &crate::value::Json, place: &dyn Fn(&str) -> Place, reading: &mut DefinitionReader) {
     let mut flaws = form::flaws(form);
     if flaws.is_empty() {
         let free = object(form.clone()).map(|mut free| {
@@ -115,7 +115,7 @@ fn check(form: &crate::value::Json, place: &dyn Fn(&str) -> Place, reading: &mut
 }
 
 /// The capabilities that a client must have.
-pub fn requires_client(fields: &Fields<'_>, reading: &mut DefinitionReader) -> Vec<Located<String>> {
+pub fn read_requires_client(fields: &Fields<'_>, reading: &mut DefinitionReader) -> Vec<Located<String>> {
     let names = fields.located_texts("requires_client");
     for name in &names {
         if !CAPABILITIES.contains(&name.value.as_str()) && !name.value.contains('/') {

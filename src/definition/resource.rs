@@ -1,13 +1,13 @@
 //! `[[resource]]`: a resource, its keys, and how it is read.
 
-use super::body::{Body, Completion, body, completion};
+use super::body::{Body, Completion, read_body, read_completion};
 use super::case::RESOURCE_EXAMPLE;
 use super::code;
 use super::fields::Fields;
 use super::grammar::{Grammar, META, SCRIPT, ValueShape, WITH, optional, required};
-use super::icon::{ICONS, icons};
+use super::icon::{ICONS, read_icons};
 use super::located::Located;
-use super::question::{ASK, DeclaredQuestion, REQUIRES_CLIENT, questions, requires_client};
+use super::question::{ASK, DeclaredQuestion, REQUIRES_CLIENT, read_questions, read_requires_client};
 use super::reader::{DefinitionReader, Validation};
 use super::schema::{Schema, SchemaRole};
 use crate::diagnostic::{Diagnostic, did_you_mean};
@@ -112,7 +112,7 @@ pub static RESOURCE: Grammar = Grammar {
 };
 
 /// `[[resource]]`.
-pub fn resource(fields: &Fields<'_>, reading: &mut DefinitionReader) -> Resource {
+pub fn read_resource(fields: &Fields<'_>, reading: &mut DefinitionReader) -> Resource {
     let is_template = match fields.one_of(&["uri", "uri_template"], "a resource", &mut reading.faults) {
         Some(key) => key == "uri_template",
         None => {
@@ -122,10 +122,10 @@ pub fn resource(fields: &Fields<'_>, reading: &mut DefinitionReader) -> Resource
         }
     };
     let address = fields.needed(if is_template { "uri_template" } else { "uri" });
-    let variables = variables(fields, reading);
-    let complete = complete(fields);
-    check_address(&address, is_template, fields, reading);
-    let body = body(reading, fields, "read", &["read", "template", "text", "file"], "a resource");
+    let variables = read_variables(fields, reading);
+    let complete = read_completions(fields);
+    check_uris(&address, is_template, fields, reading);
+    let body = read_body(reading, fields, "read", &["read", "template", "text", "file"], "a resource");
     Resource {
         at: fields.header.clone(),
         name: fields.needed("name"),
@@ -139,20 +139,20 @@ pub fn resource(fields: &Fields<'_>, reading: &mut DefinitionReader) -> Resource
         list: fields.located("list"),
         complete,
         script: reading.script_of(fields),
-        questions: questions(fields, reading, false),
-        requires_client: requires_client(fields, reading),
+        questions: read_questions(fields, reading, false),
+        requires_client: read_requires_client(fields, reading),
         mime_type: fields.text("mime_type"),
         subscribe: fields.flag("subscribe").unwrap_or(false),
         ttl_ms: fields.integer("ttl_ms"),
         cache_scope: fields.text("cache_scope"),
         with: fields.object("with"),
-        icons: icons(fields, &mut reading.faults),
+        icons: read_icons(fields, &mut reading.faults),
         annotations: fields.json("annotations"),
         meta: fields.json("meta"),
     }
 }
 
-fn variables(fields: &Fields<'_>, reading: &mut DefinitionReader) -> Option<Schema> {
+fn read_variables(fields: &Fields<'_>, reading: &mut DefinitionReader) -> Option<Schema> {
     let node = fields.node("variables")?;
     if reading.care == Validation::Known {
         return Some(Schema::without_places(node));
@@ -163,13 +163,13 @@ fn variables(fields: &Fields<'_>, reading: &mut DefinitionReader) -> Option<Sche
     Some(Schema::of(node))
 }
 
-fn complete(fields: &Fields<'_>) -> Vec<(String, Completion)> {
+fn read_completions(fields: &Fields<'_>) -> Vec<(String, Completion)> {
     let entries = fields.node("complete").map(Node::entries).unwrap_or_default();
-    entries.iter().map(|entry| (entry.key.clone(), completion(&entry.node))).collect()
+    entries.iter().map(|entry| (entry.key.clone(), read_completion(&entry.node))).collect()
 }
 
 /// The URI, its aliases and the names of its variables.
-fn check_address(address: &Located<String>, is_template: bool, fields: &Fields<'_>, reading: &mut DefinitionReader) {
+fn check_uris(address: &Located<String>, is_template: bool, fields: &Fields<'_>, reading: &mut DefinitionReader) {
     if address.value.is_empty() {
         return;
     }

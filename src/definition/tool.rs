@@ -1,15 +1,15 @@
 //! `[[tool]]`: a tool, its keys, and how it is read.
 
-use super::body::{Body, body};
+use super::body::{Body, read_body};
 use super::case::{Case, TOOL_EXAMPLE};
 use super::code;
 use super::fields::{Configurable, Fields};
 use super::grammar::{ENABLED, Grammar, META, SCRIPT, ValueShape, WITH, optional, required};
-use super::icon::{ICONS, icons};
-use super::limits::{LIMITS, LimitsOverride, limits};
+use super::icon::{ICONS, read_icons};
+use super::limits::{LIMITS, LimitsOverride, read_limits};
 use super::located::Located;
-use super::operation::{Dispatch, OPERATION, Operation, dispatch};
-use super::question::{ASK, DeclaredQuestion, REQUIRES_CLIENT, questions, requires_client};
+use super::operation::{Dispatch, OPERATION, Operation, read_dispatch};
+use super::question::{ASK, DeclaredQuestion, REQUIRES_CLIENT, read_questions, read_requires_client};
 use super::reader::DefinitionReader;
 use super::schema::{Schema, SchemaRole};
 use crate::diagnostic::Diagnostic;
@@ -240,24 +240,24 @@ pub static TOOL: Grammar = Grammar {
 const LONGEST_MS: u64 = 7 * 24 * 3_600_000;
 
 /// `[[tool]]`, and the examples of its operations.
-pub fn tool(fields: &Fields<'_>, reading: &mut DefinitionReader) -> (Tool, Vec<Case>) {
-    let mut body = body(reading, fields, "fn", &["fn", "template", "primitive", "text", "file"], "a tool");
+pub fn read_tool(fields: &Fields<'_>, reading: &mut DefinitionReader) -> (Tool, Vec<Case>) {
+    let mut body = read_body(reading, fields, "fn", &["fn", "template", "primitive", "text", "file"], "a tool");
     if !fields.has("description") && !fields.has("describe") {
         let help = "when to use it, when not, and what comes back";
         reading.missing(&fields.header, "[[tool]] has no `description`", help);
     }
-    let tasking = tasking(fields, reading);
+    let tasking = read_task_policy(fields, reading);
     let common = reading.schema(fields, "input", SchemaRole::Input).unwrap_or_else(|| Schema::none(&fields.header));
-    let (dispatch, input, shown) = match dispatch(fields, &common, reading) {
+    let (dispatch, input, shown) = match read_dispatch(fields, &common, reading) {
         Some((dispatch, input, shown)) => (Some(dispatch), input, shown),
         None => (None, common, Vec::new()),
     };
     let effect = match &dispatch {
         Some(dispatch) => {
             body.value = Body::Operations { script: reading.script_of(fields) };
-            strongest(dispatch)
+            strongest_effect(dispatch)
         }
-        None => effect(fields, &body.value, reading),
+        None => read_effect(fields, &body.value, reading),
     };
     let tool = Tool {
         at: fields.header.clone(),
@@ -273,29 +273,29 @@ pub fn tool(fields: &Fields<'_>, reading: &mut DefinitionReader) -> (Tool, Vec<C
         dispatch,
         with: fields.object("with"),
         on_error: fields.located("on_error"),
-        questions: questions(fields, reading, tasking.task != TaskSupport::Never),
-        requires_client: requires_client(fields, reading),
+        questions: read_questions(fields, reading, tasking.task != TaskSupport::Never),
+        requires_client: read_requires_client(fields, reading),
         tasking,
         hints: ToolHints {
             destructive: fields.flag("destructive"),
             idempotent: fields.flag("idempotent"),
             open_world: fields.flag("open_world"),
         },
-        icons: icons(fields, &mut reading.faults),
+        icons: read_icons(fields, &mut reading.faults),
         meta: fields.json("meta"),
-        limits: limits(fields, &mut reading.faults),
+        limits: read_limits(fields, &mut reading.faults),
     };
     (tool, shown)
 }
 
 /// What a tool of operations does at most: the strongest of them.
-fn strongest(dispatch: &Dispatch) -> Located<Effect> {
+fn strongest_effect(dispatch: &Dispatch) -> Located<Effect> {
     let strongest = dispatch.operations.iter().map(|operation| &operation.effect).max_by_key(|effect| effect.value);
     strongest.cloned().unwrap_or_else(|| Located { value: Effect::Pure, at: dispatch.argument.at.clone() })
 }
 
 /// The declared effect. Constants and plain templates have none; a primitive has its own.
-fn effect(fields: &Fields<'_>, body: &Body, reading: &mut DefinitionReader) -> Located<Effect> {
+fn read_effect(fields: &Fields<'_>, body: &Body, reading: &mut DefinitionReader) -> Located<Effect> {
     if let Some(word) = fields.located("effect") {
         let value = Effect::ALL.into_iter().find(|effect| effect.name() == word.value).unwrap_or(Effect::Pure);
         return Located { value, at: word.at };
@@ -314,7 +314,7 @@ fn effect(fields: &Fields<'_>, body: &Body, reading: &mut DefinitionReader) -> L
 }
 
 /// Whether calls run as tasks, and how those are kept.
-fn tasking(fields: &Fields<'_>, reading: &mut DefinitionReader) -> TaskPolicy {
+fn read_task_policy(fields: &Fields<'_>, reading: &mut DefinitionReader) -> TaskPolicy {
     let usual = TaskPolicy::default();
     let word = fields.text("task");
     let task = TaskSupport::ALL.into_iter().find(|task| word.as_deref() == Some(task.name())).unwrap_or(usual.task);

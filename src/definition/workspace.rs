@@ -2,8 +2,8 @@
 
 use super::fields::Fields;
 use super::grammar::{Grammar, ValueShape, optional};
-use super::icon::{ICON, icons};
-use super::limits::{LIMITS, LimitsOverride, limits};
+use super::icon::{ICON, read_icons};
+use super::limits::{LIMITS, LimitsOverride, read_limits};
 use super::located::Located;
 use super::schema::Schema;
 use crate::diagnostic::Diagnostic;
@@ -183,9 +183,9 @@ pub fn read_workspace(source: &Arc<Source>) -> (WorkspaceDefinition, Vec<Diagnos
     let mut workspace = WorkspaceDefinition {
         serve: file.has("serve").then(|| file.located_texts("serve")),
         roots: file.located_texts("roots"),
-        limits: limits(&file, &mut faults),
-        server: server(&file, &mut faults),
-        http: http(&file, &mut faults),
+        limits: read_limits(&file, &mut faults),
+        server: read_server(&file, &mut faults),
+        http: read_http(&file, &mut faults),
         ..WorkspaceDefinition::default()
     };
     for entry in file.node("packs").map(Node::entries).unwrap_or_default() {
@@ -200,19 +200,19 @@ pub fn read_workspace(source: &Arc<Source>) -> (WorkspaceDefinition, Vec<Diagnos
     (workspace, faults)
 }
 
-fn server(file: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> ServerDefinition {
+fn read_server(file: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> ServerDefinition {
     let Some(server) = file.table("server", faults) else { return ServerDefinition::default() };
     ServerDefinition {
         name: server.text("name"),
         title: server.text("title"),
         website_url: server.text("website_url"),
-        icons: icons(&server, faults),
+        icons: read_icons(&server, faults),
         page_size: server.integer("page_size"),
         lists_ttl_ms: server.integer("lists_ttl_ms"),
     }
 }
 
-fn http(file: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> HttpOverride {
+fn read_http(file: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> HttpOverride {
     let Some(http) = file.table("http", faults) else { return HttpOverride::default() };
     HttpOverride {
         unproven: http.integer("unproven"),

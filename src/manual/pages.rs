@@ -46,12 +46,12 @@ pub fn primitives_page() -> String {
     }
     for family in families() {
         text.push_str(&format!("\n## {}\n", family.title()));
-        members(family).for_each(|primitive| entry(&mut text, primitive));
+        members(family).for_each(|primitive| push_primitive(&mut text, primitive));
     }
     text
 }
 
-fn entry(text: &mut String, primitive: &Primitive) {
+fn push_primitive(text: &mut String, primitive: &Primitive) {
     let effect = primitive.effect.name();
     text.push_str(&format!("\n### {}\n\n`{}`\n\n", primitive.name, primitive.signature()));
     text.push_str(&format!("{} Effect: {effect}.\n\n", primitive.summary));
@@ -66,7 +66,7 @@ fn entry(text: &mut String, primitive: &Primitive) {
     text.push_str("```\n");
     let known = verbs_of(primitive);
     if !known.is_empty() {
-        verbs(text, known.into_iter());
+        push_verbs(text, known.into_iter());
     }
 }
 
@@ -86,7 +86,7 @@ pub fn describe_option(option: &GitOption) -> String {
 }
 
 /// The verbs of git, from their table. Every one takes `folder` and `check`, too.
-fn verbs(text: &mut String, verbs: impl Iterator<Item = &'static Verb>) {
+fn push_verbs(text: &mut String, verbs: impl Iterator<Item = &'static Verb>) {
     let common: Vec<String> = git::COMMON.iter().map(|(name, doc)| format!("`{name}`: {doc}")).collect();
     text.push_str(&format!("\nEvery verb takes {}\n\n| verb | options | |\n|---|---|---|\n", common.join(" ")));
     for verb in verbs {
@@ -94,7 +94,12 @@ fn verbs(text: &mut String, verbs: impl Iterator<Item = &'static Verb>) {
         if verb.needs == Needs::FetchGit {
             options.insert(0, "Needs `git = \"fetch\"`.".to_owned());
         }
-        text.push_str(&format!("| `{}` | {} | {} |\n", verb.name, cell(&options.join("<br>")), cell(verb.summary)));
+        text.push_str(&format!(
+            "| `{}` | {} | {} |\n",
+            verb.name,
+            table_cell(&options.join("<br>")),
+            table_cell(verb.summary)
+        ));
     }
 }
 
@@ -108,7 +113,7 @@ pub fn names_table() -> String {
     let mut text = String::from("| family | primitives |\n|---|---|\n");
     for family in families() {
         let names: Vec<String> = members(family).map(|primitive| format!("`{}`", primitive.name)).collect();
-        text.push_str(&format!("| {} | {} |\n", word_of(family), cell(&names.join(" "))));
+        text.push_str(&format!("| {} | {} |\n", word_of(family), table_cell(&names.join(" "))));
     }
     text
 }
@@ -169,8 +174,8 @@ pub fn definitions_page() -> String {
         for key in table.keys {
             let need = if key.required { " (required)" } else { "" };
             let as_json = if key.shape.has_json_form() { format!(", or `{}_json`", key.name) } else { String::new() };
-            let takes = format!("{}{as_json}", cell(&key.shape.describe()));
-            text.push_str(&format!("| `{}`{need} | {takes} | {} |\n", key.name, cell(key.doc)));
+            let takes = format!("{}{as_json}", table_cell(&key.shape.describe()));
+            text.push_str(&format!("| `{}`{need} | {takes} | {} |\n", key.name, table_cell(key.doc)));
         }
     }
     text
@@ -200,7 +205,7 @@ pub fn checks_page() -> String {
     text.push_str("`toolsd docs CODE` shows one of them.\n\n## Rules\n");
     for rule in RULES {
         text.push_str(&format!("\n### {}\n\n{} {}\n\nIt fires on:\n", rule.code, rule.summary, rule.why));
-        rule.fires.iter().for_each(|file| fenced(&mut text, file));
+        rule.fires.iter().for_each(|file| push_fenced(&mut text, file));
         text.push_str("\nIt is mended by:\n");
         for mend in rule.mended {
             let lines: Vec<String> = lines_of(mend).collect();
@@ -208,11 +213,13 @@ pub fn checks_page() -> String {
         }
     }
     text.push_str("\n## Other codes\n\n| code | what it means |\n|---|---|\n");
-    error_codes().iter().for_each(|fault| text.push_str(&format!("| `{}` | {} |\n", fault.code, cell(fault.summary))));
+    error_codes()
+        .iter()
+        .for_each(|fault| text.push_str(&format!("| `{}` | {} |\n", fault.code, table_cell(fault.summary))));
     text
 }
 
-fn fenced(text: &mut String, (path, content): &(&str, &str)) {
+fn push_fenced(text: &mut String, (path, content): &(&str, &str)) {
     let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
     // Files may hold fences themselves: prompts are Markdown.
     let fence = if content.contains("```") { "````" } else { "```" };
@@ -248,6 +255,6 @@ pub fn files() -> Vec<(&'static str, String)> {
 }
 
 /// A text as a cell of a Markdown table.
-fn cell(text: &str) -> String {
+fn table_cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }

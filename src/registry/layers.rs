@@ -2,7 +2,7 @@
 //! empty file removes it.
 
 use super::trust::WorkspaceTrust;
-use super::workspace_files::{WORKSPACE_FOLDER, admitted, owned_files};
+use super::workspace_files::{WORKSPACE_FOLDER, owned_files, trusted_files};
 use crate::definition::Validation;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::Source;
@@ -261,7 +261,7 @@ fn read_layer(layer: &Layer, faults: &mut Vec<Diagnostic>) -> BTreeMap<String, L
         (path, file)
     };
     if let Some(trust) = &layer.trust {
-        let admitted = admitted(world.as_ref(), trust, faults).into_iter();
+        let admitted = trusted_files(world.as_ref(), trust, faults).into_iter();
         let within =
             |path: String| path.strip_prefix(WORKSPACE_FOLDER).map(|path| path.trim_start_matches('/').to_owned());
         return admitted.filter_map(|(path, bytes)| Some(file(within(path)?, bytes))).collect();

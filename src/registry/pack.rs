@@ -3,7 +3,7 @@
 use super::contract::{CallContract, ContractCompiler, ToolSchemas};
 use super::layers::{LayerFile, PackFiles};
 use super::settings::{WorkspaceSettings, configure};
-use super::skills::{Skill, skills};
+use super::skills::{Skill, pack_skills};
 use crate::definition::{
     Checker, Definitions, Grants, GraphDefinition, LimitsOverride, Located, PackDefinition, Prompt, Resource, Tool,
     Validation, code, read, read_known,
@@ -166,7 +166,7 @@ pub fn compile(
     settings: &WorkspaceSettings,
 ) -> PackParts {
     let scripts: Vec<_> = files.texts("tools.d/", ".rhai").cloned().collect();
-    let others = || CompiledParts::of(name, &files, &merged, settings);
+    let others = || CompiledParts::compile(name, &files, &merged, settings);
     //= docs/spec.md#scripts
     //# A script MUST be compiled once for each time its pack is loaded, and not again for a call.
     let program = Program::later(&scripts);
@@ -177,7 +177,7 @@ pub fn compile(
     faults.extend(broken);
     faults.extend(others.faults);
     let CompiledParts { templates, config, config_checker, tools, resources, prompts, .. } = others;
-    let skills = skills(&definitions.skills, &files, &mut faults).into_iter().map(Arc::new).collect();
+    let skills = pack_skills(&definitions.skills, &files, &mut faults).into_iter().map(Arc::new).collect();
     let name = name.to_owned();
     PackParts {
         name,
@@ -209,7 +209,7 @@ struct CompiledParts {
 }
 
 impl CompiledParts {
-    fn of(name: &str, files: &PackFiles, merged: &MergedDefinitions, settings: &WorkspaceSettings) -> Self {
+    fn compile(name: &str, files: &PackFiles, merged: &MergedDefinitions, settings: &WorkspaceSettings) -> Self {
         let MergedDefinitions { definitions, pack, care, .. } = merged;
         let (templates, mut faults) = match care {
             Validation::Known => (lazy_templates(files, definitions), Vec::new()),
@@ -325,9 +325,9 @@ pub fn merge(name: &str, files: &PackFiles, care: Validation) -> MergedDefinitio
             continue;
         };
         faults.extend(broken);
-        add(&mut all, definitions, source, &mut faults);
+        add_definitions(&mut all, definitions, source, &mut faults);
     }
-    let pack = all.pack.clone().unwrap_or_else(|| unnamed(name, files));
+    let pack = all.pack.clone().unwrap_or_else(|| default_definition(name, files));
     if let Some(wanted) = &pack.prompt_tool {
         if all.prompts.is_empty() {
             let fault = Diagnostic::new(code::MISSING_KEY, "`prompt_tool` in a pack without prompts");
@@ -343,17 +343,17 @@ fn is_definition(path: &str) -> bool {
     path.starts_with("tools.d/") && path.ends_with(".toml")
 }
 
-fn add(all: &mut Definitions, more: Definitions, source: &Arc<Source>, faults: &mut Vec<Diagnostic>) {
+fn add_definitions(all: &mut Definitions, more: Definitions, source: &Arc<Source>, faults: &mut Vec<Diagnostic>) {
     let head = source.place(0..0);
     if let Some(pack) = more.pack {
         match &all.pack {
-            Some(first) => faults.push(twice("`[pack]` stands twice in one pack", &pack.title.at, &first.title.at)),
+            Some(first) => faults.push(duplicate("`[pack]` stands twice in one pack", &pack.title.at, &first.title.at)),
             None => all.pack = Some(pack),
         }
     }
     if let Some(graph) = more.graph {
         match &all.graph {
-            Some(first) => faults.push(twice("`[graph]` stands twice in one pack", &head, &first.script.at)),
+            Some(first) => faults.push(duplicate("`[graph]` stands twice in one pack", &head, &first.script.at)),
             None => all.graph = Some(graph),
         }
     }
@@ -366,12 +366,12 @@ fn add(all: &mut Definitions, more: Definitions, source: &Arc<Source>, faults: &
     all.cases.extend(more.cases);
 }
 
-fn twice(message: &str, at: &Place, first: &Place) -> Diagnostic {
+fn duplicate(message: &str, at: &Place, first: &Place) -> Diagnostic {
     *Diagnostic::new(TWICE, message).at(at.clone()).help(format!("the first one stands at {first}"))
 }
 
 /// What stands for a `[pack]` that is not written: it always serves, and may touch nothing.
-fn unnamed(name: &str, files: &PackFiles) -> PackDefinition {
+fn default_definition(name: &str, files: &PackFiles) -> PackDefinition {
     let source = files.texts("tools.d/", ".toml").next().cloned();
     let source = source.unwrap_or_else(|| Source::new(format!("tools.d/{name}.toml"), ""));
     PackDefinition {
@@ -402,13 +402,13 @@ struct TemplateSources {
 
 /// Compiles the templates of a pack, and says what is wrong with them.
 fn compile_templates(files: &PackFiles, definitions: &Definitions) -> (LazyTemplates, Vec<Diagnostic>) {
-    let (templates, faults) = TemplateSources::of(files, definitions).compile();
+    let (templates, faults) = TemplateSources::collect(files, definitions).compile();
     (loaded_templates(templates), faults)
 }
 
 /// The templates of a pack that are known to be sound: compiled when they are first asked for.
 fn lazy_templates(files: &PackFiles, definitions: &Definitions) -> LazyTemplates {
-    let written = TemplateSources::of(files, definitions);
+    let written = TemplateSources::collect(files, definitions);
     LazyLock::new(Box::new(move || written.compile().0))
 }
 
@@ -418,7 +418,7 @@ fn loaded_templates(templates: Templates) -> LazyTemplates {
 }
 
 impl TemplateSources {
-    fn of(files: &PackFiles, definitions: &Definitions) -> Self {
+    fn collect(files: &PackFiles, definitions: &Definitions) -> Self {
         let texts = files.texts("prompts/", "").chain(files.texts("templates/", ".hbs"));
         let inline = definitions.inline_templates().into_iter().map(|(text, at)| (text.to_owned(), at.clone()));
         Self { files: texts.cloned().collect(), inline: inline.collect() }

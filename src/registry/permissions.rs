@@ -284,9 +284,9 @@ impl Permissions {
         any("read ", covers_glob)
             .or_else(|| any("write ", covers_glob))
             .or_else(|| any("env ", covers_variable))
-            .or_else(|| any(PROGRAM_READS, of_one_program))
-            .or_else(|| any(PROGRAM_WRITES, of_one_program))
-            .or_else(|| any(PROGRAM_STARTS, of_one_program))
+            .or_else(|| any(PROGRAM_READS, covers_program))
+            .or_else(|| any(PROGRAM_WRITES, covers_program))
+            .or_else(|| any(PROGRAM_STARTS, covers_program))
             .unwrap_or(false)
     }
 
@@ -309,13 +309,17 @@ impl Permissions {
             // Of a program that ran before, only what is new is here: that it has nothing new says nothing.
             let is_whole = self.0.contains_key(&format!("run {program}"));
             if own != pack(of_pack) && (is_whole || !own.is_empty()) {
-                more.push(if own.is_empty() { format!("{word} nothing") } else { format!("{word} {}", listed(&own)) });
+                more.push(if own.is_empty() {
+                    format!("{word} nothing")
+                } else {
+                    format!("{word} {}", quoted_list(&own))
+                });
             }
         }
         let starts = of(PROGRAM_STARTS);
-        more.extend((!starts.is_empty()).then(|| format!("starts {}", listed(&starts))));
+        more.extend((!starts.is_empty()).then(|| format!("starts {}", quoted_list(&starts))));
         let variables = of(PROGRAM_VARIABLES);
-        more.extend((!variables.is_empty()).then(|| format!("environment: {}", listed(&variables))));
+        more.extend((!variables.is_empty()).then(|| format!("environment: {}", quoted_list(&variables))));
         if more.is_empty() { String::new() } else { format!(" ({})", more.join("; ")) }
     }
 
@@ -379,14 +383,14 @@ impl Permissions {
 }
 
 /// Whether a grant of a program covers another one: of the same program.
-fn of_one_program(before: &str, after: &str) -> bool {
+fn covers_program(before: &str, after: &str) -> bool {
     match (before.split_once('\t'), after.split_once('\t')) {
         (Some((one, before)), Some((other, after))) => one == other && covers_glob(before, after),
         _ => false,
     }
 }
 
-fn listed(values: &[&str]) -> String {
+fn quoted_list(values: &[&str]) -> String {
     values.iter().map(|value| format!("{value:?}")).collect::<Vec<_>>().join(", ")
 }
 
@@ -412,7 +416,7 @@ const SPECIAL: [char; 5] = ['*', '?', '[', '{', '\\'];
 /// written, it is not.
 fn covers_glob(before: &str, after: &str) -> bool {
     // A variable is taken as it is written, so its braces are none of a glob.
-    let (before, after) = (plain(before), plain(after));
+    let (before, after) = (normalize_glob(before), normalize_glob(after));
     if before == after {
         return true;
     }
@@ -441,7 +445,7 @@ fn covers_variable(before: &str, after: &str) -> bool {
     before.strip_suffix('*').is_some_and(|start| after.starts_with(start))
 }
 
-fn plain(glob: &str) -> String {
+fn normalize_glob(glob: &str) -> String {
     let clean = match glob.starts_with("./") || glob.ends_with('/') {
         true => path::clean(glob),
         false => glob.to_owned(),

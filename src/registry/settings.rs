@@ -45,7 +45,7 @@ impl WorkspaceSettings {
         let (mut workspace_file, mut faults) = read_workspace(&source);
         let refused = trust.check(SETTINGS_FILE, &bytes, workspace.now_ms()).err();
         if let Some(why) = &refused {
-            faults.extend(without_powers(&mut workspace_file, &source, why));
+            faults.extend(remove_powers(&mut workspace_file, &source, why));
         }
         let trusted = refused.is_none();
         let is_cut = !trusted || faults.iter().any(Diagnostic::is_error);
@@ -93,7 +93,7 @@ impl WorkspaceSettings {
 /// Takes from an untrusted file all that decides what is served, where and under which name; each key is told.
 //= docs/spec.md#trust
 //# An untrusted `toolsd.toml` MUST NOT choose packs, roots or names, MUST NOT raise a limit, and MUST NOT name a path.
-fn without_powers(file: &mut WorkspaceDefinition, source: &Arc<Source>, why: &Diagnostic) -> Option<Diagnostic> {
+fn remove_powers(file: &mut WorkspaceDefinition, source: &Arc<Source>, why: &Diagnostic) -> Option<Diagnostic> {
     // Every field is named: a new one has to say whether an untrusted file may set it.
     let WorkspaceDefinition { serve, packs, prefixes, roots, limits, server, http } = std::mem::take(file);
     let server_is_set = server != ServerDefinition::default();
@@ -157,7 +157,7 @@ pub fn configure(
         }
     };
     if !settings.trusted {
-        without_paths(name, &mut config, pack, faults);
+        remove_paths(name, &mut config, pack, faults);
     }
     for problem in checker.check(&config) {
         let fault =
@@ -183,7 +183,7 @@ pub fn granted_paths(name: &str, pack: &PackDefinition, settings: &WorkspaceSett
     pack.config_paths(&written, workspace)
 }
 
-fn without_paths(pack: &str, config: &mut Json, definition: &PackDefinition, faults: &mut Vec<Diagnostic>) {
+fn remove_paths(pack: &str, config: &mut Json, definition: &PackDefinition, faults: &mut Vec<Diagnostic>) {
     let Some(map) = config.as_object_mut() else { return };
     for (name, _) in definition.path_properties() {
         if map.shift_remove(name).is_some() {

@@ -52,18 +52,22 @@ impl Skill {
 
 /// The skills in the folders that a pack names, in the order of their URIs. One that is broken is left out, with a
 /// warning: it never takes the others with it.
-pub(super) fn skills(definitions: &[SkillsDefinition], files: &PackFiles, faults: &mut Vec<Diagnostic>) -> Vec<Skill> {
+pub(super) fn pack_skills(
+    definitions: &[SkillsDefinition],
+    files: &PackFiles,
+    faults: &mut Vec<Diagnostic>,
+) -> Vec<Skill> {
     let mut found: BTreeMap<String, Skill> = BTreeMap::new();
     for dir in definitions.iter().flat_map(|definition| &definition.dirs) {
         let mut any = false;
-        for folder in folders(&dir.value, files) {
+        for folder in skill_folders(&dir.value, files) {
             any = true;
-            match skill(dir, &folder, files) {
+            match pack_skill(dir, &folder, files) {
                 Ok((skill, more)) => {
                     faults.extend(more);
                     if let Some(first) = found.insert(skill.uri.clone(), skill) {
                         let message = format!("two skills are `{}`", first.uri);
-                        faults.push(*advice(message, &dir.at, "skills of one folder have names of their own"));
+                        faults.push(*skill_warning(message, &dir.at, "skills of one folder have names of their own"));
                     }
                 }
                 //= docs/spec.md#skills
@@ -73,25 +77,25 @@ pub(super) fn skills(definitions: &[SkillsDefinition], files: &PackFiles, faults
         }
         if !any {
             let message = format!("there is no skill below `{}`", dir.value);
-            faults.push(*advice(message, &dir.at, "a skill is a folder with a SKILL.md among the pack's files"));
+            faults.push(*skill_warning(message, &dir.at, "a skill is a folder with a SKILL.md among the pack's files"));
         }
     }
     found.into_values().collect()
 }
 
 /// The folders below this one that hold a `SKILL.md`.
-fn folders(dir: &str, files: &PackFiles) -> Vec<String> {
+fn skill_folders(dir: &str, files: &PackFiles) -> Vec<String> {
     let below = format!("{}/", dir.trim_end_matches('/'));
     let skill_file = |path: &&String| path.starts_with(&below) && path.ends_with(&format!("/{SKILL_FILE}"));
     files.by_path.keys().filter(skill_file).map(|path| path[..path.len() - SKILL_FILE.len() - 1].to_owned()).collect()
 }
 
 /// The skill in a folder, and what should be better about it.
-fn skill(dir: &Located<String>, folder: &str, files: &PackFiles) -> Result<(Skill, Vec<Diagnostic>)> {
+fn pack_skill(dir: &Located<String>, folder: &str, files: &PackFiles) -> Result<(Skill, Vec<Diagnostic>)> {
     let path = format!("{folder}/{SKILL_FILE}");
     let source = files.by_path.get(&path).and_then(|file| file.source.as_ref());
     let Some(source) = source else {
-        return Err(advice(format!("`{path}` is no UTF-8"), &dir.at, "a SKILL.md is a text"));
+        return Err(skill_warning(format!("`{path}` is no UTF-8"), &dir.at, "a SKILL.md is a text"));
     };
     let outer = folder.strip_prefix(dir.value.trim_end_matches('/')).unwrap_or_default();
     let outer = outer.rsplit_once('/').map_or("", |(outer, _)| outer).trim_start_matches('/');
@@ -104,9 +108,9 @@ fn pack_manifest(folder: &str, base: &str, files: &PackFiles) -> Vec<SkillFile> 
     let below = format!("{folder}/");
     let inside = files.by_path.iter().filter_map(|(path, file)| Some((path, path.strip_prefix(&below)?, file)));
     let one = |(path, rest, file): (&String, &str, &LayerFile)| SkillFile {
-        uri: format!("{base}/{}", encoded(rest)),
+        uri: format!("{base}/{}", encode_path(rest)),
         path: path.clone(),
-        digest: digest(file.bytes()),
+        digest: sha256_digest(file.bytes()),
         size: file.bytes().len() as u64,
     };
     inside.map(one).collect()
@@ -118,7 +122,7 @@ pub struct FileDigests(Mutex<HashMap<String, (Stat, String)>>);
 
 impl FileDigests {
     /// The digest of a file and its size in bytes.
-    fn of(&self, world: &dyn World, path: &str, stat: Option<Stat>) -> Result<(String, u64)> {
+    fn digest(&self, world: &dyn World, path: &str, stat: Option<Stat>) -> Result<(String, u64)> {
         let known = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get(path).cloned();
         if let (Some((before, digest)), Some(now)) = (&known, stat)
             && *before == now
@@ -127,7 +131,7 @@ impl FileDigests {
         }
         let at_ms = world.now_ms();
         let bytes = world.read(path)?;
-        let digest = digest(&bytes);
+        let digest = sha256_digest(&bytes);
         // A young stamp may stand for two states.
         if let Some(stat) = stat.filter(|stat| stat.modified_ns <= i128::from(at_ms - YOUNG_MS) * 1_000_000) {
             let mut known = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -148,7 +152,7 @@ pub fn found_skill(
     let dir = path::clean(dir);
     let file = path::join(&dir, SKILL_FILE);
     let nowhere = Source::new(&file, "").place(0..0);
-    let left_out = |why: &str| advice(format!("`{file}` is left out: {why}"), &nowhere, "a SKILL.md is a text");
+    let left_out = |why: &str| skill_warning(format!("`{file}` is left out: {why}"), &nowhere, "a SKILL.md is a text");
     let bytes = world.read(&file).map_err(|fault| left_out(&fault.message))?;
     let text = String::from_utf8(bytes).map_err(|_| left_out("it is no UTF-8"))?;
     let source = Source::new(&file, &text);
@@ -164,8 +168,8 @@ fn workspace_manifest(world: &dyn World, dir: &str, base: &str, digests: &FileDi
     let below = if dir == "." { String::new() } else { format!("{dir}/") };
     let mut manifest = Vec::with_capacity(files.len());
     for (path, stat) in files.into_iter().zip(stats) {
-        let (digest, size) = digests.of(world, &path, stat?)?;
-        let uri = format!("{base}/{}", encoded(path.strip_prefix(&below).unwrap_or(&path)));
+        let (digest, size) = digests.digest(world, &path, stat?)?;
+        let uri = format!("{base}/{}", encode_path(path.strip_prefix(&below).unwrap_or(&path)));
         manifest.push(SkillFile { uri, path, digest, size });
     }
     Ok(manifest)
@@ -203,7 +207,7 @@ fn read_skill(
     base: impl FnOnce(&str) -> String,
     manifest: impl FnOnce(&str) -> Result<Vec<SkillFile>>,
 ) -> std::result::Result<(Skill, Vec<Diagnostic>), SkillRejection> {
-    let refused = |message: &str| advice(format!("`{}` is left out: {message}", origin.path), origin.at, RULES);
+    let refused = |message: &str| skill_warning(format!("`{}` is left out: {message}", origin.path), origin.at, RULES);
     let read = parse::front_matter(&Input::of(&origin.text.into())).map_err(|fault| refused(&fault.message))?;
     let read = read.to_json();
     if let Some(error) = read["error"].as_str() {
@@ -223,7 +227,7 @@ fn read_skill(
     if path.rsplit('/').next() != Some(name) {
         return Err(refused(&format!("its path `{path}` does not end in its name `{name}`")));
     }
-    let base = format!("skill://{}", encoded(&path));
+    let base = format!("skill://{}", encode_path(&path));
     let mut files = manifest(&base).map_err(|fault| refused(&fault.message))?;
     files.sort_by(|one, other| one.uri.cmp(&other.uri));
     let uri = format!("{base}/{SKILL_FILE}");
@@ -236,13 +240,13 @@ fn read_skill(
     let mut faults = Vec::new();
     if files.len() > MOST_FILES || size > MOST_BYTES {
         let message = format!("the skill `{name}` has {} files of {size} bytes", files.len());
-        faults.push(*advice(message, origin.at, "clients may refuse more than 512 files or 16 MiB"));
+        faults.push(*skill_warning(message, origin.at, "clients may refuse more than 512 files or 16 MiB"));
     }
     Ok((Skill { uri, frontmatter, files, is_found: origin.is_found }, faults))
 }
 
 /// A warning about a skill.
-fn advice(message: String, at: &Place, help: &str) -> Box<Diagnostic> {
+fn skill_warning(message: String, at: &Place, help: &str) -> Box<Diagnostic> {
     Diagnostic::new(SKILL, message).warning().at(at.clone()).help(help)
 }
 
@@ -257,14 +261,14 @@ fn is_name(name: &str) -> bool {
 }
 
 /// The segments of a path as a URI writes them (RFC 3986 §3.3).
-fn encoded(path: &str) -> String {
+fn encode_path(path: &str) -> String {
     use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
     const SEGMENTS: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'~');
     utf8_percent_encode(path, SEGMENTS).to_string()
 }
 
 /// `sha256:` and the hash in hex.
-fn digest(bytes: &[u8]) -> String {
+fn sha256_digest(bytes: &[u8]) -> String {
     let mut text = String::from("sha256:");
     for byte in Sha256::digest(bytes) {
         let _ = write!(text, "{byte:02x}");
@@ -284,7 +288,7 @@ mod tests {
         let mut faults = Vec::new();
         let files = PackFiles::of_texts(texts.iter().copied());
         let definition = SkillsDefinition { dirs: vec![dir], list: None, script: String::new() };
-        let found = skills(&[definition], &files, &mut faults);
+        let found = pack_skills(&[definition], &files, &mut faults);
         (found, faults.into_iter().map(|fault| fault.message).collect())
     }
 

@@ -68,29 +68,29 @@ impl UriTemplate {
         let (mut parts, mut query) = (Vec::new(), Vec::new());
         let mut rest = text;
         while let Some(open) = rest.find('{') {
-            literal(&rest[..open], &mut parts);
-            let close = rest[open..].find('}').ok_or_else(|| wrong(text, "a `{` is not closed"))? + open;
-            expression(text, &rest[open + 1..close], &mut parts, &mut query)?;
+            push_literal(&rest[..open], &mut parts);
+            let close = rest[open..].find('}').ok_or_else(|| template_fault(text, "a `{` is not closed"))? + open;
+            parse_expression(text, &rest[open + 1..close], &mut parts, &mut query)?;
             rest = &rest[close + 1..];
             if !query.is_empty() && !rest.is_empty() {
-                return Err(wrong(text, "nothing may follow `{?…}`"));
+                return Err(template_fault(text, "nothing may follow `{?…}`"));
             }
         }
         if rest.contains('}') {
-            return Err(wrong(text, "a `}` was not opened"));
+            return Err(template_fault(text, "a `}` was not opened"));
         }
-        literal(rest, &mut parts);
+        push_literal(rest, &mut parts);
         if let Some(UriPart::Literal(last)) = parts.last_mut() {
             *last = without_slash(last).to_owned();
         }
         if text.len() > LONGEST || parts.iter().filter_map(UriPart::name).count() > MOST_VARIABLES {
-            return Err(wrong(text, &format!("at most {MOST_VARIABLES} variables and {LONGEST} bytes")));
+            return Err(template_fault(text, &format!("at most {MOST_VARIABLES} variables and {LONGEST} bytes")));
         }
         let template = Self { text: text.to_owned(), parts, query, regex: OnceLock::new() };
         let mut names: Vec<&str> = template.variables().collect();
         names.sort_unstable();
         match names.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(pair) => Err(wrong(text, &format!("`{}` stands in it twice", pair[0]))),
+            Some(pair) => Err(template_fault(text, &format!("`{}` stands in it twice", pair[0]))),
             None => Ok(template),
         }
     }
@@ -129,14 +129,14 @@ impl UriTemplate {
             let message = format!("the URI has {} bytes; at most {LONGEST_URI}", path.len());
             return Some(Err(Diagnostic::new(Code::ARGUMENTS, message)));
         }
-        let regex = self.regex.get_or_init(|| Pattern::of(&pattern(&self.parts)).ok()).as_ref()?;
+        let regex = self.regex.get_or_init(|| Pattern::of(&to_pattern(&self.parts)).ok()).as_ref()?;
         let found = match regex.first(path) {
             Ok(found) => found?,
             Err(fault) => return Some(Err(fault)),
         };
         let mut variables = UriVariables::new();
         for (index, name) in self.parts.iter().filter_map(UriPart::name).enumerate() {
-            variables.push((name.to_owned(), decoded(&path[found.group(index + 1)?])?));
+            variables.push((name.to_owned(), percent_decode(&path[found.group(index + 1)?])?));
         }
         match query.map(|query| self.read_query(query, &mut variables)) {
             Some(Err(fault)) => Some(Err(fault)),
@@ -159,7 +159,7 @@ impl UriTemplate {
             if variables.iter().any(|(known, _)| known == name) {
                 return Err(fault(format!("`{name}` is given twice")));
             }
-            let value = decoded(&value.replace('+', " "))
+            let value = percent_decode(&value.replace('+', " "))
                 .ok_or_else(|| fault(format!("`{name}` holds percent triplets that are no UTF-8")))?;
             variables.push((name.to_owned(), value));
         }
@@ -213,21 +213,25 @@ impl UriPart {
     }
 }
 
-fn wrong(template: &str, why: &str) -> Box<Diagnostic> {
+fn template_fault(template: &str, why: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code("uri-template"), format!("`{template}` is no URI template: {why}"))
         .help("use `{name}`, `{+rest}`, and `{?a,b}` at the end")
 }
 
-fn literal(text: &str, parts: &mut Vec<UriPart>) {
+fn push_literal(text: &str, parts: &mut Vec<UriPart>) {
     if !text.is_empty() {
         parts.push(UriPart::Literal(text.to_owned()));
     }
 }
 
-fn expression(template: &str, inner: &str, parts: &mut Vec<UriPart>, query: &mut Vec<String>) -> Result<()> {
+fn parse_expression(template: &str, inner: &str, parts: &mut Vec<UriPart>, query: &mut Vec<String>) -> Result<()> {
     let name_of = |name: &str| {
         let sound = !name.is_empty() && name.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
-        if sound { Ok(name.to_owned()) } else { Err(wrong(template, &format!("`{name}` is no name of a variable"))) }
+        if sound {
+            Ok(name.to_owned())
+        } else {
+            Err(template_fault(template, &format!("`{name}` is no name of a variable")))
+        }
     };
     if let Some(names) = inner.strip_prefix('?') {
         for name in names.split(',') {
@@ -243,7 +247,7 @@ fn expression(template: &str, inner: &str, parts: &mut Vec<UriPart>, query: &mut
     Ok(())
 }
 
-fn pattern(parts: &[UriPart]) -> String {
+fn to_pattern(parts: &[UriPart]) -> String {
     let mut pattern = String::from("^");
     for part in parts {
         match part {
@@ -263,7 +267,7 @@ fn without_slash(path: &str) -> &str {
     }
 }
 
-fn decoded(text: &str) -> Option<String> {
+fn percent_decode(text: &str) -> Option<String> {
     percent_decode_str(text).decode_utf8().ok().map(std::borrow::Cow::into_owned)
 }
 

@@ -64,7 +64,7 @@ fn files_below(workspace: &dyn World, layer: &str, faults: &mut Vec<Diagnostic>)
 }
 
 /// The bytes of the pack files that may be used, by their path from the root of the workspace; why others may not is told.
-pub(super) fn admitted(
+pub(super) fn trusted_files(
     workspace: &dyn World,
     trust: &WorkspaceTrust,
     faults: &mut Vec<Diagnostic>,

@@ -25,7 +25,7 @@ pub fn register(engine: &mut Handlebars<'static>) {
 }
 
 /// What is wrong with the use of a helper, if anything.
-pub fn misuse(name: &str, block: bool, arguments: usize) -> Option<Box<Diagnostic>> {
+pub fn check_helper(name: &str, block: bool, arguments: usize) -> Option<Box<Diagnostic>> {
     if block && BLOCKS.contains(&name) {
         let fault = || Diagnostic::new(HELPER, format!("`{name}` takes one argument, got {arguments}"));
         return (arguments != 1 && name != "raw").then(|| fault().help(format!("`{{{{#{name} variable}}}}`")));
@@ -49,7 +49,7 @@ pub fn misuse(name: &str, block: bool, arguments: usize) -> Option<Box<Diagnosti
 }
 
 /// The first parameter, which must be there; null counts as there.
-fn given<'a, 'rc>(helper: &'a Helper<'rc>) -> Result<&'a Json, RenderError> {
+fn required_param<'a, 'rc>(helper: &'a Helper<'rc>) -> Result<&'a Json, RenderError> {
     let parameter = helper.param(0).ok_or(RenderErrorReason::ParamNotFoundForIndex("block", 0))?;
     if parameter.is_value_missing() {
         return Err(RenderError::strict_error(parameter.relative_path()));
@@ -71,7 +71,7 @@ impl HelperDef for ConditionalBlock {
         out: &mut dyn Output,
     ) -> HelperResult {
         let include_zero = helper.hash_get("includeZero").and_then(|flag| flag.value().as_bool()).unwrap_or(false);
-        let holds = given(helper)?.is_truthy(include_zero) == self.positive;
+        let holds = required_param(helper)?.is_truthy(include_zero) == self.positive;
         match if holds { helper.template() } else { helper.inverse() } {
             Some(template) => template.render(engine, context, render, out),
             None => Ok(()),
@@ -92,7 +92,7 @@ impl HelperDef for ScopedBlock {
         render: &mut RenderContext<'reg, 'rc>,
         out: &mut dyn Output,
     ) -> HelperResult {
-        let value = given(helper)?;
+        let value = required_param(helper)?;
         let Some(template) = helper.template().filter(|_| value.is_truthy(true)) else {
             return match helper.inverse() {
                 Some(template) => template.render(engine, context, render, out),
@@ -120,7 +120,7 @@ impl ScopedBlock {
         render: &RenderContext<'_, 'rc>,
     ) -> Result<Vec<BlockContext<'rc>>, RenderError> {
         if self.name == "with" {
-            let mut block = block(helper, None, value, None)?;
+            let mut block = block_context(helper, None, value, None)?;
             if let Some(around) = render.block() {
                 block.local_variables_mut().clone_from(around.local_variables());
             }
@@ -141,7 +141,7 @@ impl ScopedBlock {
             .into_iter()
             .enumerate()
             .map(|(at, (segment, key, item))| {
-                let mut block = block(helper, Some(segment), item, Some(key.clone()))?;
+                let mut block = block_context(helper, Some(segment), item, Some(key.clone()))?;
                 block.set_local_var("first", Json::from(at == 0));
                 block.set_local_var("last", Json::from(at == last));
                 block.set_local_var("index", Json::from(at));
@@ -155,7 +155,7 @@ impl ScopedBlock {
 }
 
 /// The context of one round: a path where the value has one, so that `../` leads on, else the value itself.
-fn block<'rc>(
+fn block_context<'rc>(
     helper: &Helper<'rc>,
     segment: Option<String>,
     value: &Json,

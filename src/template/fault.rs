@@ -118,7 +118,7 @@ pub fn check_depth(text: &str) -> Result<(), (usize, usize, Box<Diagnostic>)> {
 /// The fault of a template that handlebars refuses.
 pub fn syntax_fault(error: &TemplateError, origin: &TemplateSource) -> Box<Diagnostic> {
     let text = &origin.source.text;
-    if let Some((start, end, fault)) = explain(text) {
+    if let Some((start, end, fault)) = unbalanced_tag(text) {
         return fault.at(origin.place(start, end));
     }
     let fault = Diagnostic::new(SYNTAX, "the tag cannot be read");
@@ -136,7 +136,7 @@ pub fn syntax_fault(error: &TemplateError, origin: &TemplateSource) -> Box<Diagn
 }
 
 /// Tags and blocks that are not closed, or closed by another.
-fn explain(text: &str) -> Option<(usize, usize, Box<Diagnostic>)> {
+fn unbalanced_tag(text: &str) -> Option<(usize, usize, Box<Diagnostic>)> {
     let tags = match tags(text) {
         Ok(tags) => tags,
         Err(start) => {
@@ -175,7 +175,7 @@ fn explain(text: &str) -> Option<(usize, usize, Box<Diagnostic>)> {
 /// The fault of filling a template with `context`.
 pub fn render_fault(error: &RenderError, origin: Option<&TemplateSource>, context: &Json) -> Box<Diagnostic> {
     let fault = match error.reason() {
-        RenderErrorReason::MissingVariable(path) => missing(path.as_deref(), context),
+        RenderErrorReason::MissingVariable(path) => missing_variable(path.as_deref(), context),
         RenderErrorReason::NestedError(inner) => match inner.downcast_ref::<Diagnostic>() {
             Some(fault) => Box::new(fault.clone()),
             None => Diagnostic::new(Code::TEMPLATE, inner.to_string()),
@@ -203,7 +203,7 @@ pub fn render_fault(error: &RenderError, origin: Option<&TemplateSource>, contex
     }
 }
 
-fn missing(path: Option<&str>, context: &Json) -> Box<Diagnostic> {
+fn missing_variable(path: Option<&str>, context: &Json) -> Box<Diagnostic> {
     let Some(path) = path else { return Diagnostic::new(Code::TEMPLATE, "nothing fills a variable") };
     let fault = Diagnostic::new(Code::TEMPLATE, format!("nothing fills `{path}`"));
     let name = path.rsplit(['.', '/']).next().unwrap_or(path);

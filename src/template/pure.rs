@@ -11,23 +11,23 @@ use std::sync::{Arc, LazyLock};
 
 /// Registers every primitive that [`find`] finds.
 pub fn register(engine: &mut Handlebars<'static>) {
-    for primitive in all() {
+    for primitive in helper_primitives() {
         engine.register_helper(primitive.name, Box::new(PrimitiveHelper { primitive }));
     }
 }
 
 /// The primitive of that name, if it is a helper.
 pub fn find(name: &str) -> Option<&'static Primitive> {
-    all().find(|primitive| primitive.name == name)
+    helper_primitives().find(|primitive| primitive.name == name)
 }
 
 /// The names of the primitives that are helpers.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    all().map(|primitive| primitive.name)
+    helper_primitives().map(|primitive| primitive.name)
 }
 
 /// What makes texts and values out of values, and nothing else.
-fn all() -> impl Iterator<Item = &'static Primitive> {
+fn helper_primitives() -> impl Iterator<Item = &'static Primitive> {
     crate::primitives::ALL.iter().copied().filter(|primitive| {
         let family = matches!(
             primitive.family,
@@ -50,7 +50,7 @@ impl HelperDef for PrimitiveHelper {
         render: &mut RenderContext<'reg, 'rc>,
     ) -> std::result::Result<ScopedJson<'rc>, RenderError> {
         if helper.params().is_empty() && helper.hash().is_empty() {
-            return variable(self.primitive.name, context, render);
+            return evaluate_variable(self.primitive.name, context, render);
         }
         let mut values = Vec::with_capacity(helper.params().len() + 1);
         for parameter in helper.params() {
@@ -76,7 +76,7 @@ impl HelperDef for PrimitiveHelper {
 }
 
 /// A name alone is the variable of that name, although a primitive is called so too.
-fn variable<'rc>(
+fn evaluate_variable<'rc>(
     name: &str,
     context: &'rc Context,
     render: &mut RenderContext<'_, 'rc>,
@@ -100,7 +100,7 @@ struct EmptyHost;
 static WORLD: LazyLock<Arc<dyn World>> = LazyLock::new(|| Arc::new(Memory::new()));
 static NO_FUNCTIONS: LazyLock<Arc<dyn Functions>> = LazyLock::new(|| Arc::new(NoFunctions));
 
-fn nothing<T>(what: &str) -> Result<T> {
+fn unreachable<T>(what: &str) -> Result<T> {
     let fault = Diagnostic::new(Code::TEMPLATE, format!("a template cannot reach {what}"));
     Err(fault.help("do it in the `context` function"))
 }
@@ -111,7 +111,7 @@ impl Host for EmptyHost {
     }
 
     fn graph(&self) -> Result<Arc<Graph>> {
-        nothing("the graph")
+        unreachable("the graph")
     }
 
     fn config(&self) -> Value {
@@ -127,15 +127,15 @@ impl Host for EmptyHost {
     }
 
     fn render(&self, _: &str, _: &Json) -> Result<String> {
-        nothing("other templates but by `{{> …}}`")
+        unreachable("other templates but by `{{> …}}`")
     }
 
     fn pack_file(&self, _: &str) -> Result<PackFile> {
-        nothing("files")
+        unreachable("files")
     }
 
     fn validate(&self, _: &Json, _: &Json) -> Result<Vec<Violation>> {
-        nothing("schemas")
+        unreachable("schemas")
     }
 
     fn now_ms(&self) -> i64 {
@@ -153,7 +153,7 @@ struct NoFunctions;
 
 impl Functions for NoFunctions {
     fn call(&self, _: &str, _: Vec<Value>) -> Result<Value> {
-        nothing("the functions of scripts")
+        unreachable("the functions of scripts")
     }
 
     fn fingerprint(&self) -> [u8; 32] {

@@ -83,7 +83,7 @@ struct UsageWalk<'a> {
 }
 
 /// Walks a compiled template.
-pub fn facts_of(template: &Template, origin: &TemplateSource) -> TemplateUses {
+pub fn collect_uses(template: &Template, origin: &TemplateSource) -> TemplateUses {
     let scope = BlockScope { context: ContextPath::own(), names: Vec::new() };
     let mut walk = UsageWalk { origin, facts: TemplateUses::default(), scopes: vec![scope], inline: Vec::new() };
     walk.template(template, 0);
@@ -140,7 +140,7 @@ impl UsageWalk<'_> {
         for parameter in &tag.params {
             self.parameter(parameter, start);
         }
-        for parameter in in_order(&tag.hash) {
+        for parameter in sorted_values(&tag.hash) {
             self.parameter(parameter, start);
         }
     }
@@ -193,7 +193,7 @@ impl UsageWalk<'_> {
 
     fn partial(&mut self, tag: &DecoratorTemplate, start: usize) {
         let name = tag.name.as_name().map(|name| name.trim_matches(['\'', '[', ']']).to_owned());
-        for parameter in tag.params.iter().chain(in_order(&tag.hash)) {
+        for parameter in tag.params.iter().chain(sorted_values(&tag.hash)) {
             self.parameter(parameter, start);
         }
         let context = match tag.params.first() {
@@ -302,7 +302,7 @@ fn block_names(tag: &HelperTemplate) -> Vec<String> {
 }
 
 /// The values of a hash by their names, so that the order of faults is always the same.
-fn in_order(hash: &std::collections::HashMap<String, Parameter>) -> Vec<&Parameter> {
+fn sorted_values(hash: &std::collections::HashMap<String, Parameter>) -> Vec<&Parameter> {
     let mut pairs: Vec<_> = hash.iter().collect();
     pairs.sort_by_key(|(name, _)| name.as_str());
     pairs.into_iter().map(|(_, parameter)| parameter).collect()

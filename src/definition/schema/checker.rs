@@ -1,8 +1,8 @@
 //! Checks values by a schema: compiled once, offline, in linear time, every violation at once.
 
 use super::document::ObjectSchema;
-use super::keyword::{PATH, follow};
-use super::violation::{Problem, problems_of, shorten};
+use super::keyword::{PATH, follow_reference};
+use super::violation::{Problem, describe_error, shorten};
 use crate::definition::code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::pattern::Pattern;
@@ -71,7 +71,7 @@ impl Checker {
         };
         let mut problems: Vec<Problem> = Vec::new();
         for error in validator.iter_errors(value) {
-            for problem in problems_of(&error, self.schema(), value) {
+            for problem in describe_error(&error, self.schema(), value) {
                 if !problems.contains(&problem) {
                     problems.push(problem);
                 }
@@ -219,14 +219,16 @@ impl DefaultsPlan {
 
     fn add(&mut self, schema: &Json, root: &Json, depth: usize) {
         let (Some(map), Some(deeper)) = (schema.as_object(), depth.checked_sub(1)) else { return };
-        if let Some(target) = map.get("$ref").and_then(Json::as_str).and_then(|reference| follow(reference, root)) {
+        if let Some(target) =
+            map.get("$ref").and_then(Json::as_str).and_then(|reference| follow_reference(reference, root))
+        {
             self.add(target, root, deeper);
         }
         for part in map.get("allOf").and_then(Json::as_array).into_iter().flatten() {
             self.add(part, root, deeper);
         }
         for (name, property) in map.get("properties").and_then(Json::as_object).into_iter().flatten() {
-            if let Some(default) = default_of(property, root, deeper)
+            if let Some(default) = default_value(property, root, deeper)
                 && !self.defaults.iter().any(|(known, _)| known == name)
             {
                 self.defaults.push((name.clone(), default.clone()));
@@ -253,12 +255,12 @@ impl DefaultsPlan {
     }
 }
 
-fn default_of<'a>(property: &'a Json, root: &'a Json, depth: usize) -> Option<&'a Json> {
+fn default_value<'a>(property: &'a Json, root: &'a Json, depth: usize) -> Option<&'a Json> {
     if let Some(default) = property.get("default") {
         return Some(default);
     }
-    let target = follow(property.get("$ref")?.as_str()?, root)?;
-    default_of(target, root, depth.checked_sub(1)?)
+    let target = follow_reference(property.get("$ref")?.as_str()?, root)?;
+    default_value(target, root, depth.checked_sub(1)?)
 }
 
 #[cfg(test)]

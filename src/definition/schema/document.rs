@@ -72,7 +72,7 @@ pub fn published(schema: &Schema, defs: &[(Located<String>, Schema)]) -> Result<
     //= docs/spec.md#definitions
     //# A published schema MUST be the author's, verbatim and in its order, but for a closing keyword at its root
     //# and the shared definitions it refers to.
-    let mut root = complete(schema, defs)?;
+    let mut root = with_shared(schema, defs)?;
     if !root.contains_key("additionalProperties") && !root.contains_key("unevaluatedProperties") {
         let composed = ["allOf", "anyOf", "oneOf", "$ref", "$dynamicRef", "if", "dependentSchemas"];
         let keyword = if composed.iter().any(|keyword| root.contains_key(*keyword)) {
@@ -90,15 +90,15 @@ pub fn published(schema: &Schema, defs: &[(Located<String>, Schema)]) -> Result<
 /// The schema with the shared schemas it refers to, and those they refer to, in its `$defs`; the first reference
 /// that leads nowhere is an error.
 pub fn resolved(schema: &Schema, defs: &[(Located<String>, Schema)]) -> Result<ObjectSchema> {
-    complete(schema, defs).map(ObjectSchema::from)
+    with_shared(schema, defs).map(ObjectSchema::from)
 }
 
-fn complete(schema: &Schema, defs: &[(Located<String>, Schema)]) -> Result<Map<String, Json>> {
+fn with_shared(schema: &Schema, defs: &[(Located<String>, Schema)]) -> Result<Map<String, Json>> {
     if let Some(fault) = missing_references(schema, defs).into_iter().next() {
         return Err(Box::new(fault));
     }
     let mut root = object((*schema.json).clone())?;
-    let used = used(&schema.json, defs);
+    let used = shared_names(&schema.json, defs);
     if used.is_empty() {
         return Ok(root);
     }
@@ -126,8 +126,8 @@ pub fn object(schema: Json) -> Result<Map<String, Json>> {
 /// The references of a schema that lead nowhere, each at its place.
 pub fn missing_references(schema: &Schema, defs: &[(Located<String>, Schema)]) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
-    references(&schema.json, &mut Vec::new(), &mut |way, reference| {
-        if leads(&schema.json, reference, defs) {
+    visit_references(&schema.json, &mut Vec::new(), &mut |way, reference| {
+        if resolves(&schema.json, reference, defs) {
             return;
         }
         let fault = Diagnostic::new(code::SCHEMA_REFERENCE, format!("`{reference}` leads nowhere"));
@@ -150,7 +150,7 @@ pub fn missing_references(schema: &Schema, defs: &[(Located<String>, Schema)]) -
 }
 
 /// Whether a reference inside a schema leads somewhere. Anchors are left to whoever compiles the schema.
-fn leads(root: &Json, reference: &str, defs: &[(Located<String>, Schema)]) -> bool {
+fn resolves(root: &Json, reference: &str, defs: &[(Located<String>, Schema)]) -> bool {
     let Some(pointer) = reference.strip_prefix('#') else { return true };
     if !pointer.starts_with('/') {
         return true;
@@ -166,11 +166,11 @@ fn leads(root: &Json, reference: &str, defs: &[(Located<String>, Schema)]) -> bo
 }
 
 /// The names of the shared schemas that a schema uses, also through others.
-fn used<'a>(json: &Json, defs: &'a [(Located<String>, Schema)]) -> Vec<&'a str> {
+fn shared_names<'a>(json: &Json, defs: &'a [(Located<String>, Schema)]) -> Vec<&'a str> {
     let mut used: Vec<&str> = Vec::new();
     let mut waiting: Vec<&Json> = vec![json];
     while let Some(schema) = waiting.pop() {
-        references(schema, &mut Vec::new(), &mut |_, reference| {
+        visit_references(schema, &mut Vec::new(), &mut |_, reference| {
             let Some(path) = reference.strip_prefix("#/$defs/") else { return };
             let name = path.split('/').next().unwrap_or_default();
             let own = json.get("$defs").and_then(|own| own.get(name)).is_some();
@@ -185,7 +185,11 @@ fn used<'a>(json: &Json, defs: &'a [(Located<String>, Schema)]) -> Vec<&'a str> 
 }
 
 /// Calls `found` with every `$ref`: the way to its schema, and its text.
-fn references<'a>(json: &'a Json, way: &mut Vec<SchemaStep<'a>>, found: &mut dyn FnMut(&[SchemaStep<'_>], &'a str)) {
+fn visit_references<'a>(
+    json: &'a Json,
+    way: &mut Vec<SchemaStep<'a>>,
+    found: &mut dyn FnMut(&[SchemaStep<'_>], &'a str),
+) {
     let Some(map) = json.as_object().filter(|_| way.len() <= 64) else { return };
     for (keyword, value) in map {
         if let ("$ref", Some(reference)) = (keyword.as_str(), value.as_str()) {
@@ -198,7 +202,7 @@ fn references<'a>(json: &'a Json, way: &mut Vec<SchemaStep<'a>>, found: &mut dyn
         let Some((name, takes)) = KEYWORDS.iter().find(|(name, _)| name == keyword) else { continue };
         for (step, schema) in subschemas(name, *takes, value) {
             way.push(step);
-            references(schema, way, found);
+            visit_references(schema, way, found);
             way.pop();
         }
     }

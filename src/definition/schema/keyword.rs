@@ -193,6 +193,6 @@ pub fn subschemas<'a>(
 }
 
 /// What a reference within a schema leads to.
-pub fn follow<'a>(reference: &str, root: &'a Json) -> Option<&'a Json> {
+pub fn follow_reference<'a>(reference: &str, root: &'a Json) -> Option<&'a Json> {
     root.pointer(reference.strip_prefix('#')?)
 }

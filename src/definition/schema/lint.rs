@@ -83,7 +83,7 @@ impl Linter<'_> {
                 return self.fault(
                     code::SCHEMA_VALUE,
                     pointer,
-                    format!("a schema is a table, got {}", kind(other)),
+                    format!("a schema is a table, got {}", kind_name(other)),
                     "`{ type = \"…\" }`",
                 );
             }
@@ -113,7 +113,7 @@ impl Linter<'_> {
             KeywordValue::SchemaMap => value.is_object(),
             KeywordValue::TextsMap => value.as_object().is_some_and(|map| map.values().all(texts)),
             KeywordValue::Text => value.is_string(),
-            KeywordValue::Texts => texts(value) && differ(value),
+            KeywordValue::Texts => texts(value) && all_differ(value),
             KeywordValue::Number => value.is_number(),
             KeywordValue::Positive => value.as_f64().is_some_and(|number| number > 0.0),
             KeywordValue::Count => value.as_u64().is_some(),
@@ -132,13 +132,13 @@ impl Linter<'_> {
         self.fault(
             code::SCHEMA_VALUE,
             at,
-            format!("`{name}` takes {}, got {}", takes.describe(), kind(value)),
+            format!("`{name}` takes {}, got {}", takes.describe(), kind_name(value)),
             "JSON Schema 2020-12",
         );
     }
 
     fn types(&mut self, value: &Json, at: &str) {
-        let many = value.as_array().filter(|items| !items.is_empty() && differ(value));
+        let many = value.as_array().filter(|items| !items.is_empty() && all_differ(value));
         let one = value.as_str().map(|_| std::slice::from_ref(value));
         let Some(items) = many.map(Vec::as_slice).or(one) else {
             return self.wrong("type", KeywordValue::Type, value, at);
@@ -191,7 +191,7 @@ impl Linter<'_> {
 }
 
 /// Whether all items of a list differ.
-fn differ(value: &Json) -> bool {
+fn all_differ(value: &Json) -> bool {
     let items = value.as_array().map(Vec::as_slice).unwrap_or_default();
     let mut texts: Vec<&str> = items.iter().filter_map(Json::as_str).collect();
     let count = texts.len();
@@ -201,7 +201,7 @@ fn differ(value: &Json) -> bool {
 }
 
 /// The word for a JSON value.
-fn kind(value: &Json) -> &'static str {
+fn kind_name(value: &Json) -> &'static str {
     match value {
         Json::Null => "null",
         Json::Bool(_) => "a boolean",

@@ -1,6 +1,6 @@
 //! Violations in words that a model can act on.
 
-use super::keyword::{KEYWORDS, KeywordValue, follow};
+use super::keyword::{KEYWORDS, KeywordValue, follow_reference};
 use crate::diagnostic::did_you_mean;
 use crate::parse::toml::{escape, unescape};
 use crate::value::Json;
@@ -19,41 +19,41 @@ pub struct Problem {
 }
 
 /// The violations in `value` that one error of the validator stands for.
-pub fn problems_of(error: &ValidationError<'_>, root: &Json, value: &Json) -> Vec<Problem> {
+pub fn describe_error(error: &ValidationError<'_>, root: &Json, value: &Json) -> Vec<Problem> {
     let pointer = error.instance_path().to_string();
-    let name = name_of(&pointer);
+    let name = pointer_name(&pointer);
     match error.kind() {
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
             let parent = parent_schema(error, root);
             let known = parent.map(|schema| property_names(schema, root)).unwrap_or_default();
             let unexpected: Vec<&str> = unexpected.iter().map(String::as_str).collect();
             let known: Vec<&str> = known.into_iter().filter(|name| !unexpected.contains(name)).collect();
-            no_such(&pointer, &unexpected, &known)
+            unknown_names(&pointer, &unexpected, &known)
         }
         // What an object without any properties has nevertheless: the validator names the object alone.
         Kind::FalseSchema if closes(error) => {
             let unexpected = value.pointer(&pointer).and_then(Json::as_object).into_iter().flatten();
             let unexpected: Vec<&str> = unexpected.map(|(name, _)| name.as_str()).collect();
-            no_such(&pointer, &unexpected, &[])
+            unknown_names(&pointer, &unexpected, &[])
         }
         Kind::Required { property } => {
             let property = property.as_str().unwrap_or_default();
             let about = parent_schema(error, root)
                 .and_then(|schema| schema.get("properties")?.get(property)?.get("description"));
-            let help = about.and_then(Json::as_str).map(|text| shorten(&sentence(text), 120));
+            let help = about.and_then(Json::as_str).map(|text| shorten(&as_clause(text), 120));
             vec![Problem { pointer, message: format!("`{property}` is missing"), help }]
         }
         Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
-            if let Some(problem) = told_apart(context) {
+            if let Some(problem) = discriminator_violation(context) {
                 return vec![problem];
             }
             let nearest = context.iter().min_by_key(|errors| distance(errors));
-            let inner = nearest.and_then(|errors| errors.first()).map(|error| problems_of(error, root, value));
+            let inner = nearest.and_then(|errors| errors.first()).map(|error| describe_error(error, root, value));
             let help = inner.and_then(|problems| Some(format!("nearest: {}", problems.first()?.message)));
             vec![Problem { pointer, message: format!("{name} fits none of the alternatives"), help }]
         }
         kind => {
-            let (message, help) = plain(kind, error);
+            let (message, help) = describe_kind(kind, error);
             vec![Problem { pointer, message: shorten(&format!("{name} {message}"), 300), help }]
         }
     }
@@ -66,7 +66,7 @@ fn closes(error: &ValidationError<'_>) -> bool {
 }
 
 /// Names that an object has and its schema does not know, which knows these.
-fn no_such(pointer: &str, unexpected: &[&str], known: &[&str]) -> Vec<Problem> {
+fn unknown_names(pointer: &str, unexpected: &[&str], known: &[&str]) -> Vec<Problem> {
     let problem = |name: &&str| Problem {
         pointer: format!("{pointer}/{}", shorten(&escape(name), 60)),
         message: format!("there is no `{}`", shorten(name, 60)),
@@ -87,7 +87,7 @@ fn is_choice(error: &ValidationError<'_>) -> bool {
 }
 
 /// Alternatives that one key tells apart, as `op` does, where its value is that of none: all its values are told.
-fn told_apart(alternatives: &[Vec<ValidationError<'_>>]) -> Option<Problem> {
+fn discriminator_violation(alternatives: &[Vec<ValidationError<'_>>]) -> Option<Problem> {
     let choices: Vec<_> =
         alternatives.iter().map(|errors| errors.iter().find(|e| is_choice(e))).collect::<Option<_>>()?;
     let first = choices.first().filter(|_| choices.len() > 1)?;
@@ -105,16 +105,16 @@ fn told_apart(alternatives: &[Vec<ValidationError<'_>>]) -> Option<Problem> {
     }
     let texts = values.iter().filter_map(|value| value.as_str());
     let nearest = first.instance().as_str().and_then(|text| crate::diagnostic::nearest(&shorten(text, 60), texts));
-    let listed: Vec<String> = values.iter().take(40).map(|value| brief(value)).collect();
-    let help =
-        nearest.map_or_else(|| format!("got {}", brief(first.instance())), |near| format!("did you mean `{near}`?"));
-    let message = format!("{} must be one of {}", name_of(&pointer), listed.join(", "));
+    let listed: Vec<String> = values.iter().take(40).map(|value| short_value(value)).collect();
+    let help = nearest
+        .map_or_else(|| format!("got {}", short_value(first.instance())), |near| format!("did you mean `{near}`?"));
+    let message = format!("{} must be one of {}", pointer_name(&pointer), listed.join(", "));
     Some(Problem { message: shorten(&message, 800), help: Some(help), pointer })
 }
 
 /// What one value must be, and what it is.
-fn plain(kind: &Kind, error: &ValidationError<'_>) -> (String, Option<String>) {
-    let got = || Some(format!("got {}", brief(error.instance())));
+fn describe_kind(kind: &Kind, error: &ValidationError<'_>) -> (String, Option<String>) {
+    let got = || Some(format!("got {}", short_value(error.instance())));
     match kind {
         Kind::Type { kind } => {
             let wanted = match kind {
@@ -130,12 +130,12 @@ fn plain(kind: &Kind, error: &ValidationError<'_>) -> (String, Option<String>) {
             let texts = options.iter().filter_map(Json::as_str);
             let nearest =
                 error.instance().as_str().and_then(|text| crate::diagnostic::nearest(&shorten(text, 60), texts));
-            let listed: Vec<String> = options.iter().take(20).map(brief).collect();
+            let listed: Vec<String> = options.iter().take(20).map(short_value).collect();
             let more = if options.len() > 20 { ", …" } else { "" };
             let help = nearest.map_or_else(got, |nearest| Some(format!("did you mean `{nearest}`?")));
             (format!("must be one of {}{more}", listed.join(", ")), help)
         }
-        Kind::Constant { expected_value } => (format!("must be {}", brief(expected_value)), got()),
+        Kind::Constant { expected_value } => (format!("must be {}", short_value(expected_value)), got()),
         Kind::Minimum { limit } => (format!("must be {limit} or more"), got()),
         Kind::Maximum { limit } => (format!("must be {limit} or less"), got()),
         Kind::ExclusiveMinimum { limit } => (format!("must be more than {limit}"), got()),
@@ -157,7 +157,7 @@ fn plain(kind: &Kind, error: &ValidationError<'_>) -> (String, Option<String>) {
         Kind::OneOfMultipleValid { .. } => ("fits several of the alternatives, exactly one is needed".to_owned(), None),
         Kind::Contains => ("lacks an item that it must contain".to_owned(), None),
         Kind::PropertyNames { error } => {
-            (format!("has a name that is not allowed: {}", plain(error.kind(), error).0), None)
+            (format!("has a name that is not allowed: {}", describe_kind(error.kind(), error).0), None)
         }
         _ => (format!("is not valid: {}", shorten(&error.masked().to_string(), 200)), None),
     }
@@ -179,7 +179,7 @@ fn parent_schema<'a>(error: &ValidationError<'_>, root: &'a Json) -> Option<&'a 
     Some(schema)
 }
 
-fn name_of(pointer: &str) -> String {
+fn pointer_name(pointer: &str) -> String {
     let name = unescape(pointer.trim_start_matches('/'));
     if name.is_empty() { "the value".to_owned() } else { format!("`{}`", shorten(&name, 80)) }
 }
@@ -193,7 +193,7 @@ fn with_article(kind: &str) -> String {
 }
 
 /// A value, or what kind of value it is where it is long.
-fn brief(value: &Json) -> String {
+fn short_value(value: &Json) -> String {
     match value {
         Json::Array(_) => "an array".to_owned(),
         Json::Object(_) => "an object".to_owned(),
@@ -203,7 +203,7 @@ fn brief(value: &Json) -> String {
 }
 
 /// A description as a part of a sentence.
-fn sentence(text: &str) -> String {
+fn as_clause(text: &str) -> String {
     let text = text.trim().trim_end_matches('.');
     let mut letters = text.chars();
     match (letters.next(), letters.next()) {
@@ -234,7 +234,8 @@ fn property_names<'a>(schema: &'a Json, root: &'a Json) -> Vec<&'a str> {
 
 fn collect<'a>(schema: &'a Json, root: &'a Json, depth: usize, names: &mut Vec<&'a str>) {
     let (Some(map), Some(deeper)) = (schema.as_object(), depth.checked_sub(1)) else { return };
-    if let Some(target) = map.get("$ref").and_then(Json::as_str).and_then(|reference| follow(reference, root)) {
+    if let Some(target) = map.get("$ref").and_then(Json::as_str).and_then(|reference| follow_reference(reference, root))
+    {
         collect(target, root, deeper, names);
     }
     for name in map.get("properties").and_then(Json::as_object).into_iter().flat_map(serde_json::Map::keys) {
