@@ -42,11 +42,11 @@ pub fn run(
     folders: &[Arc<dyn World>],
     blesses: bool,
 ) -> CaseOutcome {
-    let (mut played, results) = play(service, pack, case, folders, AnswerMode::Waits, blesses);
+    let (mut played, results) = run_in_mode(service, pack, case, folders, AnswerMode::Waits, blesses);
     if has_answers(case) && played.faults.is_empty() {
         //= docs/spec.md#questions
         //# A case with answers MUST give the same result whether its call waits or is suspended.
-        let (suspended, others) = play(service, pack, case, folders, AnswerMode::Suspends, blesses);
+        let (suspended, others) = run_in_mode(service, pack, case, folders, AnswerMode::Suspends, blesses);
         for mut fault in suspended.faults {
             fault.message = format!("suspended for its answers: {}", fault.message);
             played.faults.push(fault);
@@ -65,7 +65,7 @@ pub fn run(
 }
 
 /// Plays a case in one era: how it went, and the result and the files of each step.
-fn play(
+fn run_in_mode(
     service: &Arc<Service>,
     pack: &Arc<Pack>,
     case: &Case,
@@ -75,7 +75,7 @@ fn play(
 ) -> (CaseOutcome, Vec<Json>) {
     let mut played = CaseOutcome::default();
     let (mut results, log) = (Vec::new(), Lines::default());
-    match CaseRun::begin(service, pack, case, folders, era, &log) {
+    match CaseRun::start(service, pack, case, folders, era, &log) {
         Ok(mut playing) => {
             for step in &case.steps {
                 let wrong = playing.step(step, blesses.then_some(&mut played.blessings));
@@ -109,7 +109,7 @@ struct CaseRun<'a> {
 }
 
 impl<'a> CaseRun<'a> {
-    fn begin(
+    fn start(
         service: &Arc<Service>,
         pack: &'a Arc<Pack>,
         case: &Case,
@@ -132,9 +132,9 @@ impl<'a> CaseRun<'a> {
     }
 
     /// Refreshes the graph if that is due by the clock of the case, and notes what clients are told.
-    fn ring(&self, notices: &Arc<Mutex<Vec<Notice>>>) {
+    fn refresh_if_due(&self, notices: &Arc<Mutex<Vec<Notice>>>) {
         if let Some(timer) = &self.timer {
-            timer.ring(&self.service, &self.pack.name, self.stage.world().now_ms(), notices);
+            timer.refresh_if_due(&self.service, &self.pack.name, self.stage.world().now_ms(), notices);
         }
     }
 
@@ -142,7 +142,7 @@ impl<'a> CaseRun<'a> {
         let at = &step.act.at;
         let before = self.stage.snapshot();
         let notices = Arc::new(Mutex::new(Vec::new()));
-        let answer = match self.act(&step.act.value, &notices) {
+        let answer = match self.perform(&step.act.value, &notices) {
             Ok(answer) => answer,
             Err(fault) => return vec![*fault.at(at.clone())],
         };
@@ -160,7 +160,7 @@ impl<'a> CaseRun<'a> {
         self.results.push(json!({ "result": result, "files": self.kept.collapse_workspace(&files) }));
         let first = blessings.as_ref().map_or(0, |blessings| blessings.len());
         let mut blessings = blessings;
-        let mut faults = check_expectations(&happened, &self.placed(step), blessings.as_deref_mut());
+        let mut faults = check_expectations(&happened, &self.expand_expectations(step), blessings.as_deref_mut());
         for blessing in blessings.into_iter().flatten().skip(first).filter(|_| self.stage.is_on_disk()) {
             blessing.value = self.kept.collapse_workspace(&blessing.value);
         }
@@ -179,7 +179,7 @@ impl<'a> CaseRun<'a> {
     }
 
     /// What a step expects, with the place of the workspace filled in.
-    fn placed(&self, step: &CaseStep) -> CaseStep {
+    fn expand_expectations(&self, step: &CaseStep) -> CaseStep {
         let mut step = step.clone();
         for expect in &mut step.expect {
             match &mut expect.value {
@@ -188,14 +188,14 @@ impl<'a> CaseRun<'a> {
                 | Expectation::Fails(json)
                 | Expectation::Leaves(json)
                 | Expectation::Notified(json)
-                | Expectation::Asks(json) => *json = self.kept.placed(json),
+                | Expectation::Asks(json) => *json = self.kept.expand_workspace(json),
                 Expectation::Contains(text) => *text = self.kept.expand_workspace_in_text(text),
             }
         }
         step
     }
 
-    fn act(&self, act: &CaseAction, notices: &Arc<Mutex<Vec<Notice>>>) -> Result<Option<Answer>> {
+    fn perform(&self, act: &CaseAction, notices: &Arc<Mutex<Vec<Notice>>>) -> Result<Option<Answer>> {
         let request = match act {
             CaseAction::Call { tool, arguments } => {
                 let served = self.registry.tools.iter();
@@ -219,7 +219,7 @@ impl<'a> CaseRun<'a> {
             }
             CaseAction::Advance { ms } => {
                 self.stage.advance(*ms);
-                self.ring(notices);
+                self.refresh_if_due(notices);
                 return Ok(None);
             }
             CaseAction::Restart => {

@@ -36,8 +36,8 @@ mod unknown_setting;
 mod unused_file;
 mod wrong_arity;
 
-pub use refusal::without_broken;
-pub use rule::{CheckRule, ExampleFix, lines_of};
+pub use refusal::refuse_broken_parts;
+pub use rule::{CheckRule, ExampleFix, diff_lines};
 pub use subject::{Subject, read_packs};
 
 use crate::diagnostic::Diagnostic;
@@ -101,12 +101,12 @@ pub fn check_among(parts: &PackParts, others: &[&PackParts]) -> Vec<Diagnostic> 
             }
         }
     }
-    in_order(&mut found);
+    sort_by_place(&mut found);
     found
 }
 
 /// Sorts faults by file, place and code; those without a place come first.
-pub fn in_order(faults: &mut [Diagnostic]) {
+pub fn sort_by_place(faults: &mut [Diagnostic]) {
     let key = |fault: &Diagnostic| {
         let place = fault.at.as_ref().map(|at| (at.source.path.clone(), at.span.start));
         (place, fault.code)

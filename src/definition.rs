@@ -24,27 +24,25 @@ mod workspace;
 pub use body::{Body, Completion};
 pub use case::{Case, CaseAction, CaseStep, Expectation};
 pub use fields::Configurable;
-pub use file::{Definitions, read, read_known};
+pub use file::{Definitions, read_definitions, read_embedded};
 pub use grammar::{Grammar, GrammarKey, ValueShape};
 pub use limits::LimitsOverride;
 pub use located::Located;
 pub use operation::{Dispatch, Operation};
 pub use pack::{Git, Grants, GraphDefinition, PackDefinition, ProgramGrant, Refresh, SkillsDefinition};
-pub use prompt::{MessagePart, Prompt, PromptArgument, PromptMessage, PromptTool, listed_prompt};
+pub use prompt::{MessagePart, Prompt, PromptArgument, PromptMessage, PromptTool, describe_prompt};
 pub use question::DeclaredQuestion;
 pub use reader::Validation;
 pub use resource::{Resource, uri_variables};
-pub use schema::{
-    Checker, ObjectSchema, Problem, Schema, SchemaRole, lint, missing_references, object, published, resolved,
-};
+pub use schema::{Checker, ObjectSchema, Schema, SchemaRole, lint_schema, schema_object};
 pub use tool::{TaskPolicy, TaskSupport, Tool, ToolHints};
-pub use workspace::{HttpOverride, SETTINGS_FILE, ServerDefinition, WorkspaceDefinition, Written, read_workspace};
+pub use workspace::{HttpOverride, SETTINGS_FILE, ServerDefinition, WorkspaceDefinition, read_workspace};
 
 use file::FILE;
 use workspace::WORKSPACE;
 
 /// Every table of definitions and of `toolsd.toml`, in the order they are documented.
-pub fn reference() -> Vec<&'static Grammar> {
+pub fn all_grammars() -> Vec<&'static Grammar> {
     let mut found: Vec<&'static Grammar> = Vec::new();
     for root in [&FILE, &WORKSPACE] {
         collect(root, &mut found);
@@ -75,7 +73,7 @@ mod tests {
 
     #[test]
     fn every_key_is_explained_once() {
-        for grammar in reference() {
+        for grammar in all_grammars() {
             let mut names: Vec<&str> = grammar.keys.iter().map(|key| key.name).collect();
             names.sort_unstable();
             names.dedup();

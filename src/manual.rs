@@ -4,10 +4,10 @@ mod error_codes;
 mod pages;
 
 pub use error_codes::ErrorCode;
-pub use pages::{describe_option, families, files, members, names_table, verbs_of, word_of};
+pub use pages::{describe_option, families, family_primitives, family_word, files, names_table, verbs_of};
 
 use crate::check::{ALL as RULES, CheckRule};
-use crate::definition::{Grammar, reference};
+use crate::definition::{Grammar, all_grammars};
 use crate::diagnostic::nearest;
 use crate::primitive::{Family, Primitive};
 use crate::primitives::ALL as PRIMITIVES;
@@ -36,7 +36,7 @@ impl ManualEntries {
         Self {
             families: families(),
             primitives: PRIMITIVES.to_vec(),
-            tables: reference(),
+            tables: all_grammars(),
             rules: RULES.to_vec(),
             faults: error_codes(),
         }
@@ -48,7 +48,7 @@ impl ManualEntries {
         let mut entries = Self::all();
         // A table may be named as it is written, which no other thing is.
         entries.tables.retain(|table| table.name == name || without_brackets(table.name) == name);
-        entries.families.retain(|family| word_of(*family) == name);
+        entries.families.retain(|family| family_word(*family) == name);
         entries.primitives.retain(|primitive| primitive.name == name);
         entries.rules.retain(|rule| rule.code.0 == name);
         entries.faults.retain(|fault| fault.code == name);
@@ -67,8 +67,8 @@ impl ManualEntries {
     /// The same for machines: an object with `families`, `primitives`, `tables`, `rules`, `faults`.
     pub fn to_json(&self) -> Json {
         let family = |family: &Family| {
-            let names: Vec<&str> = members(*family).map(|primitive| primitive.name).collect();
-            json!({ "name": word_of(*family), "title": family.title(), "primitives": names })
+            let names: Vec<&str> = family_primitives(*family).map(|primitive| primitive.name).collect();
+            json!({ "name": family_word(*family), "title": family.title(), "primitives": names })
         };
         json!({
             "families": self.families.iter().map(family).collect::<Vec<_>>(),
@@ -88,7 +88,7 @@ pub fn nearest_name(name: &str) -> Option<&'static str> {
     let codes = all.rules.iter().map(|rule| rule.code.0).chain(all.faults.iter().map(|fault| fault.code));
     nearest(
         without_brackets(name),
-        names.chain(tables).chain(all.families.iter().map(|family| word_of(*family))).chain(codes),
+        names.chain(tables).chain(all.families.iter().map(|family| family_word(*family))).chain(codes),
     )
 }
 

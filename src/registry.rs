@@ -15,13 +15,15 @@ mod uri_template;
 mod workspace_files;
 
 pub use contract::{CallContract, ToolSchemas};
-pub use layers::{EJECTED, EMBEDDED, Layer, LayerFile, PackFiles, ejected, embedded_files};
-pub use pack::{CompiledPack, LazyTemplates, MergedDefinitions, Pack, PackParts, compile, grant, merge};
+pub use layers::{EJECTED, EMBEDDED, Layer, LayerFile, PackFiles, embedded_files, read_ejected};
+pub use pack::{
+    CompiledPack, LazyTemplates, MergedDefinitions, Pack, PackParts, compile_pack, grant, merge_definitions,
+};
 pub use permissions::Permissions;
-pub use selection::{PackChoice, PackSelection, WorldOpener, outer_roots, root_of, serves};
-pub use settings::{NO_PACK, WorkspaceSettings, granted_paths, no_pack};
-pub use skills::{FileDigests, SKILL_FILE, Skill, SkillFile, SkillRejection, found_skill};
-pub use trust::{TRUST_RECORD, TrustRecord, TrustedFile, UNTRUSTED, WorkspaceTrust, hash};
+pub use selection::{PackChoice, PackSelection, WorldOpener, find_root, roots_outside, select_pack};
+pub use settings::{NO_PACK, WorkspaceSettings, granted_paths, unknown_pack};
+pub use skills::{FileDigests, SKILL_FILE, Skill, SkillFile, SkillRejection, read_found_skill};
+pub use trust::{TRUST_RECORD, TrustRecord, TrustedFile, UNTRUSTED, WorkspaceTrust, hash_hex};
 pub use uri_template::{UriTemplate, UriVariables};
 pub use workspace_files::{FOLDERS, WORKSPACE_FOLDER, is_hidden, is_withheld, pack_of_file, workspace_files};
 
@@ -103,14 +105,14 @@ impl Registry {
     pub fn permissions(&self, pack: &str) -> Permissions {
         let tools = self.tools.iter().filter(|tool| tool.pack.name == pack).map(|served| &served.tool);
         match self.packs.iter().find(|one| one.name == pack) {
-            Some(served) => Permissions::of_served(&served.definition, tools),
+            Some(served) => Permissions::from_served(&served.definition, tools),
             None => Permissions::default(),
         }
     }
 
     fn add(&mut self, served: ServedPack, taken: &mut ClaimedNames) {
         let mut faults = Vec::new();
-        let config = served.pack.made.config.to_json();
+        let config = served.pack.compiled.config.to_json();
         let is_on = |enabled: &Configurable<bool>| enabled.value(&config, Json::as_bool) == Some(true);
         for tool in served.tools {
             if !is_on(&tool.tool.enabled) {
@@ -133,7 +135,7 @@ impl Registry {
         for resource in served.resources {
             let at = &resource.resource.uri.at;
             if claim_name("resource", &resource.resource.uri.value, &resource.pack, at, taken, &mut faults) {
-                self.route_to(&resource, &mut faults);
+                self.add_routes(&resource, &mut faults);
                 self.resources.push(resource);
             }
         }
@@ -152,7 +154,7 @@ impl Registry {
         self.packs.push(served.pack);
     }
 
-    fn route_to(&mut self, resource: &Arc<ServedResource>, faults: &mut Vec<Diagnostic>) {
+    fn add_routes(&mut self, resource: &Arc<ServedResource>, faults: &mut Vec<Diagnostic>) {
         let definition = &resource.resource;
         for spelling in std::iter::once(&definition.uri).chain(&definition.aliases) {
             match UriTemplate::parse(&spelling.value) {
@@ -231,14 +233,14 @@ pub struct ServedTool {
     /// The schema of its result, as written; any root.
     pub output: Option<ObjectSchema>,
     /// What a call is held to.
-    pub checks: CallContract,
+    pub contract: CallContract,
 }
 
 impl ServedTool {
     /// The operation that arguments mean, and what a call of it is held to.
     pub fn operation(&self, arguments: &Json) -> Option<(&Operation, &CallContract)> {
         let (index, operation) = self.tool.operation(arguments)?;
-        Some((operation, self.checks.operations.get(index)?))
+        Some((operation, self.contract.operations.get(index)?))
     }
 }
 
@@ -251,7 +253,7 @@ pub struct ServedResource {
     /// Its definition.
     pub resource: Resource,
     /// What a read is held to.
-    pub checks: CallContract,
+    pub contract: CallContract,
 }
 
 /// A prompt as it is published.
@@ -265,7 +267,7 @@ pub struct ServedPrompt {
     /// Its definition.
     pub prompt: Prompt,
     /// What getting it is held to.
-    pub checks: CallContract,
+    pub contract: CallContract,
 }
 
 /// The skills that are served, found by their URIs and by those of their files.
@@ -387,19 +389,19 @@ fn publish(parts: PackParts, root: Arc<dyn World>, settings: &WorkspaceSettings)
     let prefix = settings.prefix(&parts.name).to_owned();
     let (pack, PublishedDefinitions { tools, resources, prompts }) = parts.into_pack(Some(root), settings);
     let named = |name: &Located<String>| format!("{prefix}{}", name.value);
-    let tools = tools.into_iter().map(|(mut tool, (input, output, checks))| {
+    let tools = tools.into_iter().map(|(mut tool, (input, output, contract))| {
         inline_icons(&mut tool.icons, &pack);
-        let (name, description) = (named(&tool.name), tool.described(&tool.description.value));
-        Arc::new(ServedTool { pack: Arc::clone(&pack), name, description, tool, input, output, checks })
+        let (name, description) = (named(&tool.name), tool.describe_with_operations(&tool.description.value));
+        Arc::new(ServedTool { pack: Arc::clone(&pack), name, description, tool, input, output, contract })
     });
-    let resources = resources.into_iter().map(|(mut resource, checks)| {
+    let resources = resources.into_iter().map(|(mut resource, contract)| {
         inline_icons(&mut resource.icons, &pack);
-        Arc::new(ServedResource { pack: Arc::clone(&pack), name: named(&resource.name), resource, checks })
+        Arc::new(ServedResource { pack: Arc::clone(&pack), name: named(&resource.name), resource, contract })
     });
-    let prompts = prompts.into_iter().map(|(mut prompt, checks)| {
+    let prompts = prompts.into_iter().map(|(mut prompt, contract)| {
         inline_icons(&mut prompt.icons, &pack);
         let (name, pattern) = (named(&prompt.name), None);
-        Arc::new(ServedPrompt { pack: Arc::clone(&pack), name, pattern, prompt, checks })
+        Arc::new(ServedPrompt { pack: Arc::clone(&pack), name, pattern, prompt, contract })
     });
     ServedPack { tools: tools.collect(), resources: resources.collect(), prompts: prompts.collect(), pack }
 }
@@ -408,7 +410,7 @@ fn publish(parts: PackParts, root: Arc<dyn World>, settings: &WorkspaceSettings)
 fn inline_icons(icons: &mut [Json], pack: &Pack) {
     for icon in icons {
         let Some(path) = icon.get("file").and_then(Json::as_str).map(str::to_owned) else { continue };
-        let Some(file) = pack.made.files.by_path.get(&path) else { continue };
+        let Some(file) = pack.compiled.files.by_path.get(&path) else { continue };
         let mime_type = match path.rsplit_once('.') {
             Some((_, "svg")) => "image/svg+xml",
             Some((_, "jpg" | "jpeg")) => "image/jpeg",

@@ -219,14 +219,15 @@ impl Templates {
                 TemplateUse::Variable { reference, place } => {
                     let is_given = reference.from == PathStart::Own
                         && reference.path.first().is_some_and(|first| given.contains(first));
-                    if let Some(path) = reference.within(base).root_path().filter(|path| !path.is_empty() && !is_given)
+                    if let Some(path) =
+                        reference.relative_to(base).root_path().filter(|path| !path.is_empty() && !is_given)
                     {
                         found.push((path, caller.unwrap_or(place).clone()));
                     }
                 }
                 TemplateUse::Partial { name, context, given, place } => {
                     let Some(file) = self.partial_file(name) else { continue };
-                    let context = context.within(base);
+                    let context = context.relative_to(base);
                     self.collect(file, &context, given, Some(caller.unwrap_or(place)), depth + 1, found);
                 }
                 TemplateUse::Helper { .. } => {}

@@ -1,7 +1,7 @@
 //! The questions of one call: what is answered, what is asked, and what stays the same when the call runs again.
 
 use super::Peer;
-use crate::definition::{Checker, DeclaredQuestion, object};
+use crate::definition::{Checker, DeclaredQuestion, schema_object};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::guard;
 use crate::primitive::{Asked, Question, Wish, has_capability, lacking};
@@ -306,7 +306,7 @@ impl State {
 
 fn problem(wish: &Wish, answer: &Json) -> Option<String> {
     wish.problem(answer, |content, schema| {
-        let problems = Checker::new(object(schema.clone())?)?.check(content);
+        let problems = Checker::new(schema_object(schema.clone())?)?.check(content);
         Ok(problems.into_iter().map(|problem| problem.message).collect())
     })
 }

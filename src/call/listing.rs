@@ -118,7 +118,7 @@ impl Calling<'_> {
         if !served.resource.is_template || served.resource.list.is_none() {
             return Ok(listings.fixed(served));
         }
-        let running = self.of_pack(&served.pack, served.checks.limits, begun)?;
+        let running = self.of_pack(&served.pack, served.contract.limits, begun)?;
         //= docs/spec.md#freshness
         //# What a `list` function gives MAY be kept while its pack and the graph that it looked at are the same, unless it looked at anything else that can change.
         if let Some((graph, part)) = listings.last(served)

@@ -6,8 +6,8 @@ use crate::diagnostic::{Diagnostic, Result};
 use crate::primitive::Effect;
 use crate::registry::{
     Layer, PackChoice, PackFiles, PackPart, PackParts, PackSelection, RefusedPart, Registry, RegistryParts,
-    WorkspaceSettings, WorkspaceTrust, WorldOpener, assemble, compile, grant, granted_paths, is_withheld, merge,
-    no_pack, outer_roots, pack_of_file, root_of, serves,
+    WorkspaceSettings, WorkspaceTrust, WorldOpener, assemble, compile_pack, find_root, grant, granted_paths,
+    is_withheld, merge_definitions, pack_of_file, roots_outside, select_pack, unknown_pack,
 };
 use crate::world::{World, path};
 use rayon::prelude::*;
@@ -117,7 +117,7 @@ pub fn parts(site: &dyn Site) -> (Vec<PackParts>, Vec<Diagnostic>) {
         PackChoice::Named(wanted) => wanted,
         PackChoice::ByMarkers => names.clone(),
     };
-    let read = |name: &String| PackParts::read(name, [0; 32], files.of_pack(name), &settings);
+    let read = |name: &String| PackParts::read(name, [0; 32], files.for_pack(name), &settings);
     let mut all: Vec<PackParts> = names.par_iter().map(read).collect();
     let found: Vec<Vec<Diagnostic>> = all
         .iter()
@@ -193,7 +193,7 @@ impl Loading<'_> {
     /// What became of each pack. They know nothing of each other: they are read and compiled side by side, the largest
     /// first, so that none is left for one thread at the end.
     fn packs(&self, names: &[String], files: &PackFiles, choice: &PackChoice) -> Vec<Loaded> {
-        let mut work: Vec<(usize, PackFiles)> = names.iter().map(|name| files.of_pack(name)).enumerate().collect();
+        let mut work: Vec<(usize, PackFiles)> = names.iter().map(|name| files.for_pack(name)).enumerate().collect();
         work.sort_by_cached_key(|(_, files)| Reverse(files.definition_bytes()));
         let loaded = work.into_par_iter().with_max_len(1).map(|(index, files)| {
             let loaded = self.pack(&names[index], files, choice);
@@ -211,25 +211,28 @@ impl Loading<'_> {
         let known = self.previous.packs.iter().find(|pack| pack.name == name);
         // One that was never sound as a whole has no last good state, and is looked at again.
         let in_part = self.previous.refused.iter().any(|refused| refused.pack == name);
-        let unchanged = known.filter(|pack| pack.made.hash == hash && !clashed && !in_part);
+        let unchanged = known.filter(|pack| pack.compiled.hash == hash && !clashed && !in_part);
         let has_last_good = known.is_some() && !in_part;
         if let Some(pack) = unchanged {
-            let is_same = |root: &Arc<dyn World>| pack.made.root.as_ref().is_some_and(|old| old.root() == root.root());
+            let is_same =
+                |root: &Arc<dyn World>| pack.compiled.root.as_ref().is_some_and(|old| old.root() == root.root());
             match self.ground(name, &pack.definition, choice) {
                 Ok(root) if is_same(&root) => return Found::Same.into(),
                 Ok(_) => {}
                 Err(other) => return other,
             }
         }
-        let mut merged = merge(name, &files, files.care());
+        let mut merged = merge_definitions(name, &files, files.validation());
         //= docs/spec.md#definitions
         //# A path that a trusted `toolsd.toml` configures MUST be granted to be read.
         let paths = granted_paths(name, &merged.pack, &self.settings, self.workspace.root());
         // Those of the binary are known to be sound, those of a person are not.
-        let grants_known = paths.is_empty() && merged.care == Validation::Known;
+        let grants_known = paths.is_empty() && merged.validation == Validation::Skipped;
         merged.pack.grants.read.extend(paths);
         match self.ground(name, &merged.pack, choice) {
-            Ok(root) => judged(compile(name, hash, files, merged, &self.settings), root, has_last_good, grants_known),
+            Ok(root) => {
+                judged(compile_pack(name, hash, files, merged, &self.settings), root, has_last_good, grants_known)
+            }
             Err(other) => other,
         }
     }
@@ -241,9 +244,9 @@ impl Loading<'_> {
         pack: &PackDefinition,
         choice: &PackChoice,
     ) -> std::result::Result<Arc<dyn World>, Loaded> {
-        let folder = root_of(pack, self.workspace.as_ref(), self.site);
+        let folder = find_root(pack, self.workspace.as_ref(), self.site);
         let folder = folder.unwrap_or_else(|_| self.workspace.root().to_owned());
-        let root = self.open(&folder, outer_roots(pack));
+        let root = self.open(&folder, roots_outside(pack));
         let root = root.map_err(|fault| Loaded {
             found: Found::Broken { last_good: false },
             refused: vec![RefusedPart {
@@ -254,8 +257,8 @@ impl Loading<'_> {
             }],
             faults: vec![*fault],
         })?;
-        match serves(name, pack, choice, self.workspace.as_ref(), root.as_ref()) {
-            PackSelection::No(markers) => Err(Found::Dormant(markers).into()),
+        match select_pack(name, pack, choice, self.workspace.as_ref(), root.as_ref()) {
+            PackSelection::Dormant(markers) => Err(Found::Dormant(markers).into()),
             _ => Ok(root),
         }
     }
@@ -278,7 +281,7 @@ impl Loading<'_> {
 
 /// A pack that was compiled: what the rules find in it decides whether it serves.
 fn judged(mut parts: PackParts, root: Arc<dyn World>, known: bool, grants_known: bool) -> Loaded {
-    if parts.files.care() == Validation::Full {
+    if parts.files.validation() == Validation::Full {
         parts.faults.extend(check::check(&parts));
     }
     if !grants_known && let Err(fault) = grant(&parts.pack, &root, Effect::Writes) {
@@ -294,7 +297,7 @@ fn judged(mut parts: PackParts, root: Arc<dyn World>, known: bool, grants_known:
         return Loaded { found: Found::Broken { last_good: true }, faults, refused: Vec::new() };
     }
     // There is no last good state: then the parts that are sound, unless none of it is.
-    let refused = check::without_broken(&mut parts);
+    let refused = check::refuse_broken_parts(&mut parts);
     let found = match refused.iter().any(|refused| refused.part == PackPart::Pack) {
         true => Found::Broken { last_good: false },
         false => Found::New(Box::new(parts), root),
@@ -308,7 +311,7 @@ fn idle_tables(settings: &WorkspaceSettings, names: &[String], faults: &[Diagnos
     let tables = settings.workspace.packs.iter().map(|(name, _)| name);
     let idle = tables.filter(|name| !names.contains(&name.value) && !withheld.contains_key(name.value.as_str()));
     idle.map(|name| {
-        let mut fault = *no_pack(&name.value, names).warning().at(name.at.clone());
+        let mut fault = *unknown_pack(&name.value, names).warning().at(name.at.clone());
         fault.message = format!("`[packs.{}]` sets nothing: {}", name.value, fault.message);
         fault
     })
@@ -323,10 +326,10 @@ fn chosen(
     faults: &mut Vec<Diagnostic>,
 ) -> PackChoice {
     let told = settings.workspace.serve.iter().flatten().filter(|name| !names.contains(&name.value));
-    faults.extend(told.map(|name| *no_pack(&name.value, names).at(name.at.clone())));
+    faults.extend(told.map(|name| *unknown_pack(&name.value, names).at(name.at.clone())));
     match (line, &settings.workspace.serve) {
         (PackChoice::Named(wanted), _) => {
-            faults.extend(wanted.iter().filter(|name| !names.contains(name)).map(|name| *no_pack(name, names)));
+            faults.extend(wanted.iter().filter(|name| !names.contains(name)).map(|name| *unknown_pack(name, names)));
             PackChoice::Named(wanted)
         }
         (PackChoice::ByMarkers, Some(serve)) => {
@@ -358,7 +361,7 @@ mod tests {
     #[test]
     fn the_packs_of_the_binary_have_no_fault_that_a_start_could_miss() {
         let files = files_of_the_binary();
-        let read = |name: &String| PackParts::read(name, [0; 32], files.of_pack(name), &WorkspaceSettings::default());
+        let read = |name: &String| PackParts::read(name, [0; 32], files.for_pack(name), &WorkspaceSettings::default());
         let all: Vec<PackParts> = files.packs().iter().map(read).collect();
         for parts in &all {
             let others: Vec<&PackParts> = all.iter().filter(|other| other.name != parts.name).collect();
@@ -373,10 +376,11 @@ mod tests {
     fn a_start_reads_the_packs_of_the_binary_as_they_are() {
         let files = files_of_the_binary();
         for name in files.packs() {
-            let read = |care: Validation| {
-                let MergedDefinitions { mut definitions, pack, .. } = merge(&name, &files.of_pack(&name), care);
+            let read = |validation: Validation| {
+                let MergedDefinitions { mut definitions, pack, .. } =
+                    merge_definitions(&name, &files.for_pack(&name), validation);
                 // Without them a start needs less; that none are here tells that the tree of the build was read.
-                assert!(care == Validation::Full || definitions.cases.is_empty());
+                assert!(validation == Validation::Full || definitions.cases.is_empty());
                 definitions.cases.clear();
                 let schemas = definitions.tools.iter_mut().flat_map(|tool| {
                     let operations = tool.dispatch.iter_mut().flat_map(|dispatch| &mut dispatch.operations);
@@ -388,7 +392,7 @@ mod tests {
                 schemas.chain(defs).chain(variables).for_each(|schema| schema.places.clear());
                 (definitions, pack)
             };
-            let ((known, pack), (full, whole)) = (read(Validation::Known), read(Validation::Full));
+            let ((known, pack), (full, whole)) = (read(Validation::Skipped), read(Validation::Full));
             assert_eq!(format!("{:#?}", known.tools), format!("{:#?}", full.tools), "{name}");
             assert_eq!(format!("{:?}", (known.resources, known.data)), format!("{:?}", (full.resources, full.data)));
             assert_eq!(format!("{:?}", (known.graph, known.defs)), format!("{:?}", (full.graph, full.defs)), "{name}");

@@ -92,7 +92,7 @@ impl Service {
         for served in &mut tools {
             let Some(describe) = &served.tool.describe else { continue };
             let text = self.description(registry, served, &describe.value);
-            let text = text.map(|text| served.tool.described(&text));
+            let text = text.map(|text| served.tool.describe_with_operations(&text));
             let Some(text) = text.filter(|text| *text != served.description) else { continue };
             differs = true;
             *served = Arc::new(ServedTool {
@@ -102,7 +102,7 @@ impl Service {
                 tool: served.tool.clone(),
                 input: served.input.clone(),
                 output: served.output.clone(),
-                checks: served.checks.clone(),
+                contract: served.contract.clone(),
             });
         }
         registry.tools = tools;
@@ -115,7 +115,7 @@ impl Service {
             Body::Script { script, .. } | Body::Operations { script } => script.clone(),
             _ => format!("tools.d/{}.rhai", served.pack.name),
         };
-        let CallContract { limits, .. } = served.checks;
+        let CallContract { limits, .. } = served.contract;
         let running = calling.begin(&served.pack, Effect::Reads, limits, false, None);
         let text = running.and_then(|running| running.function(&script, function, Vec::new()));
         self.described.note(&served.pack.name, self.store(&served.pack.name).last().as_ref());

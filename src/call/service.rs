@@ -175,7 +175,7 @@ impl Service {
 
     /// The configuration of a pack: its own, or that of the case.
     pub(super) fn configuration<'a>(&'a self, pack: &'a Pack) -> &'a Value {
-        self.staging.config.as_ref().unwrap_or(&pack.made.config)
+        self.staging.config.as_ref().unwrap_or(&pack.compiled.config)
     }
 
     /// Where it is told what scripts tell, if not in the log.
@@ -299,7 +299,7 @@ impl Calling<'_> {
         self.require(&served.name, &served.tool.requires_client)?;
         let (effect, limits) = operation::held_to(served, arguments);
         let running = self.begin(&served.pack, effect, limits, false, None)?;
-        let accepted = running.guarded(|| tool::accept(name, &served.checks, &served.tool.with, arguments));
+        let accepted = running.guarded(|| tool::accept(name, &served.contract, &served.tool.with, arguments));
         if accepted.is_err() {
             // The call tells what does not fit, in the tool's own way, and runs nothing.
             return self.call(name, arguments);
@@ -331,7 +331,7 @@ impl Calling<'_> {
         let (served, variables) = routed?;
         self.require(uri, &served.resource.requires_client)?;
         let questions = Some(&served.resource.questions);
-        let running = self.begin(&served.pack, Effect::Reads, served.checks.limits, true, questions)?;
+        let running = self.begin(&served.pack, Effect::Reads, served.contract.limits, true, questions)?;
         resource::read(served, &running, uri, variables)
     }
 
@@ -357,7 +357,7 @@ impl Calling<'_> {
     fn messages(&self, served: &ServedPrompt, arguments: &Json) -> Result<Vec<(String, Content)>> {
         self.require(&served.name, &served.prompt.requires_client)?;
         let questions = Some(&served.prompt.questions);
-        let running = self.begin(&served.pack, Effect::Reads, served.checks.limits, false, questions)?;
+        let running = self.begin(&served.pack, Effect::Reads, served.contract.limits, false, questions)?;
         let read = |uri: &str| self.read(uri).map(|contents| contents.parts);
         prompt::messages(served, &running, arguments, &read)
     }
@@ -391,13 +391,13 @@ impl Calling<'_> {
                     let names = served.prompt.arguments.iter().map(|known| known.name.value.as_str());
                     return Err(no_argument(argument, name, names));
                 };
-                (&served.pack, served.checks.limits, &served.prompt.script, found.complete.as_ref())
+                (&served.pack, served.contract.limits, &served.prompt.script, found.complete.as_ref())
             }
             Completed::Resource(template) => {
                 let served = self.find_template(template)?;
                 let found = served.resource.complete.iter().find(|(known, _)| known == argument);
                 let completion: Option<&Completion> = found.map(|(_, completion)| completion);
-                (&served.pack, served.checks.limits, &served.resource.script, completion)
+                (&served.pack, served.contract.limits, &served.resource.script, completion)
             }
         };
         let Some(completion) = completion else { return Ok(nothing()) };

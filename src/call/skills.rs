@@ -5,7 +5,7 @@ use super::{Contents, resource};
 use crate::definition::Located;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::Effect;
-use crate::registry::{FileDigests, Pack, SkillIndex, found_skill};
+use crate::registry::{FileDigests, Pack, SkillIndex, read_found_skill};
 use crate::value::{Json, Value};
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -66,7 +66,7 @@ impl Calling<'_> {
     }
 
     fn find(&self, pack: &Arc<Pack>, script: &str, list: &Located<String>, skills: &mut SkillIndex) -> Result<()> {
-        let limits = pack.made.build_limits;
+        let limits = pack.compiled.build_limits;
         let running = self.begin(pack, Effect::Reads, limits, false, None)?;
         let listed = running.function(script, &list.value, Vec::new())?;
         let Json::Array(items) = listed.to_json() else {
@@ -79,7 +79,7 @@ impl Calling<'_> {
                 let message = format!("an item of `{}` has no `dir`", list.value);
                 return Err(Diagnostic::new(Code::SCRIPT, message).at(list.at.clone()).help(FORM));
             };
-            match found_skill(world.as_ref(), dir, item["path"].as_str(), &found.digests) {
+            match read_found_skill(world.as_ref(), dir, item["path"].as_str(), &found.digests) {
                 Ok((skill, faults)) => {
                     faults.iter().for_each(|fault| found.tell(fault));
                     if let Some(first) = skills.add(pack, &Arc::new(skill)) {
@@ -108,7 +108,7 @@ impl Calling<'_> {
     }
 
     fn world(&self, pack: &Arc<Pack>) -> Result<Arc<dyn crate::world::World>> {
-        let running = self.begin(pack, Effect::Reads, pack.made.build_limits, false, None)?;
+        let running = self.begin(pack, Effect::Reads, pack.compiled.build_limits, false, None)?;
         running.host.readable()
     }
 }

@@ -27,7 +27,7 @@ pub fn status(registry: &Registry) -> Json {
                 "title": definition.title.value,
                 "version": definition.version,
                 "state": state,
-                "may": registry.permissions(&pack.name).words(),
+                "may": registry.permissions(&pack.name).describe(),
             })
         })
         .collect();

@@ -115,13 +115,13 @@ fn fails(expected: &Json, failure: Option<&Diagnostic>) -> Option<String> {
 }
 
 fn contains(text: &str, answer: &Answer) -> Option<String> {
-    let words = words(answer);
+    let words = answer_texts(answer);
     let all = words.join("\n");
     let found = all.contains(text) || result_of(answer).to_string().contains(text);
     (!found).then(|| format!("expected a part {text:?}, got:\n{all}"))
 }
 
-fn words(answer: &Answer) -> Vec<String> {
+fn answer_texts(answer: &Answer) -> Vec<String> {
     let of_block = |content: &Content| match &content.block {
         Block::Text(text) => text.clone(),
         Block::Resource { body: ResourceBody::Text(text), .. } => text.clone(),

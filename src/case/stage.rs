@@ -143,7 +143,7 @@ impl FileLayout<'_> {
 fn lay_out(laid: &FileLayout<'_>, folder: &str, pack: &Pack, folders: &[Arc<dyn World>]) -> Result<()> {
     let prefix = format!("{}/", folder.trim_end_matches('/'));
     let mut found = false;
-    for (path, file) in &pack.made.files.by_path {
+    for (path, file) in &pack.compiled.files.by_path {
         if let Some(within) = path.strip_prefix(&prefix) {
             laid.write(within, file.bytes())?;
             found = true;
@@ -173,7 +173,7 @@ fn read_config(case: &Case, pack: &Pack) -> Result<Option<Value>> {
         return Ok(None);
     }
     let mut config = case.config.clone();
-    if let Some(checker) = &pack.made.config_checker {
+    if let Some(checker) = &pack.compiled.config_checker {
         let problems: Vec<String> = checker.check(&config).into_iter().map(|problem| problem.message).collect();
         if !problems.is_empty() {
             return Err(Diagnostic::new(
@@ -225,7 +225,7 @@ impl RefreshTimer {
     }
 
     /// Refreshes if that is due.
-    pub fn ring(&self, service: &Arc<Service>, pack: &str, now_ms: i64, notices: &Mutex<Vec<Notice>>) {
+    pub fn refresh_if_due(&self, service: &Arc<Service>, pack: &str, now_ms: i64, notices: &Mutex<Vec<Notice>>) {
         if now_ms < self.due_ms.load(Ordering::Relaxed) {
             return;
         }

@@ -22,7 +22,7 @@ impl CaseVariables {
     }
 
     /// The same JSON with the path of the workspace in place of `$workspace`.
-    pub fn placed(&self, json: &Json) -> Json {
+    pub fn expand_workspace(&self, json: &Json) -> Json {
         map_texts(json, &|text| self.expand_workspace_in_text(text))
     }
 
@@ -43,7 +43,7 @@ impl CaseVariables {
 
     /// The same JSON with the names filled in: a text that is one name becomes the value itself.
     pub fn fill(&self, json: &Json) -> Result<Json> {
-        self.fill_names(&self.placed(json))
+        self.fill_names(&self.expand_workspace(json))
     }
 
     fn fill_names(&self, json: &Json) -> Result<Json> {

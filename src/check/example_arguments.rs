@@ -2,7 +2,7 @@
 
 use super::rule::{CheckRule, error_at};
 use super::subject::Subject;
-use crate::definition::{CaseAction, Checker, Expectation, Schema, published};
+use crate::definition::{CaseAction, Checker, Expectation, Schema};
 use crate::diagnostic::{Code, Diagnostic};
 
 const CODE: Code = Code("example-arguments");
@@ -69,7 +69,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
 
 /// The checker of a tool's arguments; what is wrong with the schema itself is told by other rules.
 fn compile(input: &Schema, subject: &Subject<'_>) -> Option<Checker> {
-    let json = published(input, &subject.definitions.defs).ok()?;
+    let json = input.publish(&subject.definitions.defs).ok()?;
     Checker::new(json).ok()
 }
 

@@ -17,7 +17,7 @@ const SYNTAX: &str = "toml-syntax";
 /// that a fault touches as a whole: its `[pack]`, its graph, what all of it uses.
 //= docs/spec.md#reload
 //# A broken part of a pack MUST NOT take the sound parts with it when a server starts.
-pub fn without_broken(parts: &mut PackParts) -> Vec<RefusedPart> {
+pub fn refuse_broken_parts(parts: &mut PackParts) -> Vec<RefusedPart> {
     let errors: Vec<Diagnostic> = parts.faults.iter().filter(|fault| fault.is_error()).cloned().collect();
     let items = PackItem::all(parts);
     let mut whys: Vec<Option<&Diagnostic>> = vec![None; items.len()];
@@ -36,7 +36,7 @@ pub fn without_broken(parts: &mut PackParts) -> Vec<RefusedPart> {
     }
     let mut keep: [Vec<bool>; 3] = Default::default();
     for (item, why) in items.iter().zip(&whys) {
-        keep[item.kind()].push(why.is_none());
+        keep[item.list_index()].push(why.is_none());
         if let Some(why) = why {
             refused.push(RefusedPart {
                 pack: pack.clone(),
@@ -149,7 +149,7 @@ impl<'a> PackItem<'a> {
         }
     }
 
-    fn kind(&self) -> usize {
+    fn list_index(&self) -> usize {
         match self.part {
             PackPart::Tool | PackPart::Pack => 0,
             PackPart::Resource => 1,

@@ -41,7 +41,7 @@ impl CheckRule {
 pub type ExampleFix = (&'static str, &'static str, &'static str);
 
 /// A change as the lines that go and the lines that come.
-pub fn lines_of(mend: &ExampleFix) -> impl Iterator<Item = String> {
+pub fn diff_lines(mend: &ExampleFix) -> impl Iterator<Item = String> {
     let (_, find, put) = mend;
     find.lines().map(|line| format!("- {line}")).chain(put.lines().map(|line| format!("+ {line}")))
 }

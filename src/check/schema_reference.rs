@@ -2,7 +2,7 @@
 
 use super::rule::CheckRule;
 use super::subject::Subject;
-use crate::definition::{code, missing_references};
+use crate::definition::code;
 use crate::diagnostic::{Code, Diagnostic};
 
 const CODE: Code = code::SCHEMA_REFERENCE;
@@ -35,5 +35,5 @@ properties.pot = { "$ref" = "#/$defs/Pt" }
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let all = subject.schemas().into_iter();
-    all.flat_map(|(_, schema)| missing_references(schema, &subject.definitions.defs)).collect()
+    all.flat_map(|(_, schema)| schema.missing_references(&subject.definitions.defs)).collect()
 }

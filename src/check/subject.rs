@@ -259,7 +259,7 @@ pub fn read_packs<P: AsRef<str>, T: AsRef<str>>(files: &[(P, T)]) -> (PackParts,
         }
     }
     let named = |name: &str, files: Vec<(&str, &str)>| {
-        PackParts::read(name, [0; 32], PackFiles::of_texts(files), &WorkspaceSettings::default())
+        PackParts::read(name, [0; 32], PackFiles::from_texts(files), &WorkspaceSettings::default())
     };
     let other = (!others.is_empty()).then(|| named("other", others));
     (named("pack", own), other)

@@ -55,7 +55,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
 
 fn named_by<T>(setting: &Configurable<T>) -> Option<&crate::definition::Located<String>> {
     match setting {
-        Configurable::Is(_) => None,
-        Configurable::Of(key) => Some(key),
+        Configurable::Fixed(_) => None,
+        Configurable::FromConfig(key) => Some(key),
     }
 }

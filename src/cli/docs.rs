@@ -3,10 +3,10 @@
 use super::options::{Format, Shared};
 use super::terminal::{Style, Terminal};
 use super::{Ended, Exit};
-use crate::check::{CheckRule, lines_of};
+use crate::check::{CheckRule, diff_lines};
 use crate::definition::{Grammar, GrammarKey};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::manual::{ManualEntries, describe_option, families, members, nearest_name, verbs_of, word_of};
+use crate::manual::{ManualEntries, describe_option, families, family_primitives, family_word, nearest_name, verbs_of};
 use crate::primitive::{Family, Primitive};
 use crate::script::documentation::{outcome, parameter};
 use clap::Args;
@@ -40,7 +40,7 @@ fn unknown(name: &str) -> Box<Diagnostic> {
 
 fn overview(terminal: &Terminal, all: &ManualEntries) {
     let row = |family: Family| {
-        let names: Vec<&str> = members(family).map(|primitive| primitive.name).collect();
+        let names: Vec<&str> = family_primitives(family).map(|primitive| primitive.name).collect();
         vec![family.title().to_owned(), names.join(" ")]
     };
     terminal.styled(&[(Style::Bold, "Primitives")]);
@@ -70,7 +70,7 @@ fn explain_all(terminal: &Terminal, entries: &ManualEntries) {
 
 fn explain(terminal: &Terminal, primitive: &Primitive) {
     terminal.styled(&[(Style::Bold, &primitive.signature())]);
-    let (effect, family) = (primitive.effect.name(), word_of(primitive.family));
+    let (effect, family) = (primitive.effect.name(), family_word(primitive.family));
     terminal.line(&format!("{} Effect: {effect}. Family: {family}.", primitive.summary));
     primitive.params.iter().for_each(|param| terminal.line(&format!("  {}", parameter(param))));
     for example in primitive.examples {
@@ -92,7 +92,7 @@ fn explain(terminal: &Terminal, primitive: &Primitive) {
 fn tell_family(terminal: &Terminal, family: Family) {
     terminal.styled(&[(Style::Bold, family.title())]);
     let row = |one: &Primitive| vec![one.signature(), one.effect.name().to_owned(), one.summary.to_owned()];
-    terminal.table(&["primitive", "effect", "what it gives"], members(family).map(row).collect());
+    terminal.table(&["primitive", "effect", "what it gives"], family_primitives(family).map(row).collect());
 }
 
 fn tell_table(terminal: &Terminal, table: &Grammar) {
@@ -117,5 +117,5 @@ fn tell_rule(terminal: &Terminal, rule: &CheckRule) {
     rule.fires.iter().for_each(|(path, text)| file(path, &mut text.lines().map(str::to_owned)));
     terminal.line("");
     terminal.line("It is mended by:");
-    rule.mended.iter().for_each(|mend| file(mend.0, &mut lines_of(mend)));
+    rule.mended.iter().for_each(|mend| file(mend.0, &mut diff_lines(mend)));
 }

@@ -45,7 +45,7 @@ impl List {
 }
 
 fn grants_as_json(session: &Session, registry: &Registry) -> Json {
-    let pack = |pack: &Arc<Pack>| json!({ "name": pack.name, "may": registry.permissions(&pack.name).words() });
+    let pack = |pack: &Arc<Pack>| json!({ "name": pack.name, "may": registry.permissions(&pack.name).describe() });
     let mut roots = vec![session.workspace.root().to_owned()];
     roots.extend(session.further_roots());
     json!({ "packs": registry.packs.iter().map(pack).collect::<Vec<_>>(), "roots": roots })
@@ -56,7 +56,7 @@ fn grants_as_json(session: &Session, registry: &Registry) -> Json {
 fn show_grants(session: &Session, registry: &Registry) {
     let terminal = &session.terminal;
     let row = |pack: &Arc<Pack>| {
-        let words = registry.permissions(&pack.name).words();
+        let words = registry.permissions(&pack.name).describe();
         let may = if words.is_empty() { "nothing outside of itself".to_owned() } else { words.join("  ") };
         vec![pack.name.clone(), may]
     };

@@ -11,7 +11,7 @@ use crate::definition::code::CASE;
 use crate::definition::{Case, Validation};
 use crate::diagnostic::{Diagnostic, Result, render};
 use crate::primitive::LogLevel;
-use crate::registry::{Layer, PackChoice, PackFiles, merge, no_pack};
+use crate::registry::{Layer, PackChoice, PackFiles, merge_definitions, unknown_pack};
 use crate::value::Json;
 use crate::world::World;
 use clap::Args;
@@ -53,7 +53,7 @@ impl Test {
             packs.clone_from(&known);
         }
         if let Some(name) = packs.iter().find(|name| !known.contains(name)) {
-            return Err(no_pack(name, &known));
+            return Err(unknown_pack(name, &known));
         }
         let folders: Result<Vec<_>> = layers.iter().map(|layer| folder_of(session, layer)).collect();
         let mut folders: Vec<Arc<dyn World>> = folders?.into_iter().flatten().collect();
@@ -64,7 +64,7 @@ impl Test {
             let site = session.site(PackChoice::Named(vec![name.clone()]))?;
             let service = Service::open(Arc::new(site));
             broken.extend(service.registry().faults.iter().filter(|fault| fault.is_error()).cloned());
-            let cases = merge(&name, &files.of_pack(&name), Validation::Full).definitions.cases;
+            let cases = merge_definitions(&name, &files.for_pack(&name), Validation::Full).definitions.cases;
             ran.extend(run_pack(session, &service, &name, &cases, &folders, self.bless));
         }
         broken.dedup();

@@ -57,30 +57,30 @@ pub enum Completion {
 
 /// The body of a tool or a resource. `function` is the key that names a function.
 pub(super) fn read_body(
-    reading: &mut DefinitionReader,
+    reader: &mut DefinitionReader,
     fields: &Fields<'_>,
     function: &'static str,
     names: &[&'static str],
     what: &str,
 ) -> Located<Body> {
-    let name = fields.needed("name");
-    let kind = fields.one_of(names, what, &mut reading.faults);
-    let script = reading.script_of(fields);
+    let name = fields.required("name");
+    let kind = fields.one_of(names, what, &mut reader.faults);
+    let script = reader.script_of(fields);
     let context = fields.text("context").map(|context| (context, script.clone()));
     let at = |key: &str| fields.node(key).map_or_else(|| name.at.clone(), |node| node.at.clone());
     let value = match kind {
-        Some("template") => Body::Template { template: fields.needed("template").value, context },
+        Some("template") => Body::Template { template: fields.required("template").value, context },
         Some("text") => {
-            let text = fields.needed("text").value;
+            let text = fields.required("text").value;
             if context.is_some() || text.contains("{{") { Body::Inline { text, context } } else { Body::Text(text) }
         }
-        Some("primitive") => Body::Primitive(fields.needed("primitive").value),
-        Some("file") => Body::File(fields.needed("file").value),
+        Some("primitive") => Body::Primitive(fields.required("primitive").value),
+        Some("file") => Body::File(fields.required("file").value),
         _ => Body::Script { script, function: fields.text(function).unwrap_or_else(|| name.value.clone()) },
     };
-    if let (Some(key), false) = (fields.key_at("context"), matches!(kind, Some("template" | "text"))) {
+    if let (Some(key), false) = (fields.key_place("context"), matches!(kind, Some("template" | "text"))) {
         let fault = Diagnostic::new(code::CONFLICTING_KEYS, "`context` without a template");
-        reading.fault(fault.at(key.clone()).help("`context` gives what a `template` is filled with"));
+        reader.fault(fault.at(key.clone()).help("`context` gives what a `template` is filled with"));
     }
     Located { value, at: at(kind.unwrap_or(if fields.has(function) { function } else { "script" })) }
 }

@@ -353,9 +353,9 @@ pub enum ExampleTarget<'a> {
 }
 
 /// The `example` tables of a definition.
-pub fn read_examples(fields: &Fields<'_>, of: &ExampleTarget<'_>, reading: &mut DefinitionReader) -> Vec<Case> {
+pub fn read_examples(fields: &Fields<'_>, of: &ExampleTarget<'_>, reader: &mut DefinitionReader) -> Vec<Case> {
     let mut cases = Vec::new();
-    for (index, example) in fields.tables("example", &mut reading.faults).iter().enumerate() {
+    for (index, example) in fields.tables("example", &mut reader.faults).iter().enumerate() {
         let act = match of {
             ExampleTarget::Tool(name) => {
                 CaseAction::Call { tool: (*name).to_owned(), arguments: example.object("arguments") }
@@ -369,7 +369,7 @@ pub fn read_examples(fields: &Fields<'_>, of: &ExampleTarget<'_>, reading: &mut 
                 CaseAction::Prompt { name: (*name).to_owned(), arguments: example.object("arguments") }
             }
             ExampleTarget::Resource { uri, is_template, .. } => {
-                CaseAction::Read { uri: example_uri(example, uri, *is_template, reading) }
+                CaseAction::Read { uri: example_uri(example, uri, *is_template, reader) }
             }
         };
         let name = match of {
@@ -382,7 +382,7 @@ pub fn read_examples(fields: &Fields<'_>, of: &ExampleTarget<'_>, reading: &mut 
         let at = example.node(key).map_or(&example.header, |node| &node.at).clone();
         let step = CaseStep { act: Located { value: act, at }, expect: read_expectations(example), keep: Vec::new() };
         if step.expect.is_empty() {
-            report_nothing_expected(&example.header, reading);
+            report_nothing_expected(&example.header, reader);
         }
         let title = example.located("title").unwrap_or_else(|| {
             let operation =
@@ -394,34 +394,34 @@ pub fn read_examples(fields: &Fields<'_>, of: &ExampleTarget<'_>, reading: &mut 
     cases
 }
 
-fn example_uri(example: &Fields<'_>, of_resource: &str, is_template: bool, reading: &mut DefinitionReader) -> String {
+fn example_uri(example: &Fields<'_>, of_resource: &str, is_template: bool, reader: &mut DefinitionReader) -> String {
     let uri = example.text("uri");
     if uri.is_none() && is_template {
         let help = format!("what is read, such as `{of_resource}` with its variables filled in");
-        reading.missing(&example.header, "[[resource.example]] has no `uri`", &help);
+        reader.missing(&example.header, "[[resource.example]] has no `uri`", &help);
     }
     uri.unwrap_or_else(|| of_resource.to_owned())
 }
 
 /// `[[case]]`.
-pub fn read_case(fields: &Fields<'_>, reading: &mut DefinitionReader) -> Case {
+pub fn read_case(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Case {
     let mut steps = Vec::new();
     if fields.has("step") {
-        for step in fields.tables("step", &mut reading.faults) {
-            read_step(&step, &mut steps, reading);
+        for step in fields.tables("step", &mut reader.faults) {
+            read_step(&step, &mut steps, reader);
         }
     } else {
-        read_step(fields, &mut steps, reading);
+        read_step(fields, &mut steps, reader);
     }
     if !steps.is_empty() && steps.iter().all(|step| step.expect.is_empty()) {
-        report_nothing_expected(&fields.header, reading);
+        report_nothing_expected(&fields.header, reader);
     }
-    Case { steps, ..read_setting(fields, fields.needed("title")) }
+    Case { steps, ..read_setting(fields, fields.required("title")) }
 }
 
-fn report_nothing_expected(at: &Place, reading: &mut DefinitionReader) {
+fn report_nothing_expected(at: &Place, reader: &mut DefinitionReader) {
     let help = "one of `gives`, `matches`, `fails`, `contains`, `leaves`, `notified`, `asks`";
-    reading.missing(at, "nothing is expected", help);
+    reader.missing(at, "nothing is expected", help);
 }
 
 /// Everything of a case but its steps.
@@ -446,10 +446,10 @@ fn read_setting(fields: &Fields<'_>, title: Located<String>) -> Case {
 }
 
 /// One table may hold several acts; each becomes a step, what is expected belongs to the last.
-fn read_step(fields: &Fields<'_>, steps: &mut Vec<CaseStep>, reading: &mut DefinitionReader) {
+fn read_step(fields: &Fields<'_>, steps: &mut Vec<CaseStep>, reader: &mut DefinitionReader) {
     let mut acts: Vec<Located<CaseAction>> = Vec::new();
     let mut add = |key: &str, value: CaseAction| {
-        acts.push(Located { value, at: fields.key_at(key).unwrap_or(&fields.header).clone() });
+        acts.push(Located { value, at: fields.key_place(key).unwrap_or(&fields.header).clone() });
     };
     if fields.flag("restart") == Some(true) {
         add("restart", CaseAction::Restart);
@@ -461,15 +461,15 @@ fn read_step(fields: &Fields<'_>, steps: &mut Vec<CaseStep>, reading: &mut Defin
         add("write", CaseAction::Write { files: fields.text_map("write") });
     }
     let arguments = fields.object("arguments");
-    match fields.one_of(&["call", "read", "prompt"], "a step", &mut reading.faults) {
-        Some("call") => add("call", CaseAction::Call { tool: fields.needed("call").value, arguments }),
-        Some("read") => add("read", CaseAction::Read { uri: fields.needed("read").value }),
-        Some(_) => add("prompt", CaseAction::Prompt { name: fields.needed("prompt").value, arguments }),
+    match fields.one_of(&["call", "read", "prompt"], "a step", &mut reader.faults) {
+        Some("call") => add("call", CaseAction::Call { tool: fields.required("call").value, arguments }),
+        Some("read") => add("read", CaseAction::Read { uri: fields.required("read").value }),
+        Some(_) => add("prompt", CaseAction::Prompt { name: fields.required("prompt").value, arguments }),
         None => {}
     }
     if acts.is_empty() {
         let help = "one of `call`, `read`, `prompt`, `write`, `advance_ms`, `restart`";
-        reading.missing(&fields.header, "the step does nothing", help);
+        reader.missing(&fields.header, "the step does nothing", help);
     }
     let last = acts.len().saturating_sub(1);
     for (index, act) in acts.into_iter().enumerate() {
@@ -491,7 +491,7 @@ fn read_expectations(fields: &Fields<'_>) -> Vec<Located<Expectation>> {
         ("asks", Expectation::Asks),
     ];
     for (key, make) in kinds {
-        if let (Some(json), Some(at)) = (fields.json(key), fields.key_at(key)) {
+        if let (Some(json), Some(at)) = (fields.json(key), fields.key_place(key)) {
             expect.push(Located { value: make(json), at: at.clone() });
         }
     }

@@ -40,17 +40,17 @@ struct FieldEntry<'a> {
 #[derive(Clone, Debug)]
 pub enum Configurable<T> {
     /// It is written.
-    Is(T),
+    Fixed(T),
     /// The configuration has it, under this key.
-    Of(Located<String>),
+    FromConfig(Located<String>),
 }
 
 impl<T: Clone> Configurable<T> {
     /// The value, in this configuration; `of` reads the one that it holds.
     pub fn value(&self, config: &Json, of: impl Fn(&Json) -> Option<T>) -> Option<T> {
         match self {
-            Self::Is(value) => Some(value.clone()),
-            Self::Of(key) => of(&config[&key.value]),
+            Self::Fixed(value) => Some(value.clone()),
+            Self::FromConfig(key) => of(&config[&key.value]),
         }
     }
 }
@@ -109,7 +109,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The place of a key, if it was written.
-    pub fn key_at(&self, name: &str) -> Option<&Place> {
+    pub fn key_place(&self, name: &str) -> Option<&Place> {
         self.field(name).map(|field| &field.at)
     }
 
@@ -130,7 +130,7 @@ impl<'a> Fields<'a> {
     }
 
     /// A text that must be there; an empty one at the header where it is missing, which was told.
-    pub fn needed(&self, name: &str) -> Located<String> {
+    pub fn required(&self, name: &str) -> Located<String> {
         self.located(name).unwrap_or_else(|| Located { value: String::new(), at: self.header.clone() })
     }
 
@@ -165,7 +165,7 @@ impl<'a> Fields<'a> {
 
     /// What is written under a key, or `config.KEY`.
     pub fn setting<T>(&self, name: &str, written: T) -> Configurable<T> {
-        self.config_key(name).map_or(Configurable::Is(written), Configurable::Of)
+        self.config_key(name).map_or(Configurable::Fixed(written), Configurable::FromConfig)
     }
 
     /// A whole number.
@@ -188,7 +188,7 @@ impl<'a> Fields<'a> {
 
     /// A schema with its places.
     pub fn schema(&self, name: &str) -> Option<Schema> {
-        self.node(name).map(Schema::of)
+        self.node(name).map(Schema::from_node)
     }
 
     /// A table from names to texts.
@@ -243,7 +243,7 @@ impl<'a> Fields<'a> {
             let message = format!("`{}` and `{other}` exclude each other", first.unwrap_or_default());
             let words: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
             let help = format!("{what} takes one of {}", words.join(", "));
-            let at = self.key_at(other).unwrap_or(&self.header).clone();
+            let at = self.key_place(other).unwrap_or(&self.header).clone();
             faults.push(*Diagnostic::new(code::CONFLICTING_KEYS, message).at(at).help(help));
         }
         first

@@ -44,7 +44,7 @@ pub struct Definitions {
 
 impl Definitions {
     /// Whether functions make something of what clients see: descriptions, prompts, instructions.
-    pub fn computes(&self) -> bool {
+    pub fn has_computed_texts(&self) -> bool {
         self.tools.iter().any(|tool| tool.describe.is_some())
             || self.prompts.iter().any(|prompt| prompt.list.is_some())
             || self.pack.as_ref().is_some_and(|pack| pack.context.is_some())
@@ -86,42 +86,42 @@ pub static FILE: Grammar = Grammar {
 
 /// Reads a definition file. What could be read is returned, whatever else is wrong with it; a required text that
 /// is missing is an empty one, and told.
-pub fn read(source: &Arc<Source>) -> (Definitions, Vec<Diagnostic>) {
+pub fn read_definitions(source: &Arc<Source>) -> (Definitions, Vec<Diagnostic>) {
     let mut faults = Vec::new();
     let tree = parse(source, Dates::Refused, &mut faults);
     read_tree(source, &tree, faults, Validation::Full)
 }
 
 /// Reads a definition file that is known to be sound by the tree that the build made of it, else by its text.
-pub fn read_known(source: &Arc<Source>, tree: &[u8]) -> (Definitions, Vec<Diagnostic>) {
+pub fn read_embedded(source: &Arc<Source>, tree: &[u8]) -> (Definitions, Vec<Diagnostic>) {
     let mut faults = Vec::new();
     let tree = unpacked(source, tree).unwrap_or_else(|| parse(source, Dates::Refused, &mut faults));
-    read_tree(source, &tree, faults, Validation::Known)
+    read_tree(source, &tree, faults, Validation::Skipped)
 }
 
 fn read_tree(
     source: &Arc<Source>,
     tree: &Node,
     faults: Vec<Diagnostic>,
-    care: Validation,
+    validation: Validation,
 ) -> (Definitions, Vec<Diagnostic>) {
-    let mut reading = DefinitionReader { script: sibling_script(&source.path), faults, care };
+    let mut reader = DefinitionReader { script: sibling_script(&source.path), faults, validation };
     //= docs/spec.md#definitions
     //# Every definition file MUST be read to its end.
-    let mut file = Fields::open(tree, &FILE, &mut reading.faults);
+    let mut file = Fields::open(tree, &FILE, &mut reader.faults);
     file.header = source.place(0..0);
-    let definitions = read_tables(&file, &mut reading);
-    let mut faults = reading.faults;
+    let definitions = read_tables(&file, &mut reader);
+    let mut faults = reader.faults;
     //= docs/spec.md#definitions
     //# Every fault in a definition file MUST be reported with its path, line and column.
     faults.sort_by_key(|fault| fault.at.as_ref().map_or(0, |at| at.span.start));
     (definitions, faults)
 }
 
-fn read_tables(file: &Fields<'_>, reading: &mut DefinitionReader) -> Definitions {
+fn read_tables(file: &Fields<'_>, reader: &mut DefinitionReader) -> Definitions {
     let mut definitions = Definitions {
-        pack: file.table("pack", &mut reading.faults).map(|fields| read_pack(&fields, reading)),
-        graph: file.table("graph", &mut reading.faults).map(|fields| read_graph(&fields, reading)),
+        pack: file.table("pack", &mut reader.faults).map(|fields| read_pack(&fields, reader)),
+        graph: file.table("graph", &mut reader.faults).map(|fields| read_graph(&fields, reader)),
         ..Definitions::default()
     };
     for entry in file.node("data").map(Node::entries).unwrap_or_default() {
@@ -129,17 +129,17 @@ fn read_tables(file: &Fields<'_>, reading: &mut DefinitionReader) -> Definitions
         definitions.data.push((name, entry.node.to_json()));
     }
     for entry in file.node("defs").map(Node::entries).unwrap_or_default() {
-        let schema = reading.schema_of(&entry.node, SchemaRole::Shared);
+        let schema = reader.schema_of(&entry.node, SchemaRole::Shared);
         definitions.defs.push((Located { value: entry.key.clone(), at: entry.at.clone() }, schema));
     }
-    for fields in file.tables("tool", &mut reading.faults) {
-        let (tool, shown) = read_tool(&fields, reading);
+    for fields in file.tables("tool", &mut reader.faults) {
+        let (tool, shown) = read_tool(&fields, reader);
         definitions.cases.extend(shown);
-        definitions.cases.extend(read_examples(&fields, &ExampleTarget::Tool(&tool.name.value), reading));
+        definitions.cases.extend(read_examples(&fields, &ExampleTarget::Tool(&tool.name.value), reader));
         definitions.tools.push(tool);
     }
-    for fields in file.tables("resource", &mut reading.faults) {
-        let resource = read_resource(&fields, reading);
+    for fields in file.tables("resource", &mut reader.faults) {
+        let resource = read_resource(&fields, reader);
         definitions.cases.extend(read_examples(
             &fields,
             &ExampleTarget::Resource {
@@ -147,20 +147,20 @@ fn read_tables(file: &Fields<'_>, reading: &mut DefinitionReader) -> Definitions
                 uri: &resource.uri.value,
                 is_template: resource.is_template,
             },
-            reading,
+            reader,
         ));
         definitions.resources.push(resource);
     }
-    for fields in file.tables("prompt", &mut reading.faults) {
-        let prompt = read_prompt(&fields, reading);
-        definitions.cases.extend(read_examples(&fields, &ExampleTarget::Prompt(&prompt.name.value), reading));
+    for fields in file.tables("prompt", &mut reader.faults) {
+        let prompt = read_prompt(&fields, reader);
+        definitions.cases.extend(read_examples(&fields, &ExampleTarget::Prompt(&prompt.name.value), reader));
         definitions.prompts.push(prompt);
     }
-    for fields in file.tables("skills", &mut reading.faults) {
-        definitions.skills.push(read_skills(&fields, reading));
+    for fields in file.tables("skills", &mut reader.faults) {
+        definitions.skills.push(read_skills(&fields, reader));
     }
-    for fields in file.tables("case", &mut reading.faults) {
-        definitions.cases.push(read_case(&fields, reading));
+    for fields in file.tables("case", &mut reader.faults) {
+        definitions.cases.push(read_case(&fields, reader));
     }
     definitions
 }

@@ -32,7 +32,7 @@ pub(super) fn read_icons(fields: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> V
                 Some(fault.at(icon.header.clone()))
             }
             Some("src") => {
-                let src = icon.needed("src");
+                let src = icon.required("src");
                 let allowed = src.value.starts_with("https:") || src.value.starts_with("data:");
                 let fault = || Diagnostic::new(code::WRONG_VALUE, format!("an icon cannot be at `{}`", src.value));
                 (!allowed).then(|| fault().at(src.at.clone()))

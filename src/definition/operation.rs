@@ -110,11 +110,11 @@ struct OperationDraft {
 pub fn read_dispatch(
     fields: &Fields<'_>,
     common: &Schema,
-    reading: &mut DefinitionReader,
+    reader: &mut DefinitionReader,
 ) -> Option<(Dispatch, Schema, Vec<Case>)> {
     let Some(argument) = fields.located("dispatch") else {
-        if let Some(at) = fields.key_at("on") {
-            reading.missing(
+        if let Some(at) = fields.key_place("on") {
+            reader.missing(
                 at,
                 "[[tool]] has `on` and no `dispatch`",
                 "the argument that says which operation is meant",
@@ -123,25 +123,25 @@ pub fn read_dispatch(
         return None;
     };
     if !fields.has("on") {
-        reading.missing(&argument.at, "`dispatch` without operations", "`[tool.on.NAME]` for each of them");
+        reader.missing(&argument.at, "`dispatch` without operations", "`[tool.on.NAME]` for each of them");
     }
     for key in PER_OPERATION {
-        if let Some(at) = fields.key_at(key) {
+        if let Some(at) = fields.key_place(key) {
             let fault = Diagnostic::new(code::CONFLICTING_KEYS, format!("`{key}` beside `dispatch`"));
-            reading.fault(fault.at(at.clone()).help("each operation has its own: `[tool.on.NAME]`"));
+            reader.fault(fault.at(at.clone()).help("each operation has its own: `[tool.on.NAME]`"));
         }
     }
     if common.json.get("properties").is_some_and(|properties| properties.get(&argument.value).is_some()) {
         let at = common.place(&format!("/properties/{}", argument.value)).unwrap_or(&argument.at).clone();
         let message = format!("the argument `{}` chooses the operation", argument.value);
-        reading.fault(Diagnostic::new(code::CONFLICTING_KEYS, message).at(at).help("leave it out: it is generated"));
+        reader.fault(Diagnostic::new(code::CONFLICTING_KEYS, message).at(at).help("leave it out: it is generated"));
     }
     let (mut all, mut cases): (Vec<OperationDraft>, Vec<Case>) = Default::default();
-    let tool = fields.needed("name");
-    for (name, operation) in fields.named_tables("on", &mut reading.faults) {
+    let tool = fields.required("name");
+    for (name, operation) in fields.named_tables("on", &mut reader.faults) {
         let of = ExampleTarget::Operation { tool: &tool.value, argument: &argument.value, name: &name.value };
-        cases.extend(read_examples(&operation, &of, reading));
-        all.push(read_operation(name, &operation, common, reading));
+        cases.extend(read_examples(&operation, &of, reader));
+        all.push(read_operation(name, &operation, common, reader));
     }
     let parts: Vec<_> = all.iter().map(|one| (one.name.value.as_str(), &one.own, one.schema.as_ref())).collect();
     let input = tool_schema(&argument.value, common, &parts);
@@ -158,23 +158,23 @@ fn read_operation(
     name: Located<String>,
     fields: &Fields<'_>,
     common: &Schema,
-    reading: &mut DefinitionReader,
+    reader: &mut DefinitionReader,
 ) -> OperationDraft {
     // Its root is an object because the tool's is.
-    let schema = reading.schema(fields, "input", SchemaRole::Shared);
-    let own = read_arguments(fields, schema.as_ref(), common, reading);
-    let word = fields.needed("effect");
+    let schema = reader.schema(fields, "input", SchemaRole::Shared);
+    let own = read_arguments(fields, schema.as_ref(), common, reader);
+    let word = fields.required("effect");
     let value = Effect::ALL.into_iter().find(|effect| effect.name() == word.value).unwrap_or(Effect::Pure);
     let function = fields.text("fn").unwrap_or_else(|| name.value.clone());
     let at = fields.node("fn").map_or_else(|| name.at.clone(), |node| node.at.clone());
     OperationDraft {
-        description: fields.needed("description"),
+        description: fields.required("description"),
         effect: Located { value, at: word.at },
-        body: Located { value: Body::Script { script: reading.script_of(fields), function }, at },
+        body: Located { value: Body::Script { script: reader.script_of(fields), function }, at },
         own,
         schema,
         with: fields.object("with"),
-        limits: read_limits(fields, &mut reading.faults),
+        limits: read_limits(fields, &mut reader.faults),
         name,
     }
 }
@@ -184,7 +184,7 @@ fn read_arguments(
     fields: &Fields<'_>,
     schema: Option<&Schema>,
     common: &Schema,
-    reading: &mut DefinitionReader,
+    reader: &mut DefinitionReader,
 ) -> OperationArguments {
     let names = |json: &Json| -> Vec<String> {
         let properties = json.get("properties").and_then(Json::as_object);
@@ -197,7 +197,7 @@ fn read_arguments(
         let fault =
             Diagnostic::new(code::CONFLICTING_KEYS, format!("every operation has an argument `{name}` already"));
         let help = "describe it either in `[tool.input]` or with the operations that take it";
-        reading.fault(fault.at(place.unwrap_or(&fields.header).clone()).help(help));
+        reader.fault(fault.at(place.unwrap_or(&fields.header).clone()).help(help));
     }
     let mut required: Vec<String> = Vec::new();
     for name in fields.located_texts("required") {
@@ -205,7 +205,7 @@ fn read_arguments(
         if !known.contains(&name.value.as_str()) {
             let fault = Diagnostic::new(code::WRONG_VALUE, format!("there is no argument `{}`", name.value));
             let help = did_you_mean(&name.value, known.iter().copied());
-            reading.fault(fault.at(name.at.clone()).help(help.unwrap_or_else(|| "describe it in `input`".to_owned())));
+            reader.fault(fault.at(name.at.clone()).help(help.unwrap_or_else(|| "describe it in `input`".to_owned())));
         }
         required.push(name.value);
     }

@@ -278,14 +278,14 @@ fn warn_of_climbing(grants: &Fields<'_>, faults: &mut Vec<Diagnostic>) {
 }
 
 /// `[pack]`.
-pub fn read_pack(fields: &Fields<'_>, reading: &mut DefinitionReader) -> PackDefinition {
+pub fn read_pack(fields: &Fields<'_>, reader: &mut DefinitionReader) -> PackDefinition {
     let mut run_at = Vec::new();
-    let grants = fields.table("grants", &mut reading.faults).map(|grants| Grants {
+    let grants = fields.table("grants", &mut reader.faults).map(|grants| Grants {
         read: grants.texts("read"),
         write: grants.texts("write"),
         env: grants.texts("env"),
         run: {
-            let (run, places) = read_programs(&grants, &mut reading.faults);
+            let (run, places) = read_programs(&grants, &mut reader.faults);
             run_at = places;
             run
         },
@@ -297,40 +297,39 @@ pub fn read_pack(fields: &Fields<'_>, reading: &mut DefinitionReader) -> PackDef
         },
     });
     if let Some(grants) = fields.table("grants", &mut Vec::new()) {
-        warn_of_climbing(&grants, &mut reading.faults);
+        warn_of_climbing(&grants, &mut reader.faults);
     }
     PackDefinition {
-        title: fields.needed("title"),
+        title: fields.required("title"),
         version: fields.text("version").unwrap_or_else(|| "0.0.0".to_owned()),
         when: fields.has("when").then(|| fields.texts("when")),
         root: fields.texts("root"),
         instructions: fields.located("instructions"),
-        context: fields.located("context").map(|function| (function, reading.script_of(fields))),
+        context: fields.located("context").map(|function| (function, reader.script_of(fields))),
         grants: grants.unwrap_or_default(),
         run_at,
-        config: reading.schema(fields, "config", SchemaRole::Config),
-        limits: read_limits(fields, &mut reading.faults),
-        prompt_tool: fields.table("prompt_tool", &mut reading.faults).map(|tool| PromptTool {
+        config: reader.schema(fields, "config", SchemaRole::Config),
+        limits: read_limits(fields, &mut reader.faults),
+        prompt_tool: fields.table("prompt_tool", &mut reader.faults).map(|tool| PromptTool {
             name: tool
                 .located("name")
                 .unwrap_or_else(|| Located { value: "get_prompt".to_owned(), at: tool.header.clone() }),
             meta: tool.json("meta"),
         }),
         on_error: fields.located("on_error"),
-        icons: read_icons(fields, &mut reading.faults),
+        icons: read_icons(fields, &mut reader.faults),
     }
 }
 
 /// `[graph]`.
-pub fn read_graph(fields: &Fields<'_>, reading: &mut DefinitionReader) -> GraphDefinition {
-    let script = fields
-        .located("script")
-        .unwrap_or_else(|| Located { value: reading.script.clone(), at: fields.header.clone() });
-    let refresh = fields.table("refresh", &mut reading.faults).map_or(Refresh::Call, |table| Refresh::Beside {
+pub fn read_graph(fields: &Fields<'_>, reader: &mut DefinitionReader) -> GraphDefinition {
+    let script =
+        fields.located("script").unwrap_or_else(|| Located { value: reader.script.clone(), at: fields.header.clone() });
+    let refresh = fields.table("refresh", &mut reader.faults).map_or(Refresh::Call, |table| Refresh::Beside {
         every_ms: table.setting("every_ms", table.integer("every_ms").unwrap_or(0)),
         watch: table.setting("watch", table.flag("watch").unwrap_or(false)),
     });
-    GraphDefinition { script, refresh, limits: read_limits(fields, &mut reading.faults) }
+    GraphDefinition { script, refresh, limits: read_limits(fields, &mut reader.faults) }
 }
 
 /// The programs, each once, and where each is named. What cannot be granted is told at its place.
@@ -342,7 +341,7 @@ pub fn read_programs(grants: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> (Vec<
                 let grant = ProgramGrant { program: program.value.clone(), ..ProgramGrant::default() };
                 (program, grant)
             }
-            TextOrTable::Table(table) => (table.needed("program"), read_program(&table, faults)),
+            TextOrTable::Table(table) => (table.required("program"), read_program(&table, faults)),
         };
         if let Some(fault) = check_program(&program, &found) {
             faults.push(*fault.at(program.at));
@@ -368,7 +367,7 @@ fn read_program(table: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> ProgramGran
     }
     let list = |name| table.has(name).then(|| table.texts(name));
     ProgramGrant {
-        program: table.needed("program").value,
+        program: table.required("program").value,
         network: table.flag("network").unwrap_or(false),
         read: list("read"),
         write: list("write"),
@@ -406,13 +405,13 @@ fn check_program(program: &Located<String>, others: &[ProgramGrant]) -> Option<B
     None
 }
 
-pub fn read_skills(fields: &Fields<'_>, reading: &mut DefinitionReader) -> SkillsDefinition {
-    if fields.one_of(&["dirs", "list"], "[[skills]]", &mut reading.faults).is_none() {
-        reading.missing(&fields.header, "[[skills]] has neither `dirs` nor `list`", "say where skills are found");
+pub fn read_skills(fields: &Fields<'_>, reader: &mut DefinitionReader) -> SkillsDefinition {
+    if fields.one_of(&["dirs", "list"], "[[skills]]", &mut reader.faults).is_none() {
+        reader.missing(&fields.header, "[[skills]] has neither `dirs` nor `list`", "say where skills are found");
     }
     SkillsDefinition {
         dirs: fields.located_texts("dirs"),
         list: fields.located("list"),
-        script: fields.text("script").unwrap_or_else(|| reading.script.clone()),
+        script: fields.text("script").unwrap_or_else(|| reader.script.clone()),
     }
 }

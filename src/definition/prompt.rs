@@ -181,61 +181,61 @@ static MESSAGE: Grammar = Grammar {
 };
 
 /// `[[prompt]]`.
-pub fn read_prompt(fields: &Fields<'_>, reading: &mut DefinitionReader) -> Prompt {
-    let script = reading.script_of(fields);
+pub fn read_prompt(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Prompt {
+    let script = reader.script_of(fields);
     Prompt {
         at: fields.header.clone(),
-        name: fields.needed("name"),
+        name: fields.required("name"),
         title: fields.text("title"),
         description: fields.text("description"),
         enabled: fields.setting("enabled", fields.flag("enabled").unwrap_or(true)),
         list: fields.located("list"),
-        arguments: read_arguments(fields, reading),
-        messages: read_messages(fields, reading),
+        arguments: read_arguments(fields, reader),
+        messages: read_messages(fields, reader),
         context: fields.text("context").map(|context| (context, script.clone())),
         script,
-        questions: read_questions(fields, reading, false),
-        requires_client: read_requires_client(fields, reading),
+        questions: read_questions(fields, reader, false),
+        requires_client: read_requires_client(fields, reader),
         with: fields.object("with"),
-        icons: read_icons(fields, &mut reading.faults),
+        icons: read_icons(fields, &mut reader.faults),
         meta: fields.json("meta"),
     }
 }
 
-fn read_arguments(fields: &Fields<'_>, reading: &mut DefinitionReader) -> Vec<PromptArgument> {
+fn read_arguments(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Vec<PromptArgument> {
     let mut arguments: Vec<PromptArgument> = Vec::new();
-    for argument in fields.tables("arguments", &mut reading.faults) {
-        let name = argument.needed("name");
+    for argument in fields.tables("arguments", &mut reader.faults) {
+        let name = argument.required("name");
         if arguments.iter().any(|other| other.name.value == name.value) {
             let fault = Diagnostic::new(code::CONFLICTING_KEYS, format!("the argument `{}` stands twice", name.value));
-            reading.fault(fault.at(name.at.clone()).help("names of arguments differ"));
+            reader.fault(fault.at(name.at.clone()).help("names of arguments differ"));
         }
         arguments.push(PromptArgument {
             name,
             title: argument.text("title"),
             description: argument.text("description"),
             required: argument.flag("required").unwrap_or(false),
-            schema: reading.schema(&argument, "schema", SchemaRole::Shared),
+            schema: reader.schema(&argument, "schema", SchemaRole::Shared),
             complete: argument.node("complete").map(read_completion),
         });
     }
     arguments
 }
 
-fn read_messages(fields: &Fields<'_>, reading: &mut DefinitionReader) -> Vec<PromptMessage> {
-    let kind = fields.one_of(&["template", "text", "fn", "message"], "a prompt", &mut reading.faults);
+fn read_messages(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Vec<PromptMessage> {
+    let kind = fields.one_of(&["template", "text", "fn", "message"], "a prompt", &mut reader.faults);
     match kind {
         None => {
             let help = "one of `template`, `text`, `fn`, or tables `[[prompt.message]]`";
-            reading.missing(&fields.header, "[[prompt]] says nothing", help);
+            reader.missing(&fields.header, "[[prompt]] says nothing", help);
             Vec::new()
         }
         Some("message") => fields
-            .tables("message", &mut reading.faults)
+            .tables("message", &mut reader.faults)
             .iter()
             .filter_map(|message| {
                 let role = message.text("role").unwrap_or_else(|| "user".to_owned());
-                Some(PromptMessage { role, part: read_part(message, reading)? })
+                Some(PromptMessage { role, part: read_part(message, reader)? })
             })
             .collect(),
         Some(key) => read_text_part(fields, key)
@@ -245,20 +245,20 @@ fn read_messages(fields: &Fields<'_>, reading: &mut DefinitionReader) -> Vec<Pro
     }
 }
 
-fn read_part(message: &Fields<'_>, reading: &mut DefinitionReader) -> Option<Located<MessagePart>> {
+fn read_part(message: &Fields<'_>, reader: &mut DefinitionReader) -> Option<Located<MessagePart>> {
     let keys = ["template", "text", "fn", "resource", "image"];
-    let Some(kind) = message.one_of(&keys, "a message", &mut reading.faults) else {
+    let Some(kind) = message.one_of(&keys, "a message", &mut reader.faults) else {
         let help = "one of `template`, `text`, `fn`, `resource`, `image`";
-        reading.missing(&message.header, "[[prompt.message]] says nothing", help);
+        reader.missing(&message.header, "[[prompt.message]] says nothing", help);
         return None;
     };
     if kind != "image" {
         return read_text_part(message, kind);
     }
-    let file = message.needed("image");
+    let file = message.required("image");
     let mime_type = message.text("mime_type").or_else(|| image_type(&file.value).map(str::to_owned));
     let Some(mime_type) = mime_type else {
-        reading.missing(&file.at, "the type of the picture is not known", "`mime_type = \"image/…\"`");
+        reader.missing(&file.at, "the type of the picture is not known", "`mime_type = \"image/…\"`");
         return None;
     };
     Some(Located { value: MessagePart::Image { file: file.value, mime_type }, at: file.at })
@@ -317,7 +317,7 @@ impl PromptTool {
             title: Some("Prompts".to_owned()),
             description: located(describe_prompts(prompts), at),
             describe: None,
-            enabled: Configurable::Is(true),
+            enabled: Configurable::Fixed(true),
             effect: Located { value: Effect::Reads, at: at.clone() },
             input: Schema {
                 json: input_schema(prompts).into(),
@@ -333,7 +333,7 @@ impl PromptTool {
             hints: ToolHints::default(),
             icons: Vec::new(),
             meta: self.meta.clone(),
-            tasking: TaskPolicy::default(),
+            task_policy: TaskPolicy::default(),
             limits: LimitsOverride::default(),
         }
     }
@@ -375,7 +375,7 @@ fn input_schema(prompts: &[Prompt]) -> Json {
 }
 
 /// A prompt as a list shows it: `{ name, title, description, arguments: [{ name, description, required }] }`.
-pub fn listed_prompt(prompt: &Prompt) -> Value {
+pub fn describe_prompt(prompt: &Prompt) -> Value {
     let arguments = prompt.arguments.iter().map(|argument| {
         Record::value([
             ("name".into(), argument.name.value.as_str().into()),

@@ -5,7 +5,7 @@ use super::fields::Fields;
 use super::grammar::{Grammar, GrammarKey, ValueShape, optional, required};
 use super::located::Located;
 use super::reader::{DefinitionReader, Validation};
-use super::schema::{Checker, Schema, object};
+use super::schema::{Checker, Schema, schema_object};
 use crate::diagnostic::{Diagnostic, did_you_mean};
 use crate::primitive::{CAPABILITIES, Question, Wish, form};
 use crate::source::Place;
@@ -61,10 +61,10 @@ static QUESTION: Grammar = Grammar {
 };
 
 /// The questions that a definition declares. `tasks` says whether its calls may run as tasks.
-pub fn read_questions(fields: &Fields<'_>, reading: &mut DefinitionReader, tasks: bool) -> Arc<[DeclaredQuestion]> {
+pub fn read_questions(fields: &Fields<'_>, reader: &mut DefinitionReader, tasks: bool) -> Arc<[DeclaredQuestion]> {
     let mut declared = Vec::new();
-    for (key, question) in fields.named_tables("ask", &mut reading.faults) {
-        let schema = question.schema("schema").unwrap_or_else(|| Schema::none(&question.header));
+    for (key, question) in fields.named_tables("ask", &mut reader.faults) {
+        let schema = question.schema("schema").unwrap_or_else(|| Schema::without_properties(&question.header));
         let form = form::schema_of(&schema.json);
         // An author may write the properties alone: then they stand where the schema says `properties`.
         let is_whole = form.get("properties") == schema.json.get("properties");
@@ -72,15 +72,15 @@ pub fn read_questions(fields: &Fields<'_>, reading: &mut DefinitionReader, tasks
             let within = if is_whole { pointer } else { pointer.strip_prefix("/properties").unwrap_or(pointer) };
             schema.place(within).unwrap_or(&question.header).clone()
         };
-        if reading.care == Validation::Full {
-            check_form(&form, &place, reading);
+        if reader.validation == Validation::Full {
+            check_form(&form, &place, reader);
         }
-        let wish = Wish::Form { message: question.needed("message").value, schema: form };
+        let wish = Wish::Form { message: question.required("message").value, schema: form };
         let optional = question.flag("optional").unwrap_or(false);
         let before_task = question.flag("before_task").unwrap_or(false);
-        if let (true, false, Some(at)) = (before_task, tasks, question.key_at("before_task")) {
+        if let (true, false, Some(at)) = (before_task, tasks, question.key_place("before_task")) {
             let fault = Diagnostic::new(code::WRONG_VALUE, "there is no task that it could come before");
-            reading.fault(fault.at(at.clone()).help("give the tool `task = \"optional\"` or `\"required\"`"));
+            reader.fault(fault.at(at.clone()).help("give the tool `task = \"optional\"` or `\"required\"`"));
         }
         declared.push(DeclaredQuestion { key, question: Question { wish, optional }, before_task });
     }
@@ -89,10 +89,10 @@ pub fn read_questions(fields: &Fields<'_>, reading: &mut DefinitionReader, tasks
 
 //= docs/spec.md#questions
 //# A form that elicitation does not allow MUST be refused before the client sees it.
-fn check_form(form: &crate::value::Json, place: &dyn Fn(&str) -> Place, reading: &mut DefinitionReader) {
+fn check_form(form: &crate::value::Json, place: &dyn Fn(&str) -> Place, reader: &mut DefinitionReader) {
     let mut flaws = form::flaws(form);
     if flaws.is_empty() {
-        let free = object(form.clone()).map(|mut free| {
+        let free = schema_object(form.clone()).map(|mut free| {
             free.shift_remove("required");
             free
         });
@@ -102,26 +102,26 @@ fn check_form(form: &crate::value::Json, place: &dyn Fn(&str) -> Place, reading:
                     let name = problem.pointer.split('/').nth(1).unwrap_or_default();
                     let at = place(&format!("/properties/{name}/default"));
                     let fault = Diagnostic::new(code::FORM, format!("the default does not fit: {}", problem.message));
-                    reading.fault(fault.at(at).help(problem.help.unwrap_or_else(|| "a value of the field".to_owned())));
+                    reader.fault(fault.at(at).help(problem.help.unwrap_or_else(|| "a value of the field".to_owned())));
                 }
             }
-            Err(fault) => reading.fault(fault.at(place(""))),
+            Err(fault) => reader.fault(fault.at(place(""))),
         }
     }
     for flaw in flaws.drain(..) {
         let fault = Diagnostic::new(code::FORM, flaw.message).at(place(&flaw.pointer));
-        reading.fault(fault.help(flaw.help.unwrap_or_default()));
+        reader.fault(fault.help(flaw.help.unwrap_or_default()));
     }
 }
 
 /// The capabilities that a client must have.
-pub fn read_requires_client(fields: &Fields<'_>, reading: &mut DefinitionReader) -> Vec<Located<String>> {
+pub fn read_requires_client(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Vec<Located<String>> {
     let names = fields.located_texts("requires_client");
     for name in &names {
         if !CAPABILITIES.contains(&name.value.as_str()) && !name.value.contains('/') {
             let fault = Diagnostic::new(code::WRONG_VALUE, format!("there is no capability `{}`", name.value));
             let help = did_you_mean(&name.value, CAPABILITIES).unwrap_or_else(|| CAPABILITIES.join(", "));
-            reading.fault(fault.at(name.at.clone()).help(help));
+            reader.fault(fault.at(name.at.clone()).help(help));
         }
     }
     names

@@ -2,7 +2,7 @@
 
 use super::code;
 use super::fields::Fields;
-use super::schema::{Schema, SchemaRole, lint};
+use super::schema::{Schema, SchemaRole, lint_schema};
 use crate::diagnostic::Diagnostic;
 use crate::parse::toml::Node;
 use crate::source::Place;
@@ -14,7 +14,7 @@ pub enum Validation {
     Full,
     /// They are known to be sound: nothing is looked for, no places are kept, and what only tests run, examples and
     /// cases, is passed over.
-    Known,
+    Skipped,
 }
 
 /// What the lowering of one file shares.
@@ -22,7 +22,7 @@ pub(super) struct DefinitionReader {
     /// The sibling script: `<stem>.rhai`.
     pub(super) script: String,
     pub(super) faults: Vec<Diagnostic>,
-    pub(super) care: Validation,
+    pub(super) validation: Validation,
 }
 
 impl DefinitionReader {
@@ -38,11 +38,11 @@ impl DefinitionReader {
 
     /// The schema in a tree, linted.
     pub(super) fn schema_of(&mut self, node: &Node, role: SchemaRole) -> Schema {
-        if self.care == Validation::Known {
-            return Schema::without_places(node);
+        if self.validation == Validation::Skipped {
+            return Schema::from_node_without_places(node);
         }
-        let schema = Schema::of(node);
-        self.faults.extend(lint(&schema, role));
+        let schema = Schema::from_node(node);
+        self.faults.extend(lint_schema(&schema, role));
         schema
     }
 

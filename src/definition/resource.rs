@@ -112,23 +112,23 @@ pub static RESOURCE: Grammar = Grammar {
 };
 
 /// `[[resource]]`.
-pub fn read_resource(fields: &Fields<'_>, reading: &mut DefinitionReader) -> Resource {
-    let is_template = match fields.one_of(&["uri", "uri_template"], "a resource", &mut reading.faults) {
+pub fn read_resource(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Resource {
+    let is_template = match fields.one_of(&["uri", "uri_template"], "a resource", &mut reader.faults) {
         Some(key) => key == "uri_template",
         None => {
             let help = "`uri` names one resource, `uri_template` a family of them";
-            reading.missing(&fields.header, "[[resource]] has neither `uri` nor `uri_template`", help);
+            reader.missing(&fields.header, "[[resource]] has neither `uri` nor `uri_template`", help);
             false
         }
     };
-    let address = fields.needed(if is_template { "uri_template" } else { "uri" });
-    let variables = read_variables(fields, reading);
+    let address = fields.required(if is_template { "uri_template" } else { "uri" });
+    let variables = read_variables(fields, reader);
     let complete = read_completions(fields);
-    check_uris(&address, is_template, fields, reading);
-    let body = read_body(reading, fields, "read", &["read", "template", "text", "file"], "a resource");
+    check_uris(&address, is_template, fields, reader);
+    let body = read_body(reader, fields, "read", &["read", "template", "text", "file"], "a resource");
     Resource {
         at: fields.header.clone(),
-        name: fields.needed("name"),
+        name: fields.required("name"),
         title: fields.text("title"),
         description: fields.text("description"),
         uri: address,
@@ -138,29 +138,29 @@ pub fn read_resource(fields: &Fields<'_>, reading: &mut DefinitionReader) -> Res
         body,
         list: fields.located("list"),
         complete,
-        script: reading.script_of(fields),
-        questions: read_questions(fields, reading, false),
-        requires_client: read_requires_client(fields, reading),
+        script: reader.script_of(fields),
+        questions: read_questions(fields, reader, false),
+        requires_client: read_requires_client(fields, reader),
         mime_type: fields.text("mime_type"),
         subscribe: fields.flag("subscribe").unwrap_or(false),
         ttl_ms: fields.integer("ttl_ms"),
         cache_scope: fields.text("cache_scope"),
         with: fields.object("with"),
-        icons: read_icons(fields, &mut reading.faults),
+        icons: read_icons(fields, &mut reader.faults),
         annotations: fields.json("annotations"),
         meta: fields.json("meta"),
     }
 }
 
-fn read_variables(fields: &Fields<'_>, reading: &mut DefinitionReader) -> Option<Schema> {
+fn read_variables(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Option<Schema> {
     let node = fields.node("variables")?;
-    if reading.care == Validation::Known {
-        return Some(Schema::without_places(node));
+    if reader.validation == Validation::Skipped {
+        return Some(Schema::from_node_without_places(node));
     }
     for entry in node.entries() {
-        reading.schema_of(&entry.node, SchemaRole::Shared);
+        reader.schema_of(&entry.node, SchemaRole::Shared);
     }
-    Some(Schema::of(node))
+    Some(Schema::from_node(node))
 }
 
 fn read_completions(fields: &Fields<'_>) -> Vec<(String, Completion)> {
@@ -169,14 +169,14 @@ fn read_completions(fields: &Fields<'_>) -> Vec<(String, Completion)> {
 }
 
 /// The URI, its aliases and the names of its variables.
-fn check_uris(address: &Located<String>, is_template: bool, fields: &Fields<'_>, reading: &mut DefinitionReader) {
+fn check_uris(address: &Located<String>, is_template: bool, fields: &Fields<'_>, reader: &mut DefinitionReader) {
     if address.value.is_empty() {
         return;
     }
     if !is_template {
         if address.value.contains(['{', '}']) {
             let fault = Diagnostic::new(code::URI_TEMPLATE, "`uri` has braces");
-            reading.fault(fault.at(address.at.clone()).help("a family of resources is a `uri_template`"));
+            reader.fault(fault.at(address.at.clone()).help("a family of resources is a `uri_template`"));
         }
         return;
     }
@@ -184,7 +184,7 @@ fn check_uris(address: &Located<String>, is_template: bool, fields: &Fields<'_>,
         Ok(names) => names,
         Err(message) => {
             let fault = Diagnostic::new(code::URI_TEMPLATE, message).at(address.at.clone());
-            return reading.fault(fault.help("RFC 6570: `{name}`, `{+rest}`, `{?query,more}`"));
+            return reader.fault(fault.help("RFC 6570: `{name}`, `{+rest}`, `{?query,more}`"));
         }
     };
     for alias in fields.located_texts("aliases") {
@@ -193,11 +193,11 @@ fn check_uris(address: &Located<String>, is_template: bool, fields: &Fields<'_>,
             Ok(_) => {
                 let fault =
                     Diagnostic::new(code::URI_TEMPLATE, format!("the alias `{}` has other variables", alias.value));
-                reading.fault(fault.at(alias.at).help(format!("its variables are {}", names.join(", "))));
+                reader.fault(fault.at(alias.at).help(format!("its variables are {}", names.join(", "))));
             }
             Err(message) => {
                 let fault = Diagnostic::new(code::URI_TEMPLATE, message).at(alias.at);
-                reading.fault(fault.help("RFC 6570: `{name}`, `{+rest}`, `{?query,more}`"));
+                reader.fault(fault.help("RFC 6570: `{name}`, `{+rest}`, `{?query,more}`"));
             }
         }
     }
@@ -207,8 +207,7 @@ fn check_uris(address: &Located<String>, is_template: bool, fields: &Fields<'_>,
                 let fault =
                     Diagnostic::new(code::UNKNOWN_KEY, format!("`{}` has no variable `{}`", address.value, entry.key));
                 let help = did_you_mean(&entry.key, names.iter().map(String::as_str));
-                reading
-                    .fault(fault.at(entry.at.clone()).help(help.unwrap_or_else(|| "it has no variables".to_owned())));
+                reader.fault(fault.at(entry.at.clone()).help(help.unwrap_or_else(|| "it has no variables".to_owned())));
             }
         }
     }

@@ -8,6 +8,5 @@ mod lint;
 mod violation;
 
 pub use checker::Checker;
-pub use document::{ObjectSchema, Schema, missing_references, object, published, resolved};
-pub use lint::{SchemaRole, lint};
-pub use violation::Problem;
+pub use document::{ObjectSchema, Schema, schema_object};
+pub use lint::{SchemaRole, lint_schema};

@@ -52,7 +52,7 @@ pub struct Tool {
     /// The capabilities without which a client cannot use it.
     pub requires_client: Vec<Located<String>>,
     /// Whether its calls run as tasks.
-    pub tasking: TaskPolicy,
+    pub task_policy: TaskPolicy,
     /// Overrides of the hints that follow from the effect.
     pub hints: ToolHints,
     /// Icons: objects with `src`, `mimeType`, `sizes`, `theme`.
@@ -77,7 +77,7 @@ impl Tool {
     }
 
     /// The description with the list of the operations behind it.
-    pub fn described(&self, description: &str) -> String {
+    pub fn describe_with_operations(&self, description: &str) -> String {
         //= docs/spec.md#operations
         //# The operations, what each does and needs, MUST be listed behind the description of their tool.
         let Some(dispatch) = &self.dispatch else { return description.to_owned() };
@@ -240,50 +240,51 @@ pub static TOOL: Grammar = Grammar {
 const LONGEST_MS: u64 = 7 * 24 * 3_600_000;
 
 /// `[[tool]]`, and the examples of its operations.
-pub fn read_tool(fields: &Fields<'_>, reading: &mut DefinitionReader) -> (Tool, Vec<Case>) {
-    let mut body = read_body(reading, fields, "fn", &["fn", "template", "primitive", "text", "file"], "a tool");
+pub fn read_tool(fields: &Fields<'_>, reader: &mut DefinitionReader) -> (Tool, Vec<Case>) {
+    let mut body = read_body(reader, fields, "fn", &["fn", "template", "primitive", "text", "file"], "a tool");
     if !fields.has("description") && !fields.has("describe") {
         let help = "when to use it, when not, and what comes back";
-        reading.missing(&fields.header, "[[tool]] has no `description`", help);
+        reader.missing(&fields.header, "[[tool]] has no `description`", help);
     }
-    let tasking = read_task_policy(fields, reading);
-    let common = reading.schema(fields, "input", SchemaRole::Input).unwrap_or_else(|| Schema::none(&fields.header));
-    let (dispatch, input, shown) = match read_dispatch(fields, &common, reading) {
+    let task_policy = read_task_policy(fields, reader);
+    let common =
+        reader.schema(fields, "input", SchemaRole::Input).unwrap_or_else(|| Schema::without_properties(&fields.header));
+    let (dispatch, input, shown) = match read_dispatch(fields, &common, reader) {
         Some((dispatch, input, shown)) => (Some(dispatch), input, shown),
         None => (None, common, Vec::new()),
     };
     let effect = match &dispatch {
         Some(dispatch) => {
-            body.value = Body::Operations { script: reading.script_of(fields) };
+            body.value = Body::Operations { script: reader.script_of(fields) };
             strongest_effect(dispatch)
         }
-        None => read_effect(fields, &body.value, reading),
+        None => read_effect(fields, &body.value, reader),
     };
     let tool = Tool {
         at: fields.header.clone(),
-        name: fields.needed("name"),
+        name: fields.required("name"),
         title: fields.text("title"),
-        description: fields.needed("description"),
+        description: fields.required("description"),
         describe: fields.located("describe"),
         enabled: fields.setting("enabled", fields.flag("enabled").unwrap_or(true)),
         effect,
         input,
-        output: reading.schema(fields, "output", SchemaRole::Output),
+        output: reader.schema(fields, "output", SchemaRole::Output),
         body,
         dispatch,
         with: fields.object("with"),
         on_error: fields.located("on_error"),
-        questions: read_questions(fields, reading, tasking.task != TaskSupport::Never),
-        requires_client: read_requires_client(fields, reading),
-        tasking,
+        questions: read_questions(fields, reader, task_policy.task != TaskSupport::Never),
+        requires_client: read_requires_client(fields, reader),
+        task_policy,
         hints: ToolHints {
             destructive: fields.flag("destructive"),
             idempotent: fields.flag("idempotent"),
             open_world: fields.flag("open_world"),
         },
-        icons: read_icons(fields, &mut reading.faults),
+        icons: read_icons(fields, &mut reader.faults),
         meta: fields.json("meta"),
-        limits: read_limits(fields, &mut reading.faults),
+        limits: read_limits(fields, &mut reader.faults),
     };
     (tool, shown)
 }
@@ -295,7 +296,7 @@ fn strongest_effect(dispatch: &Dispatch) -> Located<Effect> {
 }
 
 /// The declared effect. Constants and plain templates have none; a primitive has its own.
-fn read_effect(fields: &Fields<'_>, body: &Body, reading: &mut DefinitionReader) -> Located<Effect> {
+fn read_effect(fields: &Fields<'_>, body: &Body, reader: &mut DefinitionReader) -> Located<Effect> {
     if let Some(word) = fields.located("effect") {
         let value = Effect::ALL.into_iter().find(|effect| effect.name() == word.value).unwrap_or(Effect::Pure);
         return Located { value, at: word.at };
@@ -308,24 +309,24 @@ fn read_effect(fields: &Fields<'_>, body: &Body, reading: &mut DefinitionReader)
     };
     if value.is_none() {
         let words = "what it does at most: pure, reads, changes, writes or runs";
-        reading.missing(&fields.header, "[[tool]] has no `effect`", words);
+        reader.missing(&fields.header, "[[tool]] has no `effect`", words);
     }
-    Located { value: value.unwrap_or(Effect::Runs), at: fields.needed("name").at }
+    Located { value: value.unwrap_or(Effect::Runs), at: fields.required("name").at }
 }
 
 /// Whether calls run as tasks, and how those are kept.
-fn read_task_policy(fields: &Fields<'_>, reading: &mut DefinitionReader) -> TaskPolicy {
+fn read_task_policy(fields: &Fields<'_>, reader: &mut DefinitionReader) -> TaskPolicy {
     let usual = TaskPolicy::default();
     let word = fields.text("task");
     let task = TaskSupport::ALL.into_iter().find(|task| word.as_deref() == Some(task.name())).unwrap_or(usual.task);
     let mut given = |key: &'static str, usual: u64| {
-        let (Some(given), Some(at)) = (fields.integer(key), fields.key_at(key)) else { return usual };
+        let (Some(given), Some(at)) = (fields.integer(key), fields.key_place(key)) else { return usual };
         if task == TaskSupport::Never {
             let fault = Diagnostic::new(code::WRONG_VALUE, format!("`{key}` says nothing: there are no tasks"));
-            reading.fault(fault.at(at.clone()).help("give the tool `task = \"optional\"` or `\"required\"`"));
+            reader.fault(fault.at(at.clone()).help("give the tool `task = \"optional\"` or `\"required\"`"));
         } else if given > LONGEST_MS {
             let fault = Diagnostic::new(code::WRONG_VALUE, format!("no task is kept for {given} milliseconds"));
-            reading.fault(fault.at(at.clone()).help(format!("at most a week: {LONGEST_MS}")));
+            reader.fault(fault.at(at.clone()).help(format!("at most a week: {LONGEST_MS}")));
         }
         given
     };

@@ -21,7 +21,7 @@ pub struct WorkspaceDefinition {
     /// The packs that serve, exactly these; nothing = those whose `when` fits.
     pub serve: Option<Vec<Located<String>>>,
     /// `[packs.NAME]`: the configuration of each pack, checked by whoever knows its schema.
-    pub packs: Vec<(Located<String>, Written)>,
+    pub packs: Vec<(Located<String>, Schema)>,
     /// What is put before the names of a pack's tools, resources and prompts.
     pub prefixes: Vec<(Located<String>, String)>,
     /// Further folders that packs may be granted.
@@ -33,9 +33,6 @@ pub struct WorkspaceDefinition {
     /// What connections over HTTP may use.
     pub http: HttpOverride,
 }
-
-/// JSON that was written in TOML, and the place of each part.
-pub type Written = Schema;
 
 /// `[server]`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -190,7 +187,7 @@ pub fn read_workspace(source: &Arc<Source>) -> (WorkspaceDefinition, Vec<Diagnos
     };
     for entry in file.node("packs").map(Node::entries).unwrap_or_default() {
         let name = Located { value: entry.key.clone(), at: entry.at.clone() };
-        workspace.packs.push((name, Schema::of(&entry.node)));
+        workspace.packs.push((name, Schema::from_node(&entry.node)));
     }
     for entry in file.node("prefixes").map(Node::entries).unwrap_or_default() {
         let name = Located { value: entry.key.clone(), at: entry.at.clone() };

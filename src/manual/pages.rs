@@ -1,8 +1,8 @@
 //! The pages that are generated from the tables in the source, as Markdown, and one entry of each as JSON.
 
 use super::error_codes::{ErrorCode, error_codes};
-use crate::check::{ALL as RULES, CheckRule, lines_of};
-use crate::definition::{Grammar, GrammarKey, reference};
+use crate::check::{ALL as RULES, CheckRule, diff_lines};
+use crate::definition::{Grammar, GrammarKey, all_grammars};
 use crate::primitive::git;
 use crate::primitive::git::verb::{GitOption, Verb};
 use crate::primitive::{Family, Gives, Need, Param, Primitive};
@@ -24,12 +24,12 @@ pub fn families() -> Vec<Family> {
 }
 
 /// The primitives of a chapter.
-pub fn members(family: Family) -> impl Iterator<Item = &'static Primitive> {
+pub fn family_primitives(family: Family) -> impl Iterator<Item = &'static Primitive> {
     PRIMITIVES.iter().copied().filter(move |primitive| primitive.family == family)
 }
 
 /// The word that a chapter is looked up by: the first of its title.
-pub fn word_of(family: Family) -> &'static str {
+pub fn family_word(family: Family) -> &'static str {
     family.title().split([':', ' ']).next().unwrap_or_default()
 }
 
@@ -41,12 +41,12 @@ pub fn primitives_page() -> String {
     );
     text.push_str("`toolsd docs NAME` shows one of them.\n\n");
     for family in families() {
-        let names: Vec<String> = members(family).map(|primitive| format!("`{}`", primitive.name)).collect();
+        let names: Vec<String> = family_primitives(family).map(|primitive| format!("`{}`", primitive.name)).collect();
         text.push_str(&format!("- [{}](#{}): {}\n", family.title(), anchor(family.title()), names.join(", ")));
     }
     for family in families() {
         text.push_str(&format!("\n## {}\n", family.title()));
-        members(family).for_each(|primitive| push_primitive(&mut text, primitive));
+        family_primitives(family).for_each(|primitive| push_primitive(&mut text, primitive));
     }
     text
 }
@@ -112,8 +112,8 @@ fn anchor(title: &str) -> String {
 pub fn names_table() -> String {
     let mut text = String::from("| family | primitives |\n|---|---|\n");
     for family in families() {
-        let names: Vec<String> = members(family).map(|primitive| format!("`{}`", primitive.name)).collect();
-        text.push_str(&format!("| {} | {} |\n", word_of(family), table_cell(&names.join(" "))));
+        let names: Vec<String> = family_primitives(family).map(|primitive| format!("`{}`", primitive.name)).collect();
+        text.push_str(&format!("| {} | {} |\n", family_word(family), table_cell(&names.join(" "))));
     }
     text
 }
@@ -147,7 +147,7 @@ pub fn primitive_to_json(primitive: &Primitive) -> Json {
     let mut told = json!({
         "name": primitive.name,
         "signature": primitive.signature(),
-        "family": word_of(primitive.family),
+        "family": family_word(primitive.family),
         "summary": primitive.summary,
         "effect": primitive.effect.name(),
         "returns": primitive.returns.name(),
@@ -168,7 +168,7 @@ pub fn definitions_page() -> String {
         "The tables of a pack's TOML files, and of `toolsd.toml`. Where `KEY_json` is named, the value may also be\n",
     );
     text.push_str("written as JSON in a text of that key. `toolsd docs TABLE` shows one of them.\n");
-    for table in reference() {
+    for table in all_grammars() {
         text.push_str(&format!("\n## `{}`\n\n{}\n\n", table.name, table.doc));
         text.push_str("| key | takes | what it means |\n|---|---|---|\n");
         for key in table.keys {
@@ -208,7 +208,7 @@ pub fn checks_page() -> String {
         rule.fires.iter().for_each(|file| push_fenced(&mut text, file));
         text.push_str("\nIt is mended by:\n");
         for mend in rule.mended {
-            let lines: Vec<String> = lines_of(mend).collect();
+            let lines: Vec<String> = diff_lines(mend).collect();
             text.push_str(&format!("\n`{}`\n\n```diff\n{}\n```\n", mend.0, lines.join("\n")));
         }
     }

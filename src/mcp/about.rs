@@ -40,7 +40,7 @@ fn capabilities(registry: &Registry, revision: Revision) -> Json {
     if registry.has_skills() {
         extensions.insert(SKILLS_EXTENSION_ID.to_owned(), json!({ "directoryRead": true }));
     }
-    let has_tasks = registry.tools.iter().any(|served| served.tool.tasking.task != TaskSupport::Never);
+    let has_tasks = registry.tools.iter().any(|served| served.tool.task_policy.task != TaskSupport::Never);
     if has_tasks && revision.is_stateless() {
         extensions.insert(TASKS_EXTENSION_ID.to_owned(), json!({}));
     }

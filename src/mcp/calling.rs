@@ -51,7 +51,7 @@ impl Connection {
         //= docs/spec.md#tasks
         //# A call MUST become a task only if its own request declares the extension.
         let knows_tasks = revision.is_stateless() && has_capability(&self.capabilities(sender), TASKS_EXTENSION_ID);
-        match call.calls.tasking.task {
+        match call.calls.task_policy.task {
             TaskSupport::Never => self.call_at_once(call, None, sender, revision).await,
             TaskSupport::Optional | TaskSupport::Required if knows_tasks => {
                 self.call_as_task(call, sender, revision).await
@@ -119,7 +119,7 @@ impl Connection {
             _ => return Err(faults::surprise()),
         };
         let owner = super::owner(sender);
-        match (self.host.tasks.begin(owner, sender.party(), call.calls.tasking), call.calls.tasking.task) {
+        match (self.host.tasks.begin(owner, sender.party(), call.calls.task_policy), call.calls.task_policy.task) {
             (Some(begun), _) => {
                 let mut result = CreateTaskResult::new(begun.task.clone());
                 self.stamp(&mut result.meta, revision);

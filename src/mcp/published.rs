@@ -239,10 +239,10 @@ fn put_meta(item: &mut Map<String, Json>, meta: Option<&Json>, revision: Revisio
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::definition::object;
+    use crate::definition::schema_object;
 
     fn form(schema: Json) -> ObjectSchema {
-        object(schema).unwrap().into()
+        schema_object(schema).unwrap().into()
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use super::settings::WorkspaceSettings;
 use crate::definition::{
-    Checker, Definitions, Located, ObjectSchema, PackDefinition, Prompt, Schema, SchemaRole, Tool, Validation, lint,
-    missing_references, object, published, resolved,
+    Checker, Definitions, Located, ObjectSchema, PackDefinition, Prompt, Schema, SchemaRole, Tool, Validation,
+    lint_schema, schema_object,
 };
 use crate::diagnostic::{Diagnostic, Result};
 use crate::guard::Limits;
@@ -38,7 +38,7 @@ pub(super) struct ContractCompiler<'a> {
     pub(super) pack: &'a PackDefinition,
     pub(super) settings: &'a WorkspaceSettings,
     /// Whether a checker is made now, or when it is needed.
-    pub(super) care: Validation,
+    pub(super) validation: Validation,
 }
 
 impl ContractCompiler<'_> {
@@ -57,10 +57,10 @@ impl ContractCompiler<'_> {
     }
 
     fn tool(&self, tool: &Tool, faults: &mut Vec<Diagnostic>) -> ToolSchemas {
-        let (input, arguments) = self.checker(&tool.input, published, faults);
+        let (input, arguments) = self.checker(&tool.input, Schema::publish, faults);
         let (output, result) = match &tool.output {
             Some(schema) => {
-                let (output, result) = self.checker(schema, resolved, faults);
+                let (output, result) = self.checker(schema, Schema::resolve, faults);
                 (Some(output), result)
             }
             None => (None, None),
@@ -79,7 +79,7 @@ impl ContractCompiler<'_> {
     ) -> Vec<CallContract> {
         let operations = tool.dispatch.iter().flat_map(|dispatch| &dispatch.operations);
         let operations = operations.map(|operation| {
-            let (schema, arguments) = self.checker(&operation.input, published, faults);
+            let (schema, arguments) = self.checker(&operation.input, Schema::publish, faults);
             let limits = [operation.limits, tool.limits, self.pack.limits];
             let limits = self.settings.limits(&limits, Limits::default());
             CallContract { schema, arguments, result: result.cloned(), limits, operations: Vec::new() }
@@ -92,7 +92,7 @@ impl ContractCompiler<'_> {
         let mut all = Vec::new();
         for resource in &self.definitions.resources {
             let (schema, arguments) = match &resource.variables {
-                Some(variables) => self.checker(&variables.as_properties(), resolved, faults),
+                Some(variables) => self.checker(&variables.as_properties(), Schema::resolve, faults),
                 None => (Arc::default(), None),
             };
             all.push(CallContract { schema, arguments, limits: self.limits(), ..CallContract::default() });
@@ -117,7 +117,7 @@ impl ContractCompiler<'_> {
             .collect();
         let json = json!({ "type": "object", "properties": properties, "required": required });
         let schema = Schema { json: json.into(), places: [(String::new(), places)].into_iter().collect() };
-        let (schema, arguments) = self.checker(&schema, published, faults);
+        let (schema, arguments) = self.checker(&schema, Schema::publish, faults);
         CallContract { schema, arguments, limits: self.limits(), ..CallContract::default() }
     }
 
@@ -132,8 +132,8 @@ impl ContractCompiler<'_> {
         form: SchemaForm,
         faults: &mut Vec<Diagnostic>,
     ) -> (ObjectSchema, Option<Arc<Checker>>) {
-        let compiled = |json: ObjectSchema| match self.care {
-            Validation::Known => Ok(Checker::later(json)),
+        let compiled = |json: ObjectSchema| match self.validation {
+            Validation::Skipped => Ok(Checker::lazy(json)),
             Validation::Full => Checker::new(json),
         };
         let made = form(schema, &self.definitions.defs).and_then(|json| Ok((compiled(Arc::clone(&json))?, json)));
@@ -144,11 +144,11 @@ impl ContractCompiler<'_> {
                     Some(place) => fault.at(place.clone()),
                     None => fault,
                 };
-                let missing = missing_references(schema, &self.definitions.defs);
-                if missing.is_empty() && lint(schema, SchemaRole::Shared).is_empty() {
+                let missing = schema.missing_references(&self.definitions.defs);
+                if missing.is_empty() && lint_schema(schema, SchemaRole::Shared).is_empty() {
                     faults.push(*fault);
                 }
-                (object((*schema.json).clone()).unwrap_or_default().into(), None)
+                (schema_object((*schema.json).clone()).unwrap_or_default().into(), None)
             }
         }
     }

@@ -131,7 +131,7 @@ pub struct PackFiles {
 
 impl PackFiles {
     /// Files in memory: path from the root, and text.
-    pub fn of_texts<'a>(texts: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+    pub fn from_texts<'a>(texts: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let file = |(path, text): (&str, &str)| (path.to_owned(), LayerFile::new("memory", path, text.as_bytes()));
         Self { by_path: texts.into_iter().map(file).collect(), removed: Vec::new() }
     }
@@ -177,7 +177,7 @@ impl PackFiles {
     }
 
     /// The files of one pack, those shared by all packs included.
-    pub fn of_pack(&self, pack: &str) -> Self {
+    pub fn for_pack(&self, pack: &str) -> Self {
         let belongs = |path: &str| {
             let Some((folder, rest)) = path.split_once('/') else { return false };
             match rest.split_once('/') {
@@ -197,9 +197,9 @@ impl PackFiles {
 
     /// How closely a start must look at them: a test holds that those of the binary are sound, as long as none comes
     /// from another layer and none is removed by one.
-    pub fn care(&self) -> Validation {
+    pub fn validation(&self) -> Validation {
         let embedded = self.removed.is_empty() && self.by_path.values().all(|file| file.origin == EMBEDDED);
-        if embedded { Validation::Known } else { Validation::Full }
+        if embedded { Validation::Skipped } else { Validation::Full }
     }
 
     /// One hash of all paths, layers and contents; those inside the binary stay the same for as long as it runs.
@@ -226,8 +226,8 @@ impl PackFiles {
     fn warn_of_moved_originals(&self, layer: &Layer, read: &BTreeMap<String, LayerFile>, faults: &mut Vec<Diagnostic>) {
         let Some(world) = &layer.world else { return };
         let noted = match &layer.trust {
-            Some(_) => ejected(world.as_ref(), &format!("{WORKSPACE_FOLDER}/{EJECTED}")),
-            None => ejected(world.as_ref(), EJECTED),
+            Some(_) => read_ejected(world.as_ref(), &format!("{WORKSPACE_FOLDER}/{EJECTED}")),
+            None => read_ejected(world.as_ref(), EJECTED),
         };
         for (path, recorded) in noted {
             let Some(original) = self.by_path.get(&path) else { continue };
@@ -248,7 +248,7 @@ impl PackFiles {
 }
 
 /// The hashes of originals that `eject` noted in a layer: path and hash in hexadecimal digits.
-pub fn ejected(layer: &dyn World, path: &str) -> BTreeMap<String, String> {
+pub fn read_ejected(layer: &dyn World, path: &str) -> BTreeMap<String, String> {
     let Ok(Some(_)) = layer.stat(path) else { return BTreeMap::new() };
     layer.read(path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
 }

@@ -6,7 +6,7 @@ use super::settings::{WorkspaceSettings, configure};
 use super::skills::{Skill, pack_skills};
 use crate::definition::{
     Checker, Definitions, Grants, GraphDefinition, LimitsOverride, Located, PackDefinition, Prompt, Resource, Tool,
-    Validation, code, read, read_known,
+    Validation, code, read_definitions, read_embedded,
 };
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::Limits;
@@ -35,7 +35,7 @@ pub struct Pack {
     /// The functions that find skills, each with its script.
     pub skill_lists: Vec<(String, Located<String>)>,
     /// What it was made into.
-    pub made: CompiledPack,
+    pub compiled: CompiledPack,
 }
 
 /// What a pack was made into.
@@ -73,7 +73,7 @@ impl Pack {
             Effect::Writes => 2,
             Effect::Runs => 3,
         };
-        let granted = self.made.granted[index].get_or_init(|| match &self.made.root {
+        let granted = self.compiled.granted[index].get_or_init(|| match &self.compiled.root {
             Some(root) => self.grant(root, effect),
             None => Err(Diagnostic::new(Code::INTERNAL, format!("the pack `{}` has no root", self.name))),
         });
@@ -158,7 +158,7 @@ pub struct PackParts {
 
 /// Compiles a pack whose definitions are read. Of one that is known to be sound, what a start does not need waits for the
 /// first call.
-pub fn compile(
+pub fn compile_pack(
     name: &str,
     hash: [u8; 32],
     files: PackFiles,
@@ -170,7 +170,7 @@ pub fn compile(
     //= docs/spec.md#scripts
     //# A script MUST be compiled once for each time its pack is loaded, and not again for a call.
     let program = Program::later(&scripts);
-    let is_needed = merged.care == Validation::Full || merged.definitions.computes();
+    let is_needed = merged.validation == Validation::Full || merged.definitions.has_computed_texts();
     let ready = || if is_needed { program.ready().to_vec() } else { Vec::new() };
     let (broken, others) = rayon::join(ready, others);
     let MergedDefinitions { definitions, pack, mut faults, .. } = merged;
@@ -210,13 +210,13 @@ struct CompiledParts {
 
 impl CompiledParts {
     fn compile(name: &str, files: &PackFiles, merged: &MergedDefinitions, settings: &WorkspaceSettings) -> Self {
-        let MergedDefinitions { definitions, pack, care, .. } = merged;
-        let (templates, mut faults) = match care {
-            Validation::Known => (lazy_templates(files, definitions), Vec::new()),
+        let MergedDefinitions { definitions, pack, validation, .. } = merged;
+        let (templates, mut faults) = match validation {
+            Validation::Skipped => (lazy_templates(files, definitions), Vec::new()),
             Validation::Full => compile_templates(files, definitions),
         };
-        let (config, config_checker) = configure(name, pack, &definitions.defs, settings, *care, &mut faults);
-        let compiling = ContractCompiler { definitions, pack, settings, care: *care };
+        let (config, config_checker) = configure(name, pack, &definitions.defs, settings, *validation, &mut faults);
+        let compiling = ContractCompiler { definitions, pack, settings, validation: *validation };
         let tools = compiling.tools(&mut faults);
         let resources = compiling.resources(&mut faults);
         let prompts = definitions.prompts.iter().map(|prompt| compiling.prompt(prompt, &mut faults)).collect();
@@ -227,8 +227,8 @@ impl CompiledParts {
 impl PackParts {
     /// Reads and compiles a pack, all of it.
     pub fn read(name: &str, hash: [u8; 32], files: PackFiles, settings: &WorkspaceSettings) -> Self {
-        let merged = merge(name, &files, Validation::Full);
-        compile(name, hash, files, merged, settings)
+        let merged = merge_definitions(name, &files, Validation::Full);
+        compile_pack(name, hash, files, merged, settings)
     }
 
     /// The instructions at a path, filled in; a text without braces needs no template.
@@ -261,7 +261,7 @@ impl PackParts {
         let lists = definitions.skills.into_iter().filter_map(|one| Some((one.script, one.list?)));
         let skill_lists = lists.collect();
         let data = definitions.data.into_iter().map(|(name, table)| (name.value, Frozen::value(Arc::new(table))));
-        let made = CompiledPack {
+        let compiled = CompiledPack {
             hash: self.hash,
             files: self.files,
             program: self.program,
@@ -275,7 +275,7 @@ impl PackParts {
             granted: Default::default(),
         };
         let pack =
-            Pack { name: self.name, definition: self.pack, instructions, skills: self.skills, skill_lists, made };
+            Pack { name: self.name, definition: self.pack, instructions, skills: self.skills, skill_lists, compiled };
         let published = PublishedDefinitions {
             tools: definitions.tools.into_iter().zip(self.tools).collect(),
             resources: definitions.resources.into_iter().zip(self.resources).collect(),
@@ -304,18 +304,18 @@ pub struct MergedDefinitions {
     /// What is wrong with them.
     pub faults: Vec<Diagnostic>,
     /// How closely they were looked at, and are from here on.
-    pub care: Validation,
+    pub validation: Validation,
 }
 
 /// Reads every definition file of a pack, in the order of their paths. What stands twice is told, and the first counts.
-pub fn merge(name: &str, files: &PackFiles, care: Validation) -> MergedDefinitions {
+pub fn merge_definitions(name: &str, files: &PackFiles, validation: Validation) -> MergedDefinitions {
     let mut all = Definitions::default();
     let mut faults = Vec::new();
     let written: Vec<_> = files.by_path.iter().filter(|(path, _)| is_definition(path)).collect();
     // Files know nothing of each other: they are read side by side.
-    let read = |file: &LayerFile| match (&file.source, care) {
-        (Some(source), Validation::Full) => Some(read(source)),
-        (Some(source), Validation::Known) => Some(read_known(source, file.tree)),
+    let read = |file: &LayerFile| match (&file.source, validation) {
+        (Some(source), Validation::Full) => Some(read_definitions(source)),
+        (Some(source), Validation::Skipped) => Some(read_embedded(source, file.tree)),
         (None, _) => None,
     };
     let found: Vec<_> = written.par_iter().map(|(_, file)| read(file)).collect();
@@ -336,7 +336,7 @@ pub fn merge(name: &str, files: &PackFiles, care: Validation) -> MergedDefinitio
             all.tools.push(wanted.tool(&all.prompts));
         }
     }
-    MergedDefinitions { definitions: all, pack, faults, care }
+    MergedDefinitions { definitions: all, pack, faults, validation }
 }
 
 fn is_definition(path: &str) -> bool {

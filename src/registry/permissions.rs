@@ -6,7 +6,7 @@ mod tests;
 
 use crate::definition::{
     Definitions, Git, Grants, HttpOverride, LimitsOverride, PackDefinition, ProgramGrant, ServerDefinition, Tool,
-    WorkspaceDefinition, read, read_workspace,
+    WorkspaceDefinition, read_definitions, read_workspace,
 };
 use crate::guard::Limits;
 use crate::source::Source;
@@ -65,16 +65,16 @@ const BUILD_MS: u64 = 60_000;
 
 impl Permissions {
     /// What a file of a pack asks for: a definition; anything else asks for nothing.
-    pub fn of_file(path: &str, bytes: &[u8]) -> Self {
+    pub fn from_file(path: &str, bytes: &[u8]) -> Self {
         if !path.ends_with(".toml") {
             return Self::default();
         }
         let source = Source::new(path, String::from_utf8_lossy(bytes));
-        Self::of_definitions(&read(&source).0)
+        Self::from_definitions(&read_definitions(&source).0)
     }
 
     /// What definitions ask for.
-    pub fn of_definitions(definitions: &Definitions) -> Self {
+    pub fn from_definitions(definitions: &Definitions) -> Self {
         let mut asked = Self::default();
         if let Some(definition) = &definitions.pack {
             asked.add_pack(definition);
@@ -90,7 +90,7 @@ impl Permissions {
     }
 
     /// What the `[pack]` of a pack asks for.
-    pub fn of_pack(pack: &PackDefinition) -> Self {
+    pub fn from_pack(pack: &PackDefinition) -> Self {
         let mut asked = Self::default();
         asked.add_pack(pack);
         asked
@@ -98,14 +98,14 @@ impl Permissions {
 
     /// What a pack that serves may do, in the words in which trust is asked for: its grants, its limits, the effects of
     /// its tools.
-    pub fn of_served<'a>(pack: &PackDefinition, tools: impl Iterator<Item = &'a Tool>) -> Self {
-        let mut asked = Self::of_pack(pack);
+    pub fn from_served<'a>(pack: &PackDefinition, tools: impl Iterator<Item = &'a Tool>) -> Self {
+        let mut asked = Self::from_pack(pack);
         tools.for_each(|tool| asked.add_tool(tool));
         asked
     }
 
     /// What a `toolsd.toml` asks for.
-    pub fn of_settings(source: &Arc<Source>) -> Self {
+    pub fn from_settings(source: &Arc<Source>) -> Self {
         let mut asked = Self::default();
         // Every field is named: a new one has to say whether it lets packs do more.
         let WorkspaceDefinition { serve, packs, prefixes, roots, limits, server, http } = read_workspace(source).0;
@@ -236,7 +236,7 @@ impl Permissions {
 
     /// How far a permission goes, whether it is written or not: a limit that is not written is that of the pack, or the
     /// usual one.
-    fn reach(&self, key: &str) -> u64 {
+    fn level(&self, key: &str) -> u64 {
         if let Some(reach) = self.0.get(key) {
             return *reach;
         }
@@ -259,11 +259,11 @@ impl Permissions {
     //# A trusted edit MUST NOT widen what its file asks for: no grant, no effect, no limit.
     //= docs/spec.md#trust
     //# A trusted edit that asks for the same or for less MUST be used without asking.
-    pub fn beyond(&self, before: &Self) -> Self {
+    pub fn exceeding(&self, before: &Self) -> Self {
         let limits = before.0.keys().filter(|key| key.starts_with(LIMIT) && self.has_owner(key));
         let keys: BTreeSet<&String> = self.0.keys().filter(|key| *key != HAS_GRAPH).chain(limits).collect();
-        let wider = keys.into_iter().filter(|key| self.reach(key) > before.reach(key) && !before.covers(key));
-        Self(wider.map(|key| (key.clone(), self.reach(key))).collect())
+        let wider = keys.into_iter().filter(|key| self.level(key) > before.level(key) && !before.covers(key));
+        Self(wider.map(|key| (key.clone(), self.level(key))).collect())
     }
 
     /// Whether what a limit is one of is still there: a tool or a graph that is gone uses nothing.
@@ -296,7 +296,7 @@ impl Permissions {
     }
 
     /// What a program may, in words: what it may read and write only where that is not what the pack may in all.
-    fn of_program(&self, program: &str, whole: &Self) -> String {
+    fn describe_program(&self, program: &str, whole: &Self) -> String {
         let of = |kind: &str| -> Vec<&str> {
             let values = self.0.keys().filter_map(|key| key.strip_prefix(kind)?.split_once('\t'));
             values.filter(|(name, _)| *name == program).map(|(_, value)| value).collect()
@@ -339,20 +339,20 @@ impl Permissions {
         };
         let programs: BTreeSet<String> = self.0.keys().filter(|key| !is_of_pack(key)).filter_map(of).collect();
         let here = programs.into_iter().filter(|program| !self.0.contains_key(&format!("run {program}")));
-        here.map(|program| format!("{program:?}{}", self.of_program(&program, whole))).collect()
+        here.map(|program| format!("{program:?}{}", self.describe_program(&program, whole))).collect()
     }
 
     /// In words, one part for each kind: `reads "."`, `git: write`.
-    pub fn words(&self) -> Vec<String> {
-        self.words_within(self)
+    pub fn describe(&self) -> Vec<String> {
+        self.describe_within(self)
     }
 
     /// The same of a part of what a file asks for: what a program may touch is told beside what its pack may in all.
-    pub fn words_within(&self, whole: &Self) -> Vec<String> {
+    pub fn describe_within(&self, whole: &Self) -> Vec<String> {
         let mut words = Vec::new();
         for (kind, word) in LISTS {
             let named = |value: &str| match kind {
-                "run " => format!("{value:?}{}", self.of_program(value, whole)),
+                "run " => format!("{value:?}{}", self.describe_program(value, whole)),
                 _ => format!("{value:?}"),
             };
             let mut values: Vec<String> = self.0.keys().filter_map(|key| key.strip_prefix(kind)).map(named).collect();
@@ -466,7 +466,7 @@ mod properties {
     use proptest::prelude::*;
 
     fn of(text: &str) -> Permissions {
-        Permissions::of_file("tools.d/a.toml", text.as_bytes())
+        Permissions::from_file("tools.d/a.toml", text.as_bytes())
     }
 
     /// The grants of a pack: which of a few globs, how far git goes, the time of a call.
@@ -502,8 +502,8 @@ mod properties {
                 || after.2 > before.2
                 || time(after.3) > time(before.3);
             let [one, other] = [&before, &after].map(|(read, run, git, time)| of(&written(read, run, *git, *time)));
-            prop_assert_eq!(!other.beyond(&one).is_empty(), wider, "{:?} after {:?}", other.words(), one.words());
-            prop_assert!(one.beyond(&one).is_empty());
+            prop_assert_eq!(!other.exceeding(&one).is_empty(), wider, "{:?} after {:?}", other.describe(), one.describe());
+            prop_assert!(one.exceeding(&one).is_empty());
         }
     }
 
@@ -524,10 +524,10 @@ mod properties {
             ("b", "effect = \"pure\"\nlimits = { time_ms = 50, depth = 65 }", "b depth = 65"),
         ] {
             let after = of(&format!("{a}{}", tool(name, rest)));
-            assert_eq!(after.beyond(&before).words().join("; "), beyond, "{rest}");
+            assert_eq!(after.exceeding(&before).describe().join("; "), beyond, "{rest}");
         }
         let with = |effect: &str| of(&format!("{a}{}{}", tool("b", b), tool("c", &format!("effect = \"{effect}\""))));
-        assert!(with("reads").beyond(&before).is_empty(), "a new tool may do what the others of its file do");
-        assert_eq!(with("writes").beyond(&before).words(), ["tools: c (writes)"]);
+        assert!(with("reads").exceeding(&before).is_empty(), "a new tool may do what the others of its file do");
+        assert_eq!(with("writes").exceeding(&before).describe(), ["tools: c (writes)"]);
     }
 }

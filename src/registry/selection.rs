@@ -24,7 +24,7 @@ pub enum PackChoice {
 
 /// The root of a pack: the nearest folder, from the workspace upwards, that holds the first entry of `root`,
 /// else the second, and so on; the workspace if none is found or none is asked for. An absolute path.
-pub fn root_of(pack: &PackDefinition, workspace: &dyn World, worlds: &dyn WorldOpener) -> Result<String> {
+pub fn find_root(pack: &PackDefinition, workspace: &dyn World, worlds: &dyn WorldOpener) -> Result<String> {
     for marker in &pack.root {
         if marker == "." || workspace.stat(marker)?.is_some() {
             return Ok(workspace.root().to_owned());
@@ -46,7 +46,7 @@ pub fn root_of(pack: &PackDefinition, workspace: &dyn World, worlds: &dyn WorldO
 }
 
 /// The folders outside of its root that the grants of a pack reach: absolute, or below `~`.
-pub fn outer_roots(pack: &PackDefinition) -> Vec<String> {
+pub fn roots_outside(pack: &PackDefinition) -> Vec<String> {
     let globs = pack.grants.read.iter().chain(&pack.grants.write);
     let outside = globs.filter(|glob| glob.starts_with('/') || glob.starts_with('~') || glob.starts_with('$'));
     let mut roots: Vec<String> = outside
@@ -62,7 +62,7 @@ pub fn outer_roots(pack: &PackDefinition) -> Vec<String> {
 }
 
 /// Whether a pack serves, given its root; the markers it looked for in vain if not.
-pub fn serves(
+pub fn select_pack(
     name: &str,
     pack: &PackDefinition,
     choice: &PackChoice,
@@ -73,17 +73,17 @@ pub fn serves(
         //= docs/spec.md#definitions
         //# A pack that `--pack` names MUST be served in every workspace.
         (PackChoice::Named(names), when) => match names.iter().any(|known| known == name) {
-            true => PackSelection::Yes,
-            false => PackSelection::No(when.clone().unwrap_or_default()),
+            true => PackSelection::Served,
+            false => PackSelection::Dormant(when.clone().unwrap_or_default()),
         },
-        (PackChoice::ByMarkers, None) => PackSelection::Yes,
+        (PackChoice::ByMarkers, None) => PackSelection::Served,
         //= docs/spec.md#definitions
         //# A pack MUST be served by default only where one of its `when` paths exists.
         (PackChoice::ByMarkers, Some(markers)) => {
             let exists = |world: &dyn World, marker: &str| matches!(world.stat(marker), Ok(Some(_)));
             match markers.iter().any(|marker| exists(workspace, marker) || exists(root, marker)) {
-                true => PackSelection::Yes,
-                false => PackSelection::No(markers.clone()),
+                true => PackSelection::Served,
+                false => PackSelection::Dormant(markers.clone()),
             }
         }
     }
@@ -93,7 +93,7 @@ pub fn serves(
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PackSelection {
     /// It does.
-    Yes,
+    Served,
     /// It does not: the markers it looks for.
-    No(Vec<String>),
+    Dormant(Vec<String>),
 }

@@ -4,7 +4,7 @@
 use super::trust::{UNTRUSTED, WorkspaceTrust};
 use crate::definition::{
     Checker, HttpOverride, LimitsOverride, Located, PackDefinition, SETTINGS_FILE, Schema, ServerDefinition,
-    Validation, WorkspaceDefinition, published, read_workspace,
+    Validation, WorkspaceDefinition, read_workspace,
 };
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::guard::Limits;
@@ -128,7 +128,7 @@ pub fn configure(
     pack: &PackDefinition,
     defs: &[(Located<String>, Schema)],
     settings: &WorkspaceSettings,
-    care: Validation,
+    validation: Validation,
     faults: &mut Vec<Diagnostic>,
 ) -> (Json, Option<Checker>) {
     let mut config = settings.config(name);
@@ -140,9 +140,9 @@ pub fn configure(
         }
         return (json!({}), None);
     };
-    let checker = match published(schema, defs).map(Checker::later) {
+    let checker = match schema.publish(defs).map(Checker::lazy) {
         // Known to be sound, and known to need nothing: a configuration that is not written has no fault.
-        Ok(checker) if care == Validation::Known && written.is_none() => {
+        Ok(checker) if validation == Validation::Skipped && written.is_none() => {
             checker.fill_defaults(&mut config);
             return (config, Some(checker));
         }
@@ -199,7 +199,7 @@ fn remove_paths(pack: &str, config: &mut Json, definition: &PackDefinition, faul
 pub const NO_PACK: Code = Code("unknown-pack");
 
 /// The fault of a pack that `toolsd.toml`, or the command line, names and that is not there.
-pub fn no_pack(name: &str, known: &[String]) -> Box<Diagnostic> {
+pub fn unknown_pack(name: &str, known: &[String]) -> Box<Diagnostic> {
     let fault = Diagnostic::new(NO_PACK, format!("there is no pack `{name}`"));
     match did_you_mean(name, known.iter().map(String::as_str)) {
         Some(help) => fault.help(help),

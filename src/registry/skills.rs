@@ -143,7 +143,7 @@ impl FileDigests {
 
 /// The skill in a folder of a world, and what should be better about it. Its URIs begin with `skill://` and `at`, or
 /// its name if that is not given. Links within it are left out.
-pub fn found_skill(
+pub fn read_found_skill(
     world: &dyn World,
     dir: &str,
     at: Option<&str>,
@@ -286,7 +286,7 @@ mod tests {
         let source = Source::new("tools.d/tea.toml", "x");
         let dir = Located { value: "templates/tea/skills".to_owned(), at: source.place(0..1) };
         let mut faults = Vec::new();
-        let files = PackFiles::of_texts(texts.iter().copied());
+        let files = PackFiles::from_texts(texts.iter().copied());
         let definition = SkillsDefinition { dirs: vec![dir], list: None, script: String::new() };
         let found = pack_skills(&[definition], &files, &mut faults);
         (found, faults.into_iter().map(|fault| fault.message).collect())
@@ -332,7 +332,7 @@ mod tests {
         let world = Memory::with([("~/a/tea pot/SKILL.md", BREW), ("~/a/tea pot/more/x.txt", "hello")]).unwrap();
         world.advance_ms(YOUNG_MS + 1);
         let digests = FileDigests::default();
-        let found = || found_skill(&world, "~/a/tea pot/", Some("set/brew"), &digests).unwrap().0;
+        let found = || read_found_skill(&world, "~/a/tea pot/", Some("set/brew"), &digests).unwrap().0;
         let first = found();
         assert_eq!(uris(&first), ["skill://set/brew/SKILL.md", "skill://set/brew/more/x.txt"]);
         assert_eq!(first, found());
@@ -350,7 +350,9 @@ mod tests {
         let texts = [("a/SKILL.md", BREW), ("b/SKILL.md", "x"), ("c/SKILL.md", long.as_str())];
         let world = Memory::with(texts).unwrap();
         let told = |dir: &str, at: Option<&str>| {
-            found_skill(&world, dir, at, &FileDigests::default()).map(|(skill, _)| skill.uri).map_err(|why| why.message)
+            read_found_skill(&world, dir, at, &FileDigests::default())
+                .map(|(skill, _)| skill.uri)
+                .map_err(|why| why.message)
         };
         assert_eq!(told("a", None).unwrap(), "skill://brew/SKILL.md");
         assert_eq!(

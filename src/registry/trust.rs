@@ -107,14 +107,14 @@ fn lock(folder: &dyn World) -> Result<Box<dyn crate::world::Lock>> {
 
 impl WorkspaceTrust {
     /// Whether anything is said of a file: one of which nothing is said need not be read.
-    pub fn knows(&self, path: &str) -> bool {
+    pub fn has_record(&self, path: &str) -> bool {
         self.files.contains_key(path)
     }
 
     /// Allows a file as it is now; edits of it count for as long as they did.
     pub fn allow(&mut self, path: &str, bytes: &[u8], permissions: Permissions) {
         let edits_until = self.files.get(path).and_then(|known| known.edits_until);
-        self.files.insert(path.to_owned(), TrustedFile { hash: hash(bytes), permissions, edits_until });
+        self.files.insert(path.to_owned(), TrustedFile { hash: hash_hex(bytes), permissions, edits_until });
     }
 
     /// Refuses a file whose bytes are not those that were allowed, unless edits of it count `now_ms` and it asks for no
@@ -126,7 +126,7 @@ impl WorkspaceTrust {
         let Some(known) = self.files.get(path) else {
             return refused(format!("`{path}` is not trusted and so not used"), READ_IT);
         };
-        if known.hash == hash(bytes) {
+        if known.hash == hash_hex(bytes) {
             return Ok(());
         }
         let Some(until) = known.edits_until.filter(|_| path != SETTINGS_FILE) else {
@@ -135,10 +135,10 @@ impl WorkspaceTrust {
         if until <= now_ms {
             return refused(format!("`{path}` has changed, and edits of it are trusted no more"), CHANGED);
         }
-        let asks = Permissions::of_file(path, bytes);
-        let beyond = asks.beyond(&known.permissions);
+        let asks = Permissions::from_file(path, bytes);
+        let beyond = asks.exceeding(&known.permissions);
         if !beyond.is_empty() {
-            let wants = beyond.words_within(&asks).join("; ");
+            let wants = beyond.describe_within(&asks).join("; ");
             let why = format!("`{path}` now asks for more than it was trusted with, and so is not used: {wants}");
             return refused(why, READ_IT);
         }
@@ -151,6 +151,6 @@ const CHANGED: &str =
     "read it, then run `toolsd trust`; `toolsd trust --edits FILE` has later edits of a file used without asking";
 
 /// The BLAKE3 of bytes in hexadecimal digits.
-pub fn hash(bytes: &[u8]) -> String {
+pub fn hash_hex(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_string()
 }

@@ -73,7 +73,7 @@ pub(super) fn trusted_files(
     let now = workspace.now_ms();
     for file in workspace_files(workspace, faults) {
         // A file of which nothing is known is not read: it may be anything, and of any size.
-        let bytes = if trust.knows(&file) { workspace.read_owned(&file) } else { Ok(Vec::new()) };
+        let bytes = if trust.has_record(&file) { workspace.read_owned(&file) } else { Ok(Vec::new()) };
         //= docs/spec.md#definitions
         //# A file of the workspace layer MUST NOT be used before its content was trusted.
         match bytes.and_then(|bytes| trust.check(&file, &bytes, now).map(|()| bytes)) {

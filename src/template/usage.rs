@@ -58,7 +58,7 @@ impl ContextPath {
     }
 
     /// The same, of a template whose own context is `base`.
-    pub fn within(&self, base: &Self) -> Self {
+    pub fn relative_to(&self, base: &Self) -> Self {
         if self.from == PathStart::Own { base.join(self.path.iter().cloned()) } else { self.clone() }
     }
 
@@ -86,22 +86,24 @@ struct UsageWalk<'a> {
 pub fn collect_uses(template: &Template, origin: &TemplateSource) -> TemplateUses {
     let scope = BlockScope { context: ContextPath::own(), names: Vec::new() };
     let mut walk = UsageWalk { origin, facts: TemplateUses::default(), scopes: vec![scope], inline: Vec::new() };
-    walk.template(template, 0);
+    walk.visit_template(template, 0);
     walk.facts
 }
 
 impl UsageWalk<'_> {
-    fn template(&mut self, template: &Template, around: usize) {
+    fn visit_template(&mut self, template: &Template, around: usize) {
         for (index, element) in template.elements.iter().enumerate() {
             let start = template.mapping.get(index).map_or(around, |at| self.origin.source.offset(at.0, at.1));
             match element {
-                TemplateElement::Expression(tag) | TemplateElement::HtmlExpression(tag) => self.expression(tag, start),
-                TemplateElement::HelperBlock(tag) => self.block(tag, start),
+                TemplateElement::Expression(tag) | TemplateElement::HtmlExpression(tag) => {
+                    self.visit_expression(tag, start)
+                }
+                TemplateElement::HelperBlock(tag) => self.visit_block(tag, start),
                 TemplateElement::PartialExpression(tag) | TemplateElement::PartialBlock(tag) => {
-                    self.partial(tag, start)
+                    self.visit_partial(tag, start)
                 }
                 TemplateElement::DecoratorExpression(tag) | TemplateElement::DecoratorBlock(tag) => {
-                    self.decorator(tag, start);
+                    self.visit_decorator(tag, start);
                 }
                 _ => {}
             }
@@ -120,53 +122,53 @@ impl UsageWalk<'_> {
         found.map_or_else(|| self.origin.place(start, start), |at| self.origin.place(at, at + word.len()))
     }
 
-    fn expression(&mut self, tag: &HelperTemplate, start: usize) {
+    fn visit_expression(&mut self, tag: &HelperTemplate, start: usize) {
         let bare = tag.params.is_empty() && tag.hash.is_empty();
         match tag.name.as_name() {
-            Some(name) if bare => self.variable(name, start),
-            Some(name) => self.helper(name, tag, start),
-            None => self.parameter(&tag.name, start),
+            Some(name) if bare => self.visit_variable(name, start),
+            Some(name) => self.visit_helper(name, tag, start),
+            None => self.visit_parameter(&tag.name, start),
         }
-        self.parameters(tag, start);
+        self.visit_parameters(tag, start);
     }
 
-    fn helper(&mut self, name: &str, tag: &HelperTemplate, start: usize) {
+    fn visit_helper(&mut self, name: &str, tag: &HelperTemplate, start: usize) {
         let place = self.place(start, name);
         let arguments = tag.params.len();
         self.facts.list.push(TemplateUse::Helper { name: name.to_owned(), block: tag.block, arguments, place });
     }
 
-    fn parameters(&mut self, tag: &HelperTemplate, start: usize) {
+    fn visit_parameters(&mut self, tag: &HelperTemplate, start: usize) {
         for parameter in &tag.params {
-            self.parameter(parameter, start);
+            self.visit_parameter(parameter, start);
         }
         for parameter in sorted_values(&tag.hash) {
-            self.parameter(parameter, start);
+            self.visit_parameter(parameter, start);
         }
     }
 
-    fn parameter(&mut self, parameter: &Parameter, start: usize) {
+    fn visit_parameter(&mut self, parameter: &Parameter, start: usize) {
         match parameter {
-            Parameter::Name(name) => self.variable(name, start),
+            Parameter::Name(name) => self.visit_variable(name, start),
             Parameter::Path(_) => {
                 if let Some(raw) = parameter.as_name() {
-                    self.variable(raw, start);
+                    self.visit_variable(raw, start);
                 }
             }
             Parameter::Subexpression(inner) => {
                 if let TemplateElement::Expression(tag) = inner.as_element() {
-                    self.expression(tag, start);
+                    self.visit_expression(tag, start);
                 }
             }
             _ => {}
         }
     }
 
-    fn block(&mut self, tag: &HelperTemplate, start: usize) {
+    fn visit_block(&mut self, tag: &HelperTemplate, start: usize) {
         let name = tag.name.as_name().unwrap_or_default().to_owned();
-        self.helper(&name, tag, start);
-        self.parameters(tag, start);
-        let subject = tag.params.first().map_or_else(ContextPath::unknown, |first| self.meaning(first));
+        self.visit_helper(&name, tag, start);
+        self.visit_parameters(tag, start);
+        let subject = tag.params.first().map_or_else(ContextPath::unknown, |first| self.resolve_parameter(first));
         let scope = match name.as_str() {
             "each" => {
                 let item = subject.join(["*".to_owned()]);
@@ -181,23 +183,23 @@ impl UsageWalk<'_> {
         };
         let pushed = scope.map(|scope| self.scopes.push(scope)).is_some();
         if let Some(template) = &tag.template {
-            self.template(template, start);
+            self.visit_template(template, start);
         }
         if pushed {
             self.scopes.pop();
         }
         if let Some(template) = &tag.inverse {
-            self.template(template, start);
+            self.visit_template(template, start);
         }
     }
 
-    fn partial(&mut self, tag: &DecoratorTemplate, start: usize) {
+    fn visit_partial(&mut self, tag: &DecoratorTemplate, start: usize) {
         let name = tag.name.as_name().map(|name| name.trim_matches(['\'', '[', ']']).to_owned());
         for parameter in tag.params.iter().chain(sorted_values(&tag.hash)) {
-            self.parameter(parameter, start);
+            self.visit_parameter(parameter, start);
         }
         let context = match tag.params.first() {
-            Some(parameter) => self.meaning(parameter),
+            Some(parameter) => self.resolve_parameter(parameter),
             None => self.scopes.last().map_or_else(ContextPath::unknown, |scope| scope.context.clone()),
         };
         match name {
@@ -215,11 +217,11 @@ impl UsageWalk<'_> {
             }
         }
         if let Some(template) = &tag.template {
-            self.template(template, start);
+            self.visit_template(template, start);
         }
     }
 
-    fn decorator(&mut self, tag: &DecoratorTemplate, start: usize) {
+    fn visit_decorator(&mut self, tag: &DecoratorTemplate, start: usize) {
         if tag.name.as_name() != Some("inline") {
             let name = tag.name.as_name().unwrap_or_default();
             let fault = Diagnostic::new(SYNTAX, format!("there is no decorator `{name}`"));
@@ -233,19 +235,19 @@ impl UsageWalk<'_> {
         }
         if let Some(template) = &tag.template {
             self.scopes.push(BlockScope { context: ContextPath::unknown(), names: Vec::new() });
-            self.template(template, start);
+            self.visit_template(template, start);
             self.scopes.pop();
         }
     }
 
-    fn variable(&mut self, raw: &str, start: usize) {
+    fn visit_variable(&mut self, raw: &str, start: usize) {
         if let Some(reference) = self.resolve(raw) {
             let place = self.place(start, raw);
             self.facts.list.push(TemplateUse::Variable { reference, place });
         }
     }
 
-    fn meaning(&self, parameter: &Parameter) -> ContextPath {
+    fn resolve_parameter(&self, parameter: &Parameter) -> ContextPath {
         match parameter {
             Parameter::Name(_) | Parameter::Path(_) => {
                 parameter.as_name().and_then(|raw| self.resolve(raw)).unwrap_or_else(ContextPath::unknown)

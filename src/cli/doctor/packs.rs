@@ -45,7 +45,7 @@ pub fn packs(session: &Session) -> Vec<Finding> {
     let registry = service.registry();
     let mut findings = Vec::new();
     for pack in &registry.packs {
-        let words = Permissions::of_pack(&pack.definition).words();
+        let words = Permissions::from_pack(&pack.definition).describe();
         let may = if words.is_empty() { "nothing outside of itself".to_owned() } else { words.join("  ") };
         let part = if registry.refused.iter().any(|one| one.pack == pack.name) { " in part" } else { "" };
         findings.push(Finding::well("pack", format!("`{}` serves{part}; it may: {may}", pack.name)));

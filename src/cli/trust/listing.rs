@@ -3,7 +3,7 @@
 use super::super::terminal::Terminal;
 use crate::definition::SETTINGS_FILE;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean, quoted};
-use crate::registry::{Permissions, WorkspaceTrust, hash, pack_of_file, workspace_files};
+use crate::registry::{Permissions, WorkspaceTrust, hash_hex, pack_of_file, workspace_files};
 use crate::source::Source;
 use crate::value::Json;
 use crate::world::World;
@@ -139,8 +139,8 @@ impl Listing {
     /// The BLAKE3 of all that is agreed to: files, their bytes, edits.
     pub fn hash(&self) -> String {
         let mut parts = vec![json!(self.edits)];
-        parts.extend(self.rows.iter().map(|row| json!([row.path, hash(&row.bytes), row.wants_edits])));
-        hash(json!(parts).to_string().as_bytes())
+        parts.extend(self.rows.iter().map(|row| json!([row.path, hash_hex(&row.bytes), row.wants_edits])));
+        hash_hex(json!(parts).to_string().as_bytes())
     }
 
     /// Notes that everything here is allowed; what is no longer there is forgotten.
@@ -179,8 +179,8 @@ impl Listing {
             json!({
                 "path": row.path,
                 "state": row.state.name(),
-                "blake3": hash(&row.bytes),
-                "permissions": row.asks.words(),
+                "blake3": hash_hex(&row.bytes),
+                "permissions": row.asks.describe(),
                 "widened": row.beyond(),
                 "edits_until": row.edits_until.map(date),
             })
@@ -210,13 +210,13 @@ fn readable(path: &str, bytes: Vec<u8>) -> Result<Vec<u8>> {
 impl Row {
     fn of(path: String, bytes: Vec<u8>, trust: &WorkspaceTrust) -> Self {
         let asks = match path == SETTINGS_FILE {
-            true => Permissions::of_settings(&Source::new(SETTINGS_FILE, String::from_utf8_lossy(&bytes))),
-            false => Permissions::of_file(&path, &bytes),
+            true => Permissions::from_settings(&Source::new(SETTINGS_FILE, String::from_utf8_lossy(&bytes))),
+            false => Permissions::from_file(&path, &bytes),
         };
         let known = trust.files.get(&path);
         let state = match known {
             None => State::New,
-            Some(known) if known.hash == hash(&bytes) => State::Same,
+            Some(known) if known.hash == hash_hex(&bytes) => State::Same,
             Some(_) => State::Changed,
         };
         let before = known.map(|known| known.permissions.clone()).unwrap_or_default();
@@ -239,7 +239,11 @@ impl Row {
 
     /// What a changed file asks for beyond what it was trusted with.
     fn beyond(&self) -> Vec<String> {
-        if self.state == State::Changed { self.asks.beyond(&self.before).words_within(&self.asks) } else { Vec::new() }
+        if self.state == State::Changed {
+            self.asks.exceeding(&self.before).describe_within(&self.asks)
+        } else {
+            Vec::new()
+        }
     }
 
     fn words(&self) -> String {
@@ -247,14 +251,14 @@ impl Row {
         let mut words = match self.state {
             State::Changed => {
                 let mut words: Vec<String> = self.beyond().into_iter().map(|word| format!("+ {word}")).collect();
-                let before = self.before.words();
+                let before = self.before.describe();
                 if !words.is_empty() {
                     let before = if before.is_empty() { "nothing".to_owned() } else { before.join("  ") };
                     words.push(format!("(was: {before})"));
                 }
                 words
             }
-            State::New | State::Same => self.asks.words(),
+            State::New | State::Same => self.asks.describe(),
         };
         words.extend(edits);
         words.join("  ")

@@ -17,7 +17,7 @@ pub fn list(session: &Session) -> Ended {
     if session.shared.format == Format::Json {
         let file = |(path, file): (&String, &TrustedFile)| {
             json!({
-                "path": path, "blake3": file.hash, "permissions": file.permissions.words(),
+                "path": path, "blake3": file.hash, "permissions": file.permissions.describe(),
                 "edits_until": file.edits_until.map(date),
             })
         };
@@ -42,7 +42,7 @@ pub fn list(session: &Session) -> Ended {
                 Some(until) => format!("  edits until {}, which is over", date(until)),
                 None => String::new(),
             };
-            let line = format!("  {}  {}{edits}", quoted(path), file.permissions.words().join("  "));
+            let line = format!("  {}  {}{edits}", quoted(path), file.permissions.describe().join("  "));
             terminal.line(line.trim_end());
         }
     }

@@ -5,7 +5,7 @@ use crate::definition::{CaseAction, Expectation};
 use crate::primitive::Effect;
 
 fn said(text: &str) -> Vec<String> {
-    let (_, faults) = read(&Source::new("tools.d/a.toml", text));
+    let (_, faults) = read_definitions(&Source::new("tools.d/a.toml", text));
     faults
         .iter()
         .map(|fault| {
@@ -75,14 +75,14 @@ leaves = { "b.md" = false }
 //# the shared definitions it refers to.
 #[test]
 fn a_good_file_is_lowered_in_full() {
-    let (definitions, faults) = read(&Source::new("tools.d/a/b.toml", GOOD));
+    let (definitions, faults) = read_definitions(&Source::new("tools.d/a/b.toml", GOOD));
     assert!(faults.is_empty(), "{faults:?}");
     assert_eq!(definitions.graph.unwrap().script.value, "tools.d/a/b.rhai");
     let tool = &definitions.tools[0];
     let script = Body::Script { script: "tools.d/a/b.rhai".into(), function: "find_it".into() };
     assert_eq!((&tool.body.value, tool.effect.value), (&script, Effect::Reads));
     assert!(matches!(definitions.tools[1].body.value, Body::Inline { .. }));
-    let published = crate::definition::published(&tool.input, &definitions.defs).unwrap();
+    let published = tool.input.publish(&definitions.defs).unwrap();
     let keys = serde_json::to_string(&published).unwrap();
     assert_eq!(
         keys,
@@ -158,8 +158,8 @@ proptest::proptest! {
     //# A parser MUST NOT panic, whatever text it is given.
     #[test]
     fn nothing_makes_it_panic(text in "\\PC*", cut in 0..GOOD.len(), more in "[\\[\\]\\{\\}=\"'.,a-z0-9\\n ]{0,40}") {
-        read(&Source::new("a.toml", text));
+        read_definitions(&Source::new("a.toml", text));
         let cut = GOOD.floor_char_boundary(cut);
-        read(&Source::new("a.toml", format!("{}{more}{}", &GOOD[..cut], &GOOD[cut..])));
+        read_definitions(&Source::new("a.toml", format!("{}{more}{}", &GOOD[..cut], &GOOD[cut..])));
     }
 }

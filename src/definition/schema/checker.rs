@@ -2,10 +2,11 @@
 
 use super::document::ObjectSchema;
 use super::keyword::{PATH, follow_reference};
-use super::violation::{Problem, describe_error, shorten};
+use super::violation::{describe_error, shorten};
 use crate::definition::code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::pattern::Pattern;
+use crate::primitive::Violation;
 use crate::value::Json;
 use jsonschema::paths::Location;
 use jsonschema::{Keyword, PatternOptions, ValidationError, Validator};
@@ -34,18 +35,18 @@ const PROBLEMS: usize = 50;
 impl Checker {
     /// Compiles a schema whose references are resolved (`published` or `resolved`).
     pub fn new(schema: impl Into<ObjectSchema>) -> Result<Self> {
-        let checker = Self::later(schema);
-        checker.ready()?;
+        let checker = Self::lazy(schema);
+        checker.compile_now()?;
         Ok(checker)
     }
 
     /// A schema that is known to be sound: it is compiled when a value is first checked.
-    pub fn later(schema: impl Into<ObjectSchema>) -> Self {
+    pub fn lazy(schema: impl Into<ObjectSchema>) -> Self {
         Self { given: schema.into(), root: OnceLock::new(), validator: OnceLock::new(), plan: OnceLock::new() }
     }
 
     /// Compiles what waits for it; a schema that cannot be used is a fault.
-    pub fn ready(&self) -> Result<()> {
+    pub fn compile_now(&self) -> Result<()> {
         self.validator().map(|_| ())
     }
 
@@ -59,8 +60,8 @@ impl Checker {
     }
 
     /// Every violation, in the order of the schema, each once.
-    pub fn check(&self, value: &Json) -> Vec<Problem> {
-        let whole = |message: String, help: Option<String>| vec![Problem { pointer: String::new(), message, help }];
+    pub fn check(&self, value: &Json) -> Vec<Violation> {
+        let whole = |message: String, help: Option<String>| vec![Violation { pointer: String::new(), message, help }];
         let validator = match self.validator() {
             Err(fault) => return whole(fault.message, fault.help),
             Ok(CompiledSchema { validator, names }) => match too_many_names(value, *names) {
@@ -69,7 +70,7 @@ impl Checker {
                 None => validator,
             },
         };
-        let mut problems: Vec<Problem> = Vec::new();
+        let mut problems: Vec<Violation> = Vec::new();
         for error in validator.iter_errors(value) {
             for problem in describe_error(&error, self.schema(), value) {
                 if !problems.contains(&problem) {
@@ -86,7 +87,7 @@ impl Checker {
 
     /// Fills in the defaults of the root and of nested objects that are there, behind what is there.
     pub fn fill_defaults(&self, value: &mut Json) {
-        self.plan.get_or_init(|| DefaultsPlan::of(self.schema())).fill(value);
+        self.plan.get_or_init(|| DefaultsPlan::from_schema(self.schema())).fill(value);
     }
 }
 
@@ -211,7 +212,7 @@ const DEPTH: usize = 8;
 
 impl DefaultsPlan {
     /// The plan of a schema whose references are resolved.
-    fn of(root: &Json) -> Self {
+    fn from_schema(root: &Json) -> Self {
         let mut plan = Self::default();
         plan.add(root, root, DEPTH);
         plan
@@ -267,11 +268,11 @@ fn default_value<'a>(property: &'a Json, root: &'a Json, depth: usize) -> Option
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::definition::object;
+    use crate::definition::schema_object;
     use serde_json::json;
 
     fn said(schema: &Json, value: &Json) -> Vec<String> {
-        let problems = Checker::new(object(schema.clone()).unwrap()).unwrap().check(value);
+        let problems = Checker::new(schema_object(schema.clone()).unwrap()).unwrap().check(value);
         problems.into_iter().map(|p| format!("{} {} ({})", p.pointer, p.message, p.help.unwrap_or_default())).collect()
     }
 
@@ -348,7 +349,7 @@ mod tests {
             },
             "anyOf": [{ "properties": { "never": { "default": 1 } } }]
         });
-        let checker = Checker::new(object(schema).unwrap()).unwrap();
+        let checker = Checker::new(schema_object(schema).unwrap()).unwrap();
         let mut value = json!({ "page": {} });
         checker.fill_defaults(&mut value);
         assert_eq!(value, json!({ "page": { "size": 5 }, "limit": 10 }));
@@ -356,7 +357,7 @@ mod tests {
 
     #[test]
     fn nothing_is_fetched_and_patterns_are_linear() {
-        let is_refused = |schema: Json| object(schema).and_then(Checker::new).is_err();
+        let is_refused = |schema: Json| schema_object(schema).and_then(Checker::new).is_err();
         assert!(is_refused(json!({ "$ref": "https://example.com/s.json" })));
         assert!(is_refused(json!({ "pattern": "(?=a)b" })));
         assert!(is_refused(json!({ "format": "nosuch" })));

@@ -26,7 +26,7 @@ pub struct Schema {
 
 impl Schema {
     /// The schema in a tree.
-    pub(in crate::definition) fn of(node: &Node) -> Self {
+    pub(in crate::definition) fn from_node(node: &Node) -> Self {
         let mut places = HashMap::new();
         node.places("", &mut |pointer, place| {
             places.insert(pointer, place.clone());
@@ -35,12 +35,12 @@ impl Schema {
     }
 
     /// The same without the places of its parts: of a schema in which no fault will be told.
-    pub(in crate::definition) fn without_places(node: &Node) -> Self {
+    pub(in crate::definition) fn from_node_without_places(node: &Node) -> Self {
         Self { json: node.to_json().into(), places: HashMap::from([(String::new(), node.at.clone())]) }
     }
 
     /// The schema of no arguments at all, placed at the definition that gives none.
-    pub(in crate::definition) fn none(at: &Place) -> Self {
+    pub(in crate::definition) fn without_properties(at: &Place) -> Self {
         let json = serde_json::json!({ "type": "object", "additionalProperties": false });
         Self { json: json.into(), places: HashMap::from([(String::new(), at.clone())]) }
     }
@@ -63,41 +63,68 @@ impl Schema {
             pointer = &pointer[..pointer.rfind('/')?];
         }
     }
-}
 
-/// The schema of arguments or of a configuration: [`resolved`], and where the root says nothing of further
-/// properties it is closed: `additionalProperties = false`, or `unevaluatedProperties = false` beside keywords that
-/// bring properties of their own.
-pub fn published(schema: &Schema, defs: &[(Located<String>, Schema)]) -> Result<ObjectSchema> {
-    //= docs/spec.md#definitions
-    //# A published schema MUST be the author's, verbatim and in its order, but for a closing keyword at its root
-    //# and the shared definitions it refers to.
-    let mut root = with_shared(schema, defs)?;
-    if !root.contains_key("additionalProperties") && !root.contains_key("unevaluatedProperties") {
-        let composed = ["allOf", "anyOf", "oneOf", "$ref", "$dynamicRef", "if", "dependentSchemas"];
-        let keyword = if composed.iter().any(|keyword| root.contains_key(*keyword)) {
-            "unevaluatedProperties"
-        } else {
-            "additionalProperties"
-        };
-        //= docs/spec.md#calls
-        //# An argument that the schema does not name MUST be refused, with the nearest one that it names.
-        root.insert(keyword.to_owned(), Json::Bool(false));
+    /// The schema of arguments or of a configuration: [`Schema::resolve`], and where the root says nothing of further
+    /// properties it is closed: `additionalProperties = false`, or `unevaluatedProperties = false` beside keywords that
+    /// bring properties of their own.
+    pub fn publish(&self, defs: &[(Located<String>, Schema)]) -> Result<ObjectSchema> {
+        //= docs/spec.md#definitions
+        //# A published schema MUST be the author's, verbatim and in its order, but for a closing keyword at its root
+        //# and the shared definitions it refers to.
+        let mut root = with_shared(self, defs)?;
+        if !root.contains_key("additionalProperties") && !root.contains_key("unevaluatedProperties") {
+            let composed = ["allOf", "anyOf", "oneOf", "$ref", "$dynamicRef", "if", "dependentSchemas"];
+            let keyword = if composed.iter().any(|keyword| root.contains_key(*keyword)) {
+                "unevaluatedProperties"
+            } else {
+                "additionalProperties"
+            };
+            //= docs/spec.md#calls
+            //# An argument that the schema does not name MUST be refused, with the nearest one that it names.
+            root.insert(keyword.to_owned(), Json::Bool(false));
+        }
+        Ok(root.into())
     }
-    Ok(root.into())
-}
 
-/// The schema with the shared schemas it refers to, and those they refer to, in its `$defs`; the first reference
-/// that leads nowhere is an error.
-pub fn resolved(schema: &Schema, defs: &[(Located<String>, Schema)]) -> Result<ObjectSchema> {
-    with_shared(schema, defs).map(ObjectSchema::from)
+    /// The schema with the shared schemas it refers to, and those they refer to, in its `$defs`; the first reference
+    /// that leads nowhere is an error.
+    pub fn resolve(&self, defs: &[(Located<String>, Schema)]) -> Result<ObjectSchema> {
+        with_shared(self, defs).map(ObjectSchema::from)
+    }
+
+    /// The references of a schema that lead nowhere, each at its place.
+    pub fn missing_references(&self, defs: &[(Located<String>, Schema)]) -> Vec<Diagnostic> {
+        let mut faults = Vec::new();
+        visit_references(&self.json, &mut Vec::new(), &mut |way, reference| {
+            if resolves(&self.json, reference, defs) {
+                return;
+            }
+            let fault = Diagnostic::new(code::SCHEMA_REFERENCE, format!("`{reference}` leads nowhere"));
+            let own = self.json.get("$defs").and_then(Json::as_object);
+            let names = defs
+                .iter()
+                .map(|(name, _)| name.value.as_str())
+                .chain(own.into_iter().flatten().map(|(key, _)| key.as_str()));
+            let names: Vec<&str> = names.collect();
+            let name = reference.rsplit('/').next().unwrap_or_default();
+            let help =
+                did_you_mean(name, names.iter().copied()).unwrap_or_else(|| "write it as `[defs.NAME]`".to_owned());
+            let fault = fault.help(help);
+            let at: String = way.iter().map(ToString::to_string).collect();
+            faults.push(match self.place(&format!("{at}/$ref")) {
+                Some(place) => *fault.at(place.clone()),
+                None => *fault,
+            });
+        });
+        faults
+    }
 }
 
 fn with_shared(schema: &Schema, defs: &[(Located<String>, Schema)]) -> Result<Map<String, Json>> {
-    if let Some(fault) = missing_references(schema, defs).into_iter().next() {
+    if let Some(fault) = schema.missing_references(defs).into_iter().next() {
         return Err(Box::new(fault));
     }
-    let mut root = object((*schema.json).clone())?;
+    let mut root = schema_object((*schema.json).clone())?;
     let used = shared_names(&schema.json, defs);
     if used.is_empty() {
         return Ok(root);
@@ -113,7 +140,7 @@ fn with_shared(schema: &Schema, defs: &[(Located<String>, Schema)]) -> Result<Ma
 
 /// A schema as an object: `true` is the empty one, `false` its opposite (JSON Schema 2020-12, core §4.3.2). Anything else
 /// is none.
-pub fn object(schema: Json) -> Result<Map<String, Json>> {
+pub fn schema_object(schema: Json) -> Result<Map<String, Json>> {
     match schema {
         Json::Object(map) => Ok(map),
         Json::Bool(true) => Ok(Map::new()),
@@ -121,32 +148,6 @@ pub fn object(schema: Json) -> Result<Map<String, Json>> {
         _ => Err(Diagnostic::new(code::SCHEMA_VALUE, "the schema cannot be used: it is no object")
             .help("JSON Schema 2020-12")),
     }
-}
-
-/// The references of a schema that lead nowhere, each at its place.
-pub fn missing_references(schema: &Schema, defs: &[(Located<String>, Schema)]) -> Vec<Diagnostic> {
-    let mut faults = Vec::new();
-    visit_references(&schema.json, &mut Vec::new(), &mut |way, reference| {
-        if resolves(&schema.json, reference, defs) {
-            return;
-        }
-        let fault = Diagnostic::new(code::SCHEMA_REFERENCE, format!("`{reference}` leads nowhere"));
-        let own = schema.json.get("$defs").and_then(Json::as_object);
-        let names = defs
-            .iter()
-            .map(|(name, _)| name.value.as_str())
-            .chain(own.into_iter().flatten().map(|(key, _)| key.as_str()));
-        let names: Vec<&str> = names.collect();
-        let name = reference.rsplit('/').next().unwrap_or_default();
-        let help = did_you_mean(name, names.iter().copied()).unwrap_or_else(|| "write it as `[defs.NAME]`".to_owned());
-        let fault = fault.help(help);
-        let at: String = way.iter().map(ToString::to_string).collect();
-        faults.push(match schema.place(&format!("{at}/$ref")) {
-            Some(place) => *fault.at(place.clone()),
-            None => *fault,
-        });
-    });
-    faults
 }
 
 /// Whether a reference inside a schema leads somewhere. Anchors are left to whoever compiles the schema.

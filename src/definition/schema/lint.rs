@@ -22,12 +22,12 @@ pub enum SchemaRole {
 }
 
 /// Every fault of a schema: keywords, their values, formats, patterns, references that lead out of the pack.
-pub fn lint(schema: &Schema, role: SchemaRole) -> Vec<Diagnostic> {
+pub fn lint_schema(schema: &Schema, role: SchemaRole) -> Vec<Diagnostic> {
     let mut linter = Linter { schema, faults: Vec::new() };
     if matches!(role, SchemaRole::Input | SchemaRole::Config) {
-        linter.root(role);
+        linter.check_root(role);
     }
-    linter.schema(&schema.json, "", 0);
+    linter.check_schema(&schema.json, "", 0);
     linter.faults
 }
 
@@ -48,7 +48,7 @@ impl Linter<'_> {
         });
     }
 
-    fn root(&mut self, role: SchemaRole) {
+    fn check_root(&mut self, role: SchemaRole) {
         let what = if role == SchemaRole::Input { "the arguments of a tool" } else { "the configuration of a pack" };
         match self.schema.json.get("type") {
             Some(Json::String(kind)) if kind == "object" => {}
@@ -67,7 +67,7 @@ impl Linter<'_> {
         }
     }
 
-    fn schema(&mut self, json: &Json, pointer: &str, depth: usize) {
+    fn check_schema(&mut self, json: &Json, pointer: &str, depth: usize) {
         if depth > DEPTH {
             return self.fault(
                 code::SCHEMA_VALUE,
@@ -98,14 +98,14 @@ impl Linter<'_> {
                 }
                 continue;
             };
-            self.value(name, *takes, value, &at);
+            self.check_value(name, *takes, value, &at);
             for (inner, schema) in subschemas(name, *takes, value) {
-                self.schema(schema, &format!("{pointer}{inner}"), depth + 1);
+                self.check_schema(schema, &format!("{pointer}{inner}"), depth + 1);
             }
         }
     }
 
-    fn value(&mut self, name: &str, takes: KeywordValue, value: &Json, at: &str) {
+    fn check_value(&mut self, name: &str, takes: KeywordValue, value: &Json, at: &str) {
         let texts = |items: &Json| items.as_array().is_some_and(|items| items.iter().all(Json::is_string));
         let fits = match takes {
             KeywordValue::Any | KeywordValue::Schema => true,
@@ -118,17 +118,17 @@ impl Linter<'_> {
             KeywordValue::Positive => value.as_f64().is_some_and(|number| number > 0.0),
             KeywordValue::Count => value.as_u64().is_some(),
             KeywordValue::Flag => value.is_boolean(),
-            KeywordValue::Type => return self.types(value, at),
-            KeywordValue::Pattern => return self.pattern(value, at),
-            KeywordValue::Format => return self.format(value, at),
-            KeywordValue::Reference => return self.reference(value, at),
+            KeywordValue::Type => return self.check_types(value, at),
+            KeywordValue::Pattern => return self.check_pattern(value, at),
+            KeywordValue::Format => return self.check_format(value, at),
+            KeywordValue::Reference => return self.check_reference(value, at),
         };
         if !fits {
-            self.wrong(name, takes, value, at);
+            self.report_wrong(name, takes, value, at);
         }
     }
 
-    fn wrong(&mut self, name: &str, takes: KeywordValue, value: &Json, at: &str) {
+    fn report_wrong(&mut self, name: &str, takes: KeywordValue, value: &Json, at: &str) {
         self.fault(
             code::SCHEMA_VALUE,
             at,
@@ -137,11 +137,11 @@ impl Linter<'_> {
         );
     }
 
-    fn types(&mut self, value: &Json, at: &str) {
+    fn check_types(&mut self, value: &Json, at: &str) {
         let many = value.as_array().filter(|items| !items.is_empty() && all_differ(value));
         let one = value.as_str().map(|_| std::slice::from_ref(value));
         let Some(items) = many.map(Vec::as_slice).or(one) else {
-            return self.wrong("type", KeywordValue::Type, value, at);
+            return self.report_wrong("type", KeywordValue::Type, value, at);
         };
         for (index, item) in items.iter().enumerate() {
             let at = if many.is_some() { format!("{at}/{index}") } else { at.to_owned() };
@@ -151,13 +151,15 @@ impl Linter<'_> {
                     let help = did_you_mean(name, TYPES).unwrap_or_default();
                     self.fault(code::SCHEMA_VALUE, &at, format!("there is no type `{name}`"), help);
                 }
-                None => self.wrong("type", KeywordValue::Type, item, &at),
+                None => self.report_wrong("type", KeywordValue::Type, item, &at),
             }
         }
     }
 
-    fn pattern(&mut self, value: &Json, at: &str) {
-        let Some(pattern) = value.as_str() else { return self.wrong("pattern", KeywordValue::Pattern, value, at) };
+    fn check_pattern(&mut self, value: &Json, at: &str) {
+        let Some(pattern) = value.as_str() else {
+            return self.report_wrong("pattern", KeywordValue::Pattern, value, at);
+        };
         if let Err(reason) = linear_pattern(pattern) {
             self.fault(
                 code::SCHEMA_PATTERN,
@@ -168,16 +170,18 @@ impl Linter<'_> {
         }
     }
 
-    fn format(&mut self, value: &Json, at: &str) {
-        let Some(format) = value.as_str() else { return self.wrong("format", KeywordValue::Format, value, at) };
+    fn check_format(&mut self, value: &Json, at: &str) {
+        let Some(format) = value.as_str() else { return self.report_wrong("format", KeywordValue::Format, value, at) };
         if !FORMATS.contains(&format) {
             let help = did_you_mean(format, FORMATS).unwrap_or_else(|| format!("known: {}", FORMATS.join(", ")));
             self.fault(code::SCHEMA_FORMAT, at, format!("there is no format `{format}`"), help);
         }
     }
 
-    fn reference(&mut self, value: &Json, at: &str) {
-        let Some(reference) = value.as_str() else { return self.wrong("$ref", KeywordValue::Reference, value, at) };
+    fn check_reference(&mut self, value: &Json, at: &str) {
+        let Some(reference) = value.as_str() else {
+            return self.report_wrong("$ref", KeywordValue::Reference, value, at);
+        };
         if !reference.starts_with('#') {
             let message = format!("`{reference}` is not in this pack");
             self.fault(

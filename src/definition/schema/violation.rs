@@ -3,23 +3,13 @@
 use super::keyword::{KEYWORDS, KeywordValue, follow_reference};
 use crate::diagnostic::did_you_mean;
 use crate::parse::toml::{escape, unescape};
+use crate::primitive::Violation;
 use crate::value::Json;
 use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 
-/// One violation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// Where in the value: a JSON pointer.
-    pub pointer: String,
-    /// What is wrong with it; never quotes a value at length.
-    pub message: String,
-    /// What is allowed, or the nearest name.
-    pub help: Option<String>,
-}
-
 /// The violations in `value` that one error of the validator stands for.
-pub fn describe_error(error: &ValidationError<'_>, root: &Json, value: &Json) -> Vec<Problem> {
+pub fn describe_error(error: &ValidationError<'_>, root: &Json, value: &Json) -> Vec<Violation> {
     let pointer = error.instance_path().to_string();
     let name = pointer_name(&pointer);
     match error.kind() {
@@ -41,7 +31,7 @@ pub fn describe_error(error: &ValidationError<'_>, root: &Json, value: &Json) ->
             let about = parent_schema(error, root)
                 .and_then(|schema| schema.get("properties")?.get(property)?.get("description"));
             let help = about.and_then(Json::as_str).map(|text| shorten(&as_clause(text), 120));
-            vec![Problem { pointer, message: format!("`{property}` is missing"), help }]
+            vec![Violation { pointer, message: format!("`{property}` is missing"), help }]
         }
         Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
             if let Some(problem) = discriminator_violation(context) {
@@ -50,11 +40,11 @@ pub fn describe_error(error: &ValidationError<'_>, root: &Json, value: &Json) ->
             let nearest = context.iter().min_by_key(|errors| distance(errors));
             let inner = nearest.and_then(|errors| errors.first()).map(|error| describe_error(error, root, value));
             let help = inner.and_then(|problems| Some(format!("nearest: {}", problems.first()?.message)));
-            vec![Problem { pointer, message: format!("{name} fits none of the alternatives"), help }]
+            vec![Violation { pointer, message: format!("{name} fits none of the alternatives"), help }]
         }
         kind => {
             let (message, help) = describe_kind(kind, error);
-            vec![Problem { pointer, message: shorten(&format!("{name} {message}"), 300), help }]
+            vec![Violation { pointer, message: shorten(&format!("{name} {message}"), 300), help }]
         }
     }
 }
@@ -66,8 +56,8 @@ fn closes(error: &ValidationError<'_>) -> bool {
 }
 
 /// Names that an object has and its schema does not know, which knows these.
-fn unknown_names(pointer: &str, unexpected: &[&str], known: &[&str]) -> Vec<Problem> {
-    let problem = |name: &&str| Problem {
+fn unknown_names(pointer: &str, unexpected: &[&str], known: &[&str]) -> Vec<Violation> {
+    let problem = |name: &&str| Violation {
         pointer: format!("{pointer}/{}", shorten(&escape(name), 60)),
         message: format!("there is no `{}`", shorten(name, 60)),
         help: did_you_mean(&shorten(name, 60), known.iter().copied())
@@ -87,7 +77,7 @@ fn is_choice(error: &ValidationError<'_>) -> bool {
 }
 
 /// Alternatives that one key tells apart, as `op` does, where its value is that of none: all its values are told.
-fn discriminator_violation(alternatives: &[Vec<ValidationError<'_>>]) -> Option<Problem> {
+fn discriminator_violation(alternatives: &[Vec<ValidationError<'_>>]) -> Option<Violation> {
     let choices: Vec<_> =
         alternatives.iter().map(|errors| errors.iter().find(|e| is_choice(e))).collect::<Option<_>>()?;
     let first = choices.first().filter(|_| choices.len() > 1)?;
@@ -109,7 +99,7 @@ fn discriminator_violation(alternatives: &[Vec<ValidationError<'_>>]) -> Option<
     let help = nearest
         .map_or_else(|| format!("got {}", short_value(first.instance())), |near| format!("did you mean `{near}`?"));
     let message = format!("{} must be one of {}", pointer_name(&pointer), listed.join(", "));
-    Some(Problem { message: shorten(&message, 800), help: Some(help), pointer })
+    Some(Violation { message: shorten(&message, 800), help: Some(help), pointer })
 }
 
 /// What one value must be, and what it is.

@@ -58,7 +58,7 @@ impl Straight {
             return None;
         }
         let calls = self.connection.lists(Revision::Stateless).calls(name)?;
-        if calls.tasking.task != TaskSupport::Never || calls.asks_headers {
+        if calls.task_policy.task != TaskSupport::Never || calls.asks_headers {
             return None;
         }
         let plain = plain_call(message_of(checked.take()));
