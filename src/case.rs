@@ -1,4 +1,4 @@
-//! Runs cases and examples in worlds of memory, and tells how the result differs from what was expected.
+//! Runs cases and examples in a world of their own, and reports how the result differs from what was expected.
 
 mod blessing;
 mod client;
@@ -30,7 +30,7 @@ pub struct CaseOutcome {
     pub faults: Vec<Diagnostic>,
     /// What came in place of each `gives`, if that was asked for: then it is no fault.
     pub blessings: Vec<Blessing>,
-    /// What the scripts told meanwhile: how grave each line is, and its text.
+    /// What the scripts logged meanwhile: level and text of each line.
     pub log: Vec<(LogLevel, String)>,
 }
 
@@ -64,7 +64,7 @@ pub fn run(
     played
 }
 
-/// Plays a case in one era: how it went, and the result and the files of each step.
+/// Runs a case in one answer mode. Returns the outcome, and the result and the files of each step.
 fn run_in_mode(
     service: &Arc<Service>,
     pack: &Arc<Pack>,
@@ -131,7 +131,7 @@ impl<'a> CaseRun<'a> {
         Ok(Self { stage, service, registry, pack, client, era, kept, results: Vec::new(), timer })
     }
 
-    /// Refreshes the graph if that is due by the clock of the case, and notes what clients are told.
+    /// Refreshes the graph if that is due by the clock of the case, and records the notices.
     fn refresh_if_due(&self, notices: &Arc<Mutex<Vec<Notice>>>) {
         if let Some(timer) = &self.timer {
             timer.refresh_if_due(&self.service, &self.pack.name, self.stage.world().now_ms(), notices);
@@ -155,7 +155,7 @@ impl<'a> CaseRun<'a> {
         };
         let files = happened.after.iter().map(|(path, bytes)| (path.clone(), json!(String::from_utf8_lossy(bytes))));
         let files: Json = files.collect();
-        // Each era plays in a folder of its own.
+        // Each answer mode runs in a folder of its own.
         let result = answer.as_ref().map(|answer| self.kept.collapse_workspace(&result_of(answer)));
         self.results.push(json!({ "result": result, "files": self.kept.collapse_workspace(&files) }));
         let first = blessings.as_ref().map_or(0, |blessings| blessings.len());

@@ -78,7 +78,7 @@ pub const ALL: &[&CheckRule] = &[
     &wrong_arity::RULE,
 ];
 
-/// Everything that the rules find in a pack and that is not told yet, in the order of files and places.
+/// Everything that the rules find in a pack and that is not yet among its faults, in the order of files and places.
 pub fn check(parts: &PackParts) -> Vec<Diagnostic> {
     check_among(parts, &[])
 }
@@ -105,7 +105,7 @@ pub fn check_among(parts: &PackParts, others: &[&PackParts]) -> Vec<Diagnostic> 
     found
 }
 
-/// Sorts faults by file, place and code; those without a place come first.
+/// Sorts diagnostics by file, place and code; those without a place come first.
 pub fn sort_by_place(faults: &mut [Diagnostic]) {
     let key = |fault: &Diagnostic| {
         let place = fault.at.as_ref().map(|at| (at.source.path.clone(), at.span.start));

@@ -1,4 +1,5 @@
-//! What can be looked up: primitives, tables, rules and fault codes, each from the table it is declared in; and the pages made of them.
+//! The reference manual: primitives, tables of definitions, rules and error codes can be looked up, and the pages of the
+//! documentation are generated from them.
 
 mod error_codes;
 mod pages;
@@ -16,7 +17,7 @@ use error_codes::error_codes;
 use pages::{code_to_json, primitive_to_json, rule_to_json, table_to_json};
 use serde_json::json;
 
-/// What a name stands for, or everything there is.
+/// The entries that have a name, or all entries.
 pub struct ManualEntries {
     /// Chapters of primitives, if one was asked for.
     pub families: Vec<Family>,
@@ -46,7 +47,7 @@ impl ManualEntries {
     /// stand for several things, as `graph` does.
     pub fn named(name: &str) -> Self {
         let mut entries = Self::all();
-        // A table may be named as it is written, which no other thing is.
+        // Only tables can be looked up with their brackets.
         entries.tables.retain(|table| table.name == name || without_brackets(table.name) == name);
         entries.families.retain(|family| family_word(*family) == name);
         entries.primitives.retain(|primitive| primitive.name == name);
@@ -55,7 +56,7 @@ impl ManualEntries {
         entries
     }
 
-    /// Whether there is nothing.
+    /// Whether there is no entry.
     pub fn is_empty(&self) -> bool {
         self.families.is_empty()
             && self.primitives.is_empty()
@@ -64,7 +65,7 @@ impl ManualEntries {
             && self.faults.is_empty()
     }
 
-    /// The same for machines: an object with `families`, `primitives`, `tables`, `rules`, `faults`.
+    /// The entries as JSON: an object with `families`, `primitives`, `tables`, `rules`, `faults`.
     pub fn to_json(&self) -> Json {
         let family = |family: &Family| {
             let names: Vec<&str> = family_primitives(*family).map(|primitive| primitive.name).collect();

@@ -61,7 +61,7 @@ pub struct Registry {
     pub instructions: BTreeMap<String, String>,
     /// Every spelling of every resource, the more specific first.
     pub routes: Vec<(UriTemplate, Arc<ServedResource>)>,
-    /// The packs that do not serve here, and the markers each looked for.
+    /// The packs that do not serve here, and the markers that each needs.
     pub dormant: Vec<(String, Vec<String>)>,
     /// The packs whose last good state serves, since their files are broken now.
     pub stale: Vec<String>,
@@ -101,7 +101,7 @@ impl Registry {
         self.faults.iter().filter(|fault| is_withheld(fault))
     }
 
-    /// What a pack that serves may do, in the words in which trust is asked for; nothing if none of that name serves.
+    /// The permissions of a pack that serves; none if no pack of that name serves.
     pub fn permissions(&self, pack: &str) -> Permissions {
         let tools = self.tools.iter().filter(|tool| tool.pack.name == pack).map(|served| &served.tool);
         match self.packs.iter().find(|one| one.name == pack) {
@@ -204,7 +204,7 @@ impl PackPart {
 }
 
 impl RefusedPart {
-    /// The fault of whoever asks for it.
+    /// The fault with which a request for it is answered.
     //= docs/spec.md#reload
     //# A call of a part that is refused MUST be answered with the reason.
     pub fn fault(&self) -> Box<Diagnostic> {
@@ -232,12 +232,12 @@ pub struct ServedTool {
     pub input: ObjectSchema,
     /// The schema of its result, as written; any root.
     pub output: Option<ObjectSchema>,
-    /// What a call is held to.
+    /// The contract of its calls.
     pub contract: CallContract,
 }
 
 impl ServedTool {
-    /// The operation that arguments mean, and what a call of it is held to.
+    /// The operation that arguments choose, and the contract of its calls.
     pub fn operation(&self, arguments: &Json) -> Option<(&Operation, &CallContract)> {
         let (index, operation) = self.tool.operation(arguments)?;
         Some((operation, self.contract.operations.get(index)?))
@@ -252,7 +252,7 @@ pub struct ServedResource {
     pub name: String,
     /// Its definition.
     pub resource: Resource,
-    /// What a read is held to.
+    /// The contract of its reads.
     pub contract: CallContract,
 }
 
@@ -266,11 +266,11 @@ pub struct ServedPrompt {
     pub pattern: Option<String>,
     /// Its definition.
     pub prompt: Prompt,
-    /// What getting it is held to.
+    /// The contract of getting it.
     pub contract: CallContract,
 }
 
-/// The skills that are served, found by their URIs and by those of their files.
+/// The skills that are served, by their URIs and by those of their files.
 #[derive(Clone, Default)]
 pub struct SkillIndex {
     skills: BTreeMap<String, (Arc<Pack>, Arc<Skill>)>,
@@ -279,13 +279,13 @@ pub struct SkillIndex {
 }
 
 impl SkillIndex {
-    /// Adds one. If its URI is taken, nothing happens, and the pack that has it comes back.
+    /// Adds a skill. If its URI is taken, the index stays as it is, and the result is the pack that has it.
     pub fn add(&mut self, pack: &Arc<Pack>, skill: &Arc<Skill>) -> Option<&Arc<Pack>> {
         if self.skills.contains_key(&skill.uri) {
             return self.skills.get(&skill.uri).map(|(first, _)| first);
         }
         for (at, file) in skill.files.iter().enumerate() {
-            // A file of a skill within a skill is a file of both, and the same.
+            // A file of a nested skill belongs to both skills.
             self.files.entry(file.uri.clone()).or_insert_with(|| (skill.uri.clone(), at));
         }
         self.skills.insert(skill.uri.clone(), (Arc::clone(pack), Arc::clone(skill)));
@@ -309,7 +309,7 @@ impl SkillIndex {
         self.skills.values()
     }
 
-    /// Whether there is none.
+    /// Whether it has no skill.
     pub fn is_empty(&self) -> bool {
         self.skills.is_empty()
     }
@@ -327,7 +327,7 @@ impl std::fmt::Debug for SkillIndex {
     }
 }
 
-/// What a registry is put together of.
+/// The input of [`assemble`].
 pub struct RegistryParts<'a> {
     /// The packs that are new or changed, each with its root.
     pub fresh: Vec<(PackParts, Arc<dyn World>)>,
@@ -339,7 +339,7 @@ pub struct RegistryParts<'a> {
     pub settings: WorkspaceSettings,
 }
 
-/// Puts a registry together. A name or URI that two packs claim is a fault that names both; the first one keeps it.
+/// Assembles a registry. A name or URI that two packs claim is a fault that names both; the first pack keeps it.
 pub fn assemble(assembly: RegistryParts<'_>) -> Registry {
     let RegistryParts { fresh, kept, previous, settings } = assembly;
     let publish = |(parts, root)| publish(parts, root, &settings);
@@ -375,7 +375,7 @@ pub fn assemble(assembly: RegistryParts<'_>) -> Registry {
     registry
 }
 
-/// Each public name, and URI, with the pack that has it.
+/// The kind and the name, or URI, of everything that is published, and the pack that claimed it.
 type ClaimedNames = HashMap<(&'static str, String), String>;
 
 struct ServedPack {

@@ -25,7 +25,7 @@ pub struct Templates {
     engine: Handlebars<'static>,
     facts: HashMap<String, TemplateUses>,
     origins: HashMap<String, TemplateSource>,
-    /// The files that cannot be read: told once, not again by whoever uses them.
+    /// The files that cannot be compiled: reported once, and not again where they are used.
     broken: Vec<String>,
 }
 
@@ -43,7 +43,7 @@ impl Default for Templates {
 }
 
 impl Templates {
-    /// Compiles files. Each file's faults are told; the others can be used.
+    /// Compiles files. Returns the faults of all files; the sound files can be used.
     pub fn compile(files: &[Arc<Source>]) -> (Self, Vec<Diagnostic>) {
         let mut templates = Self::default();
         let mut faults = Vec::new();
@@ -203,7 +203,7 @@ impl Templates {
         self.variables(&inline_name(text))
     }
 
-    /// Variables of a template whose own context is `base`; those in `given` are filled by whoever includes it.
+    /// Collects the variables of a template whose own context is `base`; the template that includes it fills those in `given`.
     fn collect(
         &self,
         name: &str,

@@ -44,7 +44,7 @@ impl CaseClient {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What it was asked since this was last looked at.
+    /// Takes the questions that it was asked since the last call of this.
     pub fn take_asked(&self) -> Vec<Json> {
         std::mem::take(&mut *self.asked())
     }

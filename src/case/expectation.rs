@@ -21,7 +21,7 @@ pub struct StepOutcome<'a> {
     pub before: Snapshot,
     /// The files after.
     pub after: Snapshot,
-    /// What the client was told.
+    /// The notices that were sent.
     pub notices: Vec<Notice>,
     /// What it was asked.
     pub asked: Vec<Json>,
@@ -241,7 +241,7 @@ fn result_of_read(contents: &Contents) -> Json {
 /// How many differing places are named, before only their number is.
 const NAMED: usize = 8;
 
-/// Nothing if both are the same (the order of keys does not matter), else what differs.
+/// None if both are equal (the order of keys does not matter), else how they differ.
 pub fn difference(expected: &Json, got: &Json) -> Option<String> {
     if is_equal(expected, got) {
         return None;
@@ -249,7 +249,7 @@ pub fn difference(expected: &Json, got: &Json) -> Option<String> {
     Some(diff(&pretty(&sorted(expected)), &pretty(&sorted(got))))
 }
 
-/// Nothing if `expected` is a part of `got`, else what differs: maps may have more keys, lists have as many items.
+/// None if `expected` is a part of `got`, else how they differ: maps may have more keys, lists have as many items.
 fn partial_difference(expected: &Json, got: &Json) -> Option<String> {
     let mut differing = Vec::new();
     compare_part(expected, got, &mut String::new(), &mut differing);

@@ -80,12 +80,12 @@ impl CaseStage {
         }
     }
 
-    /// Whether it lies in a temporary folder, each time another one.
+    /// Whether it is a temporary folder, a new one for each run.
     pub fn is_on_disk(&self) -> bool {
         matches!(self.ground, StageWorld::Disk(_))
     }
 
-    /// All files as they are now, those of git excepted.
+    /// All files as they are now, except those of git.
     pub fn snapshot(&self) -> Snapshot {
         match &self.ground {
             StageWorld::Memory(memory) => memory.snapshot(),
@@ -124,7 +124,7 @@ struct FileLayout<'a> {
 }
 
 impl FileLayout<'_> {
-    /// Writes a file. Where the case names its workspace, what lies neither there nor at home is left out.
+    /// Writes a file. If the case names its workspace, files outside of it and of the home folder are left out.
     fn write(&self, path: &str, bytes: &[u8]) -> Result<()> {
         let below = |folder: &Option<String>| {
             let folder = folder.as_deref()?.trim_end_matches('/');
@@ -139,7 +139,7 @@ impl FileLayout<'_> {
     }
 }
 
-/// Lays the files of one folder out: of the pack, else of the first of `folders` that has it.
+/// Lays out the files of one folder: that of the pack, else that of the first of `folders` that has it.
 fn lay_out(laid: &FileLayout<'_>, folder: &str, pack: &Pack, folders: &[Arc<dyn World>]) -> Result<()> {
     let prefix = format!("{}/", folder.trim_end_matches('/'));
     let mut found = false;
@@ -191,13 +191,13 @@ pub struct RefreshTimer {
     every: Option<Duration>,
     /// When it is due next, in milliseconds.
     due_ms: AtomicI64,
-    /// What clients were told since the last step.
+    /// The notices since the last step.
     told: Arc<Mutex<Vec<Notice>>>,
     _listener: Listener,
 }
 
 impl RefreshTimer {
-    /// Builds the graph, as a server does when it starts; nothing for a pack whose graph is looked at before each call.
+    /// Builds the graph, as a server does when it starts. None for a pack whose graph is refreshed before each call.
     pub fn start(service: &Arc<Service>, pack: &Arc<Pack>, now_ms: i64) -> Option<Self> {
         let pace = service.paces().into_iter().find(|pace| pace.pack == pack.name)?;
         let (inner, name) = (Arc::clone(service), pack.name.clone());

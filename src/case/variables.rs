@@ -5,7 +5,7 @@ use crate::diagnostic::{Diagnostic, Result, did_you_mean};
 use crate::value::Json;
 use std::collections::BTreeMap;
 
-/// Where a case says where the workspace lies: in memory always in the same place, on the disk never.
+/// The variable for the path of the workspace, which differs in each run on the disk.
 const WORKSPACE: &str = "$workspace";
 
 /// Names and values.
@@ -61,7 +61,7 @@ impl CaseVariables {
         })
     }
 
-    /// The same text with each `${name}` filled in. While nothing was kept a text stays as it is.
+    /// The same text with each `${name}` filled in. As long as no value was kept, a text stays as it is.
     pub fn fill_text(&self, text: &str) -> Result<String> {
         let text = &self.expand_workspace_in_text(text);
         if self.values.is_empty() {

@@ -1,4 +1,4 @@
-//! The sound part of a broken pack: what its faults touch is refused by name, the rest can be served.
+//! Removes from a broken pack the parts that its faults affect, so that the sound rest can be served.
 
 use super::subject::{ToolBody, tool_bodies};
 use crate::definition::{Body, Definitions, MessagePart, Prompt, Resource, Tool};
@@ -7,14 +7,14 @@ use crate::registry::{PackPart, PackParts, RefusedPart};
 use crate::source::Place;
 use std::collections::HashSet;
 
-/// The codes of faults in what only tests run: they keep nothing from being served.
+/// The codes of faults in examples and cases, which only tests run: they prevent nothing from being served.
 const ONLY_TESTS: [&str; 3] = ["case-target", "example-arguments", "tool-example"];
 
-/// A definition file with such a fault is known in part only.
+/// The code of a file that could be read only in part.
 const SYNTAX: &str = "toml-syntax";
 
-/// Takes from a broken pack each tool, resource and prompt that a fault touches, and says so. Nothing is left of a pack
-/// that a fault touches as a whole: its `[pack]`, its graph, what all of it uses.
+/// Removes each tool, resource and prompt that a fault affects, and returns them with the reasons. A fault of what the whole
+/// pack uses, such as its `[pack]` or its graph, removes everything.
 //= docs/spec.md#reload
 //# A broken part of a pack MUST NOT take the sound parts with it when a server starts.
 pub fn refuse_broken_parts(parts: &mut PackParts) -> Vec<RefusedPart> {
@@ -67,7 +67,7 @@ fn retain<T>(list: &mut Vec<T>, keep: &[bool]) {
     list.retain(|_| keep.next().unwrap_or(false));
 }
 
-/// What a fault touches.
+/// What a fault affects.
 enum FaultReach {
     Everything,
     /// By their indexes among all items.
@@ -232,7 +232,7 @@ fn reach_of_script(at: &Place, parts: &PackParts, items: &[PackItem<'_>]) -> Fau
     });
     let reaches = |script: &str, name: &str| match function {
         Some(function) => program.called_from(script, name).contains(&(path, function)),
-        // The script cannot be compiled, or its top level is wrong: none of its functions is there.
+        // The script cannot be compiled: none of its functions can be called.
         None => script == path || is_library(path),
     };
     let graph = parts.definitions.graph.iter().map(|graph| (graph.script.value.as_str(), "build"));
@@ -252,7 +252,7 @@ fn reach_of_template(path: &str, parts: &PackParts, items: &[PackItem<'_>]) -> F
     if used.contains(path) {
         return FaultReach::Items(indexes_where(items, |item| item.templates.contains(&path)));
     }
-    // A part of other templates, or one that a script names: whoever renders at all may need it.
+    // It is a partial, or a script names it: everything that renders may need it.
     let renders = |(script, name): &(&str, &str)| parts.program.reaches(script, name, &["render"]).is_some();
     FaultReach::Items(indexes_where(items, |item| {
         item.renders || !item.templates.is_empty() || item.functions.iter().any(renders)

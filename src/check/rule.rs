@@ -16,12 +16,12 @@ pub struct CheckRule {
     pub run: fn(&Subject<'_>) -> Vec<Diagnostic>,
     /// The files of a pack in which it finds something: path and text.
     pub fires: &'static [(&'static str, &'static str)],
-    /// What mends it: then it finds nothing.
+    /// The changes after which it finds nothing.
     pub mended: &'static [ExampleFix],
 }
 
 impl CheckRule {
-    /// The files of its example, mended: path and text.
+    /// The files of its example after the fixes: path and text.
     pub fn mended_files(&self) -> Vec<(&'static str, String)> {
         let mut files: Vec<(&str, String)> =
             self.fires.iter().map(|(path, text)| (*path, (*text).to_owned())).collect();
@@ -36,22 +36,22 @@ impl CheckRule {
     }
 }
 
-/// A change that mends an example: in the file of that path the text, which stands there once, becomes the other.
-/// Where the file is new, the text is empty; where it goes, the other is.
+/// A change that fixes an example: path, text, replacement. The text occurs in the file once; it is empty for a new file. An
+/// empty replacement removes the file.
 pub type ExampleFix = (&'static str, &'static str, &'static str);
 
-/// A change as the lines that go and the lines that come.
+/// A change as removed and added lines.
 pub fn diff_lines(mend: &ExampleFix) -> impl Iterator<Item = String> {
     let (_, find, put) = mend;
     find.lines().map(|line| format!("- {line}")).chain(put.lines().map(|line| format!("+ {line}")))
 }
 
-/// A fault of a rule.
+/// An error that a rule reports.
 pub(super) fn error_at(code: Code, at: &Place, message: String, help: impl Into<String>) -> Diagnostic {
     *Diagnostic::new(code, message).at(at.clone()).help(help)
 }
 
-/// A warning of a rule.
+/// A warning that a rule reports.
 pub(super) fn warning_at(code: Code, at: &Place, message: String, help: impl Into<String>) -> Diagnostic {
     *Diagnostic::new(code, message).warning().at(at.clone()).help(help)
 }

@@ -24,12 +24,12 @@ pub struct Subject<'a> {
     pub texts: Vec<&'a Arc<Source>>,
     /// The names and the scripts of the other packs, where they are known.
     pub others: Vec<(&'a str, &'a Program)>,
-    /// The paths of all its files, also of those that are no texts, from the root.
+    /// The paths of all its files from the root, binary files included.
     pub paths: Vec<&'a str>,
 }
 
 impl<'a> Subject<'a> {
-    /// What the rules look at in a pack, among others.
+    /// The subject for a pack; `others` are the other packs.
     pub fn new(parts: &'a PackParts, others: &[&'a PackParts]) -> Self {
         Self {
             definitions: &parts.definitions,
@@ -125,7 +125,7 @@ impl<'a> Subject<'a> {
         all
     }
 
-    /// The functions of scripts that a script sees: its own, and those of the library.
+    /// The functions that a script can call: its own, and those of the libraries.
     pub(super) fn visible_functions(&self, script: &str) -> Vec<&survey::Definition> {
         let seen = self.program.surveys().iter().filter(|survey| {
             let path = survey.source.path.as_str();

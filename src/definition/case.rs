@@ -14,7 +14,7 @@ pub struct Case {
     pub title: Located<String>,
     /// The definition it is an example of, if it is one: what it calls, reads or prompts.
     pub example_of: Option<String>,
-    /// `memory` or `disk`.
+    /// Where the case runs: `memory` or `disk`.
     pub world: String,
     /// Whether the workspace is a repository with one commit.
     pub git: bool,
@@ -34,7 +34,7 @@ pub struct Case {
     pub config: Json,
     /// The clock, as RFC 3339.
     pub now: Option<String>,
-    /// The capabilities of the client; without them those that its answers need.
+    /// The capabilities of the client; if absent, those that its answers need.
     pub client: Option<Json>,
     /// What the client answers, by key: an object.
     pub answers: Json,
@@ -82,7 +82,7 @@ pub enum CaseAction {
     },
     /// Moves the clock on.
     Advance {
-        /// By so many milliseconds.
+        /// The milliseconds to move it by.
         ms: i64,
     },
     /// Forgets everything that is kept in memory.
@@ -424,7 +424,7 @@ fn report_nothing_expected(at: &Place, reader: &mut DefinitionReader) {
     reader.missing(at, "nothing is expected", help);
 }
 
-/// Everything of a case but its steps.
+/// Reads everything of a case except its steps.
 fn read_setting(fields: &Fields<'_>, title: Located<String>) -> Case {
     Case {
         title,
@@ -445,7 +445,7 @@ fn read_setting(fields: &Fields<'_>, title: Located<String>) -> Case {
     }
 }
 
-/// One table may hold several acts; each becomes a step, what is expected belongs to the last.
+/// Reads one table. It may hold several actions: each becomes a step, and the last one has the expectations.
 fn read_step(fields: &Fields<'_>, steps: &mut Vec<CaseStep>, reader: &mut DefinitionReader) {
     let mut acts: Vec<Located<CaseAction>> = Vec::new();
     let mut add = |key: &str, value: CaseAction| {

@@ -11,7 +11,7 @@ use crate::source::Place;
 use crate::value::Json;
 use std::borrow::Cow;
 
-/// What begins a value that the configuration of the pack holds.
+/// The prefix of a value that is taken from the configuration of the pack.
 const CONFIG: &str = "config.";
 
 /// The keys of one table that are what its grammar says.
@@ -36,17 +36,17 @@ struct FieldEntry<'a> {
     node: Cow<'a, Node>,
 }
 
-/// A value that is written, or that the configuration of the pack holds.
+/// A value that is written in the definition, or taken from the configuration of the pack.
 #[derive(Clone, Debug)]
 pub enum Configurable<T> {
-    /// It is written.
+    /// The value.
     Fixed(T),
-    /// The configuration has it, under this key.
+    /// The key of the configuration.
     FromConfig(Located<String>),
 }
 
 impl<T: Clone> Configurable<T> {
-    /// The value, in this configuration; `of` reads the one that it holds.
+    /// The value, given the configuration of the pack; `of` converts a value of the configuration.
     pub fn value(&self, config: &Json, of: impl Fn(&Json) -> Option<T>) -> Option<T> {
         match self {
             Self::Fixed(value) => Some(value.clone()),
@@ -56,7 +56,8 @@ impl<T: Clone> Configurable<T> {
 }
 
 impl<'a> Fields<'a> {
-    /// Opens a table. Anything else but a table has been refused before and has no keys.
+    /// Opens a table by its grammar and reports what is wrong with its keys. A node that is no table has been refused before,
+    /// and has no keys.
     pub fn open(node: &'a Node, grammar: &'static Grammar, faults: &mut Vec<Diagnostic>) -> Self {
         let mut fields = Self { header: node.at.clone(), grammar, found: Vec::new() };
         for entry in node.entries() {
@@ -129,7 +130,7 @@ impl<'a> Fields<'a> {
         Some(Located { value: node.text()?.to_owned(), at: node.at.clone() })
     }
 
-    /// A text that must be there; an empty one at the header where it is missing, which was told.
+    /// A required text. If it is missing, which has been reported, an empty one at the header.
     pub fn required(&self, name: &str) -> Located<String> {
         self.located(name).unwrap_or_else(|| Located { value: String::new(), at: self.header.clone() })
     }
@@ -272,7 +273,7 @@ fn unknown_key(grammar: &'static Grammar, entry: &Entry) -> Box<Diagnostic> {
     fault.help(help)
 }
 
-/// Whether a value is what its key takes; if not, that is told at the part which is wrong.
+/// Whether a value has the shape that its key takes; if not, the wrong part is reported.
 fn check_shape(key: &GrammarKey, node: &Node, faults: &mut Vec<Diagnostic>) -> bool {
     let before = faults.len();
     let mut wrong = |part: &Node, wanted: &str| {
@@ -326,7 +327,7 @@ fn check_shape(key: &GrammarKey, node: &Node, faults: &mut Vec<Diagnostic>) -> b
     faults.len() == before
 }
 
-/// Values of the right kind that are not allowed.
+/// Reports a value of the right kind that is not allowed.
 fn check_value(key: &GrammarKey, node: &Node, faults: &mut Vec<Diagnostic>) {
     let fault = match (key.shape, &node.item) {
         (ValueShape::OneOf(words) | ValueShape::WordOrTable(words, _), Item::Scalar(Json::String(text)))

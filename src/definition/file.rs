@@ -84,15 +84,16 @@ pub static FILE: Grammar = Grammar {
     ],
 };
 
-/// Reads a definition file. What could be read is returned, whatever else is wrong with it; a required text that
-/// is missing is an empty one, and told.
+/// Reads a definition file to its end. Returns what could be read, and every fault; a required text that is missing is
+/// reported, and empty in the result.
 pub fn read_definitions(source: &Arc<Source>) -> (Definitions, Vec<Diagnostic>) {
     let mut faults = Vec::new();
     let tree = parse(source, Dates::Refused, &mut faults);
     read_tree(source, &tree, faults, Validation::Full)
 }
 
-/// Reads a definition file that is known to be sound by the tree that the build made of it, else by its text.
+/// Reads a definition file inside the binary, which is known to be sound: by the tree that the build made of it, else by its
+/// text.
 pub fn read_embedded(source: &Arc<Source>, tree: &[u8]) -> (Definitions, Vec<Diagnostic>) {
     let mut faults = Vec::new();
     let tree = unpacked(source, tree).unwrap_or_else(|| parse(source, Dates::Refused, &mut faults));

@@ -4,7 +4,7 @@ use super::fields::Fields;
 use super::grammar::{Grammar, ValueShape, optional};
 use crate::diagnostic::Diagnostic;
 
-/// Limits, where they differ from those above them.
+/// Limits that override those of the enclosing definition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LimitsOverride {
     /// Wall time in milliseconds.

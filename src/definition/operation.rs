@@ -91,10 +91,10 @@ pub static OPERATION: Grammar = Grammar {
     ],
 };
 
-/// What a tool may not have beside operations: each of them has its own.
+/// The keys that a tool with operations may not have, since each operation has its own.
 const PER_OPERATION: [&str; 7] = ["effect", "fn", "template", "context", "primitive", "text", "file"];
 
-/// One operation, read but not yet put together with its tool.
+/// An operation that is read, but not yet combined with its tool.
 struct OperationDraft {
     name: Located<String>,
     description: Located<String>,
@@ -179,7 +179,8 @@ fn read_operation(
     }
 }
 
-/// What the operation adds. An argument stands either with the tool or with operations; what is required must be there.
+/// Reads what the operation adds to the arguments. An argument is declared either by the tool or by operations, and every
+/// required one must be declared.
 fn read_arguments(
     fields: &Fields<'_>,
     schema: Option<&Schema>,
@@ -216,7 +217,7 @@ fn read_arguments(
     OperationArguments { schema, required }
 }
 
-/// The schema that one operation is held to.
+/// The schema by which calls of one operation are validated.
 fn operation_schema(
     argument: &str,
     name: &str,

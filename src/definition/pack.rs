@@ -29,7 +29,7 @@ pub struct PackDefinition {
     pub root: Vec<String>,
     /// The path of the template that tells a model about the pack.
     pub instructions: Option<Located<String>>,
-    /// A function that gives what the instructions are filled with, and its script.
+    /// The function that returns the context of the instructions, and its script.
     pub context: Option<(Located<String>, String)>,
     /// What it may touch.
     pub grants: Grants,
@@ -93,27 +93,27 @@ pub struct Grants {
 pub struct GraphDefinition {
     /// The script that has `fn build(g, config)`.
     pub script: Located<String>,
-    /// When it is looked at again.
+    /// When it is refreshed.
     pub refresh: Refresh,
     /// The limits of a build.
     pub limits: LimitsOverride,
 }
 
-/// When the graph is looked at again.
+/// When the graph is refreshed.
 #[derive(Clone, Debug)]
 pub enum Refresh {
     /// Before each call.
     Call,
     /// Beside the calls, which see the last graph that was built.
     Beside {
-        /// So many milliseconds lie between two looks; 0 = no look by the clock.
+        /// Milliseconds between two refreshes; 0 = the clock causes none.
         every_ms: Configurable<u64>,
-        /// Whether it is also looked at when a file that it was made of changes.
+        /// Whether a change of a file that it was made of causes a refresh.
         watch: Configurable<bool>,
     },
 }
 
-/// Skills: those that lie among the files of the pack, or those that a function finds.
+/// Skills: folders among the files of the pack, or folders that a function finds.
 #[derive(Clone, Debug)]
 pub struct SkillsDefinition {
     /// Folders, from the root: each folder below them that has a `SKILL.md` is a skill.
@@ -264,7 +264,7 @@ pub static SKILLS: Grammar = Grammar {
     ],
 };
 
-/// Tells of grants that cover nothing, because no path leads out of its root.
+/// Warns of grants that cover nothing, since no path may lead out of its root.
 fn warn_of_climbing(grants: &Fields<'_>, faults: &mut Vec<Diagnostic>) {
     for grant in ["read", "write"].into_iter().flat_map(|name| grants.located_texts(name)) {
         if path::clean(&grant.value).starts_with("..") {
@@ -332,7 +332,7 @@ pub fn read_graph(fields: &Fields<'_>, reader: &mut DefinitionReader) -> GraphDe
     GraphDefinition { script, refresh, limits: read_limits(fields, &mut reader.faults) }
 }
 
-/// The programs, each once, and where each is named. What cannot be granted is told at its place.
+/// Reads the granted programs, each once, with the place where each is named. Programs that cannot be granted are reported.
 pub fn read_programs(grants: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> (Vec<ProgramGrant>, Vec<Place>) {
     let (mut found, mut places): (Vec<ProgramGrant>, _) = (Vec::new(), Vec::new());
     for item in grants.texts_or_tables("run", faults) {
@@ -383,7 +383,7 @@ fn is_variable(name: &str) -> bool {
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// Why a program cannot be granted.
+/// The fault of a program that cannot be granted.
 //= docs/spec.md#programs
 //# A program that is named by a relative path MUST be refused.
 fn check_program(program: &Located<String>, others: &[ProgramGrant]) -> Option<Box<Diagnostic>> {

@@ -7,17 +7,17 @@ use crate::diagnostic::Diagnostic;
 use crate::parse::toml::Node;
 use crate::source::Place;
 
-/// How closely a file is looked at.
+/// How closely a definition file is validated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Validation {
-    /// All of it; every fault is told, at its place.
+    /// In full: every fault is reported, at its place.
     Full,
-    /// They are known to be sound: nothing is looked for, no places are kept, and what only tests run, examples and
-    /// cases, is passed over.
+    /// Not at all, since the file is known to be sound: no places are kept. Its examples and cases, which only tests run, may
+    /// be missing.
     Skipped,
 }
 
-/// What the lowering of one file shares.
+/// The state that the readers of one file share.
 pub(super) struct DefinitionReader {
     /// The sibling script: `<stem>.rhai`.
     pub(super) script: String,

@@ -64,19 +64,19 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// The operation that arguments mean, and its index; nothing if the tool has none of that name.
+    /// The operation that arguments choose, and its index; none if the tool has no such operation.
     pub fn operation(&self, arguments: &Json) -> Option<(usize, &Operation)> {
         let dispatch = self.dispatch.as_ref()?;
         let name = arguments.get(&dispatch.argument.value)?.as_str()?;
         dispatch.operations.iter().enumerate().find(|(_, operation)| operation.name.value == name)
     }
 
-    /// The schema that arguments are held to: that of the operation they mean, else that of all.
+    /// The schema by which arguments are validated: that of the chosen operation, else that of the tool.
     pub fn input_for(&self, arguments: &Json) -> &Schema {
         self.operation(arguments).map_or(&self.input, |(_, operation)| &operation.input)
     }
 
-    /// The description with the list of the operations behind it.
+    /// The description, followed by the list of the operations.
     pub fn describe_with_operations(&self, description: &str) -> String {
         //= docs/spec.md#operations
         //# The operations, what each does and needs, MUST be listed behind the description of their tool.
@@ -295,7 +295,7 @@ fn strongest_effect(dispatch: &Dispatch) -> Located<Effect> {
     strongest.cloned().unwrap_or_else(|| Located { value: Effect::Pure, at: dispatch.argument.at.clone() })
 }
 
-/// The declared effect. Constants and plain templates have none; a primitive has its own.
+/// Reads the declared effect. Constants and plain templates need none; a primitive has its own.
 fn read_effect(fields: &Fields<'_>, body: &Body, reader: &mut DefinitionReader) -> Located<Effect> {
     if let Some(word) = fields.located("effect") {
         let value = Effect::ALL.into_iter().find(|effect| effect.name() == word.value).unwrap_or(Effect::Pure);
@@ -314,7 +314,7 @@ fn read_effect(fields: &Fields<'_>, body: &Body, reader: &mut DefinitionReader) 
     Located { value: value.unwrap_or(Effect::Runs), at: fields.required("name").at }
 }
 
-/// Whether calls run as tasks, and how those are kept.
+/// Reads whether calls run as tasks, and how long tasks are kept.
 fn read_task_policy(fields: &Fields<'_>, reader: &mut DefinitionReader) -> TaskPolicy {
     let usual = TaskPolicy::default();
     let word = fields.text("task");

@@ -18,9 +18,9 @@ pub const SETTINGS_FILE: &str = "toolsd.toml";
 /// `toolsd.toml`.
 #[derive(Clone, Debug, Default)]
 pub struct WorkspaceDefinition {
-    /// The packs that serve, exactly these; nothing = those whose `when` fits.
+    /// The packs that serve, exactly these; if absent, those whose `when` fits.
     pub serve: Option<Vec<Located<String>>>,
-    /// `[packs.NAME]`: the configuration of each pack, checked by whoever knows its schema.
+    /// `[packs.NAME]`: the configuration of each pack. The registry checks it by the schema of the pack.
     pub packs: Vec<(Located<String>, Schema)>,
     /// What is put before the names of a pack's tools, resources and prompts.
     pub prefixes: Vec<(Located<String>, String)>,
@@ -45,13 +45,13 @@ pub struct ServerDefinition {
     pub website_url: Option<String>,
     /// Icons.
     pub icons: Vec<Json>,
-    /// How many entries a page of a list has; nothing = all.
+    /// How many entries a page of a list has; if absent, all.
     pub page_size: Option<u64>,
     /// For how long a client may keep the lists, in milliseconds.
     pub lists_ttl_ms: Option<u64>,
 }
 
-/// `[http]`: what is nothing stays as it usually is. Times are in milliseconds.
+/// `[http]`: an absent value leaves the default. Times are in milliseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HttpOverride {
     /// Connections that have not shown the token yet.
@@ -172,7 +172,7 @@ static SERVER: Grammar = Grammar {
     ],
 };
 
-/// Reads a `toolsd.toml` to its end. What could be read is returned, whatever else is wrong with it.
+/// Reads a `toolsd.toml` to its end. Returns what could be read, and every fault.
 pub fn read_workspace(source: &Arc<Source>) -> (WorkspaceDefinition, Vec<Diagnostic>) {
     let mut faults = Vec::new();
     let tree = parse(source, Dates::Refused, &mut faults);

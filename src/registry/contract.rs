@@ -1,4 +1,4 @@
-//! What a call of a tool, a read or a prompt is held to: schemas in their final form, compiled, and limits.
+//! The contract of a call of a tool, a read or a prompt: its schemas in their final form, compiled, and its limits.
 
 use super::settings::WorkspaceSettings;
 use crate::definition::{
@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use serde_json::json;
 use std::sync::Arc;
 
-/// What a call of a tool, a read or a prompt is held to.
+/// The contract of a call of a tool, a read or a prompt.
 #[derive(Clone, Default)]
 pub struct CallContract {
     /// The schema of its arguments, or variables: an object.
@@ -22,27 +22,27 @@ pub struct CallContract {
     pub result: Option<Arc<Checker>>,
     /// The limits of a call.
     pub limits: Limits,
-    /// The same for each operation of a tool, in the order of its operations.
+    /// The contract of each operation of a tool, in the order of its operations.
     pub operations: Vec<CallContract>,
 }
 
-/// The schemas of a tool: of its arguments as published, of its result, and what a call is held to.
+/// The schemas of a tool: that of its arguments, as published; that of its result; and the contract of its calls.
 pub type ToolSchemas = (ObjectSchema, Option<ObjectSchema>, CallContract);
 
-/// Gives a schema its final form, or tells why it has none.
+/// Brings a schema into its final form, or says why that is impossible.
 type SchemaForm = fn(&Schema, &[(Located<String>, Schema)]) -> Result<ObjectSchema>;
 
-/// A pack whose schemas are compiled.
+/// Compiles the contracts of a pack.
 pub(super) struct ContractCompiler<'a> {
     pub(super) definitions: &'a Definitions,
     pub(super) pack: &'a PackDefinition,
     pub(super) settings: &'a WorkspaceSettings,
-    /// Whether a checker is made now, or when it is needed.
+    /// Whether checkers are compiled now, or when they are first needed.
     pub(super) validation: Validation,
 }
 
 impl ContractCompiler<'_> {
-    /// The schemas of each tool. Tools know nothing of each other: they are compiled side by side.
+    /// The schemas of each tool. Tools are independent of each other, so they are compiled in parallel.
     pub(super) fn tools(&self, faults: &mut Vec<Diagnostic>) -> Vec<ToolSchemas> {
         let made = self.definitions.tools.par_iter().map(|tool| {
             let mut faults = Vec::new();
@@ -70,7 +70,7 @@ impl ContractCompiler<'_> {
         (input.clone(), output, CallContract { schema: input, arguments, result, limits, operations })
     }
 
-    /// What each operation of a tool is held to.
+    /// The contract of each operation of a tool.
     fn operations(
         &self,
         tool: &Tool,
@@ -87,7 +87,7 @@ impl ContractCompiler<'_> {
         operations.collect()
     }
 
-    /// What the reads of each resource are held to.
+    /// The contract of each resource.
     pub(super) fn resources(&self, faults: &mut Vec<Diagnostic>) -> Vec<CallContract> {
         let mut all = Vec::new();
         for resource in &self.definitions.resources {
@@ -100,7 +100,7 @@ impl ContractCompiler<'_> {
         all
     }
 
-    /// What getting a prompt is held to.
+    /// The contract of a prompt.
     pub(super) fn prompt(&self, prompt: &Prompt, faults: &mut Vec<Diagnostic>) -> CallContract {
         let places = prompt.name.at.clone();
         let mut properties = serde_json::Map::new();
@@ -125,7 +125,7 @@ impl ContractCompiler<'_> {
         self.settings.limits(&[self.pack.limits], Limits::default())
     }
 
-    /// The schema in its final form, compiled; what is wrong with it is told.
+    /// The schema in its final form, and its checker; what is wrong with it is reported.
     fn checker(
         &self,
         schema: &Schema,

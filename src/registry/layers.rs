@@ -22,8 +22,8 @@ pub const EJECTED: &str = "ejected.json";
 pub struct Layer {
     /// `embedded`, `user`, `workspace`, or the folder named by `--dir`.
     pub origin: String,
-    /// Its files, rooted so that `tools.d` and the others lie at the top, or, if it needs trust, in `.toolsd`; nothing for
-    /// those inside the binary.
+    /// Its files, with `tools.d` and the others at the root or, if it needs trust, in `.toolsd`; none for the layer inside
+    /// the binary.
     pub world: Option<Arc<dyn World>>,
     /// What a person allowed, if the layer needs it: that of the workspace does.
     pub trust: Option<WorkspaceTrust>,
@@ -34,7 +34,7 @@ pub struct Layer {
 pub struct LayerFile {
     /// The layer it came from.
     pub origin: String,
-    /// Its text; nothing if it is no UTF-8.
+    /// Its text; none if it is not UTF-8.
     pub source: Option<Arc<Source>>,
     /// The tree of its text, if it is a definition inside the binary.
     pub tree: &'static [u8],
@@ -195,14 +195,14 @@ impl PackFiles {
         self.texts("tools.d/", ".toml").map(|source| source.text.len()).sum()
     }
 
-    /// How closely a start must look at them: a test holds that those of the binary are sound, as long as none comes
-    /// from another layer and none is removed by one.
+    /// How closely they must be validated. A test ensures that the files inside the binary are sound; that holds as long as no
+    /// other layer adds or removes one.
     pub fn validation(&self) -> Validation {
         let embedded = self.removed.is_empty() && self.by_path.values().all(|file| file.origin == EMBEDDED);
         if embedded { Validation::Skipped } else { Validation::Full }
     }
 
-    /// One hash of all paths, layers and contents; those inside the binary stay the same for as long as it runs.
+    /// One hash of all paths, layers and contents. Contents inside the binary are left out: they do not change while it runs.
     pub fn hash(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new();
         for (path, file) in &self.by_path {
@@ -256,7 +256,7 @@ pub fn read_ejected(layer: &dyn World, path: &str) -> BTreeMap<String, String> {
 fn read_layer(layer: &Layer, faults: &mut Vec<Diagnostic>) -> BTreeMap<String, LayerFile> {
     let Some(world) = &layer.world else { return embedded_layer().clone() };
     let file = |path: String, bytes: Vec<u8>| {
-        // What was looked at is what is compiled: the bytes are read once.
+        // The bytes are read once, so those that were checked are those that are compiled.
         let file = LayerFile::new(&layer.origin, &path, &bytes);
         (path, file)
     };

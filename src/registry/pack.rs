@@ -34,11 +34,11 @@ pub struct Pack {
     pub skills: Vec<Arc<Skill>>,
     /// The functions that find skills, each with its script.
     pub skill_lists: Vec<(String, Located<String>)>,
-    /// What it was made into.
+    /// Its compiled form.
     pub compiled: CompiledPack,
 }
 
-/// What a pack was made into.
+/// The compiled form of a pack.
 pub struct CompiledPack {
     /// The hash of all that it was made of: files, settings, root.
     pub hash: [u8; 32],
@@ -54,13 +54,13 @@ pub struct CompiledPack {
     pub data: BTreeMap<String, Value>,
     /// Its configuration, defaults filled in.
     pub config: Value,
-    /// Checks another configuration, as a case has it.
+    /// Checks another configuration, such as that of a case.
     pub config_checker: Option<Checker>,
-    /// The folder it works in; nothing in a pack that is not called.
+    /// The folder it works in; none in a pack that is not called.
     pub root: Option<Arc<dyn World>>,
     /// The limits of a build of its graph.
     pub build_limits: Limits,
-    /// The root within the grants, by what a call may do: nothing, read, write, run. Grants are compiled once.
+    /// The root within the grants, by the effect of a call: pure, reads, writes, runs. Grants are compiled once.
     granted: [OnceLock<Result<Arc<Granted>>>; 4],
 }
 
@@ -124,7 +124,7 @@ impl Default for CompiledPack {
     }
 }
 
-/// A pack with all that is wrong with it: what `check` looks at.
+/// A compiled pack with all its faults: what `check` examines.
 pub struct PackParts {
     /// Its name.
     pub name: String,
@@ -144,11 +144,11 @@ pub struct PackParts {
     pub config: Json,
     /// Checks another configuration.
     pub config_checker: Option<Checker>,
-    /// For each tool: the published schema, the schema of the result, what a call is held to.
+    /// The schemas of each tool.
     pub tools: Vec<ToolSchemas>,
-    /// For each resource: what a read is held to.
+    /// The contract of each resource.
     pub resources: Vec<CallContract>,
-    /// For each prompt: what getting it is held to.
+    /// The contract of each prompt.
     pub prompts: Vec<CallContract>,
     /// The skills that come with it.
     pub skills: Vec<Arc<Skill>>,
@@ -156,8 +156,8 @@ pub struct PackParts {
     pub faults: Vec<Diagnostic>,
 }
 
-/// Compiles a pack whose definitions are read. Of one that is known to be sound, what a start does not need waits for the
-/// first call.
+/// Compiles a pack whose definitions are read. If it is known to be sound, what is not needed at the start is compiled when
+/// it is first called.
 pub fn compile_pack(
     name: &str,
     hash: [u8; 32],
@@ -252,7 +252,7 @@ impl PackParts {
         root: Option<Arc<dyn World>>,
         settings: &WorkspaceSettings,
     ) -> (Arc<Pack>, PublishedDefinitions) {
-        // Those that a function fills are computed when somebody is there to read them.
+        // Instructions with a `context` function are computed when a client asks for them.
         let instructions = self.pack.instructions.as_ref().filter(|_| self.pack.context.is_none());
         let instructions = instructions.and_then(|path| self.instructions(&path.value));
         let build_limits = self.definitions.graph.as_ref().map(|graph| graph.limits).unwrap_or_default();
@@ -285,7 +285,7 @@ impl PackParts {
     }
 }
 
-/// The definitions of a pack with what calls of them are held to.
+/// The definitions of a pack, each with its contract.
 pub(super) struct PublishedDefinitions {
     pub(super) tools: Vec<(Tool, ToolSchemas)>,
     pub(super) resources: Vec<(Resource, CallContract)>,
@@ -303,16 +303,17 @@ pub struct MergedDefinitions {
     pub pack: PackDefinition,
     /// What is wrong with them.
     pub faults: Vec<Diagnostic>,
-    /// How closely they were looked at, and are from here on.
+    /// How closely they were validated, and are from here on.
     pub validation: Validation,
 }
 
-/// Reads every definition file of a pack, in the order of their paths. What stands twice is told, and the first counts.
+/// Reads every definition file of a pack, in the order of their paths. A table that occurs twice is reported, and the first
+/// one counts.
 pub fn merge_definitions(name: &str, files: &PackFiles, validation: Validation) -> MergedDefinitions {
     let mut all = Definitions::default();
     let mut faults = Vec::new();
     let written: Vec<_> = files.by_path.iter().filter(|(path, _)| is_definition(path)).collect();
-    // Files know nothing of each other: they are read side by side.
+    // Files are independent of each other, so they are read in parallel.
     let read = |file: &LayerFile| match (&file.source, validation) {
         (Some(source), Validation::Full) => Some(read_definitions(source)),
         (Some(source), Validation::Skipped) => Some(read_embedded(source, file.tree)),
@@ -370,7 +371,7 @@ fn duplicate(message: &str, at: &Place, first: &Place) -> Diagnostic {
     *Diagnostic::new(TWICE, message).at(at.clone()).help(format!("the first one stands at {first}"))
 }
 
-/// What stands for a `[pack]` that is not written: it always serves, and may touch nothing.
+/// The definition of a pack without `[pack]`: it always serves, and has no grants.
 fn default_definition(name: &str, files: &PackFiles) -> PackDefinition {
     let source = files.texts("tools.d/", ".toml").next().cloned();
     let source = source.unwrap_or_else(|| Source::new(format!("tools.d/{name}.toml"), ""));
@@ -394,7 +395,7 @@ fn default_definition(name: &str, files: &PackFiles) -> PackDefinition {
 /// Templates that are compiled when they are first asked for, or that are already.
 pub type LazyTemplates = LazyLock<Templates, Box<dyn FnOnce() -> Templates + Send>>;
 
-/// What they are made of.
+/// The texts of the templates of a pack.
 struct TemplateSources {
     files: Vec<Arc<Source>>,
     inline: Vec<(String, Place)>,
@@ -412,7 +413,7 @@ fn lazy_templates(files: &PackFiles, definitions: &Definitions) -> LazyTemplates
     LazyLock::new(Box::new(move || written.compile().0))
 }
 
-/// Templates that are there.
+/// Templates that are compiled already.
 fn loaded_templates(templates: Templates) -> LazyTemplates {
     LazyLock::new(Box::new(move || templates))
 }

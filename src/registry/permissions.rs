@@ -254,7 +254,7 @@ impl Permissions {
         }
     }
 
-    /// What of this was not asked for before, or not as far.
+    /// The permissions that exceed those of `before`: new ones, and wider ones.
     //= docs/spec.md#trust
     //# A trusted edit MUST NOT widen what its file asks for: no grant, no effect, no limit.
     //= docs/spec.md#trust
@@ -306,7 +306,7 @@ impl Permissions {
         more.extend(self.0.contains_key(&format!("{PROGRAM_NETWORK}{program}")).then(|| "with the network".to_owned()));
         for (kind, of_pack, word) in [(PROGRAM_READS, "read ", "reads"), (PROGRAM_WRITES, "write ", "writes")] {
             let own = of(kind);
-            // Of a program that ran before, only what is new is here: that it has nothing new says nothing.
+            // For a program that was granted before, only new permissions are here; an empty list then means nothing.
             let is_whole = self.0.contains_key(&format!("run {program}"));
             if own != pack(of_pack) && (is_whole || !own.is_empty()) {
                 more.push(if own.is_empty() {
@@ -342,12 +342,12 @@ impl Permissions {
         here.map(|program| format!("{program:?}{}", self.describe_program(&program, whole))).collect()
     }
 
-    /// In words, one part for each kind: `reads "."`, `git: write`.
+    /// Describes them in words, one entry for each kind: `reads "."`, `git: write`.
     pub fn describe(&self) -> Vec<String> {
         self.describe_within(self)
     }
 
-    /// The same of a part of what a file asks for: what a program may touch is told beside what its pack may in all.
+    /// The same for a part of the permissions `whole`: what a program may touch is described relative to what its pack may.
     pub fn describe_within(&self, whole: &Self) -> Vec<String> {
         let mut words = Vec::new();
         for (kind, word) in LISTS {
@@ -412,10 +412,9 @@ const LIMITS: [LimitKind; 5] = [
 /// What makes a part of a glob more than a name.
 const SPECIAL: [char; 5] = ['*', '?', '[', '{', '\\'];
 
-/// Whether all that the glob `after` covers is covered by `before`. Where that cannot be told from how the two are
-/// written, it is not.
+/// Whether the glob `before` covers all that `after` covers. If their texts do not show it, the answer is no.
 fn covers_glob(before: &str, after: &str) -> bool {
-    // A variable is taken as it is written, so its braces are none of a glob.
+    // Braces of `${NAME}` are not those of a glob.
     let (before, after) = (normalize_glob(before), normalize_glob(after));
     if before == after {
         return true;

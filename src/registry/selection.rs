@@ -15,7 +15,7 @@ pub trait WorldOpener: Send + Sync {
 /// Which packs are asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum PackChoice {
-    /// Those whose markers are found, and those without markers.
+    /// The packs whose markers are found, and the packs without markers.
     #[default]
     ByMarkers,
     /// Exactly these.
@@ -35,7 +35,7 @@ pub fn find_root(pack: &PackDefinition, workspace: &dyn World, worlds: &dyn Worl
                 "" | "." => "/".to_owned(),
                 parent => parent.to_owned(),
             };
-            // A folder above that cannot be opened holds nothing for us.
+            // A parent folder that cannot be opened ends the search.
             let Ok(world) = worlds.open(&folder, &[], &[]) else { break };
             if matches!(world.stat(marker), Ok(Some(_))) {
                 return Ok(folder);
@@ -61,7 +61,7 @@ pub fn roots_outside(pack: &PackDefinition) -> Vec<String> {
     roots
 }
 
-/// Whether a pack serves, given its root; the markers it looked for in vain if not.
+/// Decides whether a pack serves, given its root.
 pub fn select_pack(
     name: &str,
     pack: &PackDefinition,
@@ -94,6 +94,6 @@ pub fn select_pack(
 pub enum PackSelection {
     /// It does.
     Served,
-    /// It does not: the markers it looks for.
+    /// It does not: the markers that it needs.
     Dormant(Vec<String>),
 }

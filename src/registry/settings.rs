@@ -32,7 +32,7 @@ impl WorkspaceSettings {
     /// Reads the file of a workspace to its end. What an untrusted file may not say is left out, with a warning; of one
     /// that others can change nothing is used, whatever was trusted.
     pub fn load(workspace: &dyn World, trust: &WorkspaceTrust) -> (Self, Vec<Diagnostic>) {
-        // A symlink that leads nowhere is looked at too: it is told.
+        // A broken symlink is read too, so that it is reported.
         let bytes = match workspace.stat(SETTINGS_FILE) {
             Ok(None) => return (Self::default(), Vec::new()),
             Ok(Some(_)) | Err(_) => workspace.read_owned(SETTINGS_FILE),
@@ -54,7 +54,7 @@ impl WorkspaceSettings {
         (Self { workspace: workspace_file, trusted, is_cut, hash: *hasher.finalize().as_bytes() }, faults)
     }
 
-    /// What is put before the public names of a pack; mostly nothing.
+    /// The prefix of the public names of a pack; usually empty.
     pub fn prefix(&self, pack: &str) -> &str {
         let prefixes = &self.workspace.prefixes;
         prefixes.iter().find(|(name, _)| name.value == pack).map_or("", |(_, prefix)| prefix)
@@ -90,7 +90,7 @@ impl WorkspaceSettings {
     }
 }
 
-/// Takes from an untrusted file all that decides what is served, where and under which name; each key is told.
+/// Removes from an untrusted file all that decides what is served, where, and under which name; each key is reported.
 //= docs/spec.md#trust
 //# An untrusted `toolsd.toml` MUST NOT choose packs, roots or names, MUST NOT raise a limit, and MUST NOT name a path.
 fn remove_powers(file: &mut WorkspaceDefinition, source: &Arc<Source>, why: &Diagnostic) -> Option<Diagnostic> {
@@ -141,7 +141,7 @@ pub fn configure(
         return (json!({}), None);
     };
     let checker = match schema.publish(defs).map(Checker::lazy) {
-        // Known to be sound, and known to need nothing: a configuration that is not written has no fault.
+        // The schema is known to be sound and the configuration is not written: nothing can be wrong.
         Ok(checker) if validation == Validation::Skipped && written.is_none() => {
             checker.fill_defaults(&mut config);
             return (config, Some(checker));

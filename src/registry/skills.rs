@@ -116,7 +116,7 @@ fn pack_manifest(folder: &str, base: &str, files: &PackFiles) -> Vec<SkillFile> 
     inside.map(one).collect()
 }
 
-/// The hashes of files, for as long as the files are as they were.
+/// The hashes of files, valid for as long as their metadata do not change.
 #[derive(Default)]
 pub struct FileDigests(Mutex<HashMap<String, (Stat, String)>>);
 
@@ -132,7 +132,7 @@ impl FileDigests {
         let at_ms = world.now_ms();
         let bytes = world.read(path)?;
         let digest = sha256_digest(&bytes);
-        // A young stamp may stand for two states.
+        // A file may have changed twice within the resolution of a recent time stamp.
         if let Some(stat) = stat.filter(|stat| stat.modified_ns <= i128::from(at_ms - YOUNG_MS) * 1_000_000) {
             let mut known = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             known.insert(path.to_owned(), (stat, digest.clone()));
@@ -200,8 +200,8 @@ struct SkillSource<'a> {
     pub is_found: bool,
 }
 
-/// Reads a skill: `base` makes the path of its URIs from its name, `manifest` its files from `skill://` and that path.
-/// Gives what should be better about it, too.
+/// Reads a skill. `base` makes the path of its URIs from its name, `manifest` its files from `skill://` and that path.
+/// Returns the skill and its warnings.
 fn read_skill(
     origin: &SkillSource<'_>,
     base: impl FnOnce(&str) -> String,

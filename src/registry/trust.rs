@@ -106,19 +106,22 @@ fn lock(folder: &dyn World) -> Result<Box<dyn crate::world::Lock>> {
 }
 
 impl WorkspaceTrust {
-    /// Whether anything is said of a file: one of which nothing is said need not be read.
+    /// Whether there is a record of a file; a file without one need not be read.
     pub fn has_record(&self, path: &str) -> bool {
         self.files.contains_key(path)
     }
 
-    /// Allows a file as it is now; edits of it count for as long as they did.
+    /// Trusts a file as it is now; how long edits of it are trusted stays as it was.
     pub fn allow(&mut self, path: &str, bytes: &[u8], permissions: Permissions) {
         let edits_until = self.files.get(path).and_then(|known| known.edits_until);
         self.files.insert(path.to_owned(), TrustedFile { hash: hash_hex(bytes), permissions, edits_until });
     }
 
-    /// Refuses a file whose bytes are not those that were allowed, unless edits of it count `now_ms` and it asks for no
-    /// more than it did. The fault says why.
+    /// Checks whether a file may be used.
+    ///
+    /// # Errors
+    /// Its bytes are not those that were trusted, and either edits of it are not trusted at `now_ms`, or it asks for more than
+    /// before.
     //= docs/spec.md#trust
     //# A file of the workspace MUST NOT be used unless its bytes are those that a person trusted, or edits of that very file were trusted and have not expired.
     pub fn check(&self, path: &str, bytes: &[u8], now_ms: i64) -> Result<()> {

@@ -16,7 +16,7 @@ const BLOCKS: [&str; 5] = ["if", "unless", "each", "with", "raw"];
 /// The helpers of handlebars itself that are no primitives.
 const INLINE: [&str; 11] = ["lookup", "len", "eq", "ne", "gt", "gte", "lt", "lte", "and", "or", "not"];
 
-/// Registers them over those of handlebars.
+/// Registers them in place of those of handlebars.
 pub fn register(engine: &mut Handlebars<'static>) {
     engine.register_helper("if", Box::new(ConditionalBlock { positive: true }));
     engine.register_helper("unless", Box::new(ConditionalBlock { positive: false }));
@@ -100,7 +100,7 @@ impl HelperDef for ScopedBlock {
             };
         };
         for block in self.blocks(helper, value, render)? {
-            // Lists within lists multiply: a template pays for its rounds as a script does.
+            // Nested lists multiply, so each iteration counts towards the limits of the call.
             guard::check().map_err(|stop| RenderErrorReason::NestedError(stop))?;
             render.push_block(block);
             let rendered = template.render(engine, context, render, out);

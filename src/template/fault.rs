@@ -15,7 +15,7 @@ pub const HELPER: Code = Code("template-helper");
 /// A partial that does not exist, or that leads back to itself.
 pub const PARTIAL: Code = Code("template-partial");
 
-/// Where the text of a template stands, so that a line and a column of it become a place.
+/// The text of a template and where it is written: turns a line and a column of it into a place.
 pub struct TemplateSource {
     /// The text itself.
     pub source: Arc<Source>,

@@ -26,7 +26,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     helper_primitives().map(|primitive| primitive.name)
 }
 
-/// What makes texts and values out of values, and nothing else.
+/// The pure primitives that compute values from values.
 fn helper_primitives() -> impl Iterator<Item = &'static Primitive> {
     crate::primitives::ALL.iter().copied().filter(|primitive| {
         let family = matches!(
@@ -75,7 +75,7 @@ impl HelperDef for PrimitiveHelper {
     }
 }
 
-/// A name alone is the variable of that name, although a primitive is called so too.
+/// Evaluates a name without arguments: it is the variable of that name, even if a primitive has the same name.
 fn evaluate_variable<'rc>(
     name: &str,
     context: &'rc Context,
@@ -94,7 +94,7 @@ fn evaluate_variable<'rc>(
     Ok(ScopedJson::Derived(found))
 }
 
-/// A pure primitive reaches nothing; should one try, it is told so.
+/// A host without a graph, files or other templates: each access to them is a fault.
 struct EmptyHost;
 
 static WORLD: LazyLock<Arc<dyn World>> = LazyLock::new(|| Arc::new(Memory::new()));

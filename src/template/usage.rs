@@ -1,4 +1,4 @@
-//! What a template asks for: variables with their scope, helpers, partials, each with its place.
+//! What a template uses: variables with their scope, helpers, partials, each with its place.
 
 use super::fault::{PARTIAL, SYNTAX, TemplateSource};
 use crate::diagnostic::Diagnostic;
@@ -6,14 +6,14 @@ use crate::source::Place;
 use handlebars::Template;
 use handlebars::template::{BlockParam, DecoratorTemplate, HelperTemplate, Parameter, TemplateElement};
 
-/// What a template asks for, in the order it stands.
+/// What a template uses, in the order of its text.
 #[derive(Default)]
 pub struct TemplateUses {
     pub list: Vec<TemplateUse>,
     pub faults: Vec<Diagnostic>,
 }
 
-/// One thing that a template asks for.
+/// One use in a template.
 pub enum TemplateUse {
     /// A variable.
     Variable { reference: ContextPath, place: Place },
@@ -256,7 +256,7 @@ impl UsageWalk<'_> {
         }
     }
 
-    /// What a path means here; nothing for `@index` and the like.
+    /// Resolves a path in the current scope; none for `@index` and the like.
     fn resolve(&self, raw: &str) -> Option<ContextPath> {
         let mut rest = raw.trim();
         if let Some(local) = rest.strip_prefix('@') {

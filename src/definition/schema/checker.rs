@@ -1,4 +1,4 @@
-//! Checks values by a schema: compiled once, offline, in linear time, every violation at once.
+//! Validates values by a schema, which is compiled once and offline: linear time, all violations at once.
 
 use super::document::ObjectSchema;
 use super::keyword::{PATH, follow_reference};
@@ -16,13 +16,13 @@ use std::sync::{Arc, OnceLock};
 /// A compiled schema.
 pub struct Checker {
     given: ObjectSchema,
-    /// Made of it when it is first needed, and so are the next.
+    /// This and the next two are made of `given` when they are first needed.
     root: OnceLock<Json>,
     validator: OnceLock<Result<CompiledSchema>>,
     plan: OnceLock<DefaultsPlan>,
 }
 
-/// What checks values.
+/// The validator of a schema.
 struct CompiledSchema {
     validator: Validator,
     /// The sizes of its patterns for names.
@@ -40,12 +40,15 @@ impl Checker {
         Ok(checker)
     }
 
-    /// A schema that is known to be sound: it is compiled when a value is first checked.
+    /// A checker of a schema that is known to be sound: it is compiled when a value is first checked.
     pub fn lazy(schema: impl Into<ObjectSchema>) -> Self {
         Self { given: schema.into(), root: OnceLock::new(), validator: OnceLock::new(), plan: OnceLock::new() }
     }
 
-    /// Compiles what waits for it; a schema that cannot be used is a fault.
+    /// Compiles the schema now.
+    ///
+    /// # Errors
+    /// The schema cannot be used.
     pub fn compile_now(&self) -> Result<()> {
         self.validator().map(|_| ())
     }
@@ -117,7 +120,7 @@ fn compile(schema: &Json) -> Result<CompiledSchema> {
 /// cannot be asked meanwhile.
 const MOST: u64 = 20_000_000;
 
-/// A pattern as schemas have them: without look-around.
+/// Compiles a pattern of a schema: look-around and back-references are refused.
 ///
 /// # Errors
 /// What is wrong with it, as the end of a sentence.
@@ -150,13 +153,13 @@ impl<'i> Keyword<'i> for PatternKeyword {
         }
     }
 
-    /// What stopped the search is told by the guard of the call.
+    /// The guard of the call reports what stopped a search.
     fn is_valid(&self, value: &'i Json) -> bool {
         value.as_str().is_none_or(|text| self.0.is_match(text).unwrap_or(false))
     }
 }
 
-/// The sizes of all patterns that a schema has for names.
+/// The total size of the patterns that a schema has for names of properties.
 ///
 /// # Errors
 /// One of them cannot be used.
@@ -183,7 +186,7 @@ fn name_pattern_sizes(schema: &Json) -> Result<u64> {
     Ok(size)
 }
 
-/// What is wrong with the names of a value, if they are more than patterns of this size can be held against.
+/// Says so if a value has more names than patterns of this size can be matched with.
 fn too_many_names(value: &Json, size: u64) -> Option<String> {
     let (mut bytes, mut open) = (0_u64, vec![value]);
     while let Some(part) = open.pop().filter(|_| size > 0) {

@@ -1,5 +1,5 @@
-//! A JSON Schema as it was written in TOML, with the place of each part; and as clients see it: verbatim and in order,
-//! with the shared schemas it refers to, its root closed.
+//! A JSON Schema written in TOML, with the place of each part, and its published form: the author's text in its order, plus
+//! the shared schemas that it refers to and a keyword that closes its root.
 
 use super::keyword::{KEYWORDS, SchemaStep, subschemas};
 use crate::definition::code;
@@ -25,7 +25,7 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// The schema in a tree.
+    /// The schema in a tree, with the place of each part.
     pub(in crate::definition) fn from_node(node: &Node) -> Self {
         let mut places = HashMap::new();
         node.places("", &mut |pointer, place| {
@@ -34,12 +34,12 @@ impl Schema {
         Self { json: node.to_json().into(), places }
     }
 
-    /// The same without the places of its parts: of a schema in which no fault will be told.
+    /// The schema in a tree, with the place of its root only: for a schema that is not validated.
     pub(in crate::definition) fn from_node_without_places(node: &Node) -> Self {
         Self { json: node.to_json().into(), places: HashMap::from([(String::new(), node.at.clone())]) }
     }
 
-    /// The schema of no arguments at all, placed at the definition that gives none.
+    /// The schema of an object without properties, placed at the definition that has no schema.
     pub(in crate::definition) fn without_properties(at: &Place) -> Self {
         let json = serde_json::json!({ "type": "object", "additionalProperties": false });
         Self { json: json.into(), places: HashMap::from([(String::new(), at.clone())]) }
@@ -150,7 +150,7 @@ pub fn schema_object(schema: Json) -> Result<Map<String, Json>> {
     }
 }
 
-/// Whether a reference inside a schema leads somewhere. Anchors are left to whoever compiles the schema.
+/// Whether a reference inside a schema resolves. Anchors are checked when the schema is compiled.
 fn resolves(root: &Json, reference: &str, defs: &[(Located<String>, Schema)]) -> bool {
     let Some(pointer) = reference.strip_prefix('#') else { return true };
     if !pointer.starts_with('/') {
@@ -166,7 +166,7 @@ fn resolves(root: &Json, reference: &str, defs: &[(Located<String>, Schema)]) ->
     shared.is_some_and(|(_, schema)| schema.json.pointer(&rest).is_some())
 }
 
-/// The names of the shared schemas that a schema uses, also through others.
+/// The names of the shared schemas that a schema uses, directly or through others.
 fn shared_names<'a>(json: &Json, defs: &'a [(Located<String>, Schema)]) -> Vec<&'a str> {
     let mut used: Vec<&str> = Vec::new();
     let mut waiting: Vec<&Json> = vec![json];
@@ -185,7 +185,7 @@ fn shared_names<'a>(json: &Json, defs: &'a [(Located<String>, Schema)]) -> Vec<&
     used
 }
 
-/// Calls `found` with every `$ref`: the way to its schema, and its text.
+/// Calls `found` with every `$ref`: the path to its schema, and its text.
 fn visit_references<'a>(
     json: &'a Json,
     way: &mut Vec<SchemaStep<'a>>,
@@ -196,7 +196,7 @@ fn visit_references<'a>(
         if let ("$ref", Some(reference)) = (keyword.as_str(), value.as_str()) {
             found(way, reference);
         }
-        // Most values are none that could hold a schema: a look at the value is cheaper than one at the table.
+        // Most values cannot hold a schema, and checking the value is cheaper than searching the table.
         if !(value.is_object() || value.is_array()) {
             continue;
         }

@@ -157,7 +157,7 @@ pub const KEYWORDS: &[(&str, KeywordValue)] = &[
     ("else", KeywordValue::Schema),
 ];
 
-/// The way from a schema to one inside it; displayed as a part of a JSON pointer.
+/// The step from a schema to one inside it; displayed as a part of a JSON pointer.
 #[derive(Clone, Copy)]
 pub enum SchemaStep<'a> {
     /// The value of a keyword.
@@ -178,7 +178,7 @@ impl Display for SchemaStep<'_> {
     }
 }
 
-/// The schemas inside a keyword's value, each with the way there from the keyword's schema.
+/// The schemas inside a keyword's value, each with the step that leads to it.
 pub fn subschemas<'a>(
     keyword: &'static str,
     takes: KeywordValue,
@@ -192,7 +192,7 @@ pub fn subschemas<'a>(
     one.into_iter().chain(items).chain(named)
 }
 
-/// What a reference within a schema leads to.
+/// Resolves a reference within the schema `root`.
 pub fn follow_reference<'a>(reference: &str, root: &'a Json) -> Option<&'a Json> {
     root.pointer(reference.strip_prefix('#')?)
 }

@@ -1,4 +1,4 @@
-//! What is wrong with a schema as it was written: found at load, each fault at its place.
+//! Lints a schema as it was written; each fault has its place.
 
 use super::checker::linear_pattern;
 use super::document::Schema;
@@ -21,7 +21,7 @@ pub enum SchemaRole {
     Shared,
 }
 
-/// Every fault of a schema: keywords, their values, formats, patterns, references that lead out of the pack.
+/// Reports every fault of a schema: keywords, their values, formats, patterns, references that lead out of the pack.
 pub fn lint_schema(schema: &Schema, role: SchemaRole) -> Vec<Diagnostic> {
     let mut linter = Linter { schema, faults: Vec::new() };
     if matches!(role, SchemaRole::Input | SchemaRole::Config) {
@@ -31,7 +31,7 @@ pub fn lint_schema(schema: &Schema, role: SchemaRole) -> Vec<Diagnostic> {
     linter.faults
 }
 
-/// Deeper nesting than this is refused: nobody reads it, and walking it costs stack.
+/// The deepest nesting that is accepted: walking a schema uses stack.
 const DEPTH: usize = 64;
 
 struct Linter<'a> {

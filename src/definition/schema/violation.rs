@@ -1,4 +1,4 @@
-//! Violations in words that a model can act on.
+//! Turns errors of the validator into violations, worded so that a model can act on them.
 
 use super::keyword::{KEYWORDS, KeywordValue, follow_reference};
 use crate::diagnostic::did_you_mean;
@@ -8,7 +8,7 @@ use crate::value::Json;
 use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 
-/// The violations in `value` that one error of the validator stands for.
+/// Describes one error of the validator as violations in `value`.
 pub fn describe_error(error: &ValidationError<'_>, root: &Json, value: &Json) -> Vec<Violation> {
     let pointer = error.instance_path().to_string();
     let name = pointer_name(&pointer);
@@ -55,7 +55,7 @@ fn closes(error: &ValidationError<'_>) -> bool {
     ["/additionalProperties", "/unevaluatedProperties"].iter().any(|keyword| path.ends_with(keyword))
 }
 
-/// Names that an object has and its schema does not know, which knows these.
+/// The violations for names that an object has and its schema does not declare; `known` are those it declares.
 fn unknown_names(pointer: &str, unexpected: &[&str], known: &[&str]) -> Vec<Violation> {
     let problem = |name: &&str| Violation {
         pointer: format!("{pointer}/{}", shorten(&escape(name), 60)),
@@ -66,7 +66,7 @@ fn unknown_names(pointer: &str, unexpected: &[&str], known: &[&str]) -> Vec<Viol
     unexpected.iter().take(20).map(problem).collect()
 }
 
-/// How far a value is from an alternative: one that another constant rules out is further than one that lacks something.
+/// The distance of a value from an alternative. One that a constant rules out is further away than one that lacks a key.
 fn distance(errors: &[ValidationError<'_>]) -> (bool, usize) {
     let ruled_out = errors.iter().any(|error| is_choice(error) || matches!(error.kind(), Kind::Type { .. }));
     (ruled_out, errors.len())
@@ -76,7 +76,7 @@ fn is_choice(error: &ValidationError<'_>) -> bool {
     matches!(error.kind(), Kind::Constant { .. } | Kind::Enum { .. })
 }
 
-/// Alternatives that one key tells apart, as `op` does, where its value is that of none: all its values are told.
+/// The violation for alternatives with a discriminator, such as `op`, whose value fits none of them: it lists all values.
 fn discriminator_violation(alternatives: &[Vec<ValidationError<'_>>]) -> Option<Violation> {
     let choices: Vec<_> =
         alternatives.iter().map(|errors| errors.iter().find(|e| is_choice(e))).collect::<Option<_>>()?;
@@ -102,7 +102,7 @@ fn discriminator_violation(alternatives: &[Vec<ValidationError<'_>>]) -> Option<
     Some(Violation { message: shorten(&message, 800), help: Some(help), pointer })
 }
 
-/// What one value must be, and what it is.
+/// Describes what one value must be, and what it is instead.
 fn describe_kind(kind: &Kind, error: &ValidationError<'_>) -> (String, Option<String>) {
     let got = || Some(format!("got {}", short_value(error.instance())));
     match kind {
@@ -182,7 +182,7 @@ fn with_article(kind: &str) -> String {
     }
 }
 
-/// A value, or what kind of value it is where it is long.
+/// The value, or its kind if the value is long.
 fn short_value(value: &Json) -> String {
     match value {
         Json::Array(_) => "an array".to_owned(),
@@ -192,7 +192,7 @@ fn short_value(value: &Json) -> String {
     }
 }
 
-/// A description as a part of a sentence.
+/// Turns a description into a part of a sentence.
 fn as_clause(text: &str) -> String {
     let text = text.trim().trim_end_matches('.');
     let mut letters = text.chars();
@@ -204,7 +204,7 @@ fn as_clause(text: &str) -> String {
     }
 }
 
-/// At most so many characters of a text.
+/// The first `most` characters of a text.
 pub fn shorten(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((at, _)) => format!("{}…", &text[..at]),
@@ -215,7 +215,7 @@ pub fn shorten(text: &str, most: usize) -> String {
 /// References to schemas that contain themselves are followed this far.
 const DEPTH: usize = 8;
 
-/// The names of the properties that an object's schema knows, also through references and its parts.
+/// The names of the properties that an object's schema declares, directly, by reference or in its parts.
 fn property_names<'a>(schema: &'a Json, root: &'a Json) -> Vec<&'a str> {
     let mut names = Vec::new();
     collect(schema, root, DEPTH, &mut names);
