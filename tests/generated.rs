@@ -72,7 +72,7 @@ fn every_code_of_a_fault_is_explained() {
     let unknown: Vec<String> = found
         .iter()
         .filter(|(_, code)| ManualEntries::named(code.split('.').next().unwrap()).is_empty())
-        .map(|(path, code)| format!("{}: `{code}` is not explained in src/manual/faults.rs", path.display()))
+        .map(|(path, code)| format!("{}: `{code}` is not explained in src/manual/error_codes.rs", path.display()))
         .collect();
     assert!(unknown.is_empty(), "{}", unknown.join("\n"));
 }
