@@ -287,7 +287,7 @@ fn of_completion<'a>(script: &'a str, completion: &'a crate::definition::Complet
 }
 
 /// The functions of scripts that a script sees: its own, and those of the library.
-fn functions_seen<'a>(subject: &'a Subject<'_>, script: &str) -> Vec<&'a crate::script::survey::Definition> {
+fn functions_seen<'a>(subject: &'a Subject<'_>, script: &str) -> Vec<&'a crate::script::survey::FunctionDefinition> {
     let seen = subject.program.surveys().iter().filter(|survey| {
         let path = survey.source.path.as_str();
         path == script || path.ends_with("/lib.rhai") || path.ends_with("/graph.rhai")

@@ -112,7 +112,7 @@ pub fn word_of(family: Family) -> &'static str {
 /// The generated files: path from the root of the repository, and text.
 pub fn files() -> Vec<(&'static str, String)> {
     vec![
-        ("docs/primitives.d.rhai", crate::script::documentation::definitions()),
+        ("docs/primitives.d.rhai", crate::script::documentation::rhai_definitions()),
         ("docs/primitives.md", primitives::page()),
         ("docs/definitions.md", definitions::page()),
         ("docs/checks.md", faults::page()),

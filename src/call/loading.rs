@@ -8,11 +8,14 @@ use crate::registry::{
     Assembly, Choice, Files, Layer, PackParts, Part, Refused, Registry, Served, Settings, Trust, Worlds, assemble,
     compile, grant, granted_paths, is_withheld, merge, no_pack, outer_roots, pack_of_file, root_of, serves,
 };
+use crate::world::disk::shortages;
 use crate::world::{World, path};
 use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 /// Where packs come from, and where they work.
 pub trait Site: Worlds + 'static {
@@ -37,7 +40,7 @@ pub trait Site: Worlds + 'static {
     fn roots(&self) -> Vec<String>;
 }
 
-/// A fault for each further root of a `toolsd.toml` that is no folder: what is granted there is found nowhere.
+/// A fault for each further root of a `toolsd.toml` that is no folder: grants in it cover nothing.
 fn absent_roots(site: &dyn Site, settings: &Settings) -> Vec<Diagnostic> {
     let known = settings.workspace.roots.iter();
     let told = known.filter_map(|known| {
@@ -48,11 +51,14 @@ fn absent_roots(site: &dyn Site, settings: &Settings) -> Vec<Diagnostic> {
     told.collect()
 }
 
-/// Makes the next generation. Reads to the end: what is wrong is in its `faults`.
+/// How often a site that could not be read is read again, and after how long.
+const RETRIES: (usize, Duration) = (100, Duration::from_millis(100));
+
+/// Makes the next generation. All faults are in its `faults`: none ends the loading.
 pub fn load(site: &dyn Site, previous: &Registry) -> Registry {
     let mut faults = site.faults();
-    let trust = caught(site.trust(), &mut faults);
-    let layers = caught(site.layers(), &mut faults);
+    let trust = or_record(site.trust(), &mut faults);
+    let layers = or_record(site.layers(), &mut faults);
     let workspace = site.workspace();
     let (settings, broken) = Settings::load(workspace.as_ref(), &trust);
     faults.extend(broken);
@@ -61,32 +67,32 @@ pub fn load(site: &dyn Site, previous: &Registry) -> Registry {
     faults.extend(broken);
     let names = files.packs();
     faults.extend(idle_tables(&settings, &names, &faults));
-    let choice = chosen(site.choice(), &settings, &names, &mut faults);
-    let loading = Loading { site, workspace, previous, settings };
-    let loaded = loading.packs(&names, &files, &choice);
+    let choice = choose_packs(site.choice(), &settings, &names, &mut faults);
+    let loader = PackLoader { site, workspace, previous, settings };
+    let loaded = loader.load_packs(&names, &files, &choice);
     let (mut dormant, mut stale, mut fresh, mut kept) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut refused = Vec::new();
     let withheld = withheld_by_pack(&faults);
     for (name, mut pack) in names.iter().zip(loaded) {
         if let Some(why) = withheld.get(name.as_str()) {
-            pack.follows_from(why);
+            pack.attribute_to(why);
         }
         faults.extend(pack.faults);
         refused.extend(pack.refused);
         match pack.found {
-            Found::New(parts, root) => fresh.push((*parts, root)),
-            Found::Same => kept.push(name.clone()),
-            Found::Broken { last_good: true } => {
+            PackState::New(parts, root) => fresh.push((*parts, root)),
+            PackState::Same => kept.push(name.clone()),
+            PackState::Broken { last_good: true } => {
                 //= docs/spec.md#reload
                 //# A pack with a fault MUST leave the last good one serving.
                 kept.push(name.clone());
                 stale.push(name.clone());
             }
-            Found::Broken { last_good: false } => {}
-            Found::Dormant(markers) => dormant.push((name.clone(), markers)),
+            PackState::Broken { last_good: false } => {}
+            PackState::Dormant(markers) => dormant.push((name.clone(), markers)),
         }
     }
-    let settings = loading.settings;
+    let settings = loader.settings;
     for one in refused.iter_mut().filter(|one: &&mut Refused| matches!(one.part, Part::Tool | Part::Prompt)) {
         one.name.insert_str(0, settings.prefix(&one.pack));
     }
@@ -99,11 +105,28 @@ pub fn load(site: &dyn Site, previous: &Registry) -> Registry {
     registry
 }
 
+/// The next generation; nothing if the process had no descriptor left each time, since what could not be read is not
+/// gone.
+//= docs/spec.md#reload
+//# Packs that cannot be read because the process has no descriptor left MUST go on serving.
+pub(super) fn load_with_retries(site: &dyn Site, before: &Registry) -> Option<Registry> {
+    let (times, pause) = RETRIES;
+    for _ in 0..times {
+        let missed = shortages();
+        let after = load(site, before);
+        if shortages() == missed {
+            return Some(after);
+        }
+        thread::sleep(pause);
+    }
+    None
+}
+
 /// All packs of a site with all that is wrong with them, whether they serve or not: what `check` looks at.
 pub fn parts(site: &dyn Site) -> (Vec<PackParts>, Vec<Diagnostic>) {
     let mut faults = site.faults();
-    let trust = caught(site.trust(), &mut faults);
-    let layers = caught(site.layers(), &mut faults);
+    let trust = or_record(site.trust(), &mut faults);
+    let layers = or_record(site.layers(), &mut faults);
     let (settings, broken) = Settings::load(site.workspace().as_ref(), &trust);
     faults.extend(broken);
     faults.extend(absent_roots(site, &settings));
@@ -111,7 +134,7 @@ pub fn parts(site: &dyn Site) -> (Vec<PackParts>, Vec<Diagnostic>) {
     faults.extend(broken);
     let names = files.packs();
     faults.extend(idle_tables(&settings, &names, &faults));
-    let wanted = match chosen(site.choice(), &Settings::default(), &names, &mut faults) {
+    let wanted = match choose_packs(site.choice(), &Settings::default(), &names, &mut faults) {
         Choice::Named(wanted) => wanted,
         Choice::ByMarkers => names.clone(),
     };
@@ -134,22 +157,22 @@ pub fn clashes(registry: &Registry) -> impl Iterator<Item = Diagnostic> {
     registry.faults.iter().filter(|fault| fault.code.0 == "name-clash").cloned()
 }
 
-struct Loading<'a> {
+struct PackLoader<'a> {
     site: &'a dyn Site,
     workspace: Arc<dyn World>,
     previous: &'a Registry,
     settings: Settings,
 }
 
-/// What became of one pack.
-struct Loaded {
-    found: Found,
+/// One pack after loading.
+struct LoadedPack {
+    found: PackState,
     faults: Vec<Diagnostic>,
-    /// What of it is not served since it is broken.
+    /// Its parts that are broken and do not serve.
     refused: Vec<Refused>,
 }
 
-enum Found {
+enum PackState {
     /// New or changed, and it can be served there.
     New(Box<PackParts>, Arc<dyn World>),
     /// As before.
@@ -171,38 +194,38 @@ fn withheld_by_pack(faults: &[Diagnostic]) -> BTreeMap<String, Diagnostic> {
     found
 }
 
-impl Loaded {
-    /// What is wrong with a pack of which a file is withheld follows from that: only that is told.
+impl LoadedPack {
+    /// Reports the withheld file as the only cause: all other faults of the pack follow from it.
     //= docs/spec.md#trust
     //# What only follows from a file that is not trusted MUST be told as that, once for each pack.
-    fn follows_from(&mut self, why: &Diagnostic) {
+    fn attribute_to(&mut self, why: &Diagnostic) {
         self.faults.retain(|fault| !fault.is_error());
         self.refused.iter_mut().for_each(|refused| refused.why = why.clone());
     }
 }
 
-impl From<Found> for Loaded {
-    fn from(found: Found) -> Self {
+impl From<PackState> for LoadedPack {
+    fn from(found: PackState) -> Self {
         Self { found, faults: Vec::new(), refused: Vec::new() }
     }
 }
 
-impl Loading<'_> {
-    /// What became of each pack. They know nothing of each other: they are read and compiled side by side, the largest
-    /// first, so that none is left for one thread at the end.
-    fn packs(&self, names: &[String], files: &Files, choice: &Choice) -> Vec<Loaded> {
+impl PackLoader<'_> {
+    /// Loads all packs. They are independent: they are read and compiled in parallel, the largest first, so that none is
+    /// left for one thread at the end.
+    fn load_packs(&self, names: &[String], files: &Files, choice: &Choice) -> Vec<LoadedPack> {
         let mut work: Vec<(usize, Files)> = names.iter().map(|name| files.of_pack(name)).enumerate().collect();
         work.sort_by_cached_key(|(_, files)| Reverse(files.definition_bytes()));
         let loaded = work.into_par_iter().with_max_len(1).map(|(index, files)| {
-            let loaded = self.pack(&names[index], files, choice);
+            let loaded = self.load_pack(&names[index], files, choice);
             (index, loaded)
         });
-        let mut loaded: Vec<(usize, Loaded)> = loaded.collect();
+        let mut loaded: Vec<(usize, LoadedPack)> = loaded.collect();
         loaded.sort_by_key(|(index, _)| *index);
         loaded.into_iter().map(|(_, loaded)| loaded).collect()
     }
 
-    fn pack(&self, name: &str, files: Files, choice: &Choice) -> Loaded {
+    fn load_pack(&self, name: &str, files: Files, choice: &Choice) -> LoadedPack {
         let hash = self.hash(&files);
         // A clash dropped names of unchanged packs: they are put together anew.
         let clashed = self.previous.faults.iter().any(|fault| fault.code.0 == "name-clash");
@@ -213,8 +236,8 @@ impl Loading<'_> {
         let has_last_good = known.is_some() && !in_part;
         if let Some(pack) = unchanged {
             let is_same = |root: &Arc<dyn World>| pack.made.root.as_ref().is_some_and(|old| old.root() == root.root());
-            match self.ground(name, &pack.definition, choice) {
-                Ok(root) if is_same(&root) => return Found::Same.into(),
+            match self.locate(name, &pack.definition, choice) {
+                Ok(root) if is_same(&root) => return PackState::Same.into(),
                 Ok(_) => {}
                 Err(other) => return other,
             }
@@ -226,24 +249,26 @@ impl Loading<'_> {
         // Those of the binary are known to be sound, those of a person are not.
         let grants_known = paths.is_empty() && merged.care == Care::Known;
         merged.pack.grants.read.extend(paths);
-        match self.ground(name, &merged.pack, choice) {
-            Ok(root) => judged(compile(name, hash, files, merged, &self.settings), root, has_last_good, grants_known),
+        match self.locate(name, &merged.pack, choice) {
+            Ok(root) => {
+                judge_pack(compile(name, hash, files, merged, &self.settings), root, has_last_good, grants_known)
+            }
             Err(other) => other,
         }
     }
 
-    /// The root of a pack that serves here; else what became of it.
-    fn ground(
+    /// The root of a pack that serves here; else the pack as it is.
+    fn locate(
         &self,
         name: &str,
         pack: &PackDefinition,
         choice: &Choice,
-    ) -> std::result::Result<Arc<dyn World>, Loaded> {
+    ) -> std::result::Result<Arc<dyn World>, LoadedPack> {
         let folder = root_of(pack, self.workspace.as_ref(), self.site);
         let folder = folder.unwrap_or_else(|_| self.workspace.root().to_owned());
         let root = self.open(&folder, outer_roots(pack));
-        let root = root.map_err(|fault| Loaded {
-            found: Found::Broken { last_good: false },
+        let root = root.map_err(|fault| LoadedPack {
+            found: PackState::Broken { last_good: false },
             refused: vec![Refused {
                 pack: name.to_owned(),
                 part: Part::Pack,
@@ -253,7 +278,7 @@ impl Loading<'_> {
             faults: vec![*fault],
         })?;
         match serves(name, pack, choice, self.workspace.as_ref(), root.as_ref()) {
-            Served::No(markers) => Err(Found::Dormant(markers).into()),
+            Served::No(markers) => Err(PackState::Dormant(markers).into()),
             _ => Ok(root),
         }
     }
@@ -274,8 +299,8 @@ impl Loading<'_> {
     }
 }
 
-/// A pack that was compiled: what the rules find in it decides whether it serves.
-fn judged(mut parts: PackParts, root: Arc<dyn World>, known: bool, grants_known: bool) -> Loaded {
+/// Decides whether a compiled pack serves, by what the rules find in it.
+fn judge_pack(mut parts: PackParts, root: Arc<dyn World>, known: bool, grants_known: bool) -> LoadedPack {
     if parts.files.care() == Care::Full {
         parts.faults.extend(check::check(&parts));
     }
@@ -286,21 +311,21 @@ fn judged(mut parts: PackParts, root: Arc<dyn World>, known: bool, grants_known:
     //= docs/spec.md#reload
     //# A pack MUST be replaced as a whole or not at all.
     if parts.is_sound() {
-        return Loaded { found: Found::New(Box::new(parts), root), faults, refused: Vec::new() };
+        return LoadedPack { found: PackState::New(Box::new(parts), root), faults, refused: Vec::new() };
     }
     if known {
-        return Loaded { found: Found::Broken { last_good: true }, faults, refused: Vec::new() };
+        return LoadedPack { found: PackState::Broken { last_good: true }, faults, refused: Vec::new() };
     }
     // There is no last good state: then the parts that are sound, unless none of it is.
     let refused = check::without_broken(&mut parts);
     let found = match refused.iter().any(|refused| refused.part == Part::Pack) {
-        true => Found::Broken { last_good: false },
-        false => Found::New(Box::new(parts), root),
+        true => PackState::Broken { last_good: false },
+        false => PackState::New(Box::new(parts), root),
     };
-    Loaded { found, faults, refused }
+    LoadedPack { found, faults, refused }
 }
 
-/// The tables `[packs.NAME]` of packs that are not there, and are not withheld either: they set nothing.
+/// A fault for each table `[packs.NAME]` that sets nothing: its pack is neither there nor withheld.
 fn idle_tables(settings: &Settings, names: &[String], faults: &[Diagnostic]) -> Vec<Diagnostic> {
     let withheld = withheld_by_pack(faults);
     let tables = settings.workspace.packs.iter().map(|(name, _)| name);
@@ -313,8 +338,8 @@ fn idle_tables(settings: &Settings, names: &[String], faults: &[Diagnostic]) -> 
     .collect()
 }
 
-/// The command line's word, else that of `toolsd.toml`; names of packs that are not there are told.
-fn chosen(line: Choice, settings: &Settings, names: &[String], faults: &mut Vec<Diagnostic>) -> Choice {
+/// The packs that the command line chooses, else `toolsd.toml`; names of packs that are not there become faults.
+fn choose_packs(line: Choice, settings: &Settings, names: &[String], faults: &mut Vec<Diagnostic>) -> Choice {
     let told = settings.workspace.serve.iter().flatten().filter(|name| !names.contains(&name.value));
     faults.extend(told.map(|name| *no_pack(&name.value, names).at(name.at.clone())));
     match (line, &settings.workspace.serve) {
@@ -327,7 +352,7 @@ fn chosen(line: Choice, settings: &Settings, names: &[String], faults: &mut Vec<
     }
 }
 
-fn caught<T: Default>(result: Result<T>, faults: &mut Vec<Diagnostic>) -> T {
+fn or_record<T: Default>(result: Result<T>, faults: &mut Vec<Diagnostic>) -> T {
     result.unwrap_or_else(|fault| {
         faults.push(*fault);
         T::default()

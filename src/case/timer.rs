@@ -29,7 +29,7 @@ impl Timer {
         });
         let told: Arc<Mutex<Vec<Notice>>> = Arc::default();
         let hears = Arc::clone(&told);
-        let listener = service.changes().listen(move |change| {
+        let listener = service.changes().subscribe(move |change| {
             if let Change::Lists { tools, prompts, resources } = change {
                 let lists = [(*tools, Listed::Tools), (*prompts, Listed::Prompts), (*resources, Listed::Resources)];
                 let changed = lists.into_iter().filter(|(changed, _)| *changed).map(|(_, list)| Notice::Changed(list));

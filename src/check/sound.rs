@@ -230,7 +230,7 @@ fn in_script(at: &Place, parts: &PackParts, items: &[Item<'_>]) -> Touched {
         inside.map(|function| function.name.as_str())
     });
     let reaches = |script: &str, name: &str| match function {
-        Some(function) => program.called_from(script, name).contains(&(path, function)),
+        Some(function) => program.reachable_functions(script, name).contains(&(path, function)),
         // The script cannot be compiled, or its top level is wrong: none of its functions is there.
         None => script == path || is_library(path),
     };
@@ -252,7 +252,7 @@ fn in_template(path: &str, parts: &PackParts, items: &[Item<'_>]) -> Touched {
         return Touched::Items(of(items, |item| item.templates.contains(&path)));
     }
     // A part of other templates, or one that a script names: whoever renders at all may need it.
-    let renders = |(script, name): &(&str, &str)| parts.program.reaches(script, name, &["render"]).is_some();
+    let renders = |(script, name): &(&str, &str)| parts.program.find_calls_to(script, name, &["render"]).is_some();
     Touched::Items(of(items, |item| item.renders || !item.templates.is_empty() || item.functions.iter().any(renders)))
 }
 

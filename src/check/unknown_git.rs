@@ -3,7 +3,7 @@
 use super::{Rule, Subject, found};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::primitive::git;
-use crate::script::survey::Call;
+use crate::script::survey::CallSite;
 use crate::world::run::Needs;
 
 const CODE: Code = Code("unknown-git");
@@ -37,7 +37,7 @@ effect = "reads"
 };
 
 /// What a call of git says as a literal: its primitive, its verb.
-pub(super) fn verb_of(call: &Call) -> Option<(Needs, &str)> {
+pub(super) fn verb_of(call: &CallSite) -> Option<(Needs, &str)> {
     let needs = match call.name.as_str() {
         "git" => Needs::WriteGit,
         "git_read" => Needs::ReadGit,

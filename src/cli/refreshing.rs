@@ -2,7 +2,7 @@
 
 use crate::call::{Pace, Service};
 use crate::guard::Cancel;
-use crate::script::STACK;
+use crate::script::STACK_BYTES;
 use crate::watch::Watcher;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -38,7 +38,7 @@ impl Refreshing {
         let cancel = Cancel::default();
         let keeper =
             Keeper { service: Arc::clone(service), sender: sender.clone(), cancel: cancel.clone(), kept: Vec::new() };
-        let thread = std::thread::Builder::new().name("refresh".to_owned()).stack_size(STACK);
+        let thread = std::thread::Builder::new().name("refresh".to_owned()).stack_size(STACK_BYTES);
         let thread = thread.spawn(move || keeper.run(&messages));
         if let Err(error) = &thread {
             tracing::warn!("no graph is refreshed: {error}");

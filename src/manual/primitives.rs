@@ -4,7 +4,7 @@ use super::{HEAD, cell, families, members, word_of};
 use crate::primitive::git;
 use crate::primitive::git::verb::{GitOption, Verb};
 use crate::primitive::{Gives, Need, Param, Primitive};
-use crate::script::documentation::{outcome, parameter};
+use crate::script::documentation::{describe_outcome, describe_parameter};
 use crate::value::Json;
 use crate::world::run::Needs;
 use serde_json::json;
@@ -31,13 +31,13 @@ fn entry(text: &mut String, primitive: &Primitive) {
     let effect = primitive.effect.name();
     text.push_str(&format!("\n### {}\n\n`{}`\n\n", primitive.name, primitive.signature()));
     text.push_str(&format!("{} Effect: {effect}.\n\n", primitive.summary));
-    primitive.params.iter().for_each(|param| text.push_str(&format!("- {}\n", parameter(param))));
+    primitive.params.iter().for_each(|param| text.push_str(&format!("- {}\n", describe_parameter(param))));
     text.push_str(if primitive.params.is_empty() { "```rhai\n" } else { "\n```rhai\n" });
     for example in primitive.examples {
         for (path, content) in example.files {
             text.push_str(&format!("// {path}: {content:?}\n"));
         }
-        text.push_str(&format!("{}\n// {}\n", example.script.trim_end(), outcome(&example.gives)));
+        text.push_str(&format!("{}\n// {}\n", example.script.trim_end(), describe_outcome(&example.gives)));
     }
     text.push_str("```\n");
     let known = verbs_of(primitive);

@@ -54,7 +54,7 @@ impl Bus {
         let (sender, changes) = mpsc::unbounded_channel();
         let bus = Arc::new_cyclic(|bus: &Weak<Self>| {
             let speaker = Weak::clone(bus);
-            let listener = service.changes().listen(move |change| {
+            let listener = service.changes().subscribe(move |change| {
                 if let Some(bus) = speaker.upgrade() {
                     bus.announce(change);
                     // The task ends with the bus; a change after that is nobody's.

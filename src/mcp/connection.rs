@@ -156,7 +156,7 @@ impl Connection {
             None => sender.peer.and_then(|peer| peer.peer_info()).map(|peer| json!(peer.client_info)),
         };
         let client = client.map(|info| json!({ "name": info["name"], "version": info["version"] }));
-        Peer { revision: Some(revision.name().to_owned()), client, party: sender.party() }
+        Peer { revision: Some(revision.name().to_owned()), client, caller_id: sender.party() }
     }
 
     pub(crate) fn lists(&self, revision: Revision) -> Arc<Lists> {

@@ -162,9 +162,9 @@ pub fn compile(name: &str, hash: [u8; 32], files: Files, merged: Merged, setting
     let others = || Others::of(name, &files, &merged, settings);
     //= docs/spec.md#scripts
     //# A script MUST be compiled once for each time its pack is loaded, and not again for a call.
-    let program = Program::later(&scripts);
+    let program = Program::deferred(&scripts);
     let is_needed = merged.care == Care::Full || merged.definitions.computes();
-    let ready = || if is_needed { program.ready().to_vec() } else { Vec::new() };
+    let ready = || if is_needed { program.diagnostics().to_vec() } else { Vec::new() };
     let (broken, others) = rayon::join(ready, others);
     let Merged { definitions, pack, mut faults, .. } = merged;
     faults.extend(broken);
