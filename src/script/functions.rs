@@ -126,8 +126,9 @@ pub(super) fn run_parallel(jobs: usize, job: &(dyn Fn(usize) + Sync)) {
 /// How many scripts a thread keeps a resolution cache of: most of a larger number would be of programs that are gone.
 const MAX_CACHED_SCRIPTS: usize = 32;
 
-/// How many functions of one script are kept from call to call, each with the types of its arguments: some 64 bytes each.
-/// A script may use any number of names; while it runs they count as its memory, afterwards nobody would count them.
+/// How many functions of one script are kept from call to call, each with the types of its arguments: some 64 bytes
+/// each. A script may use any number of names; while it runs they count as its memory, afterwards nobody would count
+/// them.
 const MAX_CACHED_FUNCTIONS: usize = 1_024;
 
 /// The id of a program and the path of the script that is entered: they decide what a name stands for.

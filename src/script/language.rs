@@ -1,5 +1,5 @@
-//! The verbs of the language for texts, lists, maps, numbers and handles. rhai's own ones are not registered: many change
-//! their receiver and return nothing, some swallow errors, some allocate without bound.
+//! The verbs of the language for texts, lists, maps, numbers and handles. rhai's own ones are not registered: many
+//! change their receiver and return nothing, some swallow errors, some allocate without bound.
 
 use super::convert::{ClosureOrigin, HandleBox, RhaiResult, from_value, raise, to_value};
 use super::iteration;

@@ -1,5 +1,5 @@
-//! The threads that scripts run on, never those of the runtime: a fixed number. A thread that waits is replaced, and so is
-//! one that is held by a call which does not end. Callers take turns: none waits for all calls of another one.
+//! The threads that scripts run on, never those of the runtime: a fixed number. A thread that waits is replaced, and so
+//! is one that is held by a call which does not end. Callers take turns: none waits for all calls of another one.
 
 mod queue;
 mod pooled_call;
@@ -68,9 +68,9 @@ impl Pool {
         }
     }
 
-    /// Runs the call `name` on a script thread when it is the caller's turn, and hands what it gives to `done`, there. If
-    /// the call is cancelled or beyond its limits and does not end, the watchdog hands what stopped it to `done`; what the
-    /// call gives later is dropped.
+    /// Runs the call `name` on a script thread when it is the caller's turn, and hands what it gives to `done`, there.
+    /// If the call is cancelled or beyond its limits and does not end, the watchdog hands what stopped it to `done`;
+    /// what the call gives later is dropped.
     ///
     //= docs/spec.md#calls
     //# A call that does not end soon after its limit or its cancellation MUST be answered all the same.

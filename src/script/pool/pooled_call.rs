@@ -20,7 +20,7 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 const LINGER: Duration = Duration::from_secs(5);
 
 /// Answers in place of a call that was stopped.
-type AnswerInstead = Box<dyn FnOnce(Box<Diagnostic>) + Send>;
+type SubstituteAnswer = Box<dyn FnOnce(Box<Diagnostic>) + Send>;
 
 thread_local! {
     static CURRENT: RefCell<Option<Arc<PooledCall>>> = const { RefCell::new(None) };
@@ -40,7 +40,7 @@ pub struct PooledCall {
 
 struct CallState {
     phase: CallPhase,
-    answer: Option<AnswerInstead>,
+    answer: Option<SubstituteAnswer>,
     /// When a thread took it.
     began: Option<Instant>,
     cancelled: Option<Instant>,
@@ -78,7 +78,7 @@ impl Drop for WatchedGuard {
 }
 
 impl PooledCall {
-    pub(super) fn new(name: String, caller: CallerId, cancel: Cancel, answer: AnswerInstead) -> Arc<Self> {
+    pub(super) fn new(name: String, caller: CallerId, cancel: Cancel, answer: SubstituteAnswer) -> Arc<Self> {
         let (answer, guards, seals) = (Some(answer), Vec::new(), Vec::new());
         let state = CallState {
             phase: CallPhase::Open,

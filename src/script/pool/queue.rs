@@ -64,27 +64,27 @@ pub(super) struct ThreadLimits {
 
 impl ThreadLimits {
     /// Threads that may be at work when a call of this rank begins, itself included.
-    fn limit_of(self, rank: Rank) -> usize {
+    fn limit_of(self, rank: QueueRank) -> usize {
         //= docs/spec.md#calls
         //# Threads MUST be kept for a call whose tool, whose client or whose address has none at work.
         self.most
             + match rank {
-                Rank { address: 0, .. } => self.spares * 4,
-                Rank { client: 0, .. } => self.spares * 2,
-                Rank { row: 0, .. } => self.spares,
+                QueueRank { address: 0, .. } => self.spares * 4,
+                QueueRank { client: 0, .. } => self.spares * 2,
+                QueueRank { row: 0, .. } => self.spares,
                 _ => 0,
             }
     }
 
     /// The same for a row that has waited for long and has nothing at work: every thread there is.
     pub(super) fn widest(self) -> usize {
-        self.limit_of(Rank::default())
+        self.limit_of(QueueRank::default())
     }
 }
 
 /// How many calls are at work: of the address, of its client, of the same row. The least rank is next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Rank {
+struct QueueRank {
     address: usize,
     client: usize,
     row: usize,
@@ -124,8 +124,9 @@ pub(super) struct CallQueue {
     /// The threads that wait for something, by the client whose calls they run.
     waiting: HashMap<(u64, u64), usize>,
     all_waiting: usize,
-    /// Whether the next late call is the one that came first, and not the one with the fewest at work. The two rules take
-    /// turns: many addresses cannot pass one by for ever, and the many calls of one do not stand before that of another.
+    /// Whether the next late call is the one that came first, and not the one with the fewest at work. The two rules
+    /// take turns: many addresses cannot pass one by for ever, and the many calls of one do not stand before that of
+    /// another.
     first_is_next: bool,
     /// How many threads sleep: while there are none nobody need be woken.
     pub(super) idle: usize,
@@ -156,11 +157,11 @@ impl CallQueue {
         self.jobs += 1;
     }
 
-    fn rank(&self, row: &QueueRow) -> Rank {
+    fn rank(&self, row: &QueueRow) -> QueueRank {
         let RowKey { caller, .. } = row.key;
         let address = self.addresses.get(&caller.address).copied().unwrap_or(0);
         let client = if address == 0 { 0 } else { self.clients.get(&caller.client()).copied().unwrap_or(0) };
-        Rank { address, client, row: row.at_work }
+        QueueRank { address, client, row: row.at_work }
     }
 
     //= docs/spec.md#calls
@@ -195,11 +196,12 @@ impl CallQueue {
         Some((key, job))
     }
 
-    fn limit_for(&self, rank: Option<Rank>, limits: ThreadLimits) -> usize {
+    fn limit_for(&self, rank: Option<QueueRank>, limits: ThreadLimits) -> usize {
         rank.map_or(limits.widest(), |rank| limits.limit_of(rank))
     }
 
-    /// How many calls have waited for so long, cannot begin, and are of connections that have none of their tool at work.
+    /// How many calls have waited for so long, cannot begin, and are of connections that have none of their tool at
+    /// work.
     pub(super) fn held_up(&self, now: Instant, time: Duration, limits: ThreadLimits) -> usize {
         let is_held_up =
             |row: &&QueueRow| row.has_waited(now, time) && self.at_work >= self.limit_for_row(row, now, limits);
@@ -453,8 +455,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever comes, goes, waits and comes back: threads are used while there is something to do, nobody is passed over
-        /// for ever, and nothing is left at the end.
+        /// Whatever comes, goes, waits and comes back: threads are used while there is something to do, nobody is
+        /// passed over for ever, and nothing is left at the end.
         #[test]
         fn nothing_is_lost_and_nobody_waits_for_ever(
             steps in prop::collection::vec((0..4_u8, 0..3_u64, 0..3_u64, 0..2_u8), 1..300),

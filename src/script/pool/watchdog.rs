@@ -81,8 +81,8 @@ fn move_long_calls_aside(state: &PoolState, now: Instant) {
 
 //= docs/spec.md#calls
 //# The time of a call that shares the processors with more calls than are usual MUST pass more slowly for it.
-/// Calls that were moved aside share the processors with more than there are threads otherwise: their time passes as slowly
-/// as if they waited for one of those.
+/// Calls that were moved aside share the processors with more than there are threads otherwise: their time passes as
+/// slowly as if they waited for one of those.
 fn forgive_shared_time(state: &PoolState, passed: Duration) {
     if state.moved_aside.load(Ordering::Acquire) == 0 {
         return;
@@ -109,7 +109,8 @@ fn act_if_stuck(state: &PoolState, now: Instant) {
 //# When too many calls are moved aside and another has waited for a second, one MUST be ended, and told so: of the address, there of the client, with the most at work, the one that came first.
 //= docs/spec.md#calls
 //# As many MUST be ended at a time as clients wait that have none at work.
-/// Ends some of those that were moved aside, one for each client that has none at work, those included that end already.
+/// Ends some of those that were moved aside, one for each client that has none at work, those included that end
+/// already.
 fn end_calls_aside(state: &PoolState, calls: &[Arc<PooledCall>], now: Instant) {
     let (held_up, strangers) = {
         let (queue, thread_limits) = (state.queue(), state.thread_limits());

@@ -177,8 +177,8 @@ impl PoolState {
 
     //= docs/spec.md#calls
     //# A call that keeps a thread busy MUST NOT keep another from beginning, as long as there are threads to start.
-    /// Wakes or starts a thread for each call that waits and could begin: a thread that sleeps does not notice that a call
-    /// may begin because time has passed.
+    /// Wakes or starts a thread for each call that waits and could begin: a thread that sleeps does not notice that a
+    /// call may begin because time has passed.
     pub(super) fn start_waiting_calls(self: &Arc<Self>, now: Instant) {
         let queue = self.queue();
         let (calls, idle) = (queue.could_begin(now, PATIENCE, self.thread_limits()), queue.idle);
@@ -226,8 +226,8 @@ impl QueueHint {
     }
 }
 
-/// Runs `job`, which waits for something: meanwhile another thread works in place of this one. On a thread of no pool it
-/// is just run.
+/// Runs `job`, which waits for something: meanwhile another thread works in place of this one. On a thread of no pool
+/// it is just run.
 ///
 /// # Errors
 /// Too many threads wait already.
