@@ -8,7 +8,7 @@ mod keeping;
 mod stage;
 mod timer;
 
-use crate::call::{Answer, Contents, Lines, Outcome, Request, Service, Staging};
+use crate::call::{Answer, LogLines, Request, ResourceAnswer, Service, Staging, ToolOutcome};
 use crate::content::{Block, ResourceBody};
 use crate::definition::{Act, Case, Expect, Step};
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -75,7 +75,7 @@ fn play(
     blesses: bool,
 ) -> (Played, Vec<Json>) {
     let mut played = Played::default();
-    let (mut results, log) = (Vec::new(), Lines::default());
+    let (mut results, log) = (Vec::new(), LogLines::default());
     match Playing::begin(service, pack, case, folders, era, &log) {
         Ok(mut playing) => {
             for step in &case.steps {
@@ -116,7 +116,7 @@ impl<'a> Playing<'a> {
         case: &Case,
         folders: &[Arc<dyn World>],
         era: Era,
-        log: &Lines,
+        log: &LogLines,
     ) -> Result<Self> {
         let stage = Stage::set(case, pack, folders)?;
         let staging = Staging {
@@ -254,7 +254,7 @@ pub fn result_of(answer: &Answer) -> Json {
     }
 }
 
-fn result_of_tool(outcome: &Outcome) -> Json {
+fn result_of_tool(outcome: &ToolOutcome) -> Json {
     if let Some(data) = &outcome.structured {
         return data.clone();
     }
@@ -264,7 +264,7 @@ fn result_of_tool(outcome: &Outcome) -> Json {
     }
 }
 
-fn result_of_read(contents: &Contents) -> Json {
+fn result_of_read(contents: &ResourceAnswer) -> Json {
     let shown = |(uri, mime_type, body): &(String, Option<String>, ResourceBody)| match body {
         ResourceBody::Text(text) if mime_type.as_deref().is_some_and(|kind| kind.contains("json")) => {
             serde_json::from_str(text).unwrap_or_else(|_| json!(text))

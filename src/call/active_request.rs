@@ -1,15 +1,15 @@
 //! One request being answered, and what all requests share: script threads, graphs, memories, caches.
 
-use super::answer::{Answer, Contents};
+use super::answer::{Answer, ResourceAnswer};
 use super::arguments::accept_arguments;
-use super::change_feed::{Change, Changes};
+use super::change_feed::{ChangeFeed, HostChange};
 use super::dependency_tracker::DependencyTracker;
-use super::elicitation::{Asking, Elicitation};
-use super::host::{CallSetup, Lines, Notices, Staging, write_log};
+use super::elicitation::{AskMode, Elicitation};
+use super::host::{CallSetup, LogLines, Notices, Staging, write_log};
 use super::invocation::Invocation;
-use super::loading::Site;
+use super::loading::PackSource;
 use super::prompt::{build_messages, complete_argument, list_prompts, prompt_reply};
-use super::request::{Caller, Completed, Peer, Request};
+use super::request::{Caller, CompletionTarget, Peer, Request};
 use super::resource::{
     FoundSkills, ListedPart, ResourceListCache, call_list_function, read_resource, read_skill_file, skill_contents,
 };
@@ -35,9 +35,9 @@ const SKILL_LIST_FORM: &str = "return a list of folders, or of `#{ dir, path }`"
 
 /// What all requests of a host share, whatever generation of the registry they see.
 pub(super) struct HostState {
-    pub(super) changes: Arc<Changes>,
+    pub(super) changes: Arc<ChangeFeed>,
     /// Where the packs come from; nothing where the registry never changes.
-    pub(super) site: Option<Arc<dyn Site>>,
+    pub(super) site: Option<Arc<dyn PackSource>>,
     pub(super) pool: Arc<Pool>,
     stores: Mutex<HashMap<String, Arc<Store>>>,
     memories: Mutex<HashMap<String, Arc<Memory>>>,
@@ -51,7 +51,7 @@ pub(super) struct HostState {
 }
 
 impl HostState {
-    pub(super) fn new(site: Option<Arc<dyn Site>>, pool: Arc<Pool>, staging: Staging) -> Self {
+    pub(super) fn new(site: Option<Arc<dyn PackSource>>, pool: Arc<Pool>, staging: Staging) -> Self {
         Self {
             changes: Arc::default(),
             site,
@@ -78,7 +78,7 @@ impl HostState {
     }
 
     /// Where the lines go that scripts log, if not to the log of the process.
-    pub(super) fn log(&self) -> Option<&Lines> {
+    pub(super) fn log(&self) -> Option<&LogLines> {
         self.staging.log.as_ref()
     }
 
@@ -154,10 +154,10 @@ impl<'a> ActiveRequest<'a> {
         let notices = Arc::new(move |notice| {
             if let Notice::Log { level, data } = notice {
                 write_log(log.as_ref(), level, &data);
-                changes.announce(&Change::Log { level, data });
+                changes.announce(&HostChange::Log { level, data });
             }
         });
-        let elicitation = Elicitation::new(Asking::Nobody, Json::Null);
+        let elicitation = Elicitation::new(AskMode::Nobody, Json::Null);
         Self { state, registry, cancel, notices, elicitation, peer: Arc::default() }
     }
 
@@ -250,11 +250,11 @@ impl<'a> ActiveRequest<'a> {
         Ok(Answer::Ready(Box::new(self.elicitation.record())))
     }
 
-    fn read(&self, uri: &str) -> Result<Contents> {
+    fn read(&self, uri: &str) -> Result<ResourceAnswer> {
         if uri == STATUS {
             let text = serde_json::to_string_pretty(&self.state.status(self.registry)).unwrap_or_default();
             let parts = vec![(uri.to_owned(), Some("application/json".to_owned()), ResourceBody::Text(text))];
-            return Ok(Contents { parts, ttl_ms: Some(0), cache_scope: None, touched: Vec::new() });
+            return Ok(ResourceAnswer { parts, ttl_ms: Some(0), cache_scope: None, touched: Vec::new() });
         }
         let Some(routed) = self.registry.route(uri) else {
             if let Some(contents) = self.skill_file(uri) {
@@ -323,10 +323,10 @@ impl<'a> ActiveRequest<'a> {
         })
     }
 
-    fn complete(&self, of: &Completed, argument: &str, typed: &str, known: &Json) -> Result<Answer> {
+    fn complete(&self, of: &CompletionTarget, argument: &str, typed: &str, known: &Json) -> Result<Answer> {
         let nothing = || Answer::Completion { values: Vec::new(), total: 0 };
         let (pack, limits, script, completion) = match of {
-            Completed::Prompt(name) => {
+            CompletionTarget::Prompt(name) => {
                 let served = self.find_prompt(name)?;
                 let found = served.prompt.arguments.iter().find(|known| known.name.value == argument);
                 let Some(found) = found else {
@@ -335,7 +335,7 @@ impl<'a> ActiveRequest<'a> {
                 };
                 (&served.pack, served.checks.limits, &served.prompt.script, found.complete.as_ref())
             }
-            Completed::Resource(template) => {
+            CompletionTarget::Resource(template) => {
                 let served = self.find_template(template)?;
                 let found = served.resource.complete.iter().find(|(known, _)| known == argument);
                 let completion: Option<&Completion> = found.map(|(_, completion)| completion);
@@ -404,7 +404,8 @@ impl<'a> ActiveRequest<'a> {
             .map_err(Clone::clone)
     }
 
-    /// Lists all skills: those among the files of packs, and those that functions find. What fails is left out, and logged.
+    /// Lists all skills: those among the files of packs, and those that functions find. What fails is left out, and
+    /// logged.
     pub(super) fn list_skills(&self) -> Arc<Skills> {
         if !self.registry.finds_skills() {
             return Arc::clone(&self.registry.skills);
@@ -452,7 +453,7 @@ impl<'a> ActiveRequest<'a> {
     }
 
     /// A file of a skill, byte for byte; nothing if no skill has this URI.
-    fn skill_file(&self, uri: &str) -> Option<Result<Contents>> {
+    fn skill_file(&self, uri: &str) -> Option<Result<ResourceAnswer>> {
         if let Some((pack, _, file)) = self.registry.skills.file(uri) {
             return Some(read_skill_file(pack, file));
         }
@@ -482,19 +483,19 @@ impl<'a> ActiveRequest<'a> {
 
 /// Notices that go to the caller, and whose changes are announced to everybody.
 fn announcing_notices(
-    changes: Arc<Changes>,
-    log: Option<Lines>,
+    changes: Arc<ChangeFeed>,
+    log: Option<LogLines>,
     notices: Box<dyn Fn(Notice) + Send + Sync>,
 ) -> Notices {
     Arc::new(move |notice| {
         match &notice {
             Notice::Log { level, data } => write_log(log.as_ref(), *level, data),
-            Notice::Changed(list) => changes.announce(&Change::Lists {
+            Notice::Changed(list) => changes.announce(&HostChange::Lists {
                 tools: *list == Listed::Tools,
                 prompts: *list == Listed::Prompts,
                 resources: *list == Listed::Resources,
             }),
-            Notice::Updated { uri } => changes.announce(&Change::Resource { uri: uri.clone() }),
+            Notice::Updated { uri } => changes.announce(&HostChange::Resource { uri: uri.clone() }),
             Notice::Progress { .. } | Notice::Status(_) => {}
         }
         notices(notice);

@@ -1,6 +1,6 @@
 //! What the host answers: results of tools and how they are shaped, contents of resources, and the rest.
 
-use super::elicitation::{Asks, Record};
+use super::elicitation::{CallRecord, PendingQuestions};
 use crate::content::{Block, Content, Reply, ResourceBody};
 use crate::definition::ObjectSchema;
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -25,9 +25,9 @@ const MAX_REFERENCES: usize = 32;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     /// The result of a tool, good or bad.
-    Tool(Outcome),
+    Tool(ToolOutcome),
     /// The contents of a resource.
-    Contents(Contents),
+    Contents(ResourceAnswer),
     /// The messages of a prompt.
     Messages {
         /// Its description.
@@ -47,16 +47,16 @@ pub enum Answer {
     /// The skills.
     Skills(Arc<Skills>),
     /// The call may begin, with what was asked beforehand.
-    Ready(Box<Record>),
-    /// The call cannot go on without answers: make it again with them. Only where [`Asking::Suspends`].
-    Asks(Box<Asks>),
+    Ready(Box<CallRecord>),
+    /// The call cannot go on without answers: make it again with them. Only where [`AskMode::Suspends`].
+    Asks(Box<PendingQuestions>),
     /// An error of the protocol: not found, rejected, a fault of the host.
     Fault(Box<Diagnostic>),
 }
 
 /// The result of a tool.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Outcome {
+pub struct ToolOutcome {
     /// What a model reads.
     pub content: Vec<Content>,
     /// The data: any JSON.
@@ -71,9 +71,9 @@ pub struct Outcome {
     pub changes: Vec<crate::world::staged::StagedFile>,
 }
 
-impl Outcome {
-    /// The result of a tool that ended well. Its data is put into the order of the output schema and checked against it;
-    /// a result above the limit is a fault that names what narrows it.
+impl ToolOutcome {
+    /// The result of a tool that ended well. Its data is put into the order of the output schema and checked against
+    /// it; a result above the limit is a fault that names what narrows it.
     pub(super) fn from_value(value: &Value, tool: &ServedTool, most: usize) -> Result<Self> {
         let mut outcome = Self::from_parts(value, tool.output.is_some())?;
         if let Some(data) = &mut outcome.structured {
@@ -155,7 +155,7 @@ impl Outcome {
 
 /// What a resource holds.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Contents {
+pub struct ResourceAnswer {
     /// Its parts: URI, MIME type, text or blob.
     pub parts: Vec<(String, Option<String>, ResourceBody)>,
     /// For how long a client may keep it, in milliseconds.
@@ -167,7 +167,7 @@ pub struct Contents {
     pub touched: Vec<Arc<[String]>>,
 }
 
-impl Contents {
+impl ResourceAnswer {
     /// Bytes of them as an answer, about.
     pub fn bytes(&self) -> usize {
         let size = |body: &ResourceBody| match body {

@@ -18,7 +18,7 @@ const MAX_IDS: usize = 1_000;
 
 /// How a client is asked.
 #[derive(Clone, Default)]
-pub enum Asking {
+pub enum AskMode {
     /// Nobody answers.
     #[default]
     Nobody,
@@ -27,12 +27,12 @@ pub enum Asking {
         /// Who asks.
         asker: Arc<dyn Asker>,
         /// What was answered before.
-        record: Box<Record>,
+        record: Box<CallRecord>,
     },
     /// The call ends with [`super::Answer::Asks`] and is made again with the answers.
     Suspends {
         /// What the runs before kept.
-        record: Box<Record>,
+        record: Box<CallRecord>,
         /// The answers that came with the request, as the protocol brings them.
         answers: BTreeMap<String, Json>,
     },
@@ -49,7 +49,7 @@ pub trait Asker: Send + Sync {
 
 /// What a call keeps from one run to the next: it must pass through the client, who may read it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Record {
+pub struct CallRecord {
     /// The time of the call, in milliseconds since 1970.
     now_ms: Option<i64>,
     /// The ids that were drawn.
@@ -66,11 +66,11 @@ pub struct Record {
 
 /// What a call asks before it can go on.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Asks {
+pub struct PendingQuestions {
     /// Key and question.
     pub questions: Vec<(String, Wish)>,
     /// What the next run needs.
-    pub record: Record,
+    pub record: CallRecord,
 }
 
 /// The questions of one call.
@@ -83,7 +83,7 @@ pub struct Elicitation {
 
 #[derive(Default)]
 struct ElicitationState {
-    record: Record,
+    record: CallRecord,
     /// Answers that came with the request and were not asked for yet.
     fresh: BTreeMap<String, Json>,
     /// What each key asked in this run.
@@ -92,20 +92,20 @@ struct ElicitationState {
     drawn: usize,
     /// How many notices this run had.
     told: usize,
-    pending: Option<Asks>,
+    pending: Option<PendingQuestions>,
 }
 
 impl Elicitation {
     /// The questions of a call that begins, of a client with these capabilities.
-    pub fn new(asking: Asking, capabilities: Json) -> Arc<Self> {
+    pub fn new(asking: AskMode, capabilities: Json) -> Arc<Self> {
         let (mut waits, mut suspends, mut state) = (None, false, ElicitationState::default());
         match asking {
-            Asking::Nobody => {}
-            Asking::Waits { asker, record } => {
+            AskMode::Nobody => {}
+            AskMode::Waits { asker, record } => {
                 waits = Some(asker);
                 state.record = *record;
             }
-            Asking::Suspends { record, answers } => {
+            AskMode::Suspends { record, answers } => {
                 suspends = true;
                 state.record = *record;
                 state.fresh = answers;
@@ -163,7 +163,7 @@ impl Elicitation {
     }
 
     /// What the call keeps so far, with the answers that came before they were asked for.
-    pub fn record(&self) -> Record {
+    pub fn record(&self) -> CallRecord {
         let state = self.state();
         let mut record = state.record.clone();
         for (key, answer) in &state.fresh {
@@ -173,7 +173,7 @@ impl Elicitation {
     }
 
     /// Takes what the call asks before it can go on, if it was suspended.
-    pub fn take_pending(&self) -> Option<Asks> {
+    pub fn take_pending(&self) -> Option<PendingQuestions> {
         self.state().pending.take()
     }
 
@@ -281,7 +281,7 @@ impl Elicitation {
             }
         }
         state.record.told = state.record.told.max(state.told);
-        state.pending = Some(Asks { questions: open, record: state.record.clone() });
+        state.pending = Some(PendingQuestions { questions: open, record: state.record.clone() });
         let fault = Diagnostic::new(Code::SUSPENDED, "the call waits for answers");
         match guard::current() {
             Some(guard) => guard.stop(fault),

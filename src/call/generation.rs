@@ -1,7 +1,7 @@
 //! Generations of the registry: what packs compute for one, whether two differ, and what clients are told of that.
 
 use super::active_request::{ActiveRequest, HostState};
-use super::change_feed::{Change, Changes};
+use super::change_feed::{ChangeFeed, HostChange};
 use super::invocation::Invocation;
 use super::resource::{resource_entry, skill_entries};
 use super::status::{STATUS, fault_json, log_fault};
@@ -41,8 +41,8 @@ pub(super) fn has_computed_parts(registry: &Registry) -> bool {
         || registry.packs.iter().any(|pack| pack.definition.context.is_some())
 }
 
-/// Computes what packs compute for clients, as the workspace is now: descriptions of tools, prompts that functions list,
-/// instructions. Gives whether something changed.
+/// Computes what packs compute for clients, as the workspace is now: descriptions of tools, prompts that functions
+/// list, instructions. Gives whether something changed.
 pub(super) fn compute(state: &HostState, sources: &DescriptionSources, registry: &mut Registry) -> bool {
     let described = compute_descriptions(state, sources, registry);
     let prompts = compute_prompts(state, registry);
@@ -99,8 +99,8 @@ fn compute_description(
     }
 }
 
-/// Puts the prompts in place that functions list; a function that fails leaves those that it listed before. Gives whether
-/// one changed.
+/// Puts the prompts in place that functions list; a function that fails leaves those that it listed before. Gives
+/// whether one changed.
 fn compute_prompts(state: &HostState, registry: &mut Registry) -> bool {
     let before = std::mem::take(&mut registry.prompts);
     let mut prompts: Vec<Arc<ServedPrompt>> =
@@ -163,8 +163,8 @@ fn begin_reading(state: &HostState, registry: &Registry, pattern: &ServedPrompt)
     background.begin(&pattern.pack, Effect::Reads, pattern.checks.limits, false, None)
 }
 
-/// Fills the instructions of packs with what a function gives; one that fails leaves them as they were. Gives whether one
-/// changed.
+/// Fills the instructions of packs with what a function gives; one that fails leaves them as they were. Gives whether
+/// one changed.
 fn compute_instructions(state: &HostState, registry: &mut Registry) -> bool {
     let mut instructions = registry.instructions.clone();
     for pack in &registry.packs {
@@ -247,7 +247,7 @@ pub(super) fn next_generation(registry: &Registry) -> Registry {
 }
 
 /// Announces which published lists differ between two generations, and what is newly wrong.
-pub(super) fn announce_differences(changes: &Changes, before: &Registry, after: &Registry) {
+pub(super) fn announce_differences(changes: &ChangeFeed, before: &Registry, after: &Registry) {
     //= docs/spec.md#reload
     //# A client MUST be told that a list changed when it changed, and only then.
     let tools = lists_differ(&before.tools, &after.tools, published_tool);
@@ -256,17 +256,17 @@ pub(super) fn announce_differences(changes: &Changes, before: &Registry, after: 
         || (!Arc::ptr_eq(&before.skills, &after.skills)
             && skill_entries(&before.skills) != skill_entries(&after.skills));
     if tools || prompts || resources {
-        changes.announce(&Change::Lists { tools, prompts, resources });
+        changes.announce(&HostChange::Lists { tools, prompts, resources });
     }
     if before.faults != after.faults {
-        changes.announce(&Change::Resource { uri: STATUS.to_owned() });
+        changes.announce(&HostChange::Resource { uri: STATUS.to_owned() });
     }
     //= docs/spec.md#reload
     //# What is wrong with a pack, and where, MUST stand in `toolsd://status` and in the log.
     for fault in after.faults.iter().filter(|fault| !before.faults.contains(fault)) {
         log_fault(fault);
         let level = if fault.is_error() { LogLevel::Error } else { LogLevel::Warning };
-        changes.announce(&Change::Log { level, data: fault_json(fault) });
+        changes.announce(&HostChange::Log { level, data: fault_json(fault) });
     }
     if after.faults.is_empty() && before.faults.iter().any(Diagnostic::is_error) {
         tracing::info!("everything is well again");

@@ -1,6 +1,6 @@
 //! What the scripts of one call can reach: the pack's workspace within its grants, its graph, data and files.
 
-use super::change_feed::{Change, Changes};
+use super::change_feed::{ChangeFeed, HostChange};
 use super::elicitation::{Elicitation, find_question};
 use super::graph_session::{CallGraph, GraphSession};
 use super::request::Peer;
@@ -28,7 +28,7 @@ const SLEEP_STEP: Duration = Duration::from_millis(10);
 pub type Notices = Arc<dyn Fn(Notice) + Send + Sync>;
 
 /// Logged lines: level and text.
-pub type Lines = Arc<Mutex<Vec<(LogLevel, String)>>>;
+pub type LogLines = Arc<Mutex<Vec<(LogLevel, String)>>>;
 
 /// Another stage than a pack's own: for cases.
 #[derive(Clone, Default)]
@@ -40,7 +40,7 @@ pub struct Staging {
     /// Whether nothing reaches the disk and no program runs, so that one sees what would change.
     pub is_dry: bool,
     /// Takes what scripts log, in place of the log of the process.
-    pub log: Option<Lines>,
+    pub log: Option<LogLines>,
 }
 
 /// What a call begins with.
@@ -54,7 +54,7 @@ pub struct CallSetup<'a> {
     /// The pack's graph.
     pub store: &'a Arc<Store>,
     /// Where changes of the graph are announced.
-    pub changes: &'a Arc<Changes>,
+    pub changes: &'a Arc<ChangeFeed>,
     /// What the pack remembers.
     pub memory: &'a Arc<Memory>,
     /// The state of the server.
@@ -94,7 +94,7 @@ pub struct CallHost {
     recorded: Option<Arc<Recorded>>,
     store: Arc<Store>,
     /// Where changes of the graph are announced.
-    changes: Arc<Changes>,
+    changes: Arc<ChangeFeed>,
     memory: Arc<Memory>,
     server: Arc<ServerState>,
     peer: Arc<Peer>,
@@ -111,7 +111,7 @@ pub struct CallHost {
 
 impl CallHost {
     /// The host of a call that begins.
-    pub fn begin(setup: CallSetup<'_>) -> Result<Arc<Self>> {
+    pub fn new(setup: CallSetup<'_>) -> Result<Arc<Self>> {
         let CallSetup { pack, effect, store, staging, cancel, notices, records, elicitation, questions, .. } = setup;
         let (memory, server) = (Arc::clone(setup.memory), Arc::clone(setup.server));
         let changes = Arc::clone(setup.changes);
@@ -234,7 +234,7 @@ impl CallHost {
     pub fn commit_graph(&self) {
         if self.graph_session.commit() {
             let root = self.world.root();
-            self.changes.announce(&Change::Files(self.store.touched_below(root).to_vec()));
+            self.changes.announce(&HostChange::Files(self.store.touched_below(root).to_vec()));
         }
     }
 
@@ -437,7 +437,7 @@ impl Host for CallHost {
 }
 
 /// How a graph is looked up: [`Store::origin`], or [`Store::standing_origin`].
-type LookUp = fn(&Store, &Build<'_>) -> Result<Origin>;
+type GraphLookup = fn(&Store, &Build<'_>) -> Result<Origin>;
 
 /// The graph as the pack refreshes it: as the files are now, or as the last refresh beside the calls left it. What the
 /// call itself wrote is always in it.
@@ -455,7 +455,12 @@ fn fresh_graph(host: &Arc<CallHost>, store: &Arc<Store>, graph: &GraphDefinition
 }
 
 /// Looks a graph up within limits of its own: the time of a build does not count for the call.
-fn look_up_graph(host: &Arc<CallHost>, store: &Arc<Store>, graph: &GraphDefinition, look_up: LookUp) -> Result<Origin> {
+fn look_up_graph(
+    host: &Arc<CallHost>,
+    store: &Arc<Store>,
+    graph: &GraphDefinition,
+    look_up: GraphLookup,
+) -> Result<Origin> {
     let made = &host.pack.made;
     let functions = made.program.functions_seen_by(&graph.script.value);
     let functions: Arc<dyn Functions> = Arc::new(PackFunctions { functions, hash: made.hash });
@@ -473,8 +478,8 @@ fn look_up_graph(host: &Arc<CallHost>, store: &Arc<Store>, graph: &GraphDefiniti
     look_up(store, &build)
 }
 
-/// The functions of a pack, for its graph. Their fingerprint covers the tables, settings and files that they may read, so
-/// a fragment is reused only while none of these has changed.
+/// The functions of a pack, for its graph. Their fingerprint covers the tables, settings and files that they may read,
+/// so a fragment is reused only while none of these has changed.
 struct PackFunctions {
     functions: Arc<dyn Functions>,
     hash: [u8; 32],
@@ -495,7 +500,7 @@ impl Functions for PackFunctions {
 }
 
 /// Writes what a script logs to the log of the process, or to the lines of a stage.
-pub fn write_log(log: Option<&Lines>, level: LogLevel, data: &Json) {
+pub fn write_log(log: Option<&LogLines>, level: LogLevel, data: &Json) {
     let text = data.as_str().map_or_else(|| data.to_string(), str::to_owned);
     if let Some(log) = log {
         return log.lock().unwrap_or_else(PoisonError::into_inner).push((level, text));

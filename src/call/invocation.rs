@@ -26,7 +26,7 @@ impl Invocation {
     /// Begins a call.
     pub fn begin(setup: CallSetup<'_>) -> Result<Self> {
         let guard = Guard::new(setup.limits, setup.cancel.clone());
-        let host = CallHost::begin(setup)?;
+        let host = CallHost::new(setup)?;
         if let Some(staged) = host.world().staged() {
             register_seal(staged.seal());
         }

@@ -1,4 +1,5 @@
-//! Makes the registry: files of all layers, definitions, checks, what serves here, the last good state of what is broken.
+//! Makes the registry: files of all layers, definitions, checks, what serves here, the last good state of what is
+//! broken.
 
 use crate::check;
 use crate::definition::{Care, PackDefinition};
@@ -18,7 +19,7 @@ use std::thread;
 use std::time::Duration;
 
 /// Where packs come from, and where they work.
-pub trait Site: Worlds + 'static {
+pub trait PackSource: Worlds + 'static {
     /// The workspace.
     fn workspace(&self) -> Arc<dyn World>;
 
@@ -41,7 +42,7 @@ pub trait Site: Worlds + 'static {
 }
 
 /// A fault for each further root of a `toolsd.toml` that is no folder: grants in it cover nothing.
-fn absent_roots(site: &dyn Site, settings: &Settings) -> Vec<Diagnostic> {
+fn absent_roots(site: &dyn PackSource, settings: &Settings) -> Vec<Diagnostic> {
     let known = settings.workspace.roots.iter();
     let told = known.filter_map(|known| {
         let folder = path::join(site.workspace().root(), &known.value);
@@ -55,7 +56,7 @@ fn absent_roots(site: &dyn Site, settings: &Settings) -> Vec<Diagnostic> {
 const RETRIES: (usize, Duration) = (100, Duration::from_millis(100));
 
 /// Makes the next generation. All faults are in its `faults`: none ends the loading.
-pub fn load(site: &dyn Site, previous: &Registry) -> Registry {
+pub fn load_registry(site: &dyn PackSource, previous: &Registry) -> Registry {
     let mut faults = site.faults();
     let trust = or_record(site.trust(), &mut faults);
     let layers = or_record(site.layers(), &mut faults);
@@ -109,11 +110,11 @@ pub fn load(site: &dyn Site, previous: &Registry) -> Registry {
 /// gone.
 //= docs/spec.md#reload
 //# Packs that cannot be read because the process has no descriptor left MUST go on serving.
-pub(super) fn load_with_retries(site: &dyn Site, before: &Registry) -> Option<Registry> {
+pub(super) fn load_with_retries(site: &dyn PackSource, before: &Registry) -> Option<Registry> {
     let (times, pause) = RETRIES;
     for _ in 0..times {
         let missed = shortages();
-        let after = load(site, before);
+        let after = load_registry(site, before);
         if shortages() == missed {
             return Some(after);
         }
@@ -123,7 +124,7 @@ pub(super) fn load_with_retries(site: &dyn Site, before: &Registry) -> Option<Re
 }
 
 /// All packs of a site with all that is wrong with them, whether they serve or not: what `check` looks at.
-pub fn parts(site: &dyn Site) -> (Vec<PackParts>, Vec<Diagnostic>) {
+pub fn load_packs(site: &dyn PackSource) -> (Vec<PackParts>, Vec<Diagnostic>) {
     let mut faults = site.faults();
     let trust = or_record(site.trust(), &mut faults);
     let layers = or_record(site.layers(), &mut faults);
@@ -153,12 +154,12 @@ pub fn parts(site: &dyn Site) -> (Vec<PackParts>, Vec<Diagnostic>) {
 }
 
 /// The faults of a registry that no pack has by itself: names that two of them claim.
-pub fn clashes(registry: &Registry) -> impl Iterator<Item = Diagnostic> {
+pub fn name_clashes(registry: &Registry) -> impl Iterator<Item = Diagnostic> {
     registry.faults.iter().filter(|fault| fault.code.0 == "name-clash").cloned()
 }
 
 struct PackLoader<'a> {
-    site: &'a dyn Site,
+    site: &'a dyn PackSource,
     workspace: Arc<dyn World>,
     previous: &'a Registry,
     settings: Settings,
@@ -211,8 +212,8 @@ impl From<PackState> for LoadedPack {
 }
 
 impl PackLoader<'_> {
-    /// Loads all packs. They are independent: they are read and compiled in parallel, the largest first, so that none is
-    /// left for one thread at the end.
+    /// Loads all packs. They are independent: they are read and compiled in parallel, the largest first, so that none
+    /// is left for one thread at the end.
     fn load_packs(&self, names: &[String], files: &Files, choice: &Choice) -> Vec<LoadedPack> {
         let mut work: Vec<(usize, Files)> = names.iter().map(|name| files.of_pack(name)).enumerate().collect();
         work.sort_by_cached_key(|(_, files)| Reverse(files.definition_bytes()));

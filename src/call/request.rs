@@ -1,6 +1,6 @@
 //! What is asked of the host: requests, and what comes with them.
 
-use super::elicitation::Asking;
+use super::elicitation::AskMode;
 use super::status::STATUS;
 use crate::guard::Cancel;
 use crate::primitive::Notice;
@@ -39,7 +39,7 @@ pub enum Request {
     /// Complete an argument of a prompt, or a variable of a resource template.
     Complete {
         /// The prompt or template.
-        of: Completed,
+        of: CompletionTarget,
         /// The argument's name.
         argument: String,
         /// What was typed so far.
@@ -61,7 +61,9 @@ impl Request {
             | Self::Prepare { tool: name, .. }
             | Self::Read { uri: name }
             | Self::Prompt { name, .. }
-            | Self::Complete { of: Completed::Prompt(name) | Completed::Resource(name), .. } => name.clone(),
+            | Self::Complete { of: CompletionTarget::Prompt(name) | CompletionTarget::Resource(name), .. } => {
+                name.clone()
+            }
             Self::ListResources => "resources/list".to_owned(),
             Self::ListSkills => "skills/list".to_owned(),
         }
@@ -75,7 +77,7 @@ impl Request {
 
 /// What is completed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Completed {
+pub enum CompletionTarget {
     /// A prompt, by its public name.
     Prompt(String),
     /// A resource template, by its text.
@@ -91,7 +93,7 @@ pub struct Caller {
     /// The capabilities of the client.
     pub capabilities: Json,
     /// How the client is asked.
-    pub asking: Asking,
+    pub asking: AskMode,
     /// Who calls.
     pub peer: Peer,
 }

@@ -1,6 +1,6 @@
 //! Resources and files of skills: how they are read, and how they are listed.
 
-use super::answer::{Contents, contents_of};
+use super::answer::{ResourceAnswer, contents_of};
 use super::arguments::{accept_arguments, parse_argument};
 use super::invocation::{Invocation, takes_arguments};
 use super::status::log_fault;
@@ -25,7 +25,7 @@ pub fn read_resource(
     invocation: &Invocation,
     uri: &str,
     variables: Variables,
-) -> Result<Contents> {
+) -> Result<ResourceAnswer> {
     let resource = &served.resource;
     let properties = served.checks.schema.get("properties");
     let mut typed = serde_json::Map::new();
@@ -52,7 +52,7 @@ pub fn read_resource(
         let message = format!("`{uri}` has {} kB, more than the {} kB that it may have", size >> 10, most >> 10);
         return Err(Diagnostic::new(Code::LIMIT, message).help("read a part of it; its author may raise `output_kb`"));
     }
-    Ok(Contents {
+    Ok(ResourceAnswer {
         parts,
         ttl_ms: resource.ttl_ms,
         cache_scope: resource.cache_scope.clone(),
@@ -138,7 +138,7 @@ pub fn skill_entry(skill: &Skill) -> Json {
 }
 
 /// A file of a skill, byte for byte.
-pub fn read_skill_file(pack: &Pack, file: &SkillFile) -> Result<Contents> {
+pub fn read_skill_file(pack: &Pack, file: &SkillFile) -> Result<ResourceAnswer> {
     let Some(found) = pack.made.files.by_path.get(&file.path) else {
         return Err(Diagnostic::new(Code::INTERNAL, format!("the file `{}` of a skill is gone", file.path)));
     };
@@ -146,7 +146,7 @@ pub fn read_skill_file(pack: &Pack, file: &SkillFile) -> Result<Contents> {
 }
 
 /// The contents of a file of a skill that has these bytes.
-pub fn skill_contents(file: &SkillFile, bytes: &[u8]) -> Contents {
+pub fn skill_contents(file: &SkillFile, bytes: &[u8]) -> ResourceAnswer {
     //= docs/spec.md#skills
     //# Every file of a skill MUST be readable to the byte, with the size and the SHA-256 that its manifest tells.
     let (kind, body) = match std::str::from_utf8(bytes) {
@@ -157,7 +157,7 @@ pub fn skill_contents(file: &SkillFile, bytes: &[u8]) -> Contents {
         }
     };
     let parts = vec![(file.uri.clone(), Some(kind.to_owned()), body)];
-    Contents { parts, ttl_ms: None, cache_scope: None, touched: Vec::new() }
+    ResourceAnswer { parts, ttl_ms: None, cache_scope: None, touched: Vec::new() }
 }
 
 /// The media type that the end of a name tells.

@@ -1,13 +1,13 @@
 //! The host: the registry in use, the script threads, the graphs. It answers requests and makes new generations.
 
 use super::active_request::{ActiveRequest, HostState};
-use super::answer::{Answer, Outcome};
-use super::change_feed::{Change, Changes};
+use super::answer::{Answer, ToolOutcome};
+use super::change_feed::{ChangeFeed, HostChange};
 use super::generation::{
     DescriptionSources, announce_differences, compute, has_computed_parts, is_same_generation, next_generation,
 };
 use super::host::{Staging, write_log};
-use super::loading::{Site, load, load_with_retries};
+use super::loading::{PackSource, load_registry, load_with_retries};
 use super::request::{Caller, Request};
 use super::resource::skill_entries;
 use super::server_state::Serving;
@@ -38,7 +38,7 @@ pub struct Service {
 
 /// How the graph of a pack is refreshed beside the calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pace {
+pub struct RefreshSchedule {
     /// The pack.
     pub pack: String,
     /// The time between two looks by the clock, if the clock counts.
@@ -48,12 +48,12 @@ pub struct Pace {
 }
 
 /// A host that answers requests: the real service, or a stand-in of a test.
-pub trait Answering: Send + Sync + 'static {
+pub trait RequestHandler: Send + Sync + 'static {
     /// The registry in use.
     fn registry(&self) -> Arc<Registry>;
 
     /// What changed outside of calls.
-    fn changes(&self) -> &Changes;
+    fn changes(&self) -> &ChangeFeed;
 
     /// Hears where HTTP is listened at: address and port.
     fn listens(&self, _host: &str, _port: u16) {}
@@ -62,12 +62,12 @@ pub trait Answering: Send + Sync + 'static {
     fn submit(self: Arc<Self>, request: Request, caller: Caller, done: Box<dyn FnOnce(Answer) + Send>);
 }
 
-impl Answering for Service {
+impl RequestHandler for Service {
     fn registry(&self) -> Arc<Registry> {
         Service::registry(self)
     }
 
-    fn changes(&self) -> &Changes {
+    fn changes(&self) -> &ChangeFeed {
         Service::changes(self)
     }
 
@@ -88,8 +88,8 @@ impl Service {
     }
 
     /// Serves what a site holds; [`reload`](Self::reload) looks at it again.
-    pub fn open(site: Arc<dyn Site>) -> Arc<Self> {
-        let registry = load(site.as_ref(), &Registry::default());
+    pub fn open(site: Arc<dyn PackSource>) -> Arc<Self> {
+        let registry = load_registry(site.as_ref(), &Registry::default());
         let state = HostState::new(Some(site), Arc::new(Pool::new()), Staging::default());
         Arc::new(Self::with_state(Arc::new(registry), state))
     }
@@ -116,7 +116,7 @@ impl Service {
     }
 
     /// What changed outside of calls: lists, files, log lines.
-    pub fn changes(&self) -> &Changes {
+    pub fn changes(&self) -> &ChangeFeed {
         &self.state.changes
     }
 
@@ -136,8 +136,8 @@ impl Service {
         });
     }
 
-    /// Answers a request on a script thread. `done` gets the answer, and whether it comes from the call itself and not from
-    /// the watchdog.
+    /// Answers a request on a script thread. `done` gets the answer, and whether it comes from the call itself and not
+    /// from the watchdog.
     fn submit_watched(
         self: &Arc<Self>,
         request: Request,
@@ -165,7 +165,8 @@ impl Service {
         receiver.recv().unwrap_or_else(|_| Answer::Fault(ended_early()))
     }
 
-    /// Runs something on a script thread and waits for it, no longer than its guards allow. What ended it goes to the log.
+    /// Runs something on a script thread and waits for it, no longer than its guards allow. What ended it goes to the
+    /// log.
     pub fn on_script_thread(self: &Arc<Self>, name: &str, job: impl FnOnce() -> bool + Send + 'static) -> bool {
         let (sender, receiver) = channel();
         self.state
@@ -198,8 +199,9 @@ impl Service {
         self.state.forget();
     }
 
-    /// Has `line` called with one object for each call of a tool, on the thread of the call: `tool`, `operation`, `pack`,
-    /// `workspace` (the root of the pack), `effect`, `ended` (`well`, else the kind of the fault), `ms`, `changes`.
+    /// Has `line` called with one object for each call of a tool, on the thread of the call: `tool`, `operation`,
+    /// `pack`, `workspace` (the root of the pack), `effect`, `ended` (`well`, else the kind of the fault), `ms`,
+    /// `changes`.
     pub fn audit(&self, line: impl Fn(&Json) + Send + Sync + 'static) {
         self.state.audit.set_writer(Box::new(line));
     }
@@ -214,8 +216,8 @@ impl Service {
         *self.state.server.lock_serving() = serving;
     }
 
-    /// Reads the site again and serves what it holds now. A broken pack stays as it was. Announces which lists differ and
-    /// what is newly wrong. Without a site nothing happens.
+    /// Reads the site again and serves what it holds now. A broken pack stays as it was. Announces which lists differ
+    /// and what is newly wrong. Without a site nothing happens.
     pub fn reload(&self) {
         let Some(site) = &self.state.site else { return };
         let _one_at_a_time = self.making.lock().unwrap_or_else(PoisonError::into_inner);
@@ -256,15 +258,19 @@ impl Service {
     }
 
     /// The packs whose graphs are refreshed beside the calls, and how.
-    pub fn paces(&self) -> Vec<Pace> {
+    pub fn refresh_schedules(&self) -> Vec<RefreshSchedule> {
         let registry = self.registry();
-        registry.packs.iter().filter_map(|pack| Pace::of_pack(pack, self.state.configuration(pack))).collect()
+        registry
+            .packs
+            .iter()
+            .filter_map(|pack| RefreshSchedule::of_pack(pack, self.state.configuration(pack)))
+            .collect()
     }
 
-    /// Looks at the graph of a pack again, and builds it aside if something that it was made of changed; calls go on with
-    /// the last one. Then computes what follows from it, and announces the lists that differ. The fault of a graph that
-    /// cannot be built goes to the log. Runs on this thread, whose stack must be as large as that of a script thread.
-    /// Gives whether the graph changed.
+    /// Looks at the graph of a pack again, and builds it aside if something that it was made of changed; calls go on
+    /// with the last one. Then computes what follows from it, and announces the lists that differ. The fault of a graph
+    /// that cannot be built goes to the log. Runs on this thread, whose stack must be as large as that of a script
+    /// thread. Gives whether the graph changed.
     pub fn refresh(&self, pack: &str, cancel: Cancel) -> bool {
         let registry = self.registry();
         let Some(pack) = registry.packs.iter().find(|known| known.name == pack) else { return false };
@@ -279,7 +285,7 @@ impl Service {
             Err(fault) => {
                 let data = Json::from(format!("the graph of `{}` is not refreshed: {fault}", pack.name));
                 write_log(self.state.log(), LogLevel::Warning, &data);
-                self.state.changes.announce(&Change::Log { level: LogLevel::Warning, data });
+                self.state.changes.announce(&HostChange::Log { level: LogLevel::Warning, data });
                 return false;
             }
         };
@@ -292,7 +298,7 @@ impl Service {
         write_log(self.state.log(), LogLevel::Info, &Json::from(news));
         self.describe();
         if listed_before.is_some() && listed_before != Some(skill_entries(&background.list_skills())) {
-            self.state.changes.announce(&Change::Lists { tools: false, prompts: false, resources: true });
+            self.state.changes.announce(&HostChange::Lists { tools: false, prompts: false, resources: true });
         }
         true
     }
@@ -337,13 +343,13 @@ impl CalledTool {
     /// The answer of a call that was stopped: that of a tool is its result, as if it had stopped by itself.
     fn answer_stopped(self, fault: Box<Diagnostic>) -> Answer {
         match self.0 {
-            Some(served) if fault.code == Code::LIMIT => Answer::Tool(Outcome::from_fault(fault, &served)),
+            Some(served) if fault.code == Code::LIMIT => Answer::Tool(ToolOutcome::from_fault(fault, &served)),
             _ => Answer::Fault(fault),
         }
     }
 }
 
-impl Pace {
+impl RefreshSchedule {
     /// How a pack is refreshed, if it is refreshed beside the calls.
     fn of_pack(pack: &Pack, config: &Value) -> Option<Self> {
         let Refresh::Beside { every_ms, watch } = &pack.made.graph.as_ref()?.refresh else { return None };

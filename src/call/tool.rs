@@ -1,6 +1,7 @@
-//! A call of a tool: operation chosen, arguments checked, body run, result shaped, writes committed, a line of the audit.
+//! A call of a tool: operation chosen, arguments checked, body run, result shaped, writes committed, a line of the
+//! audit.
 
-use super::answer::Outcome;
+use super::answer::ToolOutcome;
 use super::arguments::{accept_arguments, arguments_fault, merge_constants, property_names};
 use super::invocation::{Invocation, takes_arguments};
 use crate::definition::{Body, Located, Problem, Tool};
@@ -75,7 +76,7 @@ pub(super) fn call_tool(
     invocation: &Invocation,
     arguments: &Json,
     prompts: &dyn Fn(&Json) -> Result<Value>,
-) -> Result<Outcome> {
+) -> Result<ToolOutcome> {
     let most = served.checks.limits.output;
     //= docs/spec.md#calls
     //# Arguments MUST be validated before the script runs.
@@ -84,7 +85,7 @@ pub(super) fn call_tool(
         if *body == Body::Prompts { prompts(&accepted) } else { invocation.body(body, &accepted, &declared) }
     });
     let ended = value
-        .and_then(|value| invocation.guarded(|| Outcome::from_value(&value, served, most)))
+        .and_then(|value| invocation.guarded(|| ToolOutcome::from_value(&value, served, most)))
         .and_then(|outcome| commit_writes(invocation, outcome));
     let fault = match ended {
         Ok(outcome) => return Ok(outcome),
@@ -98,7 +99,7 @@ pub(super) fn call_tool(
             let arguments = again.value(arguments).map(|arguments| vec![Fault::value(fault), arguments]);
             arguments
                 .and_then(|arguments| again.function(&script, &function, arguments))
-                .and_then(|value| again.guarded(|| Outcome::from_value(&value, served, most)))
+                .and_then(|value| again.guarded(|| ToolOutcome::from_value(&value, served, most)))
                 .and_then(|outcome| commit_writes(&again, outcome))
                 .inspect_err(|_| drop_writes(&again))
         }
@@ -108,7 +109,7 @@ pub(super) fn call_tool(
         Code::REJECT | Code::NOT_FOUND | Code::CANCELLED | Code::SUSPENDED | Code::CAPABILITY => {
             Err(fault.bounded(most))
         }
-        _ => Ok(Outcome { changes: written_files(invocation), ..Outcome::from_fault(fault, served) }),
+        _ => Ok(ToolOutcome { changes: written_files(invocation), ..ToolOutcome::from_fault(fault, served) }),
     })
 }
 
@@ -131,7 +132,7 @@ fn error_handler(tool: &Tool, invocation: &Invocation) -> Option<(String, String
 ///
 //= docs/spec.md#writes
 //# What is staged MUST reach the disk when the call ends well.
-fn commit_writes(invocation: &Invocation, mut outcome: Outcome) -> Result<Outcome> {
+fn commit_writes(invocation: &Invocation, mut outcome: ToolOutcome) -> Result<ToolOutcome> {
     if let Some(fault) = invocation.guard.verdict() {
         return Err(fault);
     }
@@ -185,8 +186,8 @@ impl AuditLog {
         &self,
         tool: &ServedTool,
         arguments: &Json,
-        call: impl FnOnce() -> Result<Outcome>,
-    ) -> Result<Outcome> {
+        call: impl FnOnce() -> Result<ToolOutcome>,
+    ) -> Result<ToolOutcome> {
         let Some(line) = self.0.get() else { return call() };
         let began = Instant::now();
         let ended = call();

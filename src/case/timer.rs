@@ -1,6 +1,6 @@
 //! The clock by which the graph of a case is refreshed: it moves only with `advance_ms`.
 
-use crate::call::{Change, Listener, Service};
+use crate::call::{ChangeSubscription, HostChange, Service};
 use crate::guard::Cancel;
 use crate::primitive::{Listed, Notice};
 use crate::registry::Pack;
@@ -15,13 +15,13 @@ pub struct Timer {
     due_ms: AtomicI64,
     /// What clients were told since the last step.
     told: Arc<Mutex<Vec<Notice>>>,
-    _listener: Listener,
+    _listener: ChangeSubscription,
 }
 
 impl Timer {
     /// Builds the graph, as a server does when it starts; nothing for a pack whose graph is looked at before each call.
     pub fn begin(service: &Arc<Service>, pack: &Arc<Pack>, now_ms: i64) -> Option<Self> {
-        let pace = service.paces().into_iter().find(|pace| pace.pack == pack.name)?;
+        let pace = service.refresh_schedules().into_iter().find(|pace| pace.pack == pack.name)?;
         let (inner, name) = (Arc::clone(service), pack.name.clone());
         service.on_script_thread("graph", move || {
             inner.describe();
@@ -30,7 +30,7 @@ impl Timer {
         let told: Arc<Mutex<Vec<Notice>>> = Arc::default();
         let hears = Arc::clone(&told);
         let listener = service.changes().subscribe(move |change| {
-            if let Change::Lists { tools, prompts, resources } = change {
+            if let HostChange::Lists { tools, prompts, resources } = change {
                 let lists = [(*tools, Listed::Tools), (*prompts, Listed::Prompts), (*resources, Listed::Resources)];
                 let changed = lists.into_iter().filter(|(changed, _)| *changed).map(|(_, list)| Notice::Changed(list));
                 hears.lock().unwrap_or_else(PoisonError::into_inner).extend(changed);

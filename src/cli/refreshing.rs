@@ -1,6 +1,6 @@
 //! Graphs that are refreshed beside the calls: one thread that knows the clock, and watchers of what they were made of.
 
-use crate::call::{Pace, Service};
+use crate::call::{RefreshSchedule, Service};
 use crate::guard::Cancel;
 use crate::script::STACK_BYTES;
 use crate::watch::Watcher;
@@ -74,7 +74,7 @@ struct Keeper {
 
 /// A pack whose graph is refreshed.
 struct Kept {
-    pace: Pace,
+    pace: RefreshSchedule,
     due: Option<Instant>,
     watched: BTreeSet<PathBuf>,
     watcher: Option<Watcher>,
@@ -107,7 +107,7 @@ impl Keeper {
 
     /// Begins with packs that are new, and ends with those that are gone or have another pace.
     fn look(&mut self) {
-        let paces = self.service.paces();
+        let paces = self.service.refresh_schedules();
         self.kept.retain(|kept| paces.contains(&kept.pace));
         for pace in paces {
             if !self.kept.iter().any(|kept| kept.pace == pace) {

@@ -15,9 +15,9 @@ fn name() -> Question {
     Question { wish: Wish::Form { message: "Who?".to_owned(), schema }, optional: false }
 }
 
-fn suspending(record: Record, answers: &[(&str, Json)]) -> Arc<Elicitation> {
+fn suspending(record: CallRecord, answers: &[(&str, Json)]) -> Arc<Elicitation> {
     let answers = answers.iter().map(|(key, answer)| ((*key).to_owned(), answer.clone())).collect();
-    Elicitation::new(Asking::Suspends { record: Box::new(record), answers }, capabilities())
+    Elicitation::new(AskMode::Suspends { record: Box::new(record), answers }, capabilities())
 }
 
 fn accept(name: &str) -> Json {
@@ -30,7 +30,7 @@ fn ask(interview: &Elicitation, key: &str) -> Result<Json> {
 }
 
 /// What comes back after it went through the client.
-fn record_of(interview: &Elicitation) -> Record {
+fn record_of(interview: &Elicitation) -> CallRecord {
     let asks = interview.take_pending().expect("it was suspended");
     serde_json::from_value(serde_json::to_value(asks.record).unwrap()).unwrap()
 }
@@ -43,7 +43,7 @@ fn record_of(interview: &Elicitation) -> Record {
 //# What `once` made MUST NOT be made again when the call runs again.
 #[test]
 fn what_a_run_drew_made_and_told_the_next_one_has_again() {
-    let first = suspending(Record::default(), &[]);
+    let first = suspending(CallRecord::default(), &[]);
     assert_eq!(first.now_ms(7), 7);
     assert_eq!(first.next_id(|| "one".to_owned()), "one");
     assert!(first.is_new_notice());
@@ -67,19 +67,19 @@ fn what_a_run_drew_made_and_told_the_next_one_has_again() {
 //# A missing or malformed answer MUST be asked for again, a bounded number of times.
 #[test]
 fn answers_that_do_not_fit_are_asked_for_again_but_not_for_ever() {
-    let mut record = Record::default();
+    let mut record = CallRecord::default();
     for answer in [json!(12345), json!({ "action": "maybe" }), accept(""), json!({ "action": "accept" }), Json::Null] {
         let interview = suspending(record, &[("who", answer.clone()), ("other", accept("Eve"))]);
         // A content without fields fits, since none is required.
         if answer == json!({ "action": "accept" }) {
             assert!(ask(&interview, "who").is_ok());
-            record = Record::default();
+            record = CallRecord::default();
             continue;
         }
         assert_eq!(ask(&interview, "who").unwrap_err().code, Code::SUSPENDED, "{answer}");
         record = record_of(&interview);
     }
-    let mut record = Record::default();
+    let mut record = CallRecord::default();
     for _ in 0..MAX_TRIES {
         let interview = suspending(record, &[]);
         assert_eq!(ask(&interview, "who").unwrap_err().code, Code::SUSPENDED);
@@ -105,7 +105,7 @@ fn a_call_that_waits_asks_again_as_often() {
     for (answer, times) in [(accept("Ada"), 1), (json!({}), MAX_TRIES)] {
         let says = Arc::new(Says(answer.clone(), AtomicU32::new(0)));
         let interview = Elicitation::new(
-            Asking::Waits { asker: Arc::clone(&says) as Arc<dyn Asker>, record: Box::default() },
+            AskMode::Waits { asker: Arc::clone(&says) as Arc<dyn Asker>, record: Box::default() },
             capabilities(),
         );
         let answered = (ask(&interview, "who"), ask(&interview, "who"));
@@ -120,11 +120,11 @@ fn a_call_that_waits_asks_again_as_often() {
 
 #[test]
 fn a_call_that_waits_goes_on_where_one_that_was_suspended_stood() {
-    let before = suspending(Record::default(), &[("who", accept("Ada")), ("stray", json!(1))]);
+    let before = suspending(CallRecord::default(), &[("who", accept("Ada")), ("stray", json!(1))]);
     let id = before.next_id(|| "drawn before".to_owned());
     let says = Arc::new(Says(accept("nobody"), AtomicU32::new(0)));
     let asker = Arc::clone(&says) as Arc<dyn Asker>;
-    let asking = Asking::Waits { asker, record: Box::new(before.record()) };
+    let asking = AskMode::Waits { asker, record: Box::new(before.record()) };
     let after = Elicitation::new(asking, capabilities());
     assert_eq!(ask(&after, "who"), Ok(accept("Ada")), "answered before it was asked");
     assert_eq!(says.1.load(Ordering::Relaxed), 0);
@@ -134,7 +134,7 @@ fn a_call_that_waits_goes_on_where_one_that_was_suspended_stood() {
 
 #[test]
 fn a_key_stands_for_one_question() {
-    let interview = suspending(Record::default(), &[("who", accept("Ada"))]);
+    let interview = suspending(CallRecord::default(), &[("who", accept("Ada"))]);
     ask(&interview, "who").unwrap();
     let other = Question { wish: Wish::Sample(json!({})), optional: false };
     assert_eq!(interview.ask(&[("who".to_owned(), other)]).unwrap_err().code, Code::ASK);
@@ -145,7 +145,7 @@ fn a_key_stands_for_one_question() {
 //# A client without a capability that a definition requires MUST be told which one.
 #[test]
 fn a_client_that_cannot_be_asked_is_a_fault_unless_the_question_is_optional() {
-    let interview = suspending(Record::default(), &[]);
+    let interview = suspending(CallRecord::default(), &[]);
     let roots = |optional| [("roots".to_owned(), Question { wish: Wish::Roots, optional })];
     assert_eq!(interview.ask(&roots(true)), Ok(vec![Value::Null]));
     let fault = interview.ask(&roots(false)).unwrap_err();
@@ -170,7 +170,7 @@ fn waiting_is_not_the_scripts_time() {
     let limits = crate::guard::Limits { time: std::time::Duration::from_millis(100), ..Default::default() };
     let guard = crate::guard::Guard::new(limits, crate::guard::Cancel::default());
     let _entered = guard.enter();
-    let asking = Asking::Waits { asker: Arc::new(Slow), record: Box::default() };
+    let asking = AskMode::Waits { asker: Arc::new(Slow), record: Box::default() };
     let interview = Elicitation::new(asking, capabilities());
     assert_eq!(ask(&interview, "who"), Ok(accept("Ada")));
 }
