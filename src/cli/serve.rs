@@ -70,7 +70,7 @@ impl Serve {
         tracing::info!(packs = names.join(" "), dormant = dormant.join(" "), "serving `{}`", session.workspace.root());
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(THREADS).enable_all().build();
         let runtime = runtime.map_err(|error| Diagnostic::new(Code::INTERNAL, format!("no runtime: {error}")))?;
-        let settings = mcp::Settings { state_key, ..settings(&service) };
+        let settings = mcp::ServerSettings { state_key, ..settings(&service) };
         let watched = Arc::clone(&service);
         // Behind the first answers, which it would slow down. What is written before is found when it begins.
         let watching = runtime.spawn(async move {
@@ -82,12 +82,12 @@ impl Serve {
         service.serves(Serving {
             name: Some(settings.name.clone()),
             transport: Some(if over_http { "http" } else { "stdio" }),
-            address: gate.as_ref().map(mcp::Gate::asked),
-            has_token: gate.as_ref().is_some_and(mcp::Gate::has_token),
+            address: gate.as_ref().map(mcp::AccessPolicy::requested_address),
+            has_token: gate.as_ref().is_some_and(mcp::AccessPolicy::has_token),
         });
         let ended = match gate {
             Some(gate) => {
-                let http = mcp::HttpSettings { gate, limits: limits(&service) };
+                let http = mcp::HttpSettings { access: gate, limits: limits(&service) };
                 runtime.block_on(mcp::serve_http(answering, settings, http, self.renewal(&service, folders)))
             }
             None => runtime.block_on(mcp::serve_stdio(answering, settings)),
@@ -118,21 +118,21 @@ impl Serve {
     }
 
     /// Who may come in over HTTP, if that is asked for.
-    fn gate(&self, token: Option<mcp::Secret>) -> Result<Option<mcp::Gate>> {
+    fn gate(&self, token: Option<mcp::Secret>) -> Result<Option<mcp::AccessPolicy>> {
         let Some(address) = self.http.clone() else { return Ok(None) };
-        let listening = mcp::Listening { address, token, hosts: self.hosts.clone(), origins: self.origins.clone() };
-        mcp::Gate::new(listening).map(Some)
+        let listening = mcp::HttpOptions { address, token, hosts: self.hosts.clone(), origins: self.origins.clone() };
+        mcp::AccessPolicy::new(listening).map(Some)
     }
 
     /// What is read again at SIGHUP: the settings of the workspace, and the token.
-    fn renewal(self, service: &Arc<Service>, folders: Vec<String>) -> mcp::Renew {
+    fn renewal(self, service: &Arc<Service>, folders: Vec<String>) -> mcp::ReloadHttpSettings {
         let service = Arc::clone(service);
         Arc::new(move || {
             let token = self.secrets.token_again()?;
             self.secrets.lie_outside(&folders)?;
             let gate = self.gate(token)?.ok_or_else(|| Diagnostic::new(Code::INTERNAL, "no address is served"))?;
             service.reload();
-            Ok(mcp::HttpSettings { gate, limits: limits(&service) })
+            Ok(mcp::HttpSettings { access: gate, limits: limits(&service) })
         })
     }
 }
@@ -171,21 +171,21 @@ fn limits(service: &Service) -> Option<mcp::ConnectionLimits> {
 }
 
 /// What the server says of itself: `[server]` of `toolsd.toml`, else its own name and the title of the only pack.
-fn settings(service: &Arc<Service>) -> mcp::Settings {
+fn settings(service: &Arc<Service>) -> mcp::ServerSettings {
     let registry = service.registry();
     let said = &registry.settings.workspace.server;
-    let usual = mcp::Settings::default();
+    let usual = mcp::ServerSettings::default();
     let own_title = match registry.packs.as_slice() {
         [pack] => Some(pack.definition.title.value.clone()),
         _ => None,
     };
-    mcp::Settings {
+    mcp::ServerSettings {
         name: said.name.clone().unwrap_or(usual.name),
         title: said.title.clone().or(own_title),
         website_url: said.website_url.clone(),
         icons: said.icons.clone(),
         page_size: said.page_size.and_then(|size| usize::try_from(size).ok()),
         lists_ttl_ms: said.lists_ttl_ms.unwrap_or(usual.lists_ttl_ms),
-        ..mcp::Settings::default()
+        ..mcp::ServerSettings::default()
     }
 }
