@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Result;
 use crate::graph::{Graph, Store};
-use crate::world::staged::Staged;
+use crate::world::staging::StagedWrites;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The graph that a call sees.
@@ -30,7 +30,7 @@ impl Graphs {
     /// The graph; `build` makes it in the store of the pack, or in one of the call where something is staged.
     pub fn get(
         &self,
-        staged: Option<&Staged>,
+        staged: Option<&dyn StagedWrites>,
         store: &Arc<Store>,
         build: impl Fn(&Arc<Store>) -> Result<Arc<Graph>>,
     ) -> Result<Arc<Graph>> {

@@ -5,7 +5,7 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::{Changing, Entry, Graph, Label, Origin, Store};
 use crate::primitive::Effect;
 use crate::value::Value;
-use crate::world::staged::Staged;
+use crate::world::staging::StagedWrites;
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// What a call has to do with changes.
@@ -85,7 +85,7 @@ impl Turn {
     ///
     //= docs/spec.md#questions
     //# A question inside a lock, after a change of the graph, or after a write that reached the disk outside of `once` MUST be refused.
-    pub fn may_wait(&self, staged: Option<&Staged>) -> Result<()> {
+    pub fn may_wait(&self, staged: Option<&dyn StagedWrites>) -> Result<()> {
         let refused = |what: &str, help: &str| {
             Err(Diagnostic::new(Code::ASK, format!("a question cannot be asked {what}")).help(help))
         };

@@ -5,7 +5,7 @@ use super::running::Running;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::Host;
 use crate::script::settle;
-use crate::world::staged::StagedFile;
+use crate::world::staging::StagedFile;
 
 /// A call ended well: its writes reach the disk, unless it was stopped meanwhile. The outcome tells what changed.
 ///

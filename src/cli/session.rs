@@ -11,9 +11,9 @@ use crate::primitive::Notice;
 use crate::registry::{
     Choice, EJECTED, EMBEDDED, Layer, Registry, Settings, Trust, UNTRUSTED, WORKSPACE_FOLDER, Worlds,
 };
+use crate::world::NOT_OWNED;
 use crate::world::disk::{self, Disk, config_folder, current_folder};
 use crate::world::memory::Memory;
-use crate::world::ownership::NOT_OWNED;
 use crate::world::{World, path};
 use serde_json::json;
 use std::sync::Arc;
@@ -256,7 +256,7 @@ impl DiskSite {
 impl Worlds for DiskSite {
     fn open(&self, folder: &str, granted: &[String], named: &[String]) -> Result<Arc<dyn World>> {
         let (granted, named) = (granted.iter().map(String::as_str), named.iter().map(String::as_str));
-        Ok(Arc::new(Disk::reaching(folder, granted, named)?))
+        Ok(Arc::new(Disk::with_outer_roots(folder, granted, named)?))
     }
 }
 

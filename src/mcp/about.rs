@@ -5,7 +5,7 @@ use crate::definition::Task;
 use crate::diagnostic::Diagnostic;
 use crate::registry::{NO_PACK, Part, Registry, is_withheld};
 use crate::value::Json;
-use crate::world::ownership::NOT_OWNED;
+use crate::world::NOT_OWNED;
 use rmcp::model::{SKILLS_EXTENSION_ID, ServerConfig, TASKS_EXTENSION_ID};
 use serde_json::{Map, json};
 

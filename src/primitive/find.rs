@@ -4,7 +4,7 @@ use super::{Args, Param, option, required};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::value::Kind;
-use crate::world::find::Find;
+use crate::world::glob::Find;
 
 /// The parameter `globs` of every primitive that finds files.
 pub const GLOBS: Param = required(

@@ -5,7 +5,7 @@ use crate::guard;
 use crate::pattern::Pattern;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, find, find_of, option, regular};
 use crate::value::{Kind, Text, Value};
-use crate::world::{World, text};
+use crate::world::{World, read_text};
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
@@ -114,7 +114,7 @@ impl Search<'_> {
         let mut matches = Vec::new();
         for path in files {
             guard::check()?;
-            let searched = text::read_text(self.world, path).and_then(|text| self.one(path, &text, &mut matches));
+            let searched = read_text(self.world, path).and_then(|text| self.one(path, &text, &mut matches));
             match searched {
                 Err(fault) if fault.code != Code::UTF8 => {
                     //= docs/spec.md#robustness

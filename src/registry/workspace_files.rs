@@ -5,8 +5,8 @@ use super::trust::UNTRUSTED;
 use super::{FOLDERS, Trust, WORKSPACE_FOLDER, is_hidden};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::source::Source;
-use crate::world::ownership::{NOT_OWNED, linked};
 use crate::world::{EntryKind, World, path};
+use crate::world::{NOT_OWNED, symlink_fault};
 
 /// More entries than a person could have read are none of a pack.
 const MOST_ENTRIES: usize = 10_000;
@@ -111,7 +111,7 @@ impl Looking<'_> {
             let path = path::join(folder, &entry.name);
             match entry.entry {
                 _ if is_hidden(&path) && entry.entry != EntryKind::Folder => {}
-                _ if entry.link => self.faults.push(*linked(&path)),
+                _ if entry.link => self.faults.push(*symlink_fault(&path)),
                 EntryKind::Folder => self.folder(&path, depth + 1)?,
                 EntryKind::File => self.files.push(path),
                 EntryKind::Other => {}

@@ -1,55 +1,21 @@
 //! A view that shows no more of a world than a pack was granted and its definition declared.
 
-mod grants;
-mod judging;
 mod programs;
-mod protected;
-mod repositories;
 #[cfg(test)]
 mod tests;
 
-use grants::{ALL_BELOW, below_root, compile};
-use judging::widened;
-pub use programs::is_never;
-pub use protected::protected_name;
-use protected::protected_part;
-
-// No grant covers these variables. They are gone from the environment at the start: this is the second line.
-use super::disk::SECRET_VARIABLES as SECRET;
-use super::glob::Globs;
-use super::judge::Judge;
-use super::repository::{Done, Repository};
-use super::run::{Command, Git, Needs, ProgramFile, ProgramGrant, Ran};
-use super::staged::Staged;
-use super::{Attempt, Change, Entry, EntryKind, Standing, Stat, Walk, Walked, World, path, walk};
+use super::effects::{Attempt, Change, FilePolicy, GRANT_ROOT, Standing, World};
+use super::grants::{
+    ALL_BELOW, Allowed, Rules, SECRET_VARIABLES, below_root, describe_missing_grant, protected_part, undeclared,
+};
+use super::path;
+use super::repository::{Done, Repository, is_repository};
+use super::run::{Command, Git, Needs, ProgramFile, Ran};
+use super::staging::StagedWrites;
+use super::walk::{self, Entry, EntryKind, Stat, Walk, Walked};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use std::borrow::Cow;
 use std::sync::Arc;
-
-/// How a user grants a folder.
-pub const GRANT_ROOT: &str = "start with `--root DIR` of its folder, or name that in `roots` of `toolsd.toml` and run `toolsd trust`; then name it by its absolute path";
-
-/// What may be touched. Globs begin at the root; `~`, `$VAR` and `${VAR}` are filled in; one without wildcards
-/// covers what it names and everything below: `.` is all.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Allowed {
-    /// Files that may be read.
-    pub read: Vec<String>,
-    /// Files that may be written.
-    pub write: Vec<String>,
-    /// Variables of the environment; `*` at the end stands for any rest.
-    pub env: Vec<String>,
-    /// Whether the declared effect lets a call read at all.
-    pub may_read: bool,
-    /// Programs that may be run.
-    pub run: Vec<ProgramGrant>,
-    /// How far git goes.
-    pub git: Git,
-    /// Whether the declared effect lets a call write at all.
-    pub may_write: bool,
-    /// Whether the declared effect lets a call run programs.
-    pub may_run: bool,
-}
 
 /// A world within its grants.
 pub struct Granted {
@@ -57,32 +23,13 @@ pub struct Granted {
     rules: Arc<Rules>,
 }
 
-/// Grants in their compiled form.
-struct Rules {
-    allowed: Allowed,
-    read: Globs,
-    write: Globs,
-    home: Option<String>,
-    /// The folders in the home folder that grants to read name as a whole, as they are written there: `~/…`.
-    at_home: Vec<String>,
-    /// The further roots that the user granted.
-    roots: Vec<String>,
-}
-
 impl Granted {
     /// Limits `world`. A grant that is no glob is a fault; one that names a variable which is not set grants nothing.
     pub fn new(world: Arc<dyn World>, allowed: Allowed) -> Result<Self> {
-        let roots = world.granted_roots();
-        let read = compile(world.as_ref(), &allowed.read, &roots)?;
-        let write = compile(world.as_ref(), &allowed.write, &roots)?;
-        let home = world.env("HOME");
-        let is_folder =
-            |grant: &&String| path::is_clean_at_home(grant) && !grant.contains(['*', '?', '[', '{', '\\', '$']);
-        let at_home = allowed.read.iter().filter(is_folder).filter(|_| home.is_some()).cloned().collect();
-        let rules = Arc::new(Rules { allowed, read, write, home, at_home, roots });
+        let rules = Arc::new(Rules::new(world.as_ref(), allowed)?);
         //= docs/spec.md#roots
         //# A grant MUST be checked on the file that was opened, whatever name led to it.
-        let world = world.judged(Arc::clone(&rules) as Arc<dyn Judge>)?;
+        let world = world.with_policy(Arc::clone(&rules) as Arc<dyn FilePolicy>)?;
         Ok(Self { world, rules })
     }
 
@@ -193,6 +140,43 @@ impl Granted {
         Ok(())
     }
 
+    //= docs/spec.md#roots
+    //# Whether something is there that no grant covers MUST NOT be told, nor through a link that leads to it.
+    /// Refuses a folder to run in that may not be looked into, itself or as what a link leads to.
+    fn check_folder(&self, folder: &str) -> Result<()> {
+        self.check_look(folder)?;
+        self.world.stat(folder).map(drop)
+    }
+
+    /// Whether grants cover a file, or all of a folder: then they cover a name in it that nobody has thought of.
+    fn check_read_below(&self, path: &str) -> Result<()> {
+        self.check_effect(path)?;
+        let is_folder = self.world.stat(path)?.is_some_and(|stat| stat.entry == EntryKind::Folder);
+        let covered = match is_folder {
+            true => self.covers(&path::join(path, ALL_BELOW)),
+            false => self.covers(path),
+        };
+        if covered { Ok(()) } else { Err(self.refused(path, "read", &self.rules.allowed.read)) }
+    }
+
+    /// Whether a normal path lies below no root: neither that of the pack nor one that the user granted.
+    fn is_foreign(&self, normal: &str) -> bool {
+        !path::is_below(normal, ".") && !self.rules.roots.iter().any(|root| path::is_below(normal, root))
+    }
+
+    /// The folder on the way to a path that git takes for a repository, or would with this path: what it looks for is there.
+    /// The root itself is none: whoever starts the host there wants to work in it.
+    fn repository_around<'a>(&self, normal: &'a str) -> Option<&'a str> {
+        let is_there = |at: &str| matches!(self.world.stat(at), Ok(Some(_)));
+        let above = normal.match_indices('/').map(|(at, _)| (&normal[..at], &normal[at + 1..]));
+        let found = above.into_iter().filter(|(folder, _)| !folder.is_empty()).find(|(folder, rest)| {
+            let next = rest.split('/').next().unwrap_or_default();
+            // Most names are none of these: nothing is asked of the system then.
+            is_repository(|name| name.eq_ignore_ascii_case(next) || is_there(&path::join(folder, name)))
+        });
+        found.map(|(folder, _)| folder)
+    }
+
     fn refused(&self, path: &str, verb: &str, granted: &[String]) -> Box<Diagnostic> {
         let fault = Diagnostic::new(Code::WORLD, format!("the pack may not {verb} `{path}`"));
         let normal = self.normal(path);
@@ -205,15 +189,8 @@ impl Granted {
         let root = if self.is_foreign(&normal) { ", or start with `--root` of its folder" } else { "" };
         // Below the root a grant names it from there.
         let named = if path::is_below(&normal, ".") && path::is_absolute(path) { normal.as_ref() } else { path };
-        fault.help(format!("{}{root}", widened(verb, granted, named)))
+        fault.help(format!("{}{root}", describe_missing_grant(verb, granted, named)))
     }
-}
-
-//= docs/spec.md#scripts
-//# A declared effect MUST hold at run time.
-fn undeclared(path: &str, done: &str, effect: &str) -> Box<Diagnostic> {
-    Diagnostic::new(Code::WORLD, format!("`{path}` may not be {done}: the definition does not declare it"))
-        .help(format!("declare `effect = \"{effect}\"`"))
 }
 
 //= docs/spec.md#scripts
@@ -334,7 +311,7 @@ impl World for Granted {
         self.world.root_of(path)
     }
 
-    fn staged(&self) -> Option<&Staged> {
+    fn staged(&self) -> Option<&dyn StagedWrites> {
         self.world.staged()
     }
 
@@ -412,7 +389,8 @@ impl World for Granted {
         };
         //= docs/spec.md#memory
         //# The token of the server MUST NOT be seen by scripts.
-        if SECRET.contains(&name) {
+        // They are gone from the environment at the start: this is the second line.
+        if SECRET_VARIABLES.contains(&name) {
             let fault = Diagnostic::new(Code::WORLD, format!("no grant covers the variable `{name}`"));
             return Err(fault.help("it is the host's own; `server()` says whether there is a token"));
         }

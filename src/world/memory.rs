@@ -1,8 +1,8 @@
 //! The world of examples and cases: files in memory, a clock that stands still, ids that count.
 
-use super::judge::Judge;
-use super::walk::{self, Folders, Found};
-use super::{Attempt, Change, Entry, EntryKind, Lock, Stat, Walk, Walked, World, path};
+use super::effects::{Attempt, Change, FilePolicy, Lock, World, is_folder, no_folder, not_empty};
+use super::path;
+use super::walk::{self, Entry, EntryKind, Folders, Stat, Walk, Walked};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -204,7 +204,7 @@ impl World for Memory {
     }
 
     /// In memory there are no links: every name says where its file lies.
-    fn judged(self: Arc<Self>, _judge: Arc<dyn Judge>) -> Result<Arc<dyn World>> {
+    fn with_policy(self: Arc<Self>, _policy: Arc<dyn FilePolicy>) -> Result<Arc<dyn World>> {
         Ok(self)
     }
 
@@ -219,7 +219,7 @@ impl World for Memory {
         let held = self.read_lock();
         match held.files.get(&clean) {
             Some(file) => Ok(file.bytes.to_vec()),
-            None if held.folders.contains_key(&clean) => Err(super::is_folder(path)),
+            None if held.folders.contains_key(&clean) => Err(is_folder(path)),
             None => Err(missing(path)),
         }
     }
@@ -227,8 +227,8 @@ impl World for Memory {
     fn list(&self, path: &str) -> Result<Vec<Entry>> {
         let clean = resolve(path)?;
         match self.entries(&clean)? {
-            Some(found) => Ok(found.into_iter().map(Entry::from).collect()),
-            None => Err(super::no_folder(path)),
+            Some(found) => Ok(found),
+            None => Err(no_folder(path)),
         }
     }
 
@@ -261,7 +261,7 @@ impl World for Memory {
         let mut held = self.write_lock();
         let below = format!("{clean}/");
         if held.files.keys().any(|file| file.starts_with(&below)) {
-            return Err(super::not_empty(path));
+            return Err(not_empty(path));
         }
         held.folders.retain(|folder, _| *folder != clean && !folder.starts_with(&below));
         held.touch_folder(path::folder(&clean));
@@ -332,7 +332,7 @@ impl World for Memory {
 }
 
 impl Folders for Memory {
-    fn entries(&self, folder: &str) -> Result<Option<Vec<Found>>> {
+    fn entries(&self, folder: &str) -> Result<Option<Vec<Entry>>> {
         let held = self.read_lock();
         if !held.folders.contains_key(folder) {
             return Ok(None);
@@ -344,10 +344,10 @@ impl Folders for Memory {
         };
         let files = held.files.range(prefix.clone()..).map(|(path, _)| (path, EntryKind::File));
         let folders = held.folders.range(prefix.clone()..).map(|(path, _)| (path, EntryKind::Folder));
-        let mut found: Vec<Found> = files
+        let mut found: Vec<Entry> = files
             .take_while(|(path, _)| path.starts_with(&prefix))
             .chain(folders.take_while(|(path, _)| path.starts_with(&prefix)))
-            .filter_map(|(path, entry)| Some(Found { name: direct(path)?, entry, link: false }))
+            .filter_map(|(path, entry)| Some(Entry { name: direct(path)?, entry, link: false }))
             .collect();
         found.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         Ok(Some(found))

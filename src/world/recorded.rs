@@ -1,19 +1,402 @@
-//! A view that remembers what was read, asked for and walked, so that one can tell whether it still holds.
+//! A view that remembers what was read, asked for and walked, so that one can tell whether it still holds: an edit made
+//! before the check is always seen.
+//!
+//! Why that is so. Every `stat` is taken **before** the bytes, or the entries, that it vouches for: what comes
+//! in between is seen as a change later. A stamp that was *young* when it was taken (less than [`YOUNG_MS`] old)
+//! may hide an edit within the same tick of the disk's clock, so the young are hashed, or walked, again until
+//! a check finds them old. What was seen in two states within one recording never holds.
 
-mod reads;
 #[cfg(test)]
 mod tests;
 
-pub use reads::{Check, FileRead, Reads, Seen, YOUNG_MS};
-
+use super::effects::{Attempt, World};
+use super::path;
 use super::repository::{Done, Repository};
 use super::run::{Command, Needs, ProgramFile, Ran};
-use super::{Attempt, Entry, EntryKind, Stat, Walk, Walked, World, path};
+use super::walk::{self, Entry, EntryKind, IGNORE_FILES, Stat, Walk, Walked};
 use crate::diagnostic::Result;
+use rustc_hash::FxHashSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A content hash.
 pub type ContentHash = [u8; 32];
+
+/// The coarsest time stamps of a disk in use (FAT): a stamp younger than this may stand for two states.
+pub const YOUNG_MS: i64 = 2_000;
+
+/// So many paths are passed over before the rest of them is searched.
+const NEAR: usize = 4;
+
+/// What a `stat` said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// Nothing was there.
+    Absent,
+    /// This was there.
+    There(Stat),
+    /// The world refused to look: the path leads outside, or may not be read.
+    Refused,
+}
+
+impl Seen {
+    fn look(world: &dyn World, path: &str) -> Self {
+        match world.stat(path) {
+            Ok(Some(stat)) => Self::There(stat),
+            Ok(None) => Self::Absent,
+            Err(_) => Self::Refused,
+        }
+    }
+
+    fn look_all(world: &dyn World, paths: &[&str]) -> Vec<Self> {
+        let seen = world.stat_all(paths).into_iter().map(|stat| match stat {
+            Ok(Some(stat)) => Self::There(stat),
+            Ok(None) => Self::Absent,
+            Err(_) => Self::Refused,
+        });
+        seen.collect()
+    }
+
+    /// Whether its stamp may hide an edit made at `at_ms` or later.
+    fn is_young(self, at_ms: i64) -> bool {
+        matches!(self, Self::There(stat) if stat.modified_ns > i128::from(at_ms - YOUNG_MS) * 1_000_000)
+    }
+}
+
+/// A file that was read or asked for.
+#[derive(Debug)]
+pub struct FileRead {
+    seen: Seen,
+    hash: Option<ContentHash>,
+    /// Whether the stamp alone does not vouch for the bytes; a check that finds it old takes this back.
+    young: AtomicBool,
+}
+
+impl Clone for FileRead {
+    fn clone(&self) -> Self {
+        Self { seen: self.seen, hash: self.hash, young: AtomicBool::new(self.young.load(Ordering::Relaxed)) }
+    }
+}
+
+impl FileRead {
+    fn look(world: &dyn World, path: &str) -> Self {
+        let at_ms = world.now_ms();
+        let seen = Seen::look(world, path);
+        Self { seen, hash: None, young: AtomicBool::new(seen.is_young(at_ms)) }
+    }
+
+    fn with_hash(self, hash: ContentHash) -> Self {
+        Self { hash: Some(hash), ..self }
+    }
+
+    /// What was there.
+    pub fn seen(&self) -> Seen {
+        self.seen
+    }
+
+    /// The hash of the bytes, if they were read.
+    pub fn hash(&self) -> Option<ContentHash> {
+        self.hash
+    }
+
+    /// Whether the file is no longer as it was, now that `seen` is there: looked at not before `at_ms`.
+    ///
+    /// Of a folder only that it is there counts: what lies in it is a matter of walks and lists.
+    fn differs(&self, path: &str, seen: Seen, at_ms: i64, world: &dyn World) -> bool {
+        match (self.seen, seen) {
+            (Seen::There(before), Seen::There(now)) if before.entry != EntryKind::File => before.entry != now.entry,
+            (before, now) if before != now => true,
+            _ => match self.hash {
+                Some(hash) if self.young.load(Ordering::Relaxed) => {
+                    if !world.read(path).is_ok_and(|bytes| *blake3::hash(&bytes).as_bytes() == hash) {
+                        return true;
+                    }
+                    self.young.store(seen.is_young(at_ms), Ordering::Relaxed);
+                    false
+                }
+                _ => false,
+            },
+        }
+    }
+
+    /// Whether both saw the same; one may have looked only, the other read.
+    fn agrees(&self, other: &Self) -> bool {
+        let folder = |seen| matches!(seen, Seen::There(stat) if stat.entry != EntryKind::File);
+        (self.seen == other.seen || (folder(self.seen) && folder(other.seen)))
+            && (self.hash.is_none() || other.hash.is_none() || self.hash == other.hash)
+    }
+}
+
+/// Paths, and what was there: as long as it is so, a walk finds the same.
+type Vouchers = Arc<[(String, Seen)]>;
+
+/// A walk that was taken.
+#[derive(Debug)]
+struct WalkRead {
+    walk: Walk,
+    /// What it found.
+    walked: Arc<Walked>,
+    /// Checks move it on when a folder was touched but the walk found the same.
+    state: Mutex<WalkState>,
+}
+
+#[derive(Clone, Debug)]
+struct WalkState {
+    /// The folders looked into, the ignore files in them and above, and where the walk begins.
+    seen: Vouchers,
+    young: bool,
+    /// Whether a symlink lies on the way: what is behind it comes and goes without a trace in the folders looked into.
+    linked: bool,
+}
+
+impl WalkRead {
+    /// What it found.
+    fn walked(&self) -> Walked {
+        (*self.walked).clone()
+    }
+
+    fn state(&self) -> MutexGuard<'_, WalkState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What vouches for it, if that is still as it was; nothing if only another walk can tell.
+    fn vouched_by(&self) -> Option<Vouchers> {
+        let state = self.state();
+        (!state.linked && !state.young).then(|| Arc::clone(&state.seen))
+    }
+
+    /// Whether another walk finds something else.
+    fn is_changed(&self, world: &dyn World) -> bool {
+        match take_walk(world, &self.walk) {
+            Ok(again) if again.walked == self.walked => {
+                *self.state() = again.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+                false
+            }
+            _ => true,
+        }
+    }
+}
+
+/// Walks, and notes what shows whether it would find the same again.
+fn take_walk(world: &dyn World, walk: &Walk) -> Result<WalkRead> {
+    let at_ms = world.now_ms();
+    let walked = world.walk(walk)?;
+    let from = path::clean(&walk.from);
+    let mut paths: BTreeSet<String> = walked.folders.iter().cloned().collect();
+    let mut ignore_files = Vec::new();
+    if walk.ignore {
+        let all = |folder: &String| IGNORE_FILES.map(|name| walk::child(folder, name));
+        // One that comes into being in a folder of the walk moves that folder's time; above, nothing else tells.
+        paths.extend(walk::folders_above(&world.root_of(&from), &from).iter().flat_map(all));
+        ignore_files = walked.folders.iter().flat_map(all).collect();
+    }
+    paths.insert(from);
+    let mut seen = look_at(world, paths.into_iter().collect());
+    seen.extend(look_at(world, ignore_files).into_iter().filter(|(_, seen)| *seen != Seen::Absent));
+    let young = seen.iter().any(|(_, seen)| seen.is_young(at_ms));
+    let state = Mutex::new(WalkState { seen: seen.into(), young, linked: walked.linked });
+    Ok(WalkRead { walk: walk.clone(), walked: Arc::new(walked), state })
+}
+
+fn look_at(world: &dyn World, paths: Vec<String>) -> Vec<(String, Seen)> {
+    let seen = Seen::look_all(world, &paths.iter().map(String::as_str).collect::<Vec<_>>());
+    paths.into_iter().zip(seen).collect()
+}
+
+/// The hash of a folder's entries; a fault has a hash, too.
+fn hash_of_list(entries: &Result<Vec<Entry>>) -> ContentHash {
+    let mut hasher = blake3::Hasher::new();
+    match entries {
+        Ok(entries) => {
+            for entry in entries {
+                hasher.update(&[entry.entry as u8]).update(entry.name.as_bytes()).update(b"\0");
+            }
+        }
+        Err(_) => {
+            hasher.update(b"\0\0");
+        }
+    }
+    *hasher.finalize().as_bytes()
+}
+
+fn names(seen: &[(String, Seen)]) -> impl Iterator<Item = &str> {
+    seen.iter().map(|(path, _)| path.as_str())
+}
+
+/// What is at many paths, looked at in one go before anything that it vouches for is read.
+struct Now<'a> {
+    /// The moment before.
+    at_ms: i64,
+    /// Sorted, each once.
+    paths: Vec<&'a str>,
+    seen: Vec<Seen>,
+}
+
+impl<'a> Now<'a> {
+    fn look(world: &dyn World, paths: impl Iterator<Item = &'a str>) -> Self {
+        let mut paths: Vec<&str> = paths.collect();
+        // Made of a few sorted parts, which this sort finds.
+        paths.sort();
+        paths.dedup();
+        let at_ms = world.now_ms();
+        let seen = Seen::look_all(world, &paths);
+        Self { at_ms, paths, seen }
+    }
+
+    /// What is at a path that comes after `from`; moves `from` there.
+    fn next(&self, from: &mut usize, path: &str) -> Option<Seen> {
+        let rest = self.paths.get(*from..)?;
+        *from += rest.iter().position(|known| *known == path)?;
+        self.seen.get(*from).copied()
+    }
+
+    /// Whether all of these are as they were.
+    fn is_as_in(&self, before: &[(String, Seen)]) -> bool {
+        let mut from = 0;
+        before.iter().all(|(path, seen)| {
+            // Most come in order, and few others stand between them.
+            let near = self.paths.iter().skip(from).take(NEAR).position(|known| known == path).map(|at| from + at);
+            let at = near.or_else(|| self.paths.binary_search(&path.as_str()).ok());
+            from = at.map_or(from, |at| at + 1);
+            at.is_some_and(|at| self.seen.get(at) == Some(seen))
+        })
+    }
+}
+
+/// What of earlier reads is still as it was, all of it looked at in one go.
+#[derive(Debug, Default)]
+pub struct Check {
+    /// Something that is not.
+    first: Option<String>,
+    /// The files that are not.
+    changed: FxHashSet<Arc<str>>,
+    /// Of each walk, whether it finds the same.
+    walks: Vec<bool>,
+}
+
+impl Check {
+    /// Whether all is as it was.
+    pub fn holds(&self) -> bool {
+        self.first.is_none()
+    }
+}
+
+/// Everything that was read of a world between two moments.
+#[derive(Debug, Default)]
+pub struct Reads {
+    files: BTreeMap<Arc<str>, FileRead>,
+    lists: BTreeMap<String, ContentHash>,
+    walks: Vec<WalkRead>,
+    /// What was seen in two states.
+    torn: Option<String>,
+}
+
+impl Reads {
+    /// The files read and asked for, by clean path.
+    pub fn files(&self) -> &BTreeMap<Arc<str>, FileRead> {
+        &self.files
+    }
+
+    /// Where a change would matter: files read and asked for, folders listed, folders where walks began.
+    pub fn paths(&self) -> BTreeSet<String> {
+        let walks = self.walks.iter().map(|read| path::clean(&read.walk.from));
+        let files = self.files.keys().map(|path| path.to_string());
+        files.chain(self.lists.keys().cloned()).chain(walks).collect()
+    }
+
+    /// Whether a change of this path could matter: it was read or asked for, or lies where a walk or list looked.
+    pub fn concerns(&self, path: &str) -> bool {
+        let path = path::clean(path);
+        let below = |folder: &str| path::is_below(&path, &path::clean(folder));
+        self.files.contains_key(path.as_str())
+            || self.lists.keys().any(|folder| below(folder))
+            || self.walks.iter().any(|read| read.walk.follow || below(&read.walk.from))
+            || IGNORE_FILES.contains(&path::name(&path))
+    }
+
+    /// What is still as it was, and what is not.
+    ///
+    /// Costs one `stat` for each file and folder; the young are read again. `world` must be the one that was
+    /// recorded, or one that shows the same files.
+    pub fn check(&self, world: &dyn World) -> Check {
+        let vouchers: Vec<_> = self.walks.iter().map(WalkRead::vouched_by).collect();
+        let files = self.files.keys().map(|path| &**path);
+        let now = Now::look(world, files.chain(vouchers.iter().flatten().flat_map(|seen| names(seen))));
+        let mut from = 0;
+        let changed = self.files.iter().filter(|(path, file)| match now.next(&mut from, path) {
+            Some(seen) => file.differs(path, seen, now.at_ms, world),
+            None => true,
+        });
+        let changed: Vec<Arc<str>> = changed.map(|(path, _)| Arc::clone(path)).collect();
+        let list = self.lists.iter().find(|(path, hash)| hash_of_list(&world.list(path)) != **hash);
+        let holds = |(read, vouchers): (&WalkRead, &Option<Vouchers>)| {
+            vouchers.as_deref().is_some_and(|seen| now.is_as_in(seen)) || !read.is_changed(world)
+        };
+        let walks: Vec<bool> = self.walks.iter().zip(&vouchers).map(holds).collect();
+        let walk = self.walks.iter().zip(&walks).find(|(_, holds)| !**holds);
+        let first = self.torn.clone().or_else(|| changed.first().map(|path| path.to_string()));
+        let first = first.or_else(|| list.map(|(path, _)| path.clone()));
+        let first = first.or_else(|| walk.map(|(read, _)| read.walk.from.clone()));
+        Check { first, changed: changed.into_iter().collect(), walks }
+    }
+
+    /// A file that a check found to be as it was.
+    fn same_file(&self, check: &Check, path: &str) -> Option<(&Arc<str>, &FileRead)> {
+        self.files.get_key_value(path).filter(|_| !check.changed.contains(path))
+    }
+
+    /// A walk that a check found to find the same.
+    fn same_walk(&self, check: &Check, walk: &Walk) -> Option<WalkRead> {
+        let (read, _) = self.walks.iter().zip(&check.walks).find(|(read, holds)| **holds && read.walk == *walk)?;
+        let state = Mutex::new(read.state().clone());
+        Some(WalkRead { walk: walk.clone(), walked: Arc::clone(&read.walked), state })
+    }
+
+    /// Something that is no longer as it was: the path of a file, or of the folder where a walk began.
+    pub fn first_change(&self, world: &dyn World) -> Option<String> {
+        self.check(world).first
+    }
+
+    /// Whether everything is as it was.
+    pub fn unchanged(&self, world: &dyn World) -> bool {
+        self.first_change(world).is_none()
+    }
+
+    /// Adds what another recording saw; where they disagree nothing holds.
+    pub fn merge(&mut self, other: Self) {
+        self.torn = self.torn.take().or(other.torn);
+        other.files.into_iter().for_each(|(path, file)| self.add_file(path, file));
+        other.lists.into_iter().for_each(|(path, hash)| self.add_list(path, hash));
+        other.walks.into_iter().for_each(|read| self.add_walk(read));
+    }
+
+    fn add_file(&mut self, path: Arc<str>, file: FileRead) {
+        match self.files.get_mut(&path) {
+            None => {
+                self.files.insert(path, file);
+            }
+            Some(known) if !known.agrees(&file) => self.torn = Some(path.to_string()),
+            Some(known) if known.hash.is_none() && file.hash.is_some() => *known = file,
+            Some(_) => {}
+        }
+    }
+
+    fn add_list(&mut self, path: String, hash: ContentHash) {
+        if self.lists.get(&path).is_some_and(|known| *known != hash) {
+            self.torn = Some(path.clone());
+        }
+        self.lists.insert(path, hash);
+    }
+
+    fn add_walk(&mut self, read: WalkRead) {
+        match self.walks.iter().find(|known| known.walk == read.walk) {
+            Some(known) if known.walked != read.walked => self.torn = Some(read.walk.from),
+            Some(_) => {}
+            None => self.walks.push(read),
+        }
+    }
+}
 
 /// A world that passes everything on and remembers it. Many threads may read at once.
 ///
@@ -112,13 +495,13 @@ impl World for Recorded {
 
     fn list(&self, path: &str) -> Result<Vec<Entry>> {
         let entries = self.world.list(path);
-        self.lock().add_list(path::clean(path), reads::hash_of_list(&entries));
+        self.lock().add_list(path::clean(path), hash_of_list(&entries));
         entries
     }
 
     fn walk(&self, walk: &Walk) -> Result<Walked> {
         let before = self.before.as_ref().and_then(|(earlier, check)| earlier.same_walk(check, walk));
-        let read = before.map_or_else(|| reads::take_walk(self.world.as_ref(), walk), Ok)?;
+        let read = before.map_or_else(|| take_walk(self.world.as_ref(), walk), Ok)?;
         let walked = read.walked();
         self.lock().add_walk(read);
         Ok(walked)

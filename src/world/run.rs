@@ -1,6 +1,6 @@
 //! What running a program needs and gives; that it happens is a matter of the disk.
 
-use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::diagnostic::Result;
 use std::time::Duration;
 
 /// A program and how to run it. There is no shell: each argument arrives as it is.
@@ -186,10 +186,4 @@ impl Command {
             false => line,
         }
     }
-}
-
-/// The fault of a world that has no programs.
-pub fn nowhere(program: &str) -> Box<Diagnostic> {
-    Diagnostic::new(Code::WORLD, format!("there is no program `{program}` in a world of memory"))
-        .help("a case that runs programs needs `world = \"disk\"`")
 }

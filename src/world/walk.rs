@@ -1,9 +1,71 @@
-//! One walk for every world: what is hidden, what `.gitignore` leaves out, how loops end, in which order.
+//! Entries of folders, and one walk over them for every world: what is hidden, what `.gitignore` leaves out, how loops end, in which order.
 
-use super::{Entry, EntryKind, Walk, Walked, path};
+use super::path;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::sync::{Arc, OnceLock};
+
+/// What is known of a file without reading it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stat {
+    /// File, folder, or something else.
+    pub entry: EntryKind,
+    /// Bytes.
+    pub size: u64,
+    /// Nanoseconds since 1970 of the last change to its bytes or to what is known of it, whichever is later:
+    /// so a tool that sets the time of modification back is seen.
+    pub modified_ns: i128,
+    /// The inode: a file replaced by a rename has another one.
+    pub inode: u64,
+}
+
+/// What an entry of a folder is. A symlink is what it leads to, if that lies beneath the root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum EntryKind {
+    /// A file.
+    File,
+    /// A folder.
+    Folder,
+    /// A device, a pipe, a socket, or a symlink that leads nowhere or outside.
+    Other,
+}
+
+/// One entry of a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name, without a path.
+    pub name: String,
+    /// What it is.
+    pub entry: EntryKind,
+    /// Whether it is a symlink.
+    pub link: bool,
+}
+
+/// How to walk.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Walk {
+    /// The folder to begin at; `.` or the empty text is the root.
+    pub from: String,
+    /// Whether to look at names that begin with a dot.
+    pub hidden: bool,
+    /// Whether to leave out `.git` and what `.gitignore` and `.ignore` files beneath the root leave out.
+    pub ignore: bool,
+    /// Whether to follow symlinks that stay beneath the root; else they are left out. Loops end.
+    pub follow: bool,
+    /// How many folders deep, at most: with 1 only the entries of the first folder are found.
+    pub depth: Option<usize>,
+}
+
+/// What a walk found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Walked {
+    /// The files: paths relative to the root, sorted bytewise.
+    pub files: Vec<String>,
+    /// The folders looked into, the first one included: paths relative to the root, sorted bytewise.
+    pub folders: Vec<String>,
+    /// Whether a symlink was followed, or would have been if it led to something.
+    pub linked: bool,
+}
 
 /// The files that say what a walk leaves out, the stronger one first. Only those between the root of the
 /// world and the entry count: a user's own excludes and those above the root would make results differ
@@ -16,7 +78,7 @@ const MOST_FOLDERS: usize = 500_000;
 /// What a walk needs to know of a world.
 pub(super) trait Folders {
     /// The entries of a folder, sorted by name; nothing if it cannot be looked into.
-    fn entries(&self, folder: &str) -> Result<Option<Vec<Found>>>;
+    fn entries(&self, folder: &str) -> Result<Option<Vec<Entry>>>;
 
     /// The root that the clean path `from` lies beneath: above it no ignore file counts.
     fn top(&self, _from: &str) -> String {
@@ -28,22 +90,6 @@ pub(super) trait Folders {
 
     /// What tells a folder from every other one: two paths to one folder give the same.
     fn identity(&self, folder: &str) -> Option<(u64, u64)>;
-}
-
-/// An entry of a folder.
-pub(super) struct Found {
-    /// Its name.
-    pub(super) name: String,
-    /// What it is, or what the symlink leads to.
-    pub(super) entry: EntryKind,
-    /// Whether it is a symlink.
-    pub(super) link: bool,
-}
-
-impl From<Found> for Entry {
-    fn from(found: Found) -> Self {
-        Self { name: found.name, entry: found.entry, link: found.link }
-    }
 }
 
 /// A folder still to be looked into.
@@ -192,9 +238,9 @@ fn rules_above(folders: &dyn Folders, from: &str) -> Option<Option<Arc<Rules>>> 
     Some(rules)
 }
 
-fn rules_of(folders: &dyn Folders, folder: &Open, entries: &[Found]) -> Option<Arc<Rules>> {
+fn rules_of(folders: &dyn Folders, folder: &Open, entries: &[Entry]) -> Option<Arc<Rules>> {
     read_rules(&folder.path, folder.rules.clone(), |name| {
-        let there = entries.binary_search_by(|found| found.name.as_str().cmp(name)).is_ok();
+        let there = entries.binary_search_by(|entry| entry.name.as_str().cmp(name)).is_ok();
         there.then(|| folders.ignore_file(&child(&folder.path, name))).flatten()
     })
 }

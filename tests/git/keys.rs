@@ -2,7 +2,7 @@
 //! do. A new git with a new setting makes this fail.
 
 use std::process::Command;
-use toolsd::world::repository::known::known;
+use toolsd::world::repository::known;
 
 /// Settings without an effect here, and why. `*` at the end stands for any rest.
 const WITHOUT_EFFECT: &[(&str, &[&str])] = &[

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
 use toolsd::primitive::git::{reading, writing};
-use toolsd::world::repository::known::{Heard, KNOWN};
+use toolsd::world::repository::{Heard, KNOWN};
 
 /// A setting, its value, what is so before by git, the verb that it matters for, and its options.
 type Row = (&'static str, &'static str, &'static [&'static str], &'static str, &'static str);

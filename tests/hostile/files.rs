@@ -13,10 +13,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use toolsd::diagnostic::Result;
+use toolsd::world::Allowed;
 use toolsd::world::disk::Disk;
-use toolsd::world::granted::{Allowed, Granted};
+use toolsd::world::granted::Granted;
 use toolsd::world::recorded::Recorded;
 use toolsd::world::staged::Staged;
+use toolsd::world::staging::StagedWrites;
 use toolsd::world::{Change, EntryKind, Walk, World};
 
 /// What must not come out, and part of the name of the file that holds it.

@@ -10,8 +10,9 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
+use toolsd::world::Allowed;
 use toolsd::world::disk::Disk;
-use toolsd::world::granted::{Allowed, Granted};
+use toolsd::world::granted::Granted;
 use toolsd::world::run;
 
 /// The layer of hostile packs.

@@ -12,9 +12,10 @@ use std::os::unix::net::{SocketAddr, UnixListener};
 use std::process::{Command as Plain, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
+use toolsd::world::Allowed;
 use toolsd::world::World;
-use toolsd::world::disk::{Disk, Mechanisms, Sandbox, SandboxStatus};
-use toolsd::world::granted::{Allowed, Granted};
+use toolsd::world::disk::{Disk, Mechanisms, Sandbox, SandboxStatus, system_mechanisms};
+use toolsd::world::granted::Granted;
 use toolsd::world::run::{Command, Confinement, Needs, Processes, ProgramGrant, Ran};
 
 /// What confines a program.
@@ -34,7 +35,7 @@ use Layer::{All, Landlock, Old, Seccomp};
 
 impl Layer {
     fn status(self) -> SandboxStatus {
-        let own = Mechanisms::of_this_system().clone();
+        let own = system_mechanisms().clone();
         assert_eq!(own.lacks, None, "this system cannot confine programs: these tests say nothing here");
         let mechanisms = match self {
             All => own,
@@ -97,7 +98,7 @@ fn command(attack: &Attack, needs: Needs, confinement: Confinement) -> Command {
 }
 
 fn disk(house: &House, layer: Layer) -> Disk {
-    Disk::new(house.workspace().to_str().unwrap(), []).unwrap().sandboxed(layer.status())
+    Disk::new(house.workspace().to_str().unwrap(), []).unwrap().with_sandbox(layer.status())
 }
 
 /// As `run` of a pack with these grants starts it.

@@ -74,7 +74,7 @@ pub fn trust(session: &Session) -> Vec<Finding> {
         let registry = service.registry();
         for fault in registry.faults.iter().filter(|fault| is_withheld(fault)) {
             let found = Finding::of_fault("trust", fault);
-            let changeable = fault.code == crate::world::ownership::NOT_OWNED;
+            let changeable = fault.code == crate::world::NOT_OWNED;
             findings.push(if changeable { Finding { state: State::Broken, ..found } } else { found });
         }
     }

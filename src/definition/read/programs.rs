@@ -3,7 +3,7 @@
 use crate::definition::{Fields, Located, ProgramGrant, TextOrTable, code};
 use crate::diagnostic::Diagnostic;
 use crate::source::Place;
-use crate::world::granted::is_never;
+use crate::world::is_never;
 use crate::world::path;
 
 /// The programs, each once, and where each is named. What cannot be granted is told at its place.

@@ -4,7 +4,7 @@
 use super::session::Session;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::Standing;
-use crate::world::granted::protected_name;
+use crate::world::protected_name;
 use std::collections::{BTreeSet, HashSet};
 
 /// The mode of a submodule, as git writes it.

@@ -10,7 +10,7 @@ use super::{ended, words};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::pattern::Pattern;
 use crate::value::{Map, Value};
-use crate::world::granted::protected_name;
+use crate::world::protected_name;
 use crate::world::repository::Repository;
 use crate::world::run::{Changed, Command, Contents, Needs, Processes};
 use crate::world::{World, path};

@@ -3,7 +3,7 @@
 use super::Party;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{Cancel, Guard};
-use crate::world::staged::Seal;
+use crate::world::staging::WriteSeal;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -42,7 +42,7 @@ struct State {
     /// What limits it now: that of `on_error`, or of a build, in place of its own.
     guards: Vec<Arc<Guard>>,
     /// What keeps its writes from the disk.
-    seals: Vec<Arc<Seal>>,
+    seals: Vec<Arc<WriteSeal>>,
     answered: Option<Instant>,
     is_lost: bool,
     /// Another thread may work beside its own, which it keeps for longer than others like to wait.
@@ -263,7 +263,7 @@ pub fn watch_over(guard: &Arc<Guard>) -> Watched {
 }
 
 /// Tells the watchdog what keeps the writes of this thread's call from the disk.
-pub fn sealable(seal: Arc<Seal>) {
+pub fn sealable(seal: Arc<WriteSeal>) {
     if let Some(errand) = Errand::current() {
         let mut state = errand.state();
         if state.phase != Phase::Answered || seal.set() {

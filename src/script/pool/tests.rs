@@ -5,6 +5,7 @@ use crate::guard::{self, Guard, Limits};
 use crate::world::World;
 use crate::world::memory::Memory;
 use crate::world::staged::Staged;
+use crate::world::staging::StagedWrites;
 use std::sync::mpsc::{Receiver, Sender};
 
 /// Long enough for a machine that does much else.

@@ -1,36 +1,32 @@
-//! Git on the disk: the repository that the host finds, and the surroundings in which a command runs.
+//! Git on the disk: the repository that the host finds, and the surroundings in which a command runs; and a trial of what
+//! the verbs of git need.
 
-mod conditions;
-mod find;
-mod guarded;
-mod hold;
-mod links;
+mod config;
+mod discovery;
+mod guard;
 mod locks;
-mod note;
-mod opening;
-mod settings;
+mod stamp;
 mod stand_in;
 #[cfg(test)]
 mod tests;
-mod trial;
+mod writable_folders;
 
-use super::ending::AtWork;
-use super::planted::{self, Look, UnderWay};
-use super::small_file::{self, Links};
-use super::{Disk, place, process};
-use crate::diagnostic::{Diagnostic, Result};
+use super::handle::Disk;
+use super::process::{self, AtWork};
+use super::program_journal::{self, Look, UnderWay};
+use super::system::{self, canonical, reason};
+use super::temporary::{OF_GIT, Temporary};
+use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::path;
 use crate::world::repository::{Done, Repository, Setting};
-use crate::world::run::{Command, Needs, Processes, Ran};
-use opening::Opening;
-use std::fs;
-
-pub(in crate::world::disk) use find::find;
-pub(in crate::world::disk) use guarded::Guard;
-pub(in crate::world::disk) use hold::hold;
-pub(in crate::world::disk) use note::Note;
+use crate::world::run::{Changed, Command, Confinement, Needs, Processes, Ran};
 use stand_in::StandIn;
-pub use trial::try_git;
+use std::time::Duration;
+use writable_folders::Opening;
+
+pub(in crate::world::disk) use discovery::find;
+pub(in crate::world::disk) use guard::Guard;
+pub(in crate::world::disk) use stamp::stamp;
 
 /// What every git is told by its environment: nothing outside of the repository counts, nobody is asked.
 const ENVIRONMENT: [(&str, &str); 19] = [
@@ -76,6 +72,27 @@ const OF_MACHINE: &str = "/etc/gitconfig";
 /// Devices that git opens.
 const DEVICES: [&str; 2] = ["/dev/null", "/dev/urandom"];
 
+/// The longest that one step may take.
+const LONGEST: Duration = Duration::from_secs(20);
+
+/// What is tried, one after the other: what it shows, the words, the grant, and what git starts for it.
+const STEPS: [(&str, &str, Needs, Processes); 4] = [
+    ("it makes commits", "commit --quiet --allow-empty --no-verify --message=x", Needs::WriteGit, Processes::None),
+    ("it reads them", "log -1 --format=%s", Needs::ReadGit, Processes::None),
+    (
+        "git starts git, as merges, stashes and working trees need",
+        "worktree add --quiet --no-checkout --detach tree HEAD",
+        Needs::WriteGit,
+        Processes::SameProgram,
+    ),
+    (
+        "it fetches",
+        "fetch --quiet --no-write-fetch-head --upload-pack=git-upload-pack . HEAD",
+        Needs::FetchGit,
+        Processes::Any,
+    ),
+];
+
 /// Runs a command of git in a repository and nowhere else, or in none at all.
 pub(super) fn run(
     disk: &Disk,
@@ -89,8 +106,7 @@ pub(super) fn run(
     let _until_it_is_cleared_up = AtWork::begin()?;
     let Some(repository) = repository else {
         command.env.push(("GIT_CEILING_DIRECTORIES".to_owned(), "/".to_owned()));
-        let settings =
-            if writes { [settings::of_user("", &[]), settings::of_environment()].concat() } else { Vec::new() };
+        let settings = if writes { [config::of_user("", &[]), config::of_environment()].concat() } else { Vec::new() };
         command.env.extend(given(&settings, Setting::is_told));
         return Ok(Done { ran: process::run(disk, &command)?, settings, ..Done::default() });
     };
@@ -103,14 +119,14 @@ pub(super) fn run(
     command.env.extend(places.map(|(name, value)| (name.to_owned(), value.clone())));
     let confinement = &mut command.confinement;
     if fetches {
-        confinement.read.extend(settings::files_of_user(repository));
+        confinement.read.extend(config::files_of_user(repository));
     }
     let parts = [&own, &repository.git_dir, &repository.common_dir];
     confinement.read.extend(parts.iter().copied().chain(&repository.elsewhere).cloned());
     let mut ran = guarded_run(disk, &mut command, repository, &stand_in, writes.then_some(parts))?;
     // A link that was put there since the repository was found may have been followed: what git says is withheld.
     // What was put right is told all the same.
-    let checked = links::check(&repository.common_dir).and_then(|()| stand_in.settle(repository));
+    let checked = discovery::check_links(&repository.common_dir).and_then(|()| stand_in.settle(repository));
     let not_kept = checked.map_err(|fault| with_notes(fault, std::mem::take(&mut ran.notes)))?;
     // Git takes the shared folder for the main working tree, but for the `.git` at its end.
     replace(&mut ran.errors, &format!("worktree at '{own}'"), &format!("worktree at '{}'", repository.main_top()));
@@ -142,7 +158,7 @@ fn guarded_run(
         Ok(Look { writes: guard.writes(), lines: guard.lines(), looked: guard })
     };
     let begun = match own {
-        Some(_) => planted::begin_with("git", stand_in.folder().path(), command.stop, look).map(Some),
+        Some(_) => program_journal::begin_with("git", stand_in.folder().path(), command.stop, look).map(Some),
         None => Ok(None),
     };
     let (guard, mut under_way) = match begun {
@@ -159,7 +175,7 @@ fn guarded_run(
     // A signal ended it, the host's or another one's.
     let was_ended = ran.as_ref().map_or(true, |ran| ran.code > 128);
     let notes = guard.into_iter().flat_map(|guard| guard.settle(was_ended));
-    let notes: Vec<String> = notes.inspect(planted::remember_of_git).map(|note| note.told).collect();
+    let notes: Vec<String> = notes.inspect(program_journal::remember_of_git).map(|note| note.told).collect();
     under_way.into_iter().for_each(UnderWay::end);
     match ran {
         Ok(ran) => Ok(Ran { notes, ..ran }),
@@ -208,21 +224,21 @@ fn surrounded(disk: &Disk, command: &Command, fetches: bool) -> Result<Command> 
     } else {
         // Who the user is: what the call itself says counts more.
         let own = IDENTITY.iter().filter(|name| !command.env.iter().any(|(set, _)| set == *name));
-        let own: Vec<_> = own.filter_map(|name| Some(((*name).to_owned(), place::env(name)?))).collect();
+        let own: Vec<_> = own.filter_map(|name| Some(((*name).to_owned(), system::env(name)?))).collect();
         command.env.extend(own);
     }
     if fetches {
         // Each distribution has it elsewhere: what lies below `/usr` is read in any case.
         command.confinement.read.push(OF_MACHINE.to_owned());
-        let of_environment = settings::FILES.into_iter().filter_map(|name| Some((name.to_owned(), place::env(name)?)));
+        let of_environment = config::FILES.into_iter().filter_map(|name| Some((name.to_owned(), system::env(name)?)));
         let of_environment: Vec<(String, String)> = of_environment.collect();
         let files = of_environment.iter().map(|(_, file)| file).filter(|file| path::is_absolute(file));
         command.confinement.read.extend(files.cloned());
         command.env.extend(of_environment);
-        command.env.extend(given(&settings::of_environment(), is_way));
-        let of_user = place::env("XDG_CONFIG_HOME").filter(|folder| path::is_absolute(folder));
+        command.env.extend(given(&config::of_environment(), is_way));
+        let of_user = system::env("XDG_CONFIG_HOME").filter(|folder| path::is_absolute(folder));
         command.confinement.read.extend(of_user.map(|folder| path::join(&folder, "git")));
-        let home = place::home_folder();
+        let home = system::home_folder();
         command.confinement.read.extend(home.iter().flat_map(|home| WAYS.map(|name| path::join(home, name))));
     }
     command.confinement.read.extend(DEVICES.map(str::to_owned));
@@ -230,28 +246,67 @@ fn surrounded(disk: &Disk, command: &Command, fetches: bool) -> Result<Command> 
     Ok(command)
 }
 
-/// A larger file of a repository is none that the host reads for itself.
-const MOST_BYTES: u64 = 1 << 20;
-
-/// The bytes of a small file of a repository; `None` if it is not there.
-fn data(file: &str) -> Result<Option<Vec<u8>>> {
-    small_file::read(file, MOST_BYTES, Links::Refused)
-}
-
-/// The same as a text, and nothing for whatever is no such file.
-fn text(file: &str) -> Option<String> {
-    data(file).ok().flatten().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// Where a path leads, free of links; `None` if it is not there.
-fn place_of(path: &str) -> Option<String> {
-    fs::canonicalize(path).ok()?.into_os_string().into_string().ok()
-}
-
 fn replace(bytes: &mut Vec<u8>, from: &str, to: &str) {
     if let Ok(text) = std::str::from_utf8(bytes)
         && text.contains(from)
     {
         *bytes = text.replace(from, to).into_bytes();
+    }
+}
+
+/// Tries in a temporary repository what verbs need; says of each what was tried, and the fault where it fails.
+pub fn try_git() -> Result<Vec<(&'static str, Result<()>)>> {
+    let folder = Temporary::new(OF_GIT).map_err(|error| {
+        Diagnostic::new(Code::WORLD, format!("no temporary folder can be made: {}", reason(&error)))
+            .help("`TMPDIR` names a folder that can be written")
+    })?;
+    let top = canonical(&folder.path().to_string_lossy()).unwrap_or_default();
+    let disk = Disk::new(&top, [])?;
+    let mut init = trial_command("init --quiet --template=", Needs::WriteGit, Processes::None);
+    init.confinement.write.push(top.clone());
+    let made = run(&disk, &init, None, &[]).and_then(|done| ended(&init, done.ran.code, &done.ran.errors));
+    let mut tried = vec![("it makes a repository", made)];
+    for (shows, words, needs, processes) in STEPS {
+        // What follows would fail for the same reason.
+        if tried.iter().any(|(_, ended)| ended.is_err()) {
+            break;
+        }
+        let mut step = trial_command(words, needs, processes);
+        step.confinement.network = needs == Needs::FetchGit;
+        step.confinement.write.push(top.clone());
+        step.confinement.read.push(top.clone());
+        step.confinement.changed = Changed::Any;
+        // Who nobody is known as makes commits nowhere else.
+        let who =
+            ["AUTHOR", "COMMITTER"].map(|who| [(format!("GIT_{who}_NAME"), "x"), (format!("GIT_{who}_EMAIL"), "x")]);
+        step.env.extend(who.into_iter().flatten().map(|(name, value)| (name, value.to_owned())));
+        let ran = find(&disk.roots, ".", false).and_then(|repository| run(&disk, &step, Some(&repository), &[]));
+        tried.push((shows, ran.and_then(|done| ended(&step, done.ran.code, &done.ran.errors))));
+    }
+    Ok(tried)
+}
+
+fn trial_command(words: &str, needs: Needs, processes: Processes) -> Command {
+    Command {
+        program: "git".to_owned(),
+        arguments: words.split(' ').map(str::to_owned).collect(),
+        folder: ".".to_owned(),
+        input: Vec::new(),
+        env: Vec::new(),
+        time: LONGEST,
+        most: 1 << 16,
+        needs,
+        confinement: Confinement { processes, ..Confinement::default() },
+        stop: || Ok(()),
+    }
+}
+
+fn ended(command: &Command, code: i64, errors: &[u8]) -> Result<()> {
+    match code {
+        0 => Ok(()),
+        _ => {
+            let told = String::from_utf8_lossy(errors).trim().replace('\n', "; ");
+            Err(Diagnostic::new(Code("git"), format!("`{}` ends with code {code}: {told}", command.line())))
+        }
     }
 }

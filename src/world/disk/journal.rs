@@ -1,19 +1,30 @@
-//! What is under way, written down in the state folder before it begins: what a killed process left is found there.
+//! What is under way, written down in the state folder before it begins: what a killed process left is found there. And
+//! the notices of what was cleared up behind it, now in the log, later for `doctor` and `toolsd://status`.
 //!
 //! Nothing is synced, as with all files of the host: what the kernel has survives the process, not a power failure.
 
-use super::owned::{is_misled, make_private_folder};
-use super::place::{self, TRUST_BELOW_HOME};
-use super::process::is_alive;
+use super::system::{TRUST_BELOW_HOME, is_alive, is_misled, make_private_folder, state_folder, trust_folder};
 use crate::value::Json;
 use crate::world::path;
+use serde_json::json;
+use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::sync::OnceLock;
+use std::path::PathBuf;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// No journal is longer: what is longer is none of ours.
 const MOST_BYTES: u64 = 64 << 20;
+
+/// What is told of at most: the log has all.
+const MOST_TOLD: usize = 50;
+
+static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// How many records of what was set aside are kept.
+const MOST_RECORDS: usize = 200;
 
 /// Where they lie: see [`choose`].
 static CHOSEN: OnceLock<Option<String>> = OnceLock::new();
@@ -23,8 +34,8 @@ static CHOSEN: OnceLock<Option<String>> = OnceLock::new();
 /// Chooses the folder of the host in which journals lie, once: one outside of these roots. Says why it is not the usual one.
 pub(super) fn choose(roots: &[&str]) -> Option<String> {
     let is_misled = |folder: &str| roots.iter().any(|root| is_misled(folder, root, TRUST_BELOW_HOME));
-    let usual = place::state_folder();
-    let chosen = usual.clone().into_iter().chain(place::trust_folder()).find(|folder| !is_misled(folder));
+    let usual = state_folder();
+    let chosen = usual.clone().into_iter().chain(trust_folder()).find(|folder| !is_misled(folder));
     let told = usual.filter(|usual| chosen.as_ref() != Some(usual)).map(|usual| {
         let instead = chosen.as_ref().map_or_else(
             || "so what is under way is not noted: what is left half done if this server is killed stays so".to_owned(),
@@ -38,7 +49,7 @@ pub(super) fn choose(roots: &[&str]) -> Option<String> {
 
 /// The folder for journals of this kind. Tests of this crate write none.
 pub(super) fn folder(kind: &str) -> Option<String> {
-    let state = CHOSEN.get().cloned().unwrap_or_else(place::state_folder).filter(|_| !cfg!(test))?;
+    let state = CHOSEN.get().cloned().unwrap_or_else(state_folder).filter(|_| !cfg!(test))?;
     Some(path::join(&state, kind))
 }
 
@@ -211,11 +222,86 @@ pub(super) fn look(folder: &str) -> Found {
     found
 }
 
+/// What the caller is told, and where that lies which is to be looked at: what was set aside, or a lock.
+pub(super) struct Note {
+    pub(super) told: String,
+    pub(super) aside: Option<PathBuf>,
+}
+
+impl Note {
+    pub(super) fn new(told: impl Into<String>) -> Self {
+        Self { told: told.into(), aside: None }
+    }
+}
+
+/// What this process cleared up behind others, and what still waits for it: one sentence each.
+pub fn recovered() -> Vec<String> {
+    let told = TOLD.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let mut told: Vec<String> = told.into_iter().chain(known()).collect();
+    let mut seen = std::collections::BTreeSet::new();
+    told.retain(|one| seen.insert(one.clone()));
+    told
+}
+
+/// Tells something in the log, and whoever asks later.
+pub(super) fn tell(what: String) {
+    let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+    if told.contains(&what) {
+        return;
+    }
+    tracing::warn!("{what}");
+    if told.len() < MOST_TOLD {
+        told.push(what);
+    }
+}
+
+/// Keeps what was set aside in mind, for whoever asks; whether that was possible.
+pub(super) fn record(asides: &[&PathBuf], told: &str) -> bool {
+    // A path need be no text.
+    let asides: Vec<&[u8]> = asides.iter().map(|at| at.as_os_str().as_bytes()).collect();
+    let Some(folder) = folder("set-aside").filter(|at| fs::create_dir_all(at).is_ok()) else {
+        return false;
+    };
+    let name = path::join(&folder, &uuid::Uuid::new_v4().simple().to_string());
+    let is_full = || fs::read_dir(&folder).map_or(0, Iterator::count) >= MOST_RECORDS;
+    // Records of what is gone make room.
+    let has_room = !is_full() || {
+        known();
+        !is_full()
+    };
+    has_room && fs::write(name, json!({ "at": asides, "told": told }).to_string()).is_ok()
+}
+
+/// What was set aside and is still there. A record of what is gone goes.
+fn known() -> Vec<String> {
+    let Some(folder) = folder("set-aside") else { return Vec::new() };
+    let mut told = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten().take(MOST_RECORDS) {
+        let record: Option<Json> = fs::read(entry.path()).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let one = record.as_ref().and_then(|record| record.get("told")?.as_str());
+        let asides = record.as_ref().and_then(|record| record.get("at")?.as_array()).into_iter().flatten();
+        let mut asides = asides.filter_map(|at| serde_json::from_value::<Vec<u8>>(at.clone()).ok());
+        let is_there = asides.any(|at| fs::symlink_metadata(OsStr::from_bytes(&at)).is_ok());
+        match one.filter(|_| is_there) {
+            Some(one) => told.push(one.to_owned()),
+            None => {
+                let _somebody_was_faster = fs::remove_file(entry.path());
+            }
+        }
+    }
+    if told.len() >= MOST_RECORDS {
+        told.push(format!(
+            "{MOST_RECORDS} records of what was set aside are kept, and no more: what came since is told in the log alone"
+        ));
+    }
+    told.sort();
+    told
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use serde_json::json;
     use std::os::unix::fs::PermissionsExt;
 
     #[test]

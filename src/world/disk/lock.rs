@@ -1,13 +1,18 @@
-//! Locks: `flock` on an open file that is never unlinked, so nobody locks a file that is no longer in its place.
+//! Locks: `flock` on an open file that is never unlinked, so nobody locks a file that is no longer in its place; and on the
+//! shared folder of a repository, which one writer at a time holds.
 
-use super::roots::{Roots, fault, reason};
+use super::handle::Disk;
+use super::roots::Roots;
+use super::system::{fault, reason, state_folder};
 use super::write::{Stopped, parent, through_link};
-use super::{Disk, place};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::world::{Attempt, Lock, path};
+use crate::world::effects::{Attempt, Lock};
+use crate::world::path;
+use crate::world::repository::Repository;
 use cap_std::fs::{OpenOptions, OpenOptionsExt};
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt as _;
 
 /// A longer note is cut.
 const MOST_NOTE: u64 = 16 * 1024;
@@ -58,7 +63,7 @@ fn in_state(roots: &Roots, name: &str) -> Result<File> {
         let message = format!("`{}` is no name of a lock", name.replace('\0', "\\0"));
         return Err(Diagnostic::new(Code::ARGUMENTS, message).help("a short name, or a path with `/`"));
     }
-    let Some(state) = place::state_folder() else {
+    let Some(state) = state_folder() else {
         return Err(Diagnostic::new(Code::WORLD, "the host has no folder for locks")
             .help("set `HOME` or `XDG_STATE_HOME`, or lock a path with `/`"));
     };
@@ -105,5 +110,47 @@ impl Drop for Flock {
         // A note that stays tells the next holder that this one died: a warning too many, no harm.
         let _stays = if self.noted { self.file.set_len(0) } else { Ok(()) };
         let _closing_lets_go_too = self.file.unlock();
+    }
+}
+
+/// The turn of one writer in a repository: its shared folder, open, which every process of a host finds there.
+///
+/// Git knows nothing of it, and no file is made for it. The system lets it go when the process ends, however it ends.
+struct RepositoryLock(File);
+
+/// Tries once to be the one who changes a repository.
+pub(super) fn hold_repository(repository: &Repository) -> Result<Attempt> {
+    let folder = &repository.common_dir;
+    let flags = libc::O_DIRECTORY | libc::O_NOFOLLOW;
+    let opened = File::options().read(true).custom_flags(flags).open(folder);
+    let opened = opened.map_err(|error| fault(folder, "locked", &error))?;
+    match opened.try_lock() {
+        Ok(()) => Ok(Attempt::Held(Box::new(RepositoryLock(opened)))),
+        Err(TryLockError::WouldBlock) => Ok(Attempt::Busy(String::new())),
+        // A file system without locks has one host at most, or git's own locks have to do.
+        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
+            Ok(Attempt::Held(Box::new(RepositoryLock(opened))))
+        }
+        Err(TryLockError::Error(error)) => Err(fault(folder, "locked", &error)),
+    }
+}
+
+impl Lock for RepositoryLock {
+    fn left(&self) -> &str {
+        ""
+    }
+
+    fn pid(&self) -> u32 {
+        std::process::id()
+    }
+
+    fn note(&mut self, _text: &str) -> Result<()> {
+        Err(Diagnostic::new(Code::INTERNAL, "the turn in a repository has no note"))
+    }
+}
+
+impl Drop for RepositoryLock {
+    fn drop(&mut self) {
+        let _closing_lets_go_too = self.0.unlock();
     }
 }

@@ -1,13 +1,13 @@
-//! Running programs: arguments only, few variables, a group of processes that ends with the call.
+//! Running programs: arguments only, few variables, a group of processes that ends with the call; and the end of the host,
+//! before which programs end and what they made is looked at.
 
-use super::Disk;
-use super::confine::{Start, Started, Tether};
-use super::ending::{self, AtWork};
-use super::place;
-use super::planted::{self, UnderWay};
+use super::confine::{self, Start, Started, Tether};
+use super::handle::Disk;
+use super::program_journal::{self, UnderWay};
 use super::protected::Survey;
 use super::refusal;
-use super::roots::{Roots, reason};
+use super::roots::Roots;
+use super::system::{self, reason};
 use super::temporary::{self, Temporary};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
@@ -15,12 +15,12 @@ use crate::world::path;
 use crate::world::run::{Command, Needs, ProgramFile, Ran};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
-    Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process_group, test_kill_process, test_kill_process_group,
-    waitid,
+    Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process_group, test_kill_process_group, waitid,
 };
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The variables of this process that a program gets: where programs are, who asks, in which language.
@@ -47,6 +47,12 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 /// How long processes that were killed are waited for.
 const LAST_BREATH: Duration = Duration::from_millis(500);
 
+/// How long the end of programs is waited for: they are killed, git is let finish what it writes for a while.
+const END_PATIENCE: Duration = Duration::from_secs(4);
+
+/// How long git is let finish: then it is asked to end, so that what it did can be looked at.
+const GIT_LAST_WORK: Duration = Duration::from_secs(2);
+
 /// Runs a program to its end, or ends it.
 pub(super) fn run(disk: &Disk, command: &Command) -> Result<Ran> {
     run_beside(disk, command, None, None)
@@ -67,8 +73,9 @@ pub(super) fn run_beside(
     let folder = folder(&disk.roots, &command.folder)?;
     let temporary = temporary_for(command.needs)?;
     let temporary_path = temporary.as_ref().map(|folder| folder.path().to_string_lossy().into_owned());
-    let begin =
-        |folder: &Temporary| planted::begin(&command.program, &command.confinement.write, folder.path(), command.stop);
+    let begin = |folder: &Temporary| {
+        program_journal::begin(&command.program, &command.confinement.write, folder.path(), command.stop)
+    };
     let of_program = temporary.as_ref().filter(|_| command.needs == Needs::Program);
     let (survey, mut own_note) = of_program.map(begin).transpose()?.unzip();
     let mut confinement = command.confinement.clone();
@@ -97,7 +104,7 @@ pub(super) fn run_beside(
     let mut notes = Vec::new();
     let is_confined = command.needs == Needs::Program && disk.sandbox().is_confining();
     let _waiting = is_confined.then(|| guard::waiting_for(still_running(command)));
-    let ended = disk.sandbox().start(&start, command).and_then(|mut started| {
+    let ended = confine::start(&disk.sandbox(), &start, command).and_then(|mut started| {
         if let Some(under_way) = &mut noted {
             under_way.started(started.pid);
         }
@@ -170,7 +177,7 @@ fn told(program: &str, survey: Survey, under_way: UnderWay, is_confined: bool) -
     let opened: Vec<String> = opened.collect();
     let undone = survey.set_aside(None)?;
     under_way.end();
-    let mut notes = planted::remember(program, &undone);
+    let mut notes = program_journal::remember(program, &undone);
     notes.extend(opened);
     Ok(notes)
 }
@@ -179,13 +186,13 @@ fn told(program: &str, survey: Survey, under_way: UnderWay, is_confined: bool) -
 //= docs/spec.md#secrets
 //# A program that a script starts MUST NOT get a secret of the server.
 fn variables(command: &Command, temporary: Option<&str>) -> Vec<(String, String)> {
-    let passed = PASSED.iter().filter_map(|name| Some(((*name).to_owned(), place::env(name)?)));
+    let passed = PASSED.iter().filter_map(|name| Some(((*name).to_owned(), system::env(name)?)));
     let mut variables: Vec<(String, String)> = passed.collect();
     // The one that is set last counts.
     let own = temporary.map(|folder| ("TMPDIR".to_owned(), folder.to_owned()));
     for (name, value) in own.into_iter().chain(command.env.iter().cloned()) {
         if name == "TMPDIR" && Some(value.as_str()) != temporary
-            || command.needs == Needs::Program && never_set(&name) && place::env(&name).is_none_or(|own| own != value)
+            || command.needs == Needs::Program && never_set(&name) && system::env(&name).is_none_or(|own| own != value)
         {
             continue;
         }
@@ -207,20 +214,6 @@ fn seconds(time: Duration) -> String {
         1..=9 => format!("{:.1} s", time.as_secs_f64()),
         whole => format!("{whole} s"),
     }
-}
-
-/// Whether there is a process of that number: also one of somebody else.
-pub(super) fn is_alive(pid: u32) -> bool {
-    let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return false };
-    !matches!(test_kill_process(pid), Err(rustix::io::Errno::SRCH)) && !is_zombie(pid)
-}
-
-/// Whether a process ended and its parent has not heard of it yet: it holds nothing any more. Where there is no
-/// `/proc` nobody can tell.
-fn is_zombie(pid: Pid) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
-    // The name of the program stands in parentheses, and may hold some.
-    stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('Z'))
 }
 
 /// The folder a program runs in: below a root, and no symlink leads outside.
@@ -289,8 +282,8 @@ impl<'a> Running<'a> {
                 noted.iter().for_each(|under_way| under_way.beat());
             }
             // Git is let finish for a while: it would leave half of what it writes.
-            if ending::is_ending(self.command.needs != Needs::Program) {
-                return Err(ending::ended());
+            if is_ending(self.command.needs != Needs::Program) {
+                return Err(server_ends());
             }
             //= docs/spec.md#programs
             //# A program that prints more than its caller takes MUST be ended then, unless it changes a repository.
@@ -421,4 +414,67 @@ impl Printed {
             Err(_) => self.is_open = false,
         }
     }
+}
+
+/// How many programs are at work, or were, and are not yet cleared up behind; none begins when the process ends.
+struct Work {
+    count: usize,
+    ends: Option<Instant>,
+}
+
+static WORK: Mutex<Work> = Mutex::new(Work { count: 0, ends: None });
+static CHANGED: Condvar = Condvar::new();
+
+fn work() -> MutexGuard<'static, Work> {
+    WORK.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A program from its preparation until it is cleared up behind it: until this is dropped.
+pub(super) struct AtWork(());
+
+impl AtWork {
+    /// # Errors
+    /// The process ends.
+    pub(super) fn begin() -> Result<Self> {
+        let mut work = work();
+        if work.ends.is_some() {
+            return Err(server_ends());
+        }
+        work.count += 1;
+        Ok(Self(()))
+    }
+}
+
+impl Drop for AtWork {
+    fn drop(&mut self) {
+        work().count -= 1;
+        CHANGED.notify_all();
+    }
+}
+
+/// Whether the process is about to end, and what runs has to end now: git a while later.
+fn is_ending(is_git: bool) -> bool {
+    work().ends.is_some_and(|since| !is_git || since.elapsed() > GIT_LAST_WORK)
+}
+
+/// What a program is told that does not run to its end.
+fn server_ends() -> Box<Diagnostic> {
+    Diagnostic::new(Code::WORLD, "the server ends, and its programs with it").help("call again when it is there again")
+}
+
+/// Ends the programs that run, and waits until what they made of protected names is set aside and their temporary
+/// folders are gone. The process is to end at once then.
+//= docs/spec.md#programs
+//# A server that ends MUST end its programs, and set aside what they made of protected names, before it is gone.
+pub fn end_programs() {
+    let mut work = work();
+    work.ends.get_or_insert_with(Instant::now);
+    let _late = CHANGED.wait_timeout_while(work, END_PATIENCE, |work| work.count > 0);
+}
+
+/// Ends the process at once with this code, whatever its threads do: what they have staged is lost, what they were just
+/// writing is taken away by the next process that writes.
+pub fn end_process(code: i32) -> ! {
+    end_programs();
+    std::process::exit(code)
 }

@@ -1,17 +1,15 @@
 //! Which files a program is: found in this process' own `PATH`, each link followed by hand, where only its user and
-//! root can put one.
+//! root can put one; with the loader that an ELF file names, or the interpreter of a script.
 
-mod interpreter;
-
-use super::{place, roots};
+use super::system::{env, reason};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::world::path;
 use crate::world::run::{ProgramFile, RealFile};
-use interpreter::Unknown;
+use rustix::fs::OFlags;
 use std::collections::BTreeMap;
-use std::fs::{self, Metadata};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind::NotADirectory, ErrorKind::NotFound};
-use std::os::unix::fs::{DirEntryExt, MetadataExt};
+use std::os::unix::fs::{DirEntryExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
@@ -21,6 +19,11 @@ const MOST_LINKS: usize = 40;
 const MOST_FILES: usize = 12;
 /// The most folders in which other names of a program are looked for.
 const MOST_FOLDERS: usize = 100_000;
+
+/// The type of the program header that names the loader: `PT_INTERP` (System V ABI, chapter 5).
+const NAMES_LOADER: u32 = 3;
+/// How much of a file is read at once: the loader of most is named there.
+const HEAD: usize = 4096;
 
 /// The programs that were found so far, by name.
 #[derive(Default)]
@@ -37,7 +40,7 @@ impl Programs {
         let known = self.found.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
         let file = match known {
             Some(file) => file,
-            None => look_for(name, &place::env("PATH").unwrap_or_default())?,
+            None => look_for(name, &env("PATH").unwrap_or_default())?,
         };
         let found = trace_all(name, &file)?;
         self.found.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), file);
@@ -84,7 +87,7 @@ fn trace_all(name: &str, file: &str) -> Result<ProgramFile> {
             return Err(Diagnostic::new(Code::WORLD, message).help("grant the program that they stand for"));
         }
         let real = trace(name, &next, &mut found)?;
-        let run_by = interpreter::of(&real).map_err(|why| match why {
+        let run_by = interpreter_of(&real).map_err(|why| match why {
             Unknown::Relative(what) => {
                 let message =
                     format!("`{name}` cannot be run: `{real}` names its interpreter by the relative path `{what}`");
@@ -97,7 +100,7 @@ fn trace_all(name: &str, file: &str) -> Result<ProgramFile> {
             found.path.clone_from(&real);
         }
         left.extend(run_by.file);
-        let folders = run_by.name.as_ref().and_then(|_| place::env("PATH")).unwrap_or_default();
+        let folders = run_by.name.as_ref().and_then(|_| env("PATH")).unwrap_or_default();
         // What is not there is told by what looks for it.
         left.extend(run_by.name.and_then(|name| look_for(&name, &folders).ok()));
     }
@@ -158,7 +161,7 @@ fn trace(name: &str, file: &str, found: &mut ProgramFile) -> Result<String> {
 
 /// What cannot be looked at is not run: nobody knows what it is.
 pub(super) fn unread(name: &str, at: &str, error: &io::Error) -> Box<Diagnostic> {
-    let message = format!("`{name}` is not run: `{at}` cannot be looked at: {}", roots::reason(error));
+    let message = format!("`{name}` is not run: `{at}` cannot be looked at: {}", reason(error));
     Diagnostic::new(Code::WORLD, message)
 }
 
@@ -277,4 +280,77 @@ fn other_names(
         }
     }
     Ok(())
+}
+
+/// What runs a file.
+#[derive(Default)]
+struct RunBy {
+    /// Whether it is a script.
+    is_script: bool,
+    /// Its interpreter or its loader: an absolute path.
+    file: Option<String>,
+    /// The name of the interpreter that `env` looks for.
+    name: Option<String>,
+}
+
+/// Why it is not known what runs a file.
+enum Unknown {
+    /// Its interpreter has this relative path.
+    Relative(String),
+    Unread(io::Error),
+}
+
+/// What runs a file; nothing runs one that runs by itself.
+fn interpreter_of(program: &str) -> std::result::Result<RunBy, Unknown> {
+    // A pipe that took its place must not be waited for.
+    let file = match OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(program) {
+        Ok(file) => file,
+        // The system needs no right to read what has a format of its own; a script that nobody can read does not run.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(RunBy::default()),
+        Err(error) => return Err(Unknown::Unread(error)),
+    };
+    let mut head = vec![0; HEAD];
+    let length = file.read_at(&mut head, 0).unwrap_or_default();
+    head.truncate(length);
+    let Some(line) = head.strip_prefix(b"#!") else {
+        return Ok(RunBy { file: loader(&file, &head), ..RunBy::default() });
+    };
+    let line = String::from_utf8_lossy(line.split(|byte| *byte == b'\n').next().unwrap_or_default()).into_owned();
+    let mut words = line.split_whitespace();
+    let Some(named) = words.next() else { return Ok(RunBy { is_script: true, ..RunBy::default() }) };
+    if !path::is_absolute(named) {
+        return Err(Unknown::Relative(named.to_owned()));
+    }
+    // `env -S NAME=VALUE python3 -u`: options and variables come before the name.
+    let name = words.find(|word| path::name(named) == "env" && !word.starts_with('-') && !word.contains('='));
+    Ok(RunBy { is_script: true, file: Some(named.to_owned()), name: name.map(str::to_owned) })
+}
+
+/// Bytes of a file, from its head where that has them.
+fn bytes_at(file: &File, head: &[u8], at: u64, length: usize) -> Option<Vec<u8>> {
+    let start = usize::try_from(at).ok()?;
+    if let Some(known) = head.get(start..start.checked_add(length)?) {
+        return Some(known.to_vec());
+    }
+    let mut read = vec![0; length];
+    file.read_exact_at(&mut read, at).ok()?;
+    Some(read)
+}
+
+/// What a 64-bit ELF file of this machine's byte order names as its loader.
+fn loader(file: &File, head: &[u8]) -> Option<String> {
+    head.starts_with(b"\x7fELF\x02").then_some(())?;
+    let half = |bytes: &[u8], at: usize| Some(u16::from_ne_bytes(bytes.get(at..at + 2)?.try_into().ok()?));
+    let word = |bytes: &[u8], at: usize| Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+    let long = |bytes: &[u8], at: usize| Some(u64::from_ne_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
+    let (table, size, count) = (long(head, 32)?, half(head, 54)?, half(head, 56)?);
+    for number in 0..u64::from(count) {
+        let entry = bytes_at(file, head, table.checked_add(number * u64::from(size))?, 56)?;
+        if word(&entry, 0)? == NAMES_LOADER {
+            let length = usize::try_from(long(&entry, 32)?).ok().filter(|length| *length <= HEAD)?;
+            let name = String::from_utf8(bytes_at(file, head, long(&entry, 8)?, length)?).ok()?;
+            return Some(name.trim_end_matches('\0').to_owned()).filter(|name| path::is_absolute(name));
+        }
+    }
+    None
 }

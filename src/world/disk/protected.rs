@@ -5,10 +5,9 @@
 //! out: what the program made is set aside when it has ended.
 
 use super::journal::nanoseconds;
-use super::place::{self, is_hosts_own};
-use super::roots::reason;
+use super::system::{self, is_hosts_own, reason};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::world::granted::protected_name;
+use crate::world::grants::protected_name;
 use crate::world::{path, repository};
 use rustix::fs::{Mode, OFlags, RenameFlags, mkdirat, open, openat};
 use rustix::io::Errno;
@@ -54,7 +53,7 @@ fn is_repository(folder: &Path) -> bool {
 
 /// The device and the inode of each folder of the host's own: a link may lead to it under another name.
 fn own_folders() -> Vec<(u64, u64)> {
-    let found = place::own_folders().filter_map(|folder| fs::metadata(folder).ok());
+    let found = system::own_folders().filter_map(|folder| fs::metadata(folder).ok());
     found.map(|known| (known.dev(), known.ino())).collect()
 }
 

@@ -1,7 +1,7 @@
 //! What the caller is told of a program that failed where it was confined: what was refused to it, what it may touch, and
 //! which grant says so.
 
-use super::Disk;
+use super::handle::Disk;
 use super::roots::Roots;
 use crate::world::path;
 use crate::world::run::{Command, Confinement, ProgramFile, Ran};

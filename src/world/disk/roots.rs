@@ -1,9 +1,8 @@
 //! The folders that paths are opened beneath, and which one a path belongs to.
 
-use super::real_path::real_path;
-use super::{place, shortage};
+use super::system::{current_folder, escape, home_folder, real_path, reason};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::world::granted::GRANT_ROOT;
+use crate::world::effects::GRANT_ROOT;
 use crate::world::path;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, MetadataExt};
@@ -68,7 +67,7 @@ impl Held {
 impl Root {
     fn new(given: &str, granted: bool, home: Option<&str>) -> Result<Self> {
         let given = expand(given, home);
-        let absolute = if path::is_absolute(&given) { given } else { path::join(&place::current_folder()?, &given) };
+        let absolute = if path::is_absolute(&given) { given } else { path::join(&current_folder()?, &given) };
         let mut spellings = vec![path::clean(&absolute)];
         let real = std::fs::canonicalize(&absolute).ok().and_then(|real| real.into_os_string().into_string().ok());
         spellings.extend(real.filter(|real| *real != spellings[0]));
@@ -169,7 +168,7 @@ impl Roots {
         granted: impl IntoIterator<Item = &'a str>,
         outer: impl IntoIterator<Item = &'a str>,
     ) -> Result<Self> {
-        let home = place::home_folder();
+        let home = home_folder();
         let main = Root::new(root, false, home.as_deref())?;
         main.open().map_err(|error| {
             Diagnostic::new(Code::WORLD, format!("the folder `{root}` cannot be opened: {}", reason(&error)))
@@ -362,36 +361,4 @@ fn expand(path: &str, home: Option<&str>) -> String {
         (Some(rest), Some(home)) if rest.starts_with('/') => format!("{home}{rest}"),
         _ => path.to_owned(),
     }
-}
-
-/// Whether a path was refused since a symlink leads out: the openers of folders beneath folders refuse with an error
-/// that the system did not raise.
-pub(super) fn leads_out(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none()
-}
-
-/// The error of a symlink that leads out: what [`leads_out`] tells.
-pub(super) fn escape() -> io::Error {
-    io::Error::new(io::ErrorKind::PermissionDenied, "a symlink leads outside")
-}
-
-/// The fault of an operation on `path`.
-pub(super) fn fault(path: &str, act: &str, error: &io::Error) -> Box<Diagnostic> {
-    if leads_out(error) {
-        return Diagnostic::new(Code::WORLD, format!("`{path}` leads outside of its root through a symlink"))
-            .help("make the link relative and keep its target inside, or grant the target's folder with `--root DIR`");
-    }
-    if error.kind() == io::ErrorKind::NotFound {
-        return Diagnostic::new(Code::WORLD, format!("there is no file `{path}`"));
-    }
-    Diagnostic::new(Code::WORLD, format!("`{path}` cannot be {act}: {}", reason(error)))
-}
-
-/// What the system says, without its number.
-pub(super) fn reason(error: &io::Error) -> String {
-    if shortage::is_shortage(error) {
-        return shortage::advice();
-    }
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or(&text).to_lowercase()
 }

@@ -1,11 +1,14 @@
 //! A temporary folder in which a case plays: real files, real programs, a clock that stands still, counted ids.
 
-use super::{Disk, roots};
+use super::git;
+use super::handle::Disk;
+use super::roots::Roots;
+use super::system::reason;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::world::judge::Judge;
+use crate::world::effects::{Attempt, Change, FilePolicy, Standing, World};
 use crate::world::repository::{Done, Repository};
 use crate::world::run::{Command, Confinement, Needs, Processes, ProgramFile, Ran};
-use crate::world::{Attempt, Change, Entry, Standing, Stat, Walk, Walked, World};
+use crate::world::walk::{Entry, Stat, Walk, Walked};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -33,13 +36,13 @@ impl Scratch {
     /// folder beside it, `~/…` and the variable `HOME` name that one.
     pub fn new(now_ms: Option<i64>, env: &[(String, String)], has_home: bool) -> Result<Self> {
         let failed = |error: std::io::Error| {
-            Diagnostic::new(Code::WORLD, format!("no temporary folder can be made: {}", roots::reason(&error)))
+            Diagnostic::new(Code::WORLD, format!("no temporary folder can be made: {}", reason(&error)))
         };
         let folder = tempfile::tempdir().map_err(failed)?;
         let path = folder.path().join("workspace");
         std::fs::create_dir(&path).map_err(failed)?;
         let mut env: BTreeMap<String, String> = env.iter().cloned().collect();
-        let mut roots = roots::Roots::new(&path.to_string_lossy(), [], [])?;
+        let mut roots = Roots::new(&path.to_string_lossy(), [], [])?;
         if has_home {
             let home = folder.path().join("home");
             std::fs::create_dir(&home).map_err(failed)?;
@@ -49,7 +52,7 @@ impl Scratch {
         }
         let now_ms = AtomicI64::new(now_ms.unwrap_or(START_MS));
         let stage = Arc::new(Stage { _folder: folder, now_ms, ids: AtomicU64::new(0), env });
-        Ok(Self { disk: Disk::of(roots), stage })
+        Ok(Self { disk: Disk::from_roots(roots), stage })
     }
 
     /// Moves the clock on.
@@ -141,8 +144,8 @@ impl World for Scratch {
         self.disk.root()
     }
 
-    fn judged(self: Arc<Self>, judge: Arc<dyn Judge>) -> Result<Arc<dyn World>> {
-        Ok(Arc::new(Self { disk: self.disk.before(judge), stage: Arc::clone(&self.stage) }))
+    fn with_policy(self: Arc<Self>, policy: Arc<dyn FilePolicy>) -> Result<Arc<dyn World>> {
+        Ok(Arc::new(Self { disk: self.disk.clone_with_policy(policy), stage: Arc::clone(&self.stage) }))
     }
 
     fn stat(&self, path: &str) -> Result<Option<Stat>> {
@@ -206,7 +209,7 @@ impl World for Scratch {
     }
 
     fn repository(&self, folder: &str, _needs: Needs) -> Result<Repository> {
-        super::git::find(&self.disk.roots, folder, false)
+        git::find(&self.disk.roots, folder, false)
     }
 
     fn run_git(

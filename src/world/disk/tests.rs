@@ -6,9 +6,10 @@ mod repository;
 mod roots;
 
 use super::*;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::world::recorded::Recorded;
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;

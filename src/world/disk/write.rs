@@ -1,10 +1,11 @@
 //! Writing and removing files: never through a symlink, and never half.
 
-use super::Disk;
-use super::pending::{self, Mark, Pending, Step};
-use super::roots::fault;
+use super::handle::Disk;
+use super::system::fault;
+use super::write_journal::{self, Mark, Pending, Step};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::world::{Change, Standing, path};
+use crate::world::effects::{Change, Standing, is_folder, not_empty};
+use crate::world::path;
 use cap_std::fs::{Dir, Metadata, MetadataExt, OpenOptions, OpenOptionsExt, Permissions};
 use std::io::{self, Write};
 
@@ -37,7 +38,7 @@ pub(super) fn remove_folder(disk: &Disk, path: &str) -> Result<()> {
     }
     match parent(disk, path, None) {
         Ok((dir, name)) => emptied(&dir, &name).map_err(|error| match error.kind() {
-            io::ErrorKind::DirectoryNotEmpty => crate::world::not_empty(path),
+            io::ErrorKind::DirectoryNotEmpty => not_empty(path),
             _ => fault(path, "removed", &error),
         }),
         Err(Stopped::Absent) => Err(fault(path, "removed", &io::ErrorKind::NotFound.into())),
@@ -154,7 +155,7 @@ struct Making {
 
 impl Making {
     fn begin() -> Self {
-        Self { folders: Vec::new(), files: pending::begin() }
+        Self { folders: Vec::new(), files: write_journal::begin() }
     }
 }
 
@@ -185,7 +186,7 @@ fn prepare(disk: &Disk, path: &str, bytes: Option<&[u8]>, like: Option<&str>, ma
     });
     //= docs/spec.md#robustness
     //# A file MUST be written as a whole or not at all.
-    let temporary = pending::temporary_name();
+    let temporary = write_journal::temporary_name();
     making.files.note(&path::join(path::folder(&at.0), &temporary)).map_err(|error| fault(path, act, &error))?;
     let temporary_name = Some(temporary.clone());
     let mut prepared =
@@ -275,7 +276,7 @@ pub(super) fn parent(
     let failed = |error: io::Error| Stopped::Fault(fault(path, "written", &error));
     let mut dir = dir.ok_or(Stopped::Absent)?.try_clone().map_err(failed)?;
     if within == "." {
-        return Err(Stopped::Fault(super::super::is_folder(path)));
+        return Err(Stopped::Fault(is_folder(path)));
     }
     for name in path::folder(&within).split('/').filter(|name| *name != ".") {
         let inner = enter(&dir, name, made.as_deref_mut()).map_err(|error| match error.raw_os_error() {
@@ -298,7 +299,7 @@ pub(super) fn parent(
 /// Refuses an entry that is a protected one by another name: on a file system that takes several spellings for one, or as
 /// a hard link.
 fn unprotected(disk: &Disk, dir: &Dir, name: &str, path: &str) -> std::result::Result<(), Stopped> {
-    let others: Vec<&&str> = disk.judge.protected().iter().filter(|other| **other != name).collect();
+    let others: Vec<&&str> = disk.policy.protected().iter().filter(|other| **other != name).collect();
     if others.is_empty() {
         return Ok(());
     }

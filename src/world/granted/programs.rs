@@ -1,47 +1,18 @@
-//! The grants of a pack as what a program may touch: exactly that, or a refusal.
+//! The grants of a pack as what a program or git may touch while it runs: exactly that, or a refusal. (A file beside
+//! `granted` for its length alone.)
 
-use super::grants::folders;
-use super::protected::protected_part;
-use super::{GRANT_ROOT, Granted, undeclared};
+use super::Granted;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::world::effects::GRANT_ROOT;
+use crate::world::grants::{
+    ALL_BELOW, describe_missing_grant, enclosing_folders, folders, is_never, protected_part, undeclared,
+};
 use crate::world::path;
-use crate::world::run::{Command, Confinement, Git, Needs, Processes, ProgramFile, ProgramGrant};
+use crate::world::repository::{Done, Repository};
+use crate::world::run::{Changed, Command, Confinement, Contents, Git, Needs, Processes, ProgramFile, ProgramGrant};
 
-/// Beginnings and whole names of variables that choose other programs, libraries or code, whatever the program. No grant
-/// covers them. Which others a program of its own kind reads (`CC`, `RUSTC_WRAPPER`), whoever grants them has to know.
-const NEVER: [&str; 31] = [
-    "BASH_ENV",
-    "CDPATH",
-    "DYLD_*",
-    "EDITOR",
-    "ENV",
-    "GCONV_PATH",
-    "GIT_*",
-    "GLIBC_TUNABLES",
-    "IFS",
-    "JAVA_TOOL_OPTIONS",
-    "JDK_JAVA_OPTIONS",
-    "LD_*",
-    "LESSCLOSE",
-    "LESSOPEN",
-    "LOCPATH",
-    "LUA_*",
-    "MAKEFLAGS",
-    "MAKEFILES",
-    "NODE_OPTIONS",
-    "NODE_PATH",
-    "PAGER",
-    "PATH",
-    "PERL*",
-    "PYTHON*",
-    "RUBY*",
-    "SHELL",
-    "TMPDIR",
-    "TOOLSD_*",
-    "VISUAL",
-    "ZDOTDIR",
-    "_JAVA_OPTIONS",
-];
+/// Files that decide what git says of others. What they hold it does not show.
+const DECIDING: [&str; 2] = [".gitattributes", ".gitignore"];
 
 impl Granted {
     /// Refuses a program that no grant covers, or the declared effect does not.
@@ -96,14 +67,6 @@ impl Granted {
             return Err(Diagnostic::new(Code::WORLD, message).help(GRANT_ROOT));
         }
         self.check_folder(&command.folder)
-    }
-
-    //= docs/spec.md#roots
-    //# Whether something is there that no grant covers MUST NOT be told, nor through a link that leads to it.
-    /// Refuses a folder to run in that may not be looked into, itself or as what a link leads to.
-    pub(super) fn check_folder(&self, folder: &str) -> Result<()> {
-        self.check_look(folder)?;
-        self.world.stat(folder).map(drop)
     }
 
     fn grant_of(&self, program: &str) -> Option<&ProgramGrant> {
@@ -228,6 +191,129 @@ impl Granted {
         }
         Ok(places)
     }
+
+    /// The repository of a folder that the pack may look at.
+    pub(super) fn chosen_repository(&self, folder: &str, needs: Needs) -> Result<Repository> {
+        self.check_folder(folder)?;
+        if self.rules.allowed.git == Git::None {
+            let grant = match needs {
+                Needs::WriteGit => "write",
+                Needs::FetchGit => "fetch",
+                Needs::ReadGit | Needs::Program => "read",
+            };
+            return Err(Diagnostic::new(Code::WORLD, "the pack may not use git")
+                .help(format!("allow it in `[pack]` by `grants = {{ git = {grant:?} }}`")));
+        }
+        let repository = self.world.repository(folder, needs)?;
+        self.check_repository(folder, &repository)?;
+        Ok(repository)
+    }
+
+    /// Runs git with what the pack was granted of the working tree.
+    pub(super) fn run_git_confined(
+        &self,
+        command: &Command,
+        repository: Option<&Repository>,
+        settings: &[(String, String)],
+    ) -> Result<Done> {
+        let Some(repository) = repository else { return self.world.run_git(command, None, settings) };
+        self.check_repository(&command.folder, repository)?;
+        let mut command = command.clone();
+        self.give_contents(&mut command.confinement, &repository.top)?;
+        if command.needs != Needs::ReadGit && command.confinement.changed != Changed::None {
+            let mut granted = self.parts(&self.rules.allowed.write, &repository.top);
+            if let Changed::Files(changed) | Changed::Around(changed) = &command.confinement.changed {
+                // A working tree is made, and taken away, beside the one that git runs in, too.
+                for file in changed.iter().filter(|file| !path::is_below(file, &repository.top)) {
+                    granted.extend(self.parts(&self.rules.allowed.write, path::folder(file)));
+                }
+                changed.iter().try_for_each(|file| self.check_replaced(file, &granted))?;
+            }
+            command.confinement.write.extend(granted);
+        }
+        self.world.run_git(&command, Some(repository), settings)
+    }
+
+    fn parts(&self, grants: &[String], top: &str) -> Vec<String> {
+        enclosing_folders(self.world.as_ref(), grants, &self.rules.roots, top)
+    }
+
+    //= docs/spec.md#git
+    //# Git MUST be kept by the system from reading a file of the working tree for a pack that no grant to read covers.
+    /// Gives git the files that it may read. It follows a folder that becomes a link while it works: what such a link
+    /// leads to is not among them.
+    fn give_contents(&self, confinement: &mut Confinement, top: &str) -> Result<()> {
+        if confinement.contents == Contents::All || self.covers(&path::join(top, ALL_BELOW)) {
+            confinement.read.push(top.to_owned());
+            return Ok(());
+        }
+        let places = match &confinement.contents {
+            Contents::Of(places) => {
+                places.iter().try_for_each(|place| self.check_read_below(place))?;
+                places.clone()
+            }
+            _ => self.parts(&self.rules.allowed.read, top),
+        };
+        confinement.list.push(top.to_owned());
+        for place in &places {
+            confinement.read.extend(deciding(place, top));
+        }
+        confinement.read.extend(places);
+        confinement.read.sort_unstable();
+        confinement.read.dedup();
+        Ok(())
+    }
+
+    //= docs/spec.md#git
+    //# A verb that puts a file anew in its place MUST be refused before it begins if the grants to write cover the file and not its folder.
+    /// Git never writes into a file that is there: it removes it and makes another one, which changes the folder.
+    fn check_replaced(&self, file: &str, granted: &[String]) -> Result<()> {
+        let folder = path::folder(file);
+        if granted.iter().any(|part| part != file && path::is_below(folder, part)) {
+            return Ok(());
+        }
+        let message = format!("git would make `{file}` anew in its folder, and the pack may write the file alone");
+        let folder = self.normal(folder);
+        Err(Diagnostic::new(Code::WORLD, message).help(describe_missing_grant(
+            "write",
+            &self.rules.allowed.write,
+            &folder,
+        )))
+    }
+
+    //= docs/spec.md#git
+    //# A repository of which the grants of the pack to write cover any part MUST be refused.
+    fn check_repository(&self, folder: &str, repository: &Repository) -> Result<()> {
+        let parts = [&repository.git_dir, &repository.common_dir];
+        for part in parts.into_iter().chain(&repository.elsewhere) {
+            let normal = self.normal(part);
+            if protected_part(&normal).is_none() && self.rules.write.may_match_below(&normal) {
+                let message = format!("`{folder}` is no repository: the pack may write `{part}`, which it is made of");
+                return Err(Diagnostic::new(Code::WORLD, message)
+                    .help("a repository lies in a folder `.git`, which no grant to write covers"));
+            }
+        }
+        self.check_borrowed(folder, repository)
+    }
+
+    //= docs/spec.md#git
+    //# A repository, and an object store, that only a file names MUST lie where the pack may ask git itself.
+    /// Refuses what a file of the workspace names for git: whoever wrote that has no say in what the pack may see. A working
+    /// tree that its repository names in turn was made by git, for a person who wanted it.
+    fn check_borrowed(&self, folder: &str, repository: &Repository) -> Result<()> {
+        let is_own = repository.is_named_back || path::is_below(&repository.git_dir, &repository.top);
+        let parts = [&repository.git_dir, &repository.common_dir].into_iter().filter(|_| !is_own);
+        for part in parts.chain(&repository.elsewhere) {
+            let owner = part.split_once("/.git/").map(|(owner, _)| owner).or_else(|| part.strip_suffix("/.git"));
+            let owner = owner.unwrap_or(part);
+            if self.check_look(owner).is_err() {
+                let message = format!("`{folder}` has its history in `{part}`, where the pack may read nothing");
+                return Err(Diagnostic::new(Code::WORLD, message)
+                    .help(format!("grant it to read in `{owner}`, or name a repository of its own")));
+            }
+        }
+        Ok(())
+    }
 }
 
 //= docs/spec.md#programs
@@ -256,11 +342,13 @@ fn is_git(program: &str) -> bool {
     path::name(program) == "git"
 }
 
-/// Whether a variable is one that no grant covers.
-pub fn is_never(name: &str) -> bool {
-    let fits = |never: &&str| match never.strip_suffix('*') {
-        Some(start) => name.starts_with(start),
-        None => name == *never,
-    };
-    name.is_empty() || name.contains(['=', '\0']) || NEVER.iter().any(fits)
+/// The files above a place that decide what git says of it.
+fn deciding(place: &str, top: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut folder = place;
+    while folder != top && path::is_below(folder, top) {
+        folder = path::folder(folder);
+        found.extend(DECIDING.map(|name| path::join(folder, name)));
+    }
+    found
 }

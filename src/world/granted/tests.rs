@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::world::memory::Memory;
+use crate::world::run::ProgramGrant;
 
 fn granted(read: &[&str], write: &[&str], flags: (bool, bool)) -> Granted {
     let files = ["a.md", "docs/b.md", "docs/c.txt", "docs/deep/d.md", "src/x.rs", "~/notes/n.md", "~/key"];

@@ -2,8 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use super::*;
-use crate::world::Attempt;
-use crate::world::find::Find;
+use crate::world::glob::Find;
 use crate::world::memory::Memory;
 use proptest::prelude::*;
 

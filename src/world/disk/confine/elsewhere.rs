@@ -2,7 +2,7 @@
 
 #[cfg(target_os = "macos")]
 use super::macos;
-use super::{Mechanisms, Start, Started, failed};
+use super::sandbox::{Mechanisms, Start, Started, failed};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use rustix::process::Pid;
 use std::os::fd::OwnedFd;

@@ -1,23 +1,24 @@
 //! Confinement on Linux: Landlock for files, seccomp for processes, sockets and signals.
 
-use super::super::program;
-use super::super::roots::reason;
-use super::kept;
+use super::filter::filter;
+use super::sandbox::{Mechanisms, Start, Started, failed};
 use super::spawn::{self, Image};
-use super::{Mechanisms, Start, Started, failed, filter};
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::world::disk::program;
+use crate::world::disk::system::reason;
 use crate::world::path;
 use crate::world::run::{Confinement, Processes, RealFile};
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus, PathBeneath, PathFd, Ruleset,
     RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope,
 };
-use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, open, openat2};
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, open, openat2, stat};
 use rustix::io::Errno;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
-use std::sync::OnceLock;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Where programs and libraries of the system lie.
 const SYSTEM: [&str; 9] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"];
@@ -116,9 +117,8 @@ pub(super) fn mechanisms() -> Mechanisms {
             },
             Err(fault) => Err(format!("Landlock cannot be used here: {fault}")),
         };
-        let all = Mechanisms { landlock: u32::MAX, seccomp: true, seatbelt: false, lacks: None };
-        let filter = filter::filter(&Confinement::default(), &all);
-        let seccomp = filter.and_then(|filter| seccompiler::apply_filter(&filter).map_err(|fault| fault.to_string()));
+        let made = filter(&Confinement::default(), u32::MAX);
+        let seccomp = made.and_then(|filter| seccompiler::apply_filter(&filter).map_err(|fault| fault.to_string()));
         let seccomp = seccomp.map_err(|fault| format!("seccomp cannot be used here: {fault}"));
         let (abi, works) = (landlock.clone().unwrap_or(0), seccomp.is_ok());
         Mechanisms { landlock: abi, seccomp: works, seatbelt: false, lacks: landlock.err().or(seccomp.err()) }
@@ -138,7 +138,7 @@ pub(super) fn start(start: &Start<'_>, confines: Option<&Mechanisms>) -> Result<
     };
     let filter =
         match confines.filter(|mechanisms| mechanisms.seccomp) {
-            Some(mechanisms) => Some(filter::filter(start.confinement, mechanisms).map_err(|fault| {
+            Some(mechanisms) => Some(filter(start.confinement, mechanisms.landlock).map_err(|fault| {
                 Diagnostic::new(Code::INTERNAL, format!("no filter of calls could be made: {fault}"))
             })?),
             None => None,
@@ -259,7 +259,7 @@ fn ruleset(start: &Start<'_>, mechanisms: &Mechanisms, absent: &mut Vec<String>)
     }
     let mut created = rules.create().map_err(|fault| unusable(&fault))?;
     for (at, grant) in system(start) {
-        if let Some(opened) = kept::opened(at) {
+        if let Some(opened) = open_kept(at) {
             let rights = grant.rights() & opened.of_kind(abi);
             created = created.add_rule(PathBeneath::new(opened, rights)).map_err(|fault| unusable(&fault))?;
         }
@@ -287,7 +287,7 @@ fn ruleset(start: &Start<'_>, mechanisms: &Mechanisms, absent: &mut Vec<String>)
 
 fn add(
     created: RulesetCreated,
-    opened: impl std::os::fd::AsFd,
+    opened: impl AsFd,
     grant: Grant,
     abi: ABI,
 ) -> std::result::Result<RulesetCreated, Box<dyn std::error::Error>> {
@@ -358,6 +358,45 @@ fn reached(start: &Start<'_>, at: &str, grant: Grant) -> Result<Option<OwnedFd>>
         }
         Err(error) => Err(failed(start, &error.into())),
     }
+}
+
+/// A file or a folder that every program may touch, open once for all programs: a rule of Landlock needs a descriptor.
+#[derive(Clone)]
+struct SystemPath {
+    descriptor: Arc<OwnedFd>,
+    identity: (u64, u64),
+    is_folder: bool,
+}
+
+impl SystemPath {
+    /// The rights that there are for what it is.
+    fn of_kind(&self, abi: ABI) -> BitFlags<AccessFs> {
+        if self.is_folder { AccessFs::from_all(abi) } else { AccessFs::from_file(abi) }
+    }
+}
+
+impl AsFd for SystemPath {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.descriptor.as_fd()
+    }
+}
+
+/// The file or the folder at this path; nothing if it is not there. One that was put in its place meanwhile is opened
+/// anew: settings of a system are changed so.
+fn open_kept(path: &'static str) -> Option<SystemPath> {
+    static KNOWN: Mutex<BTreeMap<&'static str, SystemPath>> = Mutex::new(BTreeMap::new());
+    let now = stat(path).ok()?;
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(kept) = known.get(path).filter(|kept| kept.identity == (now.st_dev, now.st_ino)) {
+        return Some(kept.clone());
+    }
+    let descriptor = open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    let opened = fstat(&descriptor).ok()?;
+    let is_folder = FileType::from_raw_mode(opened.st_mode) == FileType::Directory;
+    let identity = (opened.st_dev, opened.st_ino);
+    let kept = SystemPath { descriptor: Arc::new(descriptor), identity, is_folder };
+    known.insert(path, kept.clone());
+    Some(kept)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! helper of our own doubles the time. `std` has no way to confine a child that it starts without a fork.
 #![allow(unsafe_code, reason = "a child is confined between its clone and its exec: no safe interface has that")]
 
-use super::Tether;
+use super::sandbox::Tether;
 use libc::{c_char, c_int, c_void};
 use rustix::process::Pid;
 use seccompiler::{BpfProgram, sock_filter};

@@ -4,7 +4,8 @@
 use super::*;
 use crate::world::World;
 use crate::world::disk::Disk;
-use crate::world::run::Processes;
+use crate::world::disk::roots::Roots;
+use crate::world::run::{Confinement, Needs, Processes, RealFile};
 use std::time::Duration;
 
 fn command(program: &str, arguments: &[&str], needs: Needs) -> Command {
@@ -34,7 +35,7 @@ fn status(sandbox: Sandbox, landlock: u32, lacks: Option<&str>) -> SandboxStatus
 fn without_a_mechanism_programs_are_refused_unless_the_user_allows_them() {
     let folder = tempfile::tempdir().unwrap();
     let none = Some("this kernel has no Landlock");
-    let disk = |sandbox| Disk::new(folder.path().to_str().unwrap(), []).unwrap().sandboxed(status(sandbox, 0, none));
+    let disk = |sandbox| Disk::new(folder.path().to_str().unwrap(), []).unwrap().with_sandbox(status(sandbox, 0, none));
     let refusing = disk(Sandbox::Require);
     let fault = refusing.run(&command("true", &[], Needs::Program)).unwrap_err();
     assert_eq!(fault.message, "this kernel has no Landlock: run is refused");
@@ -56,12 +57,12 @@ fn without_a_mechanism_programs_are_refused_unless_the_user_allows_them() {
 fn a_kernel_that_has_less_than_was_asked_starts_nothing() {
     // The newest version that is known: where the kernel has it, there is nothing less to be had.
     let newest = 9;
-    if Mechanisms::of_this_system().landlock >= newest {
+    if system_mechanisms().landlock >= newest {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
     let disk = Disk::new(folder.path().to_str().unwrap(), []).unwrap();
-    let fault = disk.sandboxed(status(Sandbox::Require, newest, None)).run(&command("true", &[], Needs::Program));
+    let fault = disk.with_sandbox(status(Sandbox::Require, newest, None)).run(&command("true", &[], Needs::Program));
     assert!(fault.unwrap_err().message.starts_with("`true` cannot be confined: "));
 }
 
@@ -92,7 +93,7 @@ fn a_file_that_is_not_the_one_that_was_judged_is_not_executed() {
             roots: &roots,
             held: &[],
         };
-        match sandbox_status().start(&start, &command("true", &[], Needs::Program)) {
+        match super::start(&sandbox_status(), &start, &command("true", &[], Needs::Program)) {
             Ok(started) => {
                 assert!(is_it);
                 let _ended = rustix::process::waitpid(Some(started.pid), rustix::process::WaitOptions::empty());
@@ -129,7 +130,7 @@ fn what_a_program_holds_lasts_as_long_as_it_does() {
         roots: &roots,
         held: &[lock.as_fd()],
     };
-    let started = sandbox_status().start(&start, &command("cat", &[], Needs::ReadGit)).unwrap();
+    let started = super::start(&sandbox_status(), &start, &command("cat", &[], Needs::ReadGit)).unwrap();
     drop(lock);
     let other = std::fs::File::open(at).unwrap();
     assert!(flock(&other, FlockOperation::NonBlockingLockExclusive).is_err());

@@ -4,8 +4,7 @@
 //! lock, so that it stays, empty: of 100 commits that are ended at any moment 3 leave one. Every later git fails at it. None
 //! is taken away: a git that is at work may have locks that are empty and closed, and to take one loses commits.
 
-use super::note::Note;
-use crate::world::disk::journal::nanoseconds;
+use crate::world::disk::journal::{Note, nanoseconds};
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -45,7 +44,7 @@ pub(super) fn left(folders: &[&str], from: i128, until: Option<i128>) -> Vec<Not
         let (locks, is_whole) = locks_in(Path::new(folder));
         found.extend(locks.into_iter().filter(|at| fs::symlink_metadata(at).is_ok_and(|known| is_of_then(&known))));
         if !is_whole {
-            notes.push(Note::of(format!(
+            notes.push(Note::new(format!(
                 "`{folder}` has more than {MOST_ENTRIES} refs and working trees: locks that git may have left were not looked for in all of them"
             )));
         }
@@ -62,7 +61,7 @@ pub(super) fn left(folders: &[&str], from: i128, until: Option<i128>) -> Vec<Not
         aside: Some(lock.clone()),
     }));
     if found.len() > MOST_TOLD {
-        notes.push(Note::of(format!("git may have left {} more locks there", found.len() - MOST_TOLD)));
+        notes.push(Note::new(format!("git may have left {} more locks there", found.len() - MOST_TOLD)));
     }
     notes
 }

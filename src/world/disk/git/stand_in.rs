@@ -4,9 +4,10 @@
 //! call stands there, with symlinks to all that is data, as those of `git-new-workdir` do. What the repository's own
 //! configuration and hooks name, git never hears of; what git would write into them goes with the folder.
 
-use super::{data, settings, text};
+use super::config::read;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::world::disk::roots::reason;
+use crate::world::disk::read::{read_repository_file, read_repository_text};
+use crate::world::disk::system::reason;
 use crate::world::disk::temporary::{OF_GIT, Temporary};
 use crate::world::path;
 use crate::world::repository::Repository;
@@ -102,7 +103,7 @@ impl StandIn {
             file("core.excludesFile", EXCLUDES, &repository.excludes.bytes),
         ];
         let config = config(repository, fetches, &[&files, more].concat());
-        let excludes = data(&path::join(&repository.common_dir, "info/exclude"))?.unwrap_or_default();
+        let excludes = read_repository_file(&path::join(&repository.common_dir, "info/exclude"))?.unwrap_or_default();
         let made = Self { folder, config, worktrees: worktrees(repository) };
         made.fill(repository, &excludes, writes).map_err(|error| failed(&error))?;
         Ok(made)
@@ -171,18 +172,18 @@ impl StandIn {
         }
         for name in worktrees(repository).into_iter().filter(|name| !self.worktrees.contains(name)) {
             let git_dir = path::join(&repository.common_dir, &format!("worktrees/{name}"));
-            let Some(marker) = text(&path::join(&git_dir, "gitdir")) else { continue };
+            let Some(marker) = read_repository_text(&path::join(&git_dir, "gitdir")) else { continue };
             let marker = marker.trim_end();
             let told = format!("gitdir: {}/worktrees/{name}", self.path());
-            if text(marker).is_some_and(|text| text.trim_end() == told) {
+            if read_repository_text(marker).is_some_and(|text| text.trim_end() == told) {
                 let _git_says_so_at_the_next_call = fs::write(marker, format!("gitdir: {git_dir}\n"));
             }
         }
-        let after = text(&path::join(&self.path(), "config")).unwrap_or_default();
+        let after = read_repository_text(&path::join(&self.path(), "config")).unwrap_or_default();
         if after == self.config {
             return Ok(NotKept::default());
         }
-        let (before, after) = (settings::read(&self.config), settings::read(&after));
+        let (before, after) = (read(&self.config), read(&after));
         let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
         let keys = |found: &[(String, String)]| found.iter().map(|(key, _)| key.clone()).collect::<BTreeSet<_>>();
         let known = keys(&after);

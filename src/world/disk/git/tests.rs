@@ -1,7 +1,7 @@
 //! Configurations as git itself reads them, and what is shown of them.
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
-use super::settings::read;
+use super::config::read;
 use super::stand_in::StandIn;
 use crate::world::repository::{Repository, Scope, Setting};
 use std::process::Command;

@@ -223,9 +223,8 @@ fn wrong(filter: &BpfProgram, probes: &[Probe]) -> Vec<(c_long, u32)> {
 #[test]
 fn each_rule_of_the_filters_is_held() {
     for (confinement, landlock) in kinds() {
-        let mechanisms = Mechanisms { landlock, seccomp: true, seatbelt: false, lacks: None };
         let probes = probes(&confinement, landlock);
-        let wrong_now = wrong(&filter(&confinement, &mechanisms).unwrap(), &probes);
+        let wrong_now = wrong(&filter(&confinement, landlock).unwrap(), &probes);
         assert!(wrong_now.is_empty(), "{confinement:?} {landlock}: {wrong_now:?}");
     }
 }
@@ -292,7 +291,7 @@ proptest::proptest! {
         errors in proptest::collection::btree_map(0..=i64::from(NEWEST), proptest::sample::select(vec![0, EPERM, 95]), 0..200),
         alike in 0..=i64::from(NEWEST),
     ) {
-        let mut rules: program::Rules = errors.iter().map(|(call, error)| (*call, Rule::Error(*error))).collect();
+        let mut rules: Rules = errors.iter().map(|(call, error)| (*call, Rule::Error(*error))).collect();
         rules.extend((alike..alike + 9).filter(|call| *call <= i64::from(NEWEST)).map(|call| (call, Rule::Error(EPERM))));
         let filter = compiled(&rules).unwrap();
         for call in 0..=i64::from(NEWEST) + 2 {

@@ -2,7 +2,7 @@
 //! left half done is finished, or taken away, before anything is read or written again.
 
 use super::journal::{self, Journal};
-use super::recovery;
+use super::system::reason;
 use crate::value::Json;
 use crate::world::path;
 use rustix::fs::{AtFlags, Mode, OFlags, Stat, fstat, open, openat, renameat, statat, unlinkat};
@@ -76,7 +76,7 @@ pub(super) fn recover() {
     while finish_all(&folder) {
         if asked.elapsed() > patience {
             let seconds = patience.as_secs();
-            recovery::tell(format!(
+            journal::tell(format!(
                 "another toolsd has been finishing for {seconds} s what a killed server was writing: files may be half changed until it is done"
             ));
             return;
@@ -136,11 +136,11 @@ fn finish_all(folder: &str) -> bool {
     for mut journal in found.left {
         let lines = journal.lines();
         if let Some(fault) = lines.fault(journal.path()) {
-            recovery::tell(fault);
+            journal::tell(fault);
         }
         let told = finish(&lines.read);
         if !told.is_empty() {
-            recovery::tell(format!("a call was cut short when its server was killed: {}", told.join("; ")));
+            journal::tell(format!("a call was cut short when its server was killed: {}", told.join("; ")));
         }
         let _somebody_was_faster = journal.remove();
     }
@@ -191,7 +191,7 @@ fn take(step: &Json) -> Result<bool, String> {
     let (path, folder, new, old, made): Written = serde_json::from_value(step.clone()).map_err(|_| unread())?;
     let lies = new.as_ref().map_or_else(String::new, |new| format!(" (what was to be written is `{new}` beside it)"));
     let stays = |why: &str| format!("`{path}` is not as it was to be: {why}");
-    let failed = |error: Errno| stays(&format!("{}{lies}", super::roots::reason(&error.into())));
+    let failed = |error: Errno| stays(&format!("{}{lies}", reason(&error.into())));
     let parent = same_folder(&path, folder).map_err(|why| stays(&format!("{why}{lies}")))?;
     let name = path::name(&path);
     let look = |name: &str| match statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW) {
@@ -255,7 +255,7 @@ fn kept_aside(parent: &OwnedFd, path: &str, new: &str) -> String {
 fn same_folder(of: &str, identity: (u64, u64)) -> Result<OwnedFd, String> {
     let at = path::folder(of);
     let opened = open(at, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
-    let opened = opened.map_err(|error| format!("`{at}`: {}", super::roots::reason(&error.into())))?;
+    let opened = opened.map_err(|error| format!("`{at}`: {}", reason(&error.into())))?;
     let found = fstat(&opened).map(|found| mark(&found)).map_err(|error| error.to_string())?;
     match (found.0, found.1) == identity {
         true => Ok(opened),

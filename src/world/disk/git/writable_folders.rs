@@ -1,12 +1,12 @@
 //! The folders that git gets to write while it changes files: where a protected name lies beside them, no more than it needs.
 //!
 //! Git makes every file anew, so it needs the folder. Landlock has no rule for a folder alone: what lies below it is
-//! given, too. Where files of a folder with a protected name itself are to change, that is looked after: see `guarded`.
+//! given, too. Where files of a folder with a protected name itself are to change, that is looked after: see `guard`.
 
-use super::super::write::{Made, Stopped, parent, through_link};
-use super::Disk;
 use crate::diagnostic::Result;
-use crate::world::granted::protected_name;
+use crate::world::disk::handle::Disk;
+use crate::world::disk::write::{Made, Stopped, parent, through_link};
+use crate::world::grants::protected_name;
 use crate::world::path;
 use crate::world::run::Changed;
 use std::collections::BTreeSet;

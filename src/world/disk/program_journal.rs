@@ -5,19 +5,18 @@
 //! No mechanism keeps a program from making a name in a folder that it may write: Landlock and seccomp see no names. So
 //! from the kill until the next start of any command they lie there, for other programs, too.
 
-use super::git::{Guard, Note};
-use super::journal::{self, Journal, LAST_WORK};
+use super::git::Guard;
+use super::journal::{self, Journal, LAST_WORK, Note};
 use super::protected::{SetAside, Survey};
-use super::{recovery, roots, temporary};
+use super::system::reason;
+use super::temporary;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::Json;
 use crate::world::path;
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use serde_json::json;
-use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind::{NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -28,9 +27,6 @@ const LAST_BREATH: Duration = Duration::from_millis(500);
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How often a lock that another process has is tried again, and how long.
 const TURN: (Duration, Duration) = (Duration::from_millis(5), Duration::from_secs(20));
-/// How many records of what was set aside are kept.
-const MOST_RECORDS: usize = 200;
-
 /// For so long it is told what cannot be cleared up: a folder that went may come back, but most never do.
 const KEPT_DAYS: i128 = 30;
 
@@ -85,9 +81,9 @@ pub(super) fn begin_with<T>(
         return match error.kind() {
             // A user without a home: as without a folder.
             PermissionDenied | ReadOnlyFilesystem | NotFound | NotADirectory => {
-                recovery::tell(format!(
+                journal::tell(format!(
                     "programs are not noted in `{folder}` ({}): what they make of names that no grant covers stays if this server is killed; let `XDG_STATE_HOME` name a folder that can be written",
-                    roots::reason(&error)
+                    reason(&error)
                 ));
                 look().map(unnoted)
             }
@@ -128,13 +124,13 @@ impl UnderWay {
         let Some(journal) = self.0 else { return };
         let path = journal.path().to_owned();
         if let Err(error) = journal.remove() {
-            tracing::warn!("`{path}` cannot be removed: {}", roots::reason(&error));
+            tracing::warn!("`{path}` cannot be removed: {}", reason(&error));
         }
     }
 }
 
 fn not_noted(folder: &str, error: &std::io::Error) -> Box<Diagnostic> {
-    let message = format!("no program is run: it cannot be noted in `{folder}`: {}", roots::reason(error));
+    let message = format!("no program is run: it cannot be noted in `{folder}`: {}", reason(error));
     Diagnostic::new(Code::WORLD, message).help(
         "what a program makes of names that no grant covers could not be found if this server is killed; let `XDG_STATE_HOME` name a folder that can be written",
     )
@@ -154,7 +150,7 @@ pub(super) fn recover() {
     let Some(folder) = journal::folder("programs").filter(is_left) else { return };
     match Turn::take(&folder, || Ok(())) {
         Ok(_turn) => finish_all(&folder),
-        Err(fault) => recovery::tell(fault.message),
+        Err(fault) => journal::tell(fault.message),
     }
 }
 
@@ -254,11 +250,11 @@ fn finish_all(folder: &str) {
     for mut journal in found.left {
         let mut said = Said::of(&mut journal);
         if let Some(fault) = said.fault.take() {
-            recovery::tell(fault);
+            journal::tell(fault);
         }
         if held.iter().any(|other| said.meets(other)) {
             // The one that is at work may have made what lies there. Whoever clears up behind that one comes here again.
-            recovery::tell(format!(
+            journal::tell(format!(
                 "`{}` was at work when its server was killed, and another program writes there: what it left is looked for when that has ended",
                 said.program
             ));
@@ -269,12 +265,12 @@ fn finish_all(folder: &str) {
                 let _somebody_was_faster = journal.remove();
             }
             Err(fault) if is_old(said.last_beat) => {
-                recovery::tell(format!("{}; it is not looked for any more, after {KEPT_DAYS} days", fault.message));
+                journal::tell(format!("{}; it is not looked for any more, after {KEPT_DAYS} days", fault.message));
                 let _somebody_was_faster = journal.remove();
             }
             Err(fault) => {
                 let path = journal.path();
-                recovery::tell(format!(
+                journal::tell(format!(
                     "{}; it is looked for again at each start for {KEPT_DAYS} days, or until `{path}` is removed",
                     fault.message
                 ));
@@ -344,7 +340,7 @@ fn finish_git(said: &Said, lines: &[Json]) -> Result<()> {
         let told = format!("git was at work when its server was killed: {}", note.told);
         match note.aside {
             Some(aside) => keep_in_mind(&told, &[&aside], NEXT_OF_GIT),
-            None => recovery::tell(told),
+            None => journal::tell(told),
         }
     }
     Ok(())
@@ -389,9 +385,9 @@ fn keep_all_in_mind(who: &str, undone: &[SetAside]) {
 
 /// Tells of what was set aside, now and as long as any of it lies there.
 fn keep_in_mind(told: &str, asides: &[&PathBuf], next: &str) {
-    match record(asides, &format!("{told}; {next}")) {
+    match journal::record(asides, &format!("{told}; {next}")) {
         true => tracing::warn!("{told}"),
-        false => recovery::tell(told.to_owned()),
+        false => journal::tell(told.to_owned()),
     }
 }
 
@@ -424,49 +420,6 @@ fn wait_for(said: &Said) -> Result<bool> {
         std::thread::sleep(Duration::from_millis(2));
     }
     Ok(was_held)
-}
-
-/// Keeps what was set aside in mind, for whoever asks; whether that was possible.
-fn record(asides: &[&PathBuf], told: &str) -> bool {
-    // A path need be no text.
-    let asides: Vec<&[u8]> = asides.iter().map(|at| at.as_os_str().as_bytes()).collect();
-    let Some(folder) = journal::folder("set-aside").filter(|folder| fs::create_dir_all(folder).is_ok()) else {
-        return false;
-    };
-    let name = path::join(&folder, &uuid::Uuid::new_v4().simple().to_string());
-    let is_full = || fs::read_dir(&folder).map_or(0, Iterator::count) >= MOST_RECORDS;
-    // Records of what is gone make room.
-    let has_room = !is_full() || {
-        known();
-        !is_full()
-    };
-    has_room && fs::write(name, json!({ "at": asides, "told": told }).to_string()).is_ok()
-}
-
-/// What was set aside and is still there. A record of what is gone goes.
-pub(super) fn known() -> Vec<String> {
-    let Some(folder) = journal::folder("set-aside") else { return Vec::new() };
-    let mut told = Vec::new();
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten().take(MOST_RECORDS) {
-        let record: Option<Json> = fs::read(entry.path()).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        let one = record.as_ref().and_then(|record| record.get("told")?.as_str());
-        let asides = record.as_ref().and_then(|record| record.get("at")?.as_array()).into_iter().flatten();
-        let mut asides = asides.filter_map(|at| serde_json::from_value::<Vec<u8>>(at.clone()).ok());
-        let is_there = asides.any(|at| fs::symlink_metadata(OsStr::from_bytes(&at)).is_ok());
-        match one.filter(|_| is_there) {
-            Some(one) => told.push(one.to_owned()),
-            None => {
-                let _somebody_was_faster = fs::remove_file(entry.path());
-            }
-        }
-    }
-    if told.len() >= MOST_RECORDS {
-        told.push(format!(
-            "{MOST_RECORDS} records of what was set aside are kept, and no more: what came since is told in the log alone"
-        ));
-    }
-    told.sort();
-    told
 }
 
 #[cfg(test)]

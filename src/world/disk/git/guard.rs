@@ -2,26 +2,33 @@
 //!
 //! Of its own folder and of folders with protected names git may be able to write more than it should, for Landlock has no
 //! rule that takes something out. Whoever puts a link in the place of a folder at the right moment leads it there. What was
-//! there before is written down with the program (`planted`): the host may be killed, and git's work with it.
+//! there before is written down with the program (`program_journal`): the host may be killed, and git's work with it.
 
-mod kept;
+#[cfg(test)]
+mod tests;
 
-use super::super::protected::{self, Below, open_below, set_aside};
-use super::locks;
-use super::note::Note;
+use super::{locks, stand_in};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::Json;
-use crate::world::disk::journal::{LAST_WORK, nanoseconds};
-use crate::world::disk::roots::reason;
-use crate::world::granted::protected_name;
+use crate::world::disk::journal::{LAST_WORK, Note, nanoseconds};
+use crate::world::disk::protected::{self, Below, open_below, set_aside};
+use crate::world::disk::read::read_repository_file;
+use crate::world::disk::system::reason;
+use crate::world::disk::write_journal;
+use crate::world::grants::protected_name;
 use crate::world::path;
 use crate::world::repository::Repository;
-use kept::{Kept, What, bytes_of};
-use rustix::fs::{AtFlags, readlinkat, unlinkat};
+use rustix::fs::{
+    AtFlags, Mode, OFlags, RawMode, RenameFlags, fchmod, mkdirat, openat, readlinkat, renameat_with, symlinkat,
+    unlinkat,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, Metadata};
+use std::fs::{self, File, Metadata};
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -47,6 +54,9 @@ const OF_TREE: [&str; 3] = ["commondir", "config.worktree", "gitdir"];
 const MOST_ENTRIES: usize = 20_000;
 /// So much is kept of all together: a journal has room for it.
 const MOST_OF_ALL: u64 = 12 << 20;
+/// A larger file is not kept.
+const MOST_BYTES: u64 = 1 << 20;
+
 /// A folder below which git may write, with its device and inode.
 type Top = (String, (u64, u64));
 
@@ -71,7 +81,7 @@ struct Places {
 #[derive(Debug)]
 pub(in crate::world::disk) struct Guard {
     places: Places,
-    kept: BTreeMap<PathBuf, Kept>,
+    kept: BTreeMap<PathBuf, Original>,
     notes: Vec<String>,
     /// When the last change was made that can have been git's, in nanoseconds; nothing while its host is alive.
     until: Option<i128>,
@@ -108,7 +118,7 @@ impl Guard {
         places.is_whole = is_whole;
         let mut left = MOST_OF_ALL;
         let kept = entries.into_iter().map(|(at, found)| {
-            let one = Kept::of(&at, &found, &mut left);
+            let one = Original::of(&at, &found, &mut left);
             (at, one)
         });
         Ok(Self { kept: kept.collect(), places, notes, until: None })
@@ -129,7 +139,7 @@ impl Guard {
     pub(in crate::world::disk) fn of_lines(lines: &[Json], last_beat: i128) -> Option<Self> {
         let (first, rest) = lines.split_first()?;
         let places: Places = serde_json::from_value(first.get("guards")?.clone()).ok()?;
-        let kept = rest.iter().map(Kept::of_line).collect::<Option<BTreeMap<_, _>>>()?;
+        let kept = rest.iter().map(Original::of_line).collect::<Option<BTreeMap<_, _>>>()?;
         let until = cfg!(target_os = "linux").then_some(last_beat + LAST_WORK);
         Some(Self { places, kept, notes: Vec::new(), until })
     }
@@ -138,18 +148,18 @@ impl Guard {
     //# What git made or changed of a protected name, or of its own folder without being asked, MUST be put right when it has ended, and the caller told.
     /// Puts right what changed; tells of it. `was_ended`: whether somebody ended git before it was done.
     pub(in crate::world::disk) fn settle(mut self, was_ended: bool) -> Vec<Note> {
-        let mut notes: Vec<Note> = std::mem::take(&mut self.notes).into_iter().map(Note::of).collect();
+        let mut notes: Vec<Note> = std::mem::take(&mut self.notes).into_iter().map(Note::new).collect();
         notes.extend(self.leave_what_moved());
         // Also when the time of its call is over: git is no reason to leave it.
         let now = match self.places.entries(protected::below_after) {
             Ok((now, more, _)) => {
                 let more = more.into_iter().filter(|one| !notes.iter().any(|note| note.told == *one));
-                let more: Vec<Note> = more.map(Note::of).collect();
+                let more: Vec<Note> = more.map(Note::new).collect();
                 notes.extend(more);
                 now
             }
             Err(fault) => {
-                notes.push(Note::of(format!("what git changed was not looked after: {}", fault.message)));
+                notes.push(Note::new(format!("what git changed was not looked after: {}", fault.message)));
                 return notes;
             }
         };
@@ -171,12 +181,12 @@ impl Guard {
         (self.places.own, self.places.folders) = (own, folders);
         let is_looked_after = |at: &Path| self.places.tops().any(|(top, _)| at.starts_with(top));
         self.kept.retain(|at, _| is_looked_after(at));
-        // Git removes a folder with its last file. Of a killed host all of them are told of together: see `planted`.
+        // Git removes a folder with its last file. Of a killed host all of them are told of together: see `program_journal`.
         let is_told = |(at, _): &Top| self.until.is_none() && identity(at).is_some();
         let told = gone.into_iter().chain(more).filter(is_told).map(|(at, _)| {
             format!("`{at}` is another folder now: names that no grant covers were not looked for there")
         });
-        told.map(Note::of).collect()
+        told.map(Note::new).collect()
     }
 
     fn put_new_aside(&self, now: &BTreeMap<PathBuf, Metadata>) -> Vec<Note> {
@@ -197,7 +207,7 @@ impl Guard {
             }
             if !self.places.is_whole && !is_own {
                 let shown = at.display();
-                notes.push(Note::of(format!(
+                notes.push(Note::new(format!(
                     "`{shown}` may be new: not all was looked at before git began, so it is left"
                 )));
                 continue;
@@ -208,12 +218,12 @@ impl Guard {
     }
 
     /// Puts one of what was there as it was.
-    fn put_right(&self, at: &Path, kept: &Kept, now: Option<&Metadata>) -> Option<Note> {
+    fn put_right(&self, at: &Path, kept: &Original, now: Option<&Metadata>) -> Option<Note> {
         if now.is_some_and(|now| kept.stands(at, now) || self.is_later(at, now)) {
             return None;
         }
         let own: Vec<&str> = self.places.own.iter().map(|(own, _)| own.as_str()).collect();
-        if let (What::File(Some(bytes)), None, true) = (&kept.what, now, self.places.is_of_trees)
+        if let (OriginalContent::File(Some(bytes)), None, true) = (&kept.what, now, self.places.is_of_trees)
             && names_working_tree(at, bytes, &own)
         {
             return None;
@@ -337,11 +347,11 @@ fn identity(at: &str) -> Option<(u64, u64)> {
 /// Makes way, and tells how.
 fn cleared(at: &Path, top: &str) -> Note {
     if let Some(told) = removed(at, top) {
-        return Note::of(told);
+        return Note::new(told);
     }
     match set_aside(at, top) {
         Ok(done) => Note { told: format!("no grant covers what git made: {done}"), aside: Some(done.aside) },
-        Err(fault) => Note::of(fault.message),
+        Err(fault) => Note::new(fault.message),
     }
 }
 
@@ -379,200 +389,149 @@ fn names_working_tree(at: &Path, bytes: &[u8], own: &[&str]) -> bool {
             let git_dir = path::folder(named.trim_end());
             path::name(git_dir) == "worktrees"
                 && (own.iter().any(|own| path::folder(git_dir) == *own)
-                    || path::name(path::folder(git_dir)).starts_with(super::stand_in::PREFIX))
+                    || path::name(path::folder(git_dir)).starts_with(stand_in::PREFIX))
         })
 }
 
-#[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
-mod tests {
-    use super::*;
-    use std::os::unix::fs::PermissionsExt;
+/// Something as it was.
+#[derive(Debug, PartialEq)]
+struct Original {
+    known: FileState,
+    what: OriginalContent,
+}
 
-    fn told_by(guard: Guard) -> Vec<String> {
-        guard.settle(false).into_iter().map(|note| note.told).collect()
-    }
+/// OriginalContent tells it from itself when it was changed, and its permissions.
+type FileState = ((u64, u64), u64, [i64; 4], u32);
 
-    //= docs/spec.md#git
-    //= type=test
-    //# What git made or changed of a protected name, or of its own folder without being asked, MUST be put right when it has ended, and the caller told.
-    #[test]
-    fn what_changed_is_put_right_and_told() {
-        let place = tempfile::tempdir().unwrap();
-        let at = |name: &str| place.path().join(name);
-        for (name, text) in [
-            (".git/config", "own"),
-            (".git/hooks/old", "old"),
-            (".toolsd/tools.d/a.toml", "trusted"),
-            ("toolsd.toml", "settings"),
-            ("sub/.git/config", "inner"),
-        ] {
-            fs::create_dir_all(at(name).parent().unwrap()).unwrap();
-            fs::write(at(name), text).unwrap();
-        }
-        let top = place.path().to_string_lossy().into_owned();
-        let repository =
-            Repository { common_dir: format!("{top}/.git"), git_dir: format!("{top}/.git"), ..Repository::default() };
-        let guard = Guard::new(&repository, std::slice::from_ref(&top), &["worktree".to_owned()], || Ok(())).unwrap();
-        for name in [".git/hooks/pre-commit", ".toolsd/tools.d/evil.toml", "deep/.TOOLSD/x"] {
-            fs::create_dir_all(at(name).parent().unwrap()).unwrap();
-            fs::write(at(name), "evil").unwrap();
-        }
-        for name in [".git/config", "toolsd.toml", "sub/.git/config"] {
-            fs::remove_file(at(name)).unwrap();
-            fs::write(at(name), "evil").unwrap();
-        }
-        fs::remove_dir_all(at(".toolsd/tools.d")).unwrap();
-        fs::create_dir_all(at("empty/.toolsd")).unwrap();
-        fs::create_dir_all(at("tree")).unwrap();
-        fs::write(at("tree/.git"), format!("gitdir: {top}/.git/worktrees/tree\n")).unwrap();
-        let told = told_by(guard).join("\n");
-        for name in [".git/hooks/pre-commit", "deep/.TOOLSD", "empty/.toolsd"] {
-            assert!(!at(name).exists() && told.contains(name), "{name}: {told}");
-        }
-        assert!(at("tree/.git").exists() && at("deep/.TOOLSD.set-aside-1/x").exists(), "{told}");
-        for (name, text) in [
-            (".git/config", "own"),
-            ("toolsd.toml", "settings"),
-            ("sub/.git/config", "inner"),
-            (".toolsd/tools.d/a.toml", "trusted"),
-        ] {
-            assert_eq!(fs::read_to_string(at(name)).unwrap(), text, "{told}");
-            assert!(told.contains(name), "{name}: {told}");
-        }
-        let untouched = Guard::new(&repository, &[top], &[], || Ok(())).unwrap();
-        assert_eq!(told_by(untouched), [""; 0]);
-    }
+#[derive(Debug, PartialEq)]
+enum OriginalContent {
+    /// OriginalContent it held, if it is not too large.
+    File(Option<Vec<u8>>),
+    Folder,
+    /// Where it led.
+    Link(Vec<u8>),
+    Other,
+}
 
-    /// A repository with a hook and a configuration, guarded, and what its journal says.
-    fn noted(top: &Path) -> (Repository, Vec<Json>) {
-        for (name, text) in [
-            (".git/config", "own"),
-            (".git/hooks/old", "old"),
-            (".git/modules/a/b/HEAD", "ref"),
-            (".git/modules/half/description", ""),
-        ] {
-            fs::create_dir_all(top.join(name).parent().unwrap()).unwrap();
-            fs::write(top.join(name), text).unwrap();
-        }
-        fs::write(top.join(".git/hooks/bytes"), [0, 255, 10, 1]).unwrap();
-        fs::write(top.join(".git/hooks/mode"), "").unwrap();
-        for (name, mode) in [("old", 0o750), ("mode", 0o640)] {
-            fs::set_permissions(top.join(".git/hooks").join(name), fs::Permissions::from_mode(mode)).unwrap();
-        }
-        let git = top.join(".git").to_str().unwrap().to_owned();
-        let repository = Repository { common_dir: git.clone(), git_dir: git, ..Repository::default() };
-        let guard = Guard::new(&repository, &[top.to_str().unwrap().to_owned()], &["tag".to_owned()], || Ok(()));
-        let lines = guard.unwrap().lines();
-        (repository, lines.iter().map(|line| line.to_string().parse().unwrap()).collect())
-    }
+fn state_of(of: &Metadata) -> FileState {
+    let times = [of.mtime(), of.mtime_nsec(), of.ctime(), of.ctime_nsec()];
+    ((of.dev(), of.ino()), of.len(), times, of.mode())
+}
 
-    fn now() -> i128 {
-        let folder = tempfile::tempdir().unwrap();
-        let known = fs::metadata(folder.path()).unwrap();
-        nanoseconds(known.ctime(), known.ctime_nsec())
-    }
-
-    //= docs/spec.md#git
-    //= type=test
-    //# What git of a killed host made or changed without being asked MUST be put right before anything of a workspace is used again, and told.
-    //= docs/spec.md#git
-    //= type=test
-    //# What was made or changed after git of a killed host had ended MUST be left as it is.
-    #[test]
-    fn what_was_noted_is_put_right_by_another_process_and_what_came_later_is_left() {
-        for is_later in [false, true] {
-            let place = tempfile::tempdir().unwrap();
-            let at = |name: &str| place.path().join(name);
-            let (_, lines) = noted(place.path());
-            for name in [
-                ".git/hooks/pre-commit",
-                "deep/.toolsd/evil",
-                ".git/modules/a/b/config",
-                ".git/modules/half/config",
-                ".git/index.lock",
-            ] {
-                fs::create_dir_all(at(name).parent().unwrap()).unwrap();
-                fs::write(at(name), "evil").unwrap();
+impl Original {
+    /// OriginalContent is there. `left` is how many bytes may still be kept.
+    fn of(at: &Path, found: &Metadata, left: &mut u64) -> Self {
+        let size = found.len();
+        let what = match (found.is_file(), found.is_dir(), found.is_symlink()) {
+            (true, ..) => {
+                let bytes = (size <= MOST_BYTES && size <= *left).then(|| bytes_of(at)).flatten();
+                *left -= if bytes.is_some() { size } else { 0 };
+                OriginalContent::File(bytes)
             }
-            fs::write(at(".git/config"), "evil").unwrap();
-            fs::remove_file(at(".git/hooks/old")).unwrap();
-            fs::write(at(".git/hooks/bytes"), "evil").unwrap();
-            fs::set_permissions(at(".git/hooks/mode"), fs::Permissions::from_mode(0o777)).unwrap();
-            let last_beat = if is_later { now() - 2 * LAST_WORK } else { now() };
-            let notes = Guard::of_lines(&lines, last_beat).unwrap().settle(true);
-            let told = notes.iter().map(|note| note.told.as_str()).collect::<Vec<_>>().join("\n");
-            for name in
-                [".git/hooks/pre-commit", "deep/.toolsd/evil", ".git/modules/a/b/config", ".git/modules/half/config"]
-            {
-                assert_eq!(at(name).exists(), is_later, "{name}: {told}");
+            (_, true, _) => OriginalContent::Folder,
+            (_, _, true) => OriginalContent::Link(target(at)),
+            _ => OriginalContent::Other,
+        };
+        Self { known: state_of(found), what }
+    }
+
+    /// Whether it is as it was.
+    fn stands(&self, at: &Path, now: &Metadata) -> bool {
+        let now_known = state_of(now);
+        if now_known == self.known {
+            return true;
+        }
+        match &self.what {
+            OriginalContent::File(Some(bytes)) => {
+                now.is_file() && now_known.3 == self.known.3 && bytes_of(at).is_some_and(|now| now == *bytes)
             }
-            assert_eq!(fs::read(at(".git/config")).unwrap() == b"own", !is_later, "{told}");
-            assert_eq!(fs::read(at(".git/hooks/bytes")).unwrap() == [0, 255, 10, 1], !is_later, "{told}");
-            let mode = |name: &str| fs::metadata(at(name)).unwrap().mode() & 0o777;
-            assert_eq!(mode(".git/hooks/old"), 0o750, "{told}");
-            assert_eq!(mode(".git/hooks/mode") == 0o640, !is_later, "{told}");
-            assert!(at(".git/index.lock").exists(), "{told}");
-            assert_eq!(told.contains("if no git runs, remove it"), !is_later, "{told}");
-            if !is_later {
-                assert!(notes.iter().filter(|note| note.aside.as_deref().is_some_and(Path::exists)).count() > 3);
+            OriginalContent::File(None) => {
+                (now_known.0, now_known.1, &now_known.2[..2]) == (self.known.0, self.known.1, &self.known.2[..2])
             }
+            OriginalContent::Folder => now.is_dir(),
+            OriginalContent::Link(to) => now.is_symlink() && target(at) == *to,
+            OriginalContent::Other => now_known.0 == self.known.0,
         }
     }
 
-    //= docs/spec.md#programs
-    //= type=test
-    //# What is set aside or put back MUST be reached from the folder that was granted, through no symlink.
-    #[test]
-    fn nothing_is_put_back_through_a_link() {
-        let place = tempfile::tempdir().unwrap();
-        let (repository, elsewhere) = (place.path().join("repository"), place.path().join("elsewhere"));
-        let (_, lines) = noted(&repository);
-        fs::create_dir(&elsewhere).unwrap();
-        fs::rename(repository.join(".git/hooks"), place.path().join("taken")).unwrap();
-        std::os::unix::fs::symlink(&elsewhere, repository.join(".git/hooks")).unwrap();
-        let folder = repository.join(".git/hooks/deep");
-        let refused = open_below(&folder, repository.to_str().unwrap(), true).unwrap_err();
-        assert!(refused.to_string().contains("was a link"), "{refused}");
-        let notes = Guard::of_lines(&lines, now()).unwrap().settle(true);
-        let told: Vec<String> = notes.into_iter().map(|note| note.told).collect();
-        assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0, "{told:?}");
-        // The folder is there again with what it held; a link would keep the repository from being used.
-        assert_eq!(fs::read(repository.join(".git/hooks/old")).unwrap(), b"old", "{told:?}");
-        let link = format!("a link to `{}`, was removed", elsewhere.display());
-        assert!(told.iter().any(|one| one.contains(&link)), "{told:?}");
+    /// Puts it into an open folder, where nothing of this name is; `at` is its path.
+    fn put_back(&self, folder: &OwnedFd, at: &Path) -> io::Result<()> {
+        let name = at.file_name().ok_or(io::ErrorKind::NotFound)?;
+        let bytes = match &self.what {
+            OriginalContent::File(Some(bytes)) => bytes,
+            OriginalContent::Folder => return Ok(mkdirat(folder, name, self.mode())?),
+            OriginalContent::Link(to) => return Ok(symlinkat(std::ffi::OsStr::from_bytes(to), folder, name)?),
+            OriginalContent::File(None) | OriginalContent::Other => {
+                return Err(io::Error::other("what it held was not kept"));
+            }
+        };
+        let mut making = write_journal::begin();
+        let new = write_journal::temporary_name();
+        making.note(&path::join(&at.parent().unwrap_or(at).to_string_lossy(), &new))?;
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mut file = File::from(openat(folder, &*new, flags, Mode::RUSR | Mode::WUSR)?);
+        let put = file.write_all(bytes).and_then(|()| {
+            fchmod(&file, self.mode())?;
+            Ok(renameat_with(folder, &*new, folder, name, RenameFlags::NOREPLACE)?)
+        });
+        put.inspect_err(|_| {
+            let _told_by_the_fault = unlinkat(folder, &*new, AtFlags::empty());
+        })
     }
 
-    #[test]
-    fn a_branch_that_is_called_like_a_command_widens_nothing() {
-        for word in ["worktree", "sparse-checkout", "config"] {
-            let place = tempfile::tempdir().unwrap();
-            let (repository, _) = noted(place.path());
-            let words = ["--no-pager", "switch", word].map(str::to_owned);
-            let guard = Guard::new(&repository, &[], &words, || Ok(())).unwrap();
-            for name in [".git/config", ".git/config.worktree", ".git/worktrees/x/commondir"] {
-                fs::create_dir_all(place.path().join(name).parent().unwrap()).unwrap();
-                fs::write(place.path().join(name), "evil").unwrap();
-            }
-            let told = told_by(guard).join("\n");
-            for name in [".git/config", ".git/config.worktree", ".git/worktrees/x/commondir"] {
-                let holds = fs::read(place.path().join(name)).unwrap_or_default();
-                assert!(holds != b"evil", "{word} {name}: {told}");
-            }
-        }
+    #[allow(clippy::useless_conversion, reason = "its type differs from system to system")]
+    fn mode(&self) -> Mode {
+        Mode::from_raw_mode(RawMode::try_from(self.known.3 & 0o7777).unwrap_or(0o600))
     }
 
-    //= docs/spec.md#git
-    //= type=test
-    //# A repository with more files that git has no business to change than can be looked after MUST be refused.
-    #[test]
-    fn too_many_hooks_are_refused() {
-        let place = tempfile::tempdir().unwrap();
-        let (repository, _) = noted(place.path());
-        for number in 0..=MOST_ENTRIES {
-            fs::write(place.path().join(format!(".git/hooks/{number}")), "").unwrap();
-        }
-        let fault = Guard::new(&repository, &[], &["tag".to_owned()], || Ok(())).unwrap_err();
-        assert!(fault.message.contains("more than 20000 hooks"), "{fault}");
+    /// It as a line of a journal.
+    fn line(&self, at: &Path) -> Json {
+        let what = match &self.what {
+            OriginalContent::File(bytes) => json!({ "file": bytes.as_deref().map(bytes_to_json) }),
+            OriginalContent::Folder => json!("folder"),
+            OriginalContent::Link(to) => json!({ "link": bytes_to_json(to) }),
+            OriginalContent::Other => json!("other"),
+        };
+        json!({ "kept": [bytes_to_json(at.as_os_str().as_bytes()), self.known, what] })
     }
+
+    /// OriginalContent [`line`](Self::line) wrote.
+    fn of_line(line: &Json) -> Option<(std::path::PathBuf, Self)> {
+        let (at, known, what): (Json, FileState, Json) = serde_json::from_value(line.get("kept")?.clone()).ok()?;
+        let what = match (what.as_str(), what.get("file"), what.get("link")) {
+            (Some("folder"), ..) => OriginalContent::Folder,
+            (Some("other"), ..) => OriginalContent::Other,
+            (_, Some(bytes), _) if bytes.is_null() => OriginalContent::File(None),
+            (_, Some(bytes), _) => OriginalContent::File(Some(bytes_from_json(bytes)?)),
+            (_, _, Some(to)) => OriginalContent::Link(bytes_from_json(to)?),
+            _ => return None,
+        };
+        Some((std::ffi::OsString::from_vec(bytes_from_json(&at)?).into(), Self { known, what }))
+    }
+}
+
+/// OriginalContent a file holds that git believes; nothing for whatever is no small file.
+fn bytes_of(at: &Path) -> Option<Vec<u8>> {
+    read_repository_file(at.to_str()?).ok().flatten()
+}
+
+fn target(at: &Path) -> Vec<u8> {
+    fs::read_link(at).map(|to| to.into_os_string().into_vec()).unwrap_or_default()
+}
+
+/// Bytes as a journal has them: as text where that is no longer than twice as long.
+fn bytes_to_json(bytes: &[u8]) -> Json {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if !text.contains(|letter: char| letter.is_control() && !"\n\t\r".contains(letter)) => json!(text),
+        _ => json!([bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>()]),
+    }
+}
+
+fn bytes_from_json(value: &Json) -> Option<Vec<u8>> {
+    if let Some(text) = value.as_str() {
+        return Some(text.as_bytes().to_vec());
+    }
+    let digits = value.get(0)?.as_str()?.as_bytes();
+    let pairs = digits.chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok());
+    pairs.collect()
 }

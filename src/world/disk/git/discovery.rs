@@ -1,23 +1,46 @@
-//! Which repository a folder lies in: found by the host, within the roots, free of symlinks.
+//! Which repository a folder lies in: found by the host, within the roots, and free of what git would follow out of it or
+//! wait in: symlinks, pipes, devices.
+//!
+//! Whoever prepared the workspace may have put a link there to any file below the root, and git shows parts of nearly
+//! every file of its own (`MERGE_MSG` as a message, `shallow` in an error). So it is not asked where a link leads: none
+//! is let in but the one form that git reads as a text and does not follow.
 
+use super::config;
 use super::stand_in::PREFIX;
-use super::{data, links, place_of, settings, text};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::world::disk::roots::{Roots, reason};
+use crate::world::disk::process;
+use crate::world::disk::read::{read_repository_file, read_repository_text};
+use crate::world::disk::roots::Roots;
+use crate::world::disk::system::{canonical, reason};
 use crate::world::path;
 use crate::world::repository::{Excludes, Repository, Scope, Setting, is_repository};
-use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::collections::HashMap;
+use std::fs::{self, DirEntry, FileType, Metadata};
+use std::io::ErrorKind;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
 
 /// How many object stores may name each other as alternates: git's own limit.
 const MOST_ALTERNATES: usize = 5;
+
+/// How many entries of a repository are looked at.
+const MOST_ENTRIES: usize = 1_000_000;
+
+/// A larger file is none of git's, but for its objects, its indexes and `packed-refs`.
+const MOST_BYTES: u64 = 64 << 20;
+/// A larger `packed-refs` is none: it names some five million refs.
+const MOST_PACKED: u64 = 512 << 20;
+
+/// What our git does not open.
+const APART: [&str; 5] = ["annex", "fsmonitor--daemon", "hooks", "lfs", "modules"];
 
 //= docs/spec.md#git
 //# The repository of a command MUST be found by the host, from the folder of the call up to the granted root around it and no further.
 /// The repository of a folder. With `is_user_heard` the user's own configuration is read, too.
 pub(in crate::world::disk) fn find(roots: &Roots, folder: &str, is_user_heard: bool) -> Result<Repository> {
-    let folder = super::super::process::folder(roots, folder)?;
-    if place_of(&folder).as_deref() != Some(&folder) {
+    let folder = process::folder(roots, folder)?;
+    if canonical(&folder).as_deref() != Some(&folder) {
         return Err(Diagnostic::new(Code::WORLD, format!("a symlink is on the way to `{folder}`"))
             .help("name the folder that it leads to"));
     }
@@ -38,18 +61,19 @@ pub(in crate::world::disk) fn find(roots: &Roots, folder: &str, is_user_heard: b
     };
     let (git_dir, common_dir) = folders(roots, &top, &marker.0, &marker.1)?;
     // The folder of a further working tree lies in it.
-    links::check(&common_dir)?;
+    check_links(&common_dir)?;
     let elsewhere = alternates(roots, &path::join(&common_dir, "objects"), MOST_ALTERNATES)?;
     let is_named_back = is_named_back(&git_dir, &marker.0);
-    let own = settings::of_repository(&path::join(&common_dir, "config"), Scope::Local)?;
-    let mut settings = if is_user_heard { settings::of_user(&git_dir, &own) } else { Vec::new() };
-    let of_environment = if is_user_heard { settings::of_environment() } else { Vec::new() };
+    let own = config::of_repository(&path::join(&common_dir, "config"), Scope::Local)?;
+    let mut settings = if is_user_heard { config::of_user(&git_dir, &own) } else { Vec::new() };
+    let of_environment = if is_user_heard { config::of_environment() } else { Vec::new() };
     let of_both = [&settings[..], &of_environment].concat();
-    let excludes = if is_user_heard { settings::excludes(&of_both) } else { Excludes::default() };
+    let excludes = if is_user_heard { config::excludes(&of_both) } else { Excludes::default() };
     owned(&top, &git_dir, &marker.1, &of_both)?;
-    let attributes = if is_user_heard { settings::attributes(&of_both) } else { Vec::new() };
-    let grafts = text(&path::join(&common_dir, "info/grafts")).unwrap_or_default();
-    let own_attributes = text(&path::join(&common_dir, "info/attributes")).unwrap_or_default().into_bytes();
+    let attributes = if is_user_heard { config::attributes(&of_both) } else { Vec::new() };
+    let grafts = read_repository_text(&path::join(&common_dir, "info/grafts")).unwrap_or_default();
+    let own_attributes =
+        read_repository_text(&path::join(&common_dir, "info/attributes")).unwrap_or_default().into_bytes();
     settings.extend(own);
     let mut repository = with_worktree(Repository {
         folder,
@@ -66,16 +90,16 @@ pub(in crate::world::disk) fn find(roots: &Roots, folder: &str, is_user_heard: b
         grafts,
     })?;
     repository.settings.extend(of_environment);
-    let named = settings::hooks_folder(&repository.settings, &repository.top);
+    let named = config::hooks_folder(&repository.settings, &repository.top);
     repository.hooks = hooks(&named.unwrap_or_else(|| path::join(&repository.common_dir, "hooks")));
     Ok(repository)
 }
 
 /// Whether a folder of git names the `.git` that names it: a working tree that git itself made.
 fn is_named_back(git_dir: &str, marker: &str) -> bool {
-    text(&path::join(git_dir, "gitdir")).is_some_and(|named| {
+    read_repository_text(&path::join(git_dir, "gitdir")).is_some_and(|named| {
         let named = path::join(git_dir, named.trim_end());
-        place_of(&named).is_some_and(|named| Some(named) == place_of(marker))
+        canonical(&named).is_some_and(|named| Some(named) == canonical(marker))
     })
 }
 
@@ -94,7 +118,7 @@ fn hooks(folder: &str) -> Vec<String> {
 fn with_worktree(mut repository: Repository) -> Result<Repository> {
     if repository.is_on("extensions.worktreeconfig") {
         let file = path::join(&repository.git_dir, "config.worktree");
-        repository.settings.extend(settings::of_repository(&file, Scope::Worktree)?);
+        repository.settings.extend(config::of_repository(&file, Scope::Worktree)?);
     }
     Ok(repository)
 }
@@ -171,14 +195,14 @@ fn folders(roots: &Roots, top: &str, marker: &str, found: &fs::Metadata) -> Resu
 //# What a file `.git` or `commondir` names MUST lie below a granted root, with no symlink on the way.
 /// The folder that a small file names behind a word; `None` if there is no such file.
 fn named(roots: &Roots, file: &str, beside: &str, word: &str) -> Result<Option<String>> {
-    let Some(bytes) = data(file)? else { return Ok(None) };
+    let Some(bytes) = read_repository_file(file)? else { return Ok(None) };
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let Some(given) = text.trim_end_matches(['\n', '\r']).strip_prefix(word) else { return Ok(None) };
     let given = path::clean(&path::join(beside, given.trim_start()));
     if let Some(git_dir) = left_behind(roots, file, beside, &given) {
         return Ok(Some(git_dir));
     }
-    match place_of(&given) {
+    match canonical(&given) {
         Some(target) if target == given && roots.holds(&target) => Ok(Some(target)),
         Some(target) if !roots.holds(&target) => {
             let message = format!("`{file}` names `{target}`, outside of the root");
@@ -217,9 +241,9 @@ fn left_behind(roots: &Roots, file: &str, beside: &str, given: &str) -> Option<S
     while roots.holds(above) {
         let git_dir = path::join(above, &format!(".git/worktrees/{name}"));
         let names_it = |named: String| {
-            place_of(named.trim_end()) == place_of(file) && place_of(&git_dir).as_ref() == Some(&git_dir)
+            canonical(named.trim_end()) == canonical(file) && canonical(&git_dir).as_ref() == Some(&git_dir)
         };
-        if text(&path::join(&git_dir, "gitdir")).is_some_and(names_it) {
+        if read_repository_text(&path::join(&git_dir, "gitdir")).is_some_and(names_it) {
             let mended = tempfile::NamedTempFile::new_in(beside).and_then(|mended| {
                 fs::write(mended.path(), format!("gitdir: {git_dir}\n"))?;
                 mended.persist(file).map_err(|fault| fault.error)
@@ -236,7 +260,7 @@ fn left_behind(roots: &Roots, file: &str, beside: &str, given: &str) -> Option<S
 //# Alternate object stores outside of the granted roots MUST be refused by name.
 /// The object stores that one names as alternates, and those name in turn.
 fn alternates(roots: &Roots, objects: &str, depth: usize) -> Result<Vec<String>> {
-    let Some(bytes) = data(&path::join(objects, "info/alternates"))? else { return Ok(Vec::new()) };
+    let Some(bytes) = read_repository_file(&path::join(objects, "info/alternates"))? else { return Ok(Vec::new()) };
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let mut found = Vec::new();
     for line in
@@ -244,12 +268,12 @@ fn alternates(roots: &Roots, objects: &str, depth: usize) -> Result<Vec<String>>
     {
         let named = path::clean(&path::join(objects, line));
         // Git passes by what is not there.
-        let Some(target) = place_of(&named) else { continue };
+        let Some(target) = canonical(&named) else { continue };
         if !roots.holds(&target) {
             let message = format!("the repository's objects lie in `{target}` (alternates), outside of the root");
             return Err(Diagnostic::new(Code::WORLD, message).help(format!("start with `--root {target}`")));
         }
-        links::check(&target)?;
+        check_links(&target)?;
         if depth > 0 {
             found.extend(alternates(roots, &target, depth - 1)?);
         }
@@ -282,4 +306,168 @@ fn owned(top: &str, git_dir: &str, marker: &fs::Metadata, settings: &[Setting]) 
         false => Err(Diagnostic::new(Code("git"), format!("the repository `{top}` belongs to another user ({other})"))
             .help(format!("`git config --global --add safe.directory {top}` if you trust it"))),
     }
+}
+
+/// PlainFolders that were found in order, by device and number.
+type PlainFolders = HashMap<(u64, u64), PlainFolder>;
+
+/// So many folders are remembered.
+const MOST_REMEMBERED: usize = 4_096;
+
+/// A folder that changed more lately may change again without another time.
+const YOUNG: Duration = Duration::from_millis(100);
+
+/// A folder of nothing but files and folders.
+#[derive(Clone)]
+struct PlainFolder {
+    times: [i64; 4],
+    entries: usize,
+    inner: Arc<[String]>,
+}
+
+//= docs/spec.md#git
+//# A symlink within a repository MUST be refused by name, wherever it leads, but for a `HEAD` that is the name of a ref.
+//= docs/spec.md#git
+//# A pipe or a device within a repository, and a file that git would read whole and that is too large for one of its own, MUST be refused by name.
+/// Refuses a folder of git that git would follow out of, or wait in.
+pub(super) fn check_links(git_dir: &str) -> Result<()> {
+    let mut look = LinkCheck { git_dir, left: MOST_ENTRIES };
+    look.folder(git_dir)
+}
+
+struct LinkCheck<'a> {
+    git_dir: &'a str,
+    left: usize,
+}
+
+impl LinkCheck<'_> {
+    fn folder(&mut self, folder: &str) -> Result<()> {
+        crate::guard::check()?;
+        let found = match fs::symlink_metadata(folder) {
+            Ok(found) => found,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(unreadable(folder, &error)),
+        };
+        // How large a file is, no time of its folder tells. Of objects git knows how much it wants.
+        let is_read_whole = !path::is_below(folder, &path::join(self.git_dir, "objects"));
+        let known = remembered(&found).filter(|_| !is_read_whole);
+        let known = match known {
+            Some(known) => known,
+            None => self.entries(folder, &found, is_read_whole)?,
+        };
+        self.left = self.left.checked_sub(known.entries).ok_or_else(|| {
+            Diagnostic::new(Code::LIMIT, format!("`{}` has more than {MOST_ENTRIES} entries", self.git_dir))
+                .help("`git pack-refs --all` and `git gc` make fewer of them")
+        })?;
+        known.inner.iter().try_for_each(|name| self.folder(&path::join(folder, name)))
+    }
+
+    /// LinkChecks at each entry; gives the folders among them.
+    fn entries(&self, folder: &str, found: &Metadata, is_read_whole: bool) -> Result<PlainFolder> {
+        let entries = match fs::read_dir(folder) {
+            Ok(entries) => entries,
+            // It went in between.
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Ok(PlainFolder { times: times(found), entries: 0, inner: Arc::default() });
+            }
+            Err(error) => return Err(unreadable(folder, &error)),
+        };
+        let (mut inner, mut count, mut is_plain) = (Vec::new(), 0, true);
+        for entry in entries {
+            let entry = entry.map_err(|error| unreadable(folder, &error))?;
+            count += 1;
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            let kind = match entry.file_type() {
+                Ok(kind) => kind,
+                // It went in between: git makes and removes locks.
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                Err(error) => return Err(unreadable(folder, &error)),
+            };
+            if folder == self.git_dir && APART.contains(&&*name) {
+                continue;
+            }
+            if kind.is_dir() {
+                inner.push(name.into_owned());
+            } else if kind.is_symlink() {
+                is_plain = false;
+                check_link(&path::join(folder, &name), &name)?;
+            } else {
+                check_kind(&path::join(folder, &name), kind)?;
+                if is_read_whole {
+                    check_size(&path::join(folder, &name), &name, &entry)?;
+                }
+            }
+        }
+        let looked = PlainFolder { times: times(found), entries: count, inner: inner.into() };
+        if is_plain && !is_read_whole {
+            remember(found, &looked);
+        }
+        Ok(looked)
+    }
+}
+
+fn unreadable(folder: &str, error: &std::io::Error) -> Box<Diagnostic> {
+    Diagnostic::new(Code("git"), format!("`{folder}` cannot be read: {}", reason(error)))
+        .help("git of a pack is run only where the host has seen that no link leads out: make it readable")
+}
+
+/// A symlink. Git reads `HEAD` as a text if it is one to `refs/…`: so it was written in former times.
+fn check_link(link: &str, name: &str) -> Result<()> {
+    let to = fs::read_link(link).map(|to| to.to_string_lossy().into_owned()).unwrap_or_default();
+    if name == "HEAD" && to.starts_with("refs/") && path::clean(&to) == to {
+        return Ok(());
+    }
+    Err(Diagnostic::new(Code::WORLD, format!("`{link}` is a symlink to `{to}`: git would follow it"))
+        .help("put the file itself there, or remove the link; `git worktree add` makes further working trees of a repository, `git clone --shared` further repositories"))
+}
+
+fn check_kind(at: &str, kind: FileType) -> Result<()> {
+    if kind.is_fifo() || kind.is_char_device() || kind.is_block_device() {
+        return Err(Diagnostic::new(Code("git"), format!("`{at}` is no regular file: git would wait for it"))
+            .help("remove it: a repository is made of files and folders"));
+    }
+    Ok(())
+}
+
+fn check_size(at: &str, name: &str, entry: &DirEntry) -> Result<()> {
+    let most = match name {
+        _ if name.contains("index") => u64::MAX,
+        _ if name.starts_with("packed-refs") => MOST_PACKED,
+        _ => MOST_BYTES,
+    };
+    match entry.metadata() {
+        Ok(found) if found.len() > most => {
+            Err(Diagnostic::new(Code::LIMIT, format!("`{at}` has {} MB: git would read all of it", found.len() >> 20))
+                .help("no file of git there is that large: remove it"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn times(found: &Metadata) -> [i64; 4] {
+    [found.mtime(), found.mtime_nsec(), found.ctime(), found.ctime_nsec()]
+}
+
+static PLAIN: LazyLock<Mutex<PlainFolders>> = LazyLock::new(Mutex::default);
+
+/// What is known of a folder that is as it was: whatever is put into it gives it another time.
+fn remembered(found: &Metadata) -> Option<PlainFolder> {
+    let sound = PLAIN.lock().unwrap_or_else(PoisonError::into_inner);
+    sound.get(&(found.dev(), found.ino())).filter(|known| known.times == times(found)).cloned()
+}
+
+fn remember(found: &Metadata, looked: &PlainFolder) {
+    let changed = u64::try_from(found.ctime().max(found.mtime())).unwrap_or(u64::MAX);
+    let changed = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(changed.saturating_add(1)));
+    let is_old =
+        changed.and_then(|changed| SystemTime::now().duration_since(changed).ok()).is_some_and(|age| age > YOUNG);
+    if !is_old {
+        return;
+    }
+    let mut sound = PLAIN.lock().unwrap_or_else(PoisonError::into_inner);
+    if sound.len() >= MOST_REMEMBERED {
+        sound.clear();
+    }
+    sound.insert((found.dev(), found.ino()), looked.clone());
 }

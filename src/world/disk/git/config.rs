@@ -1,12 +1,15 @@
-//! The configuration files of git, read without git: see `git-config(1)`, "Syntax" and "Includes".
+//! The configuration files of git, read without git: see `git-config(1)`, "Syntax" and "Includes". The conditions of
+//! `includeIf` are judged as git does (see "Conditional includes", and `include_condition_is_true()` in its `config.c`).
+//!
+//! Absent, as no configuration was seen with them: `~name/` for another user's home folder, classes of letters such as
+//! `[[:alpha:]]`, and the branch of a repository whose refs are a table.
 
-use super::super::place;
-use super::conditions::Conditions;
-use super::{MOST_BYTES, data};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::world::disk::small_file::{self, Links};
+use crate::world::disk::read::{Links, MOST_OF_REPOSITORY, read_repository_file, read_repository_text, read_small};
+use crate::world::disk::system::{self, canonical};
 use crate::world::path;
 use crate::world::repository::{Excludes, Repository, Scope, Setting};
+use globset::GlobBuilder;
 
 /// How deep the user's files may include each other: git's own limit.
 const MOST_INCLUDES: usize = 10;
@@ -63,16 +66,16 @@ const MOST_OF_ENVIRONMENT: usize = 1_000;
 //# What the environment of the host says of git's configuration MUST count as the user's own.
 /// What the host's own environment sets: pairs that are counted.
 pub(super) fn of_environment() -> Vec<Setting> {
-    let count = place::env("GIT_CONFIG_COUNT").and_then(|count| count.parse::<usize>().ok()).unwrap_or(0);
+    let count = system::env("GIT_CONFIG_COUNT").and_then(|count| count.parse::<usize>().ok()).unwrap_or(0);
     let pair = |at: usize| {
-        let key = crate::world::repository::key(&place::env(&format!("GIT_CONFIG_KEY_{at}"))?);
-        Some(Setting { scope: Scope::Command, key, value: place::env(&format!("GIT_CONFIG_VALUE_{at}"))? })
+        let key = crate::world::repository::key(&system::env(&format!("GIT_CONFIG_KEY_{at}"))?);
+        Some(Setting { scope: Scope::Command, key, value: system::env(&format!("GIT_CONFIG_VALUE_{at}"))? })
     };
     (0..count.min(MOST_OF_ENVIRONMENT)).filter_map(pair).collect()
 }
 
 fn of_user_into(conditions: &Conditions<'_>, found: &mut Found) {
-    let [global, no_system, system] = FILES.map(place::env);
+    let [global, no_system, system] = FILES.map(system::env);
     if !no_system.is_some_and(|value| ["1", "on", "true", "yes"].contains(&value.to_ascii_lowercase().as_str())) {
         include(system.as_deref().unwrap_or("/etc/gitconfig"), Scope::System, conditions, 0, found);
     }
@@ -80,8 +83,8 @@ fn of_user_into(conditions: &Conditions<'_>, found: &mut Found) {
         include(&global, Scope::Global, conditions, 0, found);
         return;
     }
-    let home = place::home_folder();
-    let config = place::env("XDG_CONFIG_HOME").filter(|folder| path::is_absolute(folder));
+    let home = system::home_folder();
+    let config = system::env("XDG_CONFIG_HOME").filter(|folder| path::is_absolute(folder));
     if let Some(config) = config.or_else(|| Some(path::join(home.as_deref()?, ".config"))) {
         include(&path::join(&config, "git/config"), Scope::Global, conditions, 0, found);
     }
@@ -94,7 +97,7 @@ fn of_user_into(conditions: &Conditions<'_>, found: &mut Found) {
 //# What the configuration of a repository includes MUST NOT be read.
 /// What a repository sets. One that is not there sets nothing; one that git would not understand is a fault.
 pub(super) fn of_repository(file: &str, scope: Scope) -> Result<Vec<Setting>> {
-    let Some(bytes) = data(file)? else { return Ok(Vec::new()) };
+    let Some(bytes) = read_repository_file(file)? else { return Ok(Vec::new()) };
     let text = String::from_utf8_lossy(&bytes);
     let read = read(&text).map_err(|line| {
         Diagnostic::new(Code("git"), format!("line {line} of `{file}` is no configuration of git"))
@@ -104,7 +107,7 @@ pub(super) fn of_repository(file: &str, scope: Scope) -> Result<Vec<Setting>> {
 }
 
 fn include(file: &str, scope: Scope, conditions: &Conditions<'_>, depth: usize, found: &mut Found) {
-    let Ok(Some(text)) = small_file::read(file, MOST_BYTES, Links::Followed) else { return };
+    let Ok(Some(text)) = read_small(file, MOST_OF_REPOSITORY, Links::Followed) else { return };
     let Ok(read) = read(&String::from_utf8_lossy(&text)) else { return };
     for (key, value) in read {
         let condition = key.strip_prefix("includeif.").and_then(|rest| rest.strip_suffix(".path"));
@@ -121,7 +124,7 @@ fn include(file: &str, scope: Scope, conditions: &Conditions<'_>, depth: usize, 
 
 /// A path as a file of the user's names it: from the home folder, or from where the file lies.
 fn beside(file: &str, given: &str) -> String {
-    match (given.strip_prefix("~/"), place::home_folder()) {
+    match (given.strip_prefix("~/"), system::home_folder()) {
         (Some(rest), Some(home)) => path::join(&home, rest),
         _ => path::join(path::folder(file), given),
     }
@@ -142,7 +145,7 @@ pub(super) fn attributes(settings: &[Setting]) -> Vec<u8> {
 pub(super) fn hooks_folder(settings: &[Setting], top: &str) -> Option<String> {
     let set = settings.iter().rev().find(|one| one.key == "core.hookspath")?;
     // One that the repository names is told of as a program.
-    let at_home = set.value.strip_prefix("~/").and_then(|rest| Some(path::join(&place::home_folder()?, rest)));
+    let at_home = set.value.strip_prefix("~/").and_then(|rest| Some(path::join(&system::home_folder()?, rest)));
     let folder = at_home.unwrap_or_else(|| path::join(top, &set.value));
     Some(if set.scope.is_of_repository() { String::new() } else { folder })
 }
@@ -150,19 +153,19 @@ pub(super) fn hooks_folder(settings: &[Setting], top: &str) -> Option<String> {
 /// A file that the user names by a key, else the usual one: where it lies, and what is in it.
 fn of_users_file(settings: &[Setting], key: &str, usual: &str) -> Option<(String, Vec<u8>)> {
     let set = settings.iter().rev().find(|one| one.key == key && !one.scope.is_of_repository());
-    let home = place::home_folder();
+    let home = system::home_folder();
     let file = match (set, home) {
         (Some(set), Some(home)) => Some(match set.value.strip_prefix("~/") {
             Some(rest) => path::join(&home, rest),
             None => set.value.clone(),
         }),
         (None, home) => {
-            let config = place::env("XDG_CONFIG_HOME").filter(|folder| path::is_absolute(folder));
+            let config = system::env("XDG_CONFIG_HOME").filter(|folder| path::is_absolute(folder));
             config.or_else(|| Some(path::join(&home?, ".config"))).map(|config| path::join(&config, usual))
         }
         (Some(_), None) => None,
     }?;
-    let bytes = small_file::read(&file, MOST_BYTES, Links::Followed).ok().flatten()?;
+    let bytes = read_small(&file, MOST_OF_REPOSITORY, Links::Followed).ok().flatten()?;
     Some((file, bytes))
 }
 
@@ -294,4 +297,79 @@ impl Reader<'_> {
         value.truncate(kept);
         Some(value)
     }
+}
+
+/// What conditions ask about: a repository.
+struct Conditions<'a> {
+    /// Its folder, free of symlinks; empty outside of one.
+    git_dir: &'a str,
+    /// The addresses of its remotes.
+    remotes: Vec<String>,
+}
+
+impl Conditions<'_> {
+    //= docs/spec.md#git
+    //# A file that the user's configuration includes on a condition MUST count where git would include it.
+    /// Whether a condition holds that stands in `file`; one that git does not know does not.
+    fn hold(&self, condition: &str, file: &str) -> bool {
+        let Some((kind, asked)) = condition.split_once(':') else { return false };
+        match kind {
+            "gitdir" => self.lies_in(asked, file, false),
+            "gitdir/i" => self.lies_in(asked, file, true),
+            "onbranch" => self.branch().is_some_and(|branch| matches(&with_all_below(asked), &branch, false)),
+            "hasconfig" => asked
+                .strip_prefix("remote.*.url:")
+                .is_some_and(|pattern| self.remotes.iter().any(|remote| matches(pattern, remote, false))),
+            _ => false,
+        }
+    }
+
+    fn lies_in(&self, asked: &str, file: &str, folds: bool) -> bool {
+        // Git takes a home folder as a part of the pattern, and the folder of the file literally.
+        let whole = match (asked.strip_prefix("~/"), asked.strip_prefix("./")) {
+            (Some(rest), _) => system::home_folder().and_then(|home| Some(format!("{}/{rest}", canonical(&home)?))),
+            (_, Some(rest)) => {
+                canonical(path::folder(file)).map(|folder| format!("{}/{rest}", globset::escape(&folder)))
+            }
+            _ if asked.starts_with('/') => Some(asked.to_owned()),
+            _ => Some(format!("**/{asked}")),
+        };
+        !self.git_dir.is_empty() && whole.is_some_and(|whole| matches(&with_all_below(&whole), self.git_dir, folds))
+    }
+
+    /// The branch that is checked out, without `refs/heads/`.
+    fn branch(&self) -> Option<String> {
+        if self.git_dir.is_empty() {
+            return None;
+        }
+        let head = read_repository_text(&path::join(self.git_dir, "HEAD"))?;
+        let name = head.strip_prefix("ref:")?.trim().strip_prefix("refs/heads/")?;
+        Some(name.to_owned())
+    }
+}
+
+/// A pattern that ends as a folder stands for all below it.
+fn with_all_below(pattern: &str) -> String {
+    let all = if pattern.ends_with('/') { "**" } else { "" };
+    format!("{pattern}{all}")
+}
+
+/// Whether a text fits a pattern of git's, letter by letter: nothing of a pattern is made clean, so `..` or `//` in one fits no
+/// folder. Braces mean nothing there.
+fn matches(pattern: &str, text: &str, folds: bool) -> bool {
+    let mut escaped = String::with_capacity(pattern.len());
+    let mut letters = pattern.chars();
+    while let Some(letter) = letters.next() {
+        if matches!(letter, '{' | '}') {
+            escaped.push('\\');
+        }
+        escaped.push(letter);
+        if letter == '\\' {
+            escaped.extend(letters.next());
+        }
+    }
+    let glob =
+        GlobBuilder::new(&escaped).literal_separator(true).backslash_escape(true).case_insensitive(folds).build();
+    // What is no pattern fits nothing, for git too.
+    glob.is_ok_and(|glob| glob.compile_matcher().is_match(text))
 }
