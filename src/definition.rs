@@ -18,7 +18,8 @@ pub use catalogue::{PromptTool, listed as listed_prompt};
 pub use grammar::{Grammar, Key, Shape, reference};
 pub use operation::{Dispatch, Operation};
 pub use pack::{
-    Git, Grants, GraphDefinition, LimitsOverride, PackDefinition, ProgramGrant, Refresh, Setting, SkillsDefinition,
+    GitAccess, Grants, GraphDefinition, LimitsOverride, PackDefinition, ProgramGrant, Refresh, Setting,
+    SkillsDefinition,
 };
 pub use read::{Care, read, read_known};
 pub use schema::{Checker, ObjectSchema, Problem, Role, Schema, lint, missing_references, object, published, resolved};

@@ -1,8 +1,8 @@
 //! Every effect of toolsd: files, the clock, random ids, the environment, programs.
 //!
-//! `World` is the trait that they go through. `disk` is the real world and the only place that names `std::fs`, processes
-//! and the wall clock; `memory` is that of examples and cases. The others are views over a world: `granted` limits it to
-//! grants, `staged` keeps what a call writes until it ends well, `recorded` remembers what was read.
+//! `World` is the trait that they go through. `disk` is the real world and the only place that names `std::fs`,
+//! processes and the wall clock; `memory` is that of examples and cases. The others are views over a world: `granted`
+//! limits it to grants, `staged` keeps what a call writes until it ends well, `recorded` remembers what was read.
 
 pub mod disk;
 mod effects;
@@ -21,8 +21,8 @@ mod tests;
 mod walk;
 
 pub use effects::{
-    Attempt, Change, FilePolicy, Lock, NOT_OWNED, Standing, Unrestricted, World, read_text, symlink_fault,
+    FileChange, FilePolicy, Lock, LockAttempt, NOT_OWNED, TargetState, Unrestricted, World, read_text, symlink_fault,
     text_from_bytes,
 };
-pub use grants::{Allowed, is_never, protected_name};
-pub use walk::{Entry, EntryKind, Stat, Walk, Walked};
+pub use grants::{GrantedAccess, is_forbidden_variable, protected_name};
+pub use walk::{EntryKind, FolderEntry, Stat, WalkOptions, WalkResult};

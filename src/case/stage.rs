@@ -5,9 +5,9 @@ use crate::definition::Case;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::registry::Pack;
 use crate::value::Value;
-use crate::world::disk::Scratch;
-use crate::world::memory::Memory;
-use crate::world::{Attempt, Walk, World};
+use crate::world::disk::ScratchWorld;
+use crate::world::memory::MemoryWorld;
+use crate::world::{LockAttempt, WalkOptions, World};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -17,13 +17,13 @@ pub struct Stage {
     /// The configuration of the pack, if the case has one.
     pub config: Option<Value>,
     /// The locks that somebody else holds.
-    _locked: Vec<Attempt>,
+    _locked: Vec<LockAttempt>,
 }
 
 /// Where a case plays.
 enum Ground {
-    Memory(Arc<Memory>),
-    Disk(Arc<Scratch>),
+    Memory(Arc<MemoryWorld>),
+    Disk(Arc<ScratchWorld>),
 }
 
 /// Path and bytes of all files.
@@ -39,12 +39,12 @@ impl Stage {
         });
         let now_ms = now_ms.transpose()?;
         let ground = if case.world == "disk" {
-            Ground::Disk(Arc::new(Scratch::new(now_ms, &case.env, case.home.is_some())?))
+            Ground::Disk(Arc::new(ScratchWorld::new(now_ms, &case.env, case.home.is_some())?))
         } else {
             if case.git {
                 return Err(Diagnostic::new(UNMET, "there is no git in memory").help("add `world = \"disk\"`"));
             }
-            let memory = Memory::new();
+            let memory = MemoryWorld::new();
             case.env.iter().for_each(|(name, value)| memory.set_env(name, value));
             if let Some(now_ms) = now_ms {
                 memory.set_now_ms(now_ms);
@@ -150,7 +150,7 @@ fn lay_out(laid: &Laid<'_>, folder: &str, pack: &Pack, folders: &[Arc<dyn World>
         if world.stat(folder)?.is_none() {
             continue;
         }
-        let walk = Walk { from: folder.to_owned(), hidden: true, ignore: false, follow: false, depth: None };
+        let walk = WalkOptions { from: folder.to_owned(), hidden: true, ignore: false, follow: false, depth: None };
         for path in world.walk(&walk)?.files {
             if let Some(within) = path.strip_prefix(&prefix) {
                 laid.write(within, &world.read(&path)?)?;

@@ -4,7 +4,7 @@ use super::{Rule, Subject, found};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::primitive::git;
 use crate::script::survey::Call;
-use crate::world::run::Needs;
+use crate::world::run::RequiredGrant;
 
 const CODE: Code = Code("unknown-git");
 
@@ -37,10 +37,10 @@ effect = "reads"
 };
 
 /// What a call of git says as a literal: its primitive, its verb.
-pub(super) fn verb_of(call: &Call) -> Option<(Needs, &str)> {
+pub(super) fn verb_of(call: &Call) -> Option<(RequiredGrant, &str)> {
     let needs = match call.name.as_str() {
-        "git" => Needs::WriteGit,
-        "git_read" => Needs::ReadGit,
+        "git" => RequiredGrant::WriteGit,
+        "git_read" => RequiredGrant::ReadGit,
         _ => return None,
     };
     call.texts.iter().find(|(index, _)| *index == 0).map(|(_, verb)| (needs, verb.as_str()))

@@ -13,7 +13,7 @@ use crate::registry::{
 };
 use crate::world::NOT_OWNED;
 use crate::world::disk::{self, Disk, config_folder, current_folder};
-use crate::world::memory::Memory;
+use crate::world::memory::MemoryWorld;
 use crate::world::{World, path};
 use serde_json::json;
 use std::sync::Arc;
@@ -310,7 +310,7 @@ impl Site for DiskSite {
 
 /// The packs inside the binary, as a folder.
 pub(super) fn embedded() -> Result<Arc<dyn World>> {
-    let world = Memory::new();
+    let world = MemoryWorld::new();
     for (path, bytes) in crate::registry::embedded_files() {
         world.write(path, bytes)?;
     }

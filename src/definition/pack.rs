@@ -3,7 +3,7 @@
 use super::{Located, PromptTool, Schema};
 use crate::source::Place;
 use crate::value::Json;
-pub use crate::world::run::{Git, ProgramGrant};
+pub use crate::world::run::{GitAccess, ProgramGrant};
 
 /// `[pack]`.
 #[derive(Clone, Debug)]
@@ -48,7 +48,7 @@ pub struct Grants {
     /// Programs it may run.
     pub run: Vec<ProgramGrant>,
     /// How far git goes.
-    pub git: Git,
+    pub git: GitAccess,
 }
 
 /// Limits, where they differ from those above them.

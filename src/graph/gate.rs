@@ -2,7 +2,7 @@
 //! of its fragment.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::world::{Entry, Stat, Walk, Walked, World};
+use crate::world::{FolderEntry, Stat, WalkOptions, WalkResult, World};
 use std::cell::Cell;
 use std::sync::Arc;
 
@@ -60,11 +60,11 @@ impl World for Gate {
         self.open()?.read(path)
     }
 
-    fn list(&self, path: &str) -> Result<Vec<Entry>> {
+    fn list(&self, path: &str) -> Result<Vec<FolderEntry>> {
         self.open()?.list(path)
     }
 
-    fn walk(&self, walk: &Walk) -> Result<Walked> {
+    fn walk(&self, walk: &WalkOptions) -> Result<WalkResult> {
         self.open()?.walk(walk)
     }
 

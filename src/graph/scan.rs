@@ -5,7 +5,7 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::document::Document;
 use crate::guard;
 use crate::value::{Handle, Text, Value};
-use crate::world::recorded::{ContentHash, Reads, Recorded};
+use crate::world::recorded::{ContentHash, RecordedReads, RecordedWorld};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// What the last build read and made, so that the next one need not.
 #[derive(Default)]
 pub(super) struct Memo {
-    pub reads: Arc<Reads>,
+    pub reads: Arc<RecordedReads>,
     fragments: Fragments,
 }
 
@@ -22,7 +22,7 @@ type Fragments = FxHashMap<[u8; 32], FxHashMap<Text, (ContentHash, Arc<Fragment>
 
 /// The scans of one build.
 pub(super) struct Scan {
-    recorded: Arc<Recorded>,
+    recorded: Arc<RecordedWorld>,
     functions: Arc<dyn Functions>,
     before: Arc<Memo>,
     keeping: Keeping,
@@ -46,7 +46,12 @@ struct Scanned {
 }
 
 impl Scan {
-    pub fn new(recorded: Arc<Recorded>, functions: Arc<dyn Functions>, before: Arc<Memo>, keeping: Keeping) -> Self {
+    pub fn new(
+        recorded: Arc<RecordedWorld>,
+        functions: Arc<dyn Functions>,
+        before: Arc<Memo>,
+        keeping: Keeping,
+    ) -> Self {
         Self { recorded, functions, before, keeping, made: Mutex::default() }
     }
 
@@ -146,7 +151,7 @@ impl Scan {
     /// What became of a file that is as it was.
     fn known(&self, path: &str, calling: &Calling<'_>) -> Option<Scanned> {
         let (content, fragment) = self.before.fragments.get(&calling.hash)?.get(path)?;
-        let same = self.recorded.known(path)? == *content;
+        let same = self.recorded.known_hash(path)? == *content;
         same.then(|| Scanned { content: Some(*content), fragment: Arc::clone(fragment) })
     }
 

@@ -7,7 +7,7 @@ use super::{
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::value::{Handle, Value};
-use crate::world::recorded::{Check, Recorded};
+use crate::world::recorded::{ReadsCheck, RecordedWorld};
 use crate::world::{World, path};
 use std::cell::Cell;
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
@@ -104,7 +104,7 @@ impl Store {
     }
 
     fn fresh_of(&self, build: &Build<'_>, inputs: [u8; 32]) -> Result<Origin> {
-        let mut checked: Option<(Arc<Built>, Check)> = None;
+        let mut checked: Option<(Arc<Built>, ReadsCheck)> = None;
         while let Some(built) = self.turn(checked.as_ref().map(|(built, _)| built))? {
             //= docs/spec.md#freshness
             //# An edit of a workspace file before a call MUST be seen by the call.
@@ -176,13 +176,13 @@ impl Store {
         }
     }
 
-    fn build(&self, build: &Build<'_>, inputs: [u8; 32], checked: Option<(Arc<Built>, Check)>) -> Result<Origin> {
+    fn build(&self, build: &Build<'_>, inputs: [u8; 32], checked: Option<(Arc<Built>, ReadsCheck)>) -> Result<Origin> {
         let (recorded, memo) = match checked {
             Some((before, check)) => {
                 let reads = Arc::clone(&before.memo.reads);
-                (Recorded::resuming(Arc::clone(build.world), reads, check), Arc::clone(&before.memo))
+                (RecordedWorld::resuming(Arc::clone(build.world), reads, check), Arc::clone(&before.memo))
             }
-            None => (Recorded::new(Arc::clone(build.world)), Arc::default()),
+            None => (RecordedWorld::new(Arc::clone(build.world)), Arc::default()),
         };
         let recorded = Arc::new(recorded);
         let world: Arc<dyn World> = Arc::clone(&recorded) as _;

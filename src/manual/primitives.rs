@@ -6,7 +6,7 @@ use crate::primitive::git::verb::{GitOption, Verb};
 use crate::primitive::{Gives, Need, Param, Primitive};
 use crate::script::documentation::{outcome, parameter};
 use crate::value::Json;
-use crate::world::run::Needs;
+use crate::world::run::RequiredGrant;
 use serde_json::json;
 
 /// Every primitive by chapter: signature, summary, parameters, examples.
@@ -67,7 +67,7 @@ fn verbs(text: &mut String, verbs: impl Iterator<Item = &'static Verb>) {
     text.push_str(&format!("\nEvery verb takes {}\n\n| verb | options | |\n|---|---|---|\n", common.join(" ")));
     for verb in verbs {
         let mut options: Vec<String> = verb.options().map(told_option).collect();
-        if verb.needs == Needs::FetchGit {
+        if verb.needs == RequiredGrant::FetchGit {
             options.insert(0, "Needs `git = \"fetch\"`.".to_owned());
         }
         text.push_str(&format!("| `{}` | {} | {} |\n", verb.name, cell(&options.join("<br>")), cell(verb.summary)));

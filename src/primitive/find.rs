@@ -4,7 +4,7 @@ use super::{Args, Param, option, required};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::value::Kind;
-use crate::world::glob::Find;
+use crate::world::glob::FileSearch;
 
 /// The parameter `globs` of every primitive that finds files.
 pub const GLOBS: Param = required(
@@ -49,7 +49,7 @@ pub const DEPTH: Param = option(
 const COMPILING: u32 = 1_000;
 
 /// What a finder is asked for: `globs`, and the options `root`, `skip`, `hidden`, `ignore`, `follow`, `depth`.
-pub fn find_of(args: &Args) -> Result<Find> {
+pub fn find_of(args: &Args) -> Result<FileSearch> {
     let depth = match args.integer_or("depth") {
         Some(depth) => Some(usize::try_from(depth).ok().filter(|depth| *depth > 0).ok_or_else(|| {
             Diagnostic::new(
@@ -64,7 +64,7 @@ pub fn find_of(args: &Args) -> Result<Find> {
     let root = args.path_or("root")?.unwrap_or(".");
     let bytes = globs.iter().chain(&skip).map(|glob| glob.len().saturating_add(root.len()));
     guard::price("a set of globs", bytes.fold(0, usize::saturating_add), COMPILING)?;
-    Ok(Find {
+    Ok(FileSearch {
         globs,
         skip,
         root: root.to_owned(),

@@ -31,8 +31,8 @@ use super::{Args, Context, Param, optional, required};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::value::{Kind, Map, Value};
 use crate::world::path;
-use crate::world::repository::Done;
-use crate::world::run::{Command, Needs};
+use crate::world::repository::GitOutput;
+use crate::world::run::{ProgramCommand, RequiredGrant};
 use answer::answered;
 use arguments::{Said, is_on};
 pub use session::new_enough;
@@ -58,7 +58,7 @@ pub fn writing() -> impl Iterator<Item = &'static Verb> + Clone {
 }
 
 /// Runs git for a primitive: `git_read` if nothing may change, else `git`.
-pub fn run(context: &Context<'_>, args: &Args, needs: Needs) -> Result<Value> {
+pub fn run(context: &Context<'_>, args: &Args, needs: RequiredGrant) -> Result<Value> {
     let (name, options) = (args.text("verb"), args.map("options")?);
     let verb = find(name, needs)?;
     let said = arguments::say(verb, &options)?;
@@ -96,9 +96,9 @@ pub fn run(context: &Context<'_>, args: &Args, needs: Needs) -> Result<Value> {
 }
 
 /// The verb of that name: of `git_read` if nothing may change, else of `git`.
-pub fn find(name: &str, needs: Needs) -> Result<&'static Verb> {
+pub fn find(name: &str, needs: RequiredGrant) -> Result<&'static Verb> {
     let (here, there, primitive, other) = match needs {
-        Needs::ReadGit => (reading().collect::<Vec<_>>(), writing().collect::<Vec<_>>(), "git_read", "git"),
+        RequiredGrant::ReadGit => (reading().collect::<Vec<_>>(), writing().collect::<Vec<_>>(), "git_read", "git"),
         _ => (writing().collect(), reading().collect(), "git", "git_read"),
     };
     if let Some(verb) = here.iter().find(|verb| verb.name == name) {
@@ -131,7 +131,7 @@ fn spoken(session: &mut Session<'_>, verb: &Verb, mut said: Said, options: &Map)
         Literal::IfAny => is_narrowed || said.paths.is_empty(),
     };
     asked.env.extend(untold.then(taken_as_patterns));
-    if verb.needs == Needs::FetchGit {
+    if verb.needs == RequiredGrant::FetchGit {
         asked.confinement.read.extend(steps::check_remote(session, &asked)?);
         asked.env.extend(steps::ways_to_remotes(session));
         let seconds = match options.get("timeout_s") {
@@ -154,7 +154,7 @@ fn taken_as_patterns() -> (String, String) {
 }
 
 /// The command, with all its words in their places.
-fn words(session: &Session<'_>, verb: &Verb, said: Said) -> Result<Command> {
+fn words(session: &Session<'_>, verb: &Verb, said: Said) -> Result<ProgramCommand> {
     let has_files = verb.options().any(|option| matches!(option.kind, OptionKind::Files)) || said.reads_files;
     let input = if has_files { steps::listed(session, &said)? } else { said.input };
     let mut words = said.words;
@@ -177,7 +177,7 @@ fn words(session: &Session<'_>, verb: &Verb, said: Said) -> Result<Command> {
 }
 
 /// Says how the command that the verb is ended.
-fn finish(session: &mut Session<'_>, asked: &Command, done: Done, options: &Map) -> Result<Value> {
+fn finish(session: &mut Session<'_>, asked: &ProgramCommand, done: GitOutput, options: &Map) -> Result<Value> {
     //= docs/spec.md#git
     //# What git would write into the configuration of a repository MUST NOT reach it, and MUST be reported.
     for (act, keys) in [("set", &done.not_set), ("removed", &done.not_removed)] {

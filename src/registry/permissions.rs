@@ -8,8 +8,8 @@ mod tests;
 use super::Registry;
 use super::config::default_paths;
 use crate::definition::{
-    Definitions, Git, Grants, HttpOverride, LimitsOverride, PackDefinition, ProgramGrant, Server, Tool, Workspace,
-    read, read_workspace,
+    Definitions, GitAccess, Grants, HttpOverride, LimitsOverride, PackDefinition, ProgramGrant, Server, Tool,
+    Workspace, read, read_workspace,
 };
 use crate::guard::Limits;
 use crate::source::Source;
@@ -190,10 +190,10 @@ impl Permissions {
         run.iter().for_each(|grant| self.add_program(grant, read, write));
         self.extend("root-marker ", root.iter().filter(|marker| *marker != ".").cloned());
         match git {
-            Git::None => {}
-            Git::Read => drop(self.0.insert(GIT.to_owned(), 1)),
-            Git::Write => drop(self.0.insert(GIT.to_owned(), 2)),
-            Git::Fetch => drop(self.0.insert(GIT.to_owned(), 3)),
+            GitAccess::None => {}
+            GitAccess::Read => drop(self.0.insert(GIT.to_owned(), 1)),
+            GitAccess::Write => drop(self.0.insert(GIT.to_owned(), 2)),
+            GitAccess::Fetch => drop(self.0.insert(GIT.to_owned(), 3)),
         }
         self.add_limits("", limits);
     }

@@ -5,7 +5,7 @@ use crate::graph::{Functions, Graph};
 use crate::primitive::{self, Effect, Family, Host, Notice, PackFile, Primitive, Violation};
 use crate::value::{Json, Map, Value};
 use crate::world::World;
-use crate::world::memory::Memory;
+use crate::world::memory::MemoryWorld;
 use handlebars::{Context, Handlebars, Helper, HelperDef, RenderContext, RenderError, RenderErrorReason, ScopedJson};
 use std::sync::{Arc, LazyLock};
 
@@ -97,7 +97,7 @@ fn variable<'rc>(
 /// A pure primitive reaches nothing; should one try, it is told so.
 struct Nowhere;
 
-static WORLD: LazyLock<Arc<dyn World>> = LazyLock::new(|| Arc::new(Memory::new()));
+static WORLD: LazyLock<Arc<dyn World>> = LazyLock::new(|| Arc::new(MemoryWorld::new()));
 static NO_FUNCTIONS: LazyLock<Arc<dyn Functions>> = LazyLock::new(|| Arc::new(NoFunctions));
 
 fn nothing<T>(what: &str) -> Result<T> {

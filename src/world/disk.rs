@@ -30,29 +30,29 @@ pub use handle::Disk;
 pub use journal::recovered;
 pub use process::{end_process, end_programs};
 pub use read::MOST_BYTES;
-pub use scratch::Scratch;
+pub use scratch::ScratchWorld;
 pub use secrets::{SecretFile, check_secret_place, hide_process, read_secret, read_secret_descriptor, secret_variable};
 pub use system::{
     CONFIG_BELOW_HOME, TRUST_BELOW_HOME, check_descriptors, config_folder, current_folder, home_folder, is_hosts_own,
     is_misled, make_private_folder, shortages, state_folder, take_write_from_others, trust_folder,
 };
 
-use super::effects::{Attempt, Change, FilePolicy, Standing, World, no_folder};
-use super::repository::{Done, Repository};
-use super::run::{Command, Needs, ProgramFile, Ran};
-use super::walk::{self, Entry, EntryKind, Folders, Stat, Walk, Walked};
+use super::effects::{FileChange, FilePolicy, LockAttempt, TargetState, World, no_folder};
+use super::repository::{GitOutput, Repository};
+use super::run::{ProgramCommand, ProgramFile, ProgramOutput, RequiredGrant};
+use super::walk::{self, EntryKind, FolderEntry, FolderSource, Stat, WalkOptions, WalkResult};
 use crate::diagnostic::Result;
 use crate::guard;
 use rustix::fs::FileType;
 use std::sync::Arc;
-use system::fault;
+use system::path_fault;
 
 /// Finishes or takes away what processes of this user that were killed left: half of what a call wrote, and what their
-/// programs made of names that no grant covers. To be called before anything of a workspace is read, with the folders of
-/// which nothing is believed.
+/// programs made of names that no grant covers. To be called before anything of a workspace is read, with the folders
+/// of which nothing is believed.
 pub fn recover(roots: &[&str]) {
-    if let Some(told) = journal::choose(roots) {
-        journal::tell(told);
+    if let Some(told) = journal::choose_folder(roots) {
+        journal::report(told);
     }
     write_journal::recover();
     program_journal::recover();
@@ -79,7 +79,7 @@ impl World for Disk {
 
     fn stat(&self, path: &str) -> Result<Option<Stat>> {
         resolve::open_path(&self.roots, path, self.policy.as_ref())?
-            .map(|opened| opened.looked_at(self.policy.as_ref()))
+            .map(|opened| opened.checked_stat(self.policy.as_ref()))
             .transpose()
     }
 
@@ -100,7 +100,7 @@ impl World for Disk {
         read::read_owned(&self.roots, path)
     }
 
-    fn list(&self, path: &str) -> Result<Vec<Entry>> {
+    fn list(&self, path: &str) -> Result<Vec<FolderEntry>> {
         self.stat(path)?;
         match self.entries(path)? {
             Some(found) => Ok(found),
@@ -108,7 +108,7 @@ impl World for Disk {
         }
     }
 
-    fn walk(&self, walk: &Walk) -> Result<Walked> {
+    fn walk(&self, walk: &WalkOptions) -> Result<WalkResult> {
         self.stat(&walk.from)?;
         walk::walk(self, walk)
     }
@@ -125,7 +125,7 @@ impl World for Disk {
         write::remove_folder(self, path)
     }
 
-    fn apply(&self, changes: &[Change]) -> Result<()> {
+    fn apply(&self, changes: &[FileChange]) -> Result<()> {
         write::apply(self, changes)
     }
 
@@ -133,7 +133,7 @@ impl World for Disk {
         write::may_write(self, path)
     }
 
-    fn may_replace(&self, path: &str) -> Result<Standing> {
+    fn may_replace(&self, path: &str) -> Result<TargetState> {
         write::may_replace(self, path)
     }
 
@@ -157,11 +157,11 @@ impl World for Disk {
         self.roots.root_of(path).to_owned()
     }
 
-    fn lock(&self, path: &str) -> Result<Attempt> {
+    fn lock(&self, path: &str) -> Result<LockAttempt> {
         lock::lock(self, path)
     }
 
-    fn run(&self, command: &Command) -> Result<Ran> {
+    fn run(&self, command: &ProgramCommand) -> Result<ProgramOutput> {
         process::run(self, command)
     }
 
@@ -177,20 +177,20 @@ impl World for Disk {
         self.roots.real_place(path)
     }
 
-    fn repository(&self, folder: &str, _needs: Needs) -> Result<Repository> {
-        git::find(&self.roots, folder, true)
+    fn repository(&self, folder: &str, _needs: RequiredGrant) -> Result<Repository> {
+        git::find_repository(&self.roots, folder, true)
     }
 
     fn run_git(
         &self,
-        command: &Command,
+        command: &ProgramCommand,
         repository: Option<&Repository>,
         settings: &[(String, String)],
-    ) -> Result<Done> {
+    ) -> Result<GitOutput> {
         git::run(self, command, repository, settings)
     }
 
-    fn hold_repository(&self, repository: &Repository) -> Result<Attempt> {
+    fn hold_repository(&self, repository: &Repository) -> Result<LockAttempt> {
         lock::hold_repository(repository)
     }
 
@@ -215,26 +215,26 @@ impl World for Disk {
     }
 }
 
-impl Folders for Disk {
-    fn entries(&self, folder: &str) -> Result<Option<Vec<Entry>>> {
+impl FolderSource for Disk {
+    fn entries(&self, folder: &str) -> Result<Option<Vec<FolderEntry>>> {
         let Some(mut listing) = resolve::open_listing(&self.roots, folder, self.policy.as_ref())? else {
             return Ok(None);
         };
         let mut found = Vec::new();
-        for (name, kind) in listing.read().map_err(|error| fault(folder, "looked into", &error))? {
+        for (name, kind) in listing.read().map_err(|error| path_fault(folder, "looked into", &error))? {
             let (entry, link) = match kind {
                 FileType::RegularFile => (EntryKind::File, false),
                 FileType::Directory => (EntryKind::Folder, false),
-                FileType::Symlink => (entry_through_link(self, &walk::child(folder, &name)), true),
+                FileType::Symlink => (entry_through_link(self, &walk::child_path(folder, &name)), true),
                 _ => (EntryKind::Other, false),
             };
             // In a folder that a link led to, each entry is checked by its real name.
             let may = |real: &String| {
-                let (asked, real) = (walk::child(folder, &name), walk::child(real, &name));
+                let (asked, real) = (walk::child_path(folder, &name), walk::child_path(real, &name));
                 self.policy.may_look(&asked, &real, entry).is_ok()
             };
             if listing.real.as_ref().is_none_or(may) {
-                found.push(Entry { name, entry, link });
+                found.push(FolderEntry { name, entry, link });
             }
         }
         Ok(Some(found))

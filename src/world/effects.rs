@@ -1,10 +1,10 @@
-//! `World`: the trait that every effect goes through, and what all worlds refuse in the same words.
+//! `World`, the trait that every effect goes through, and the diagnostics that all worlds share.
 
 use super::path;
-use super::repository::{Done, Repository};
-use super::run::{Command, Needs, ProgramFile, Ran};
+use super::repository::{GitOutput, Repository};
+use super::run::{ProgramCommand, ProgramFile, ProgramOutput, RequiredGrant};
 use super::staging::StagedWrites;
-use super::walk::{Entry, EntryKind, Stat, Walk, Walked};
+use super::walk::{EntryKind, FolderEntry, Stat, WalkOptions, WalkResult};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ pub trait World: Send + Sync {
     /// The absolute path of the root, as shown to people.
     fn root(&self) -> &str;
 
-    /// The same world, which hands out what lies elsewhere than its name says only as far as `policy` allows. A view is
-    /// laid over a judged world, never the other way round: it refuses.
+    /// The same world, limited by `policy` in what it hands out through symlinks. A view is laid over such a world,
+    /// never the other way round, so views refuse.
     fn with_policy(self: Arc<Self>, _policy: Arc<dyn FilePolicy>) -> Result<Arc<dyn World>> {
         Err(Diagnostic::new(Code::INTERNAL, "a view cannot be limited to grants"))
     }
@@ -34,25 +34,25 @@ pub trait World: Send + Sync {
     /// The bytes of a file.
     fn read(&self, path: &str) -> Result<Vec<u8>>;
 
-    /// Refuses a file or a folder that somebody else than the user, or root, may have put there or can change, or that a
-    /// symlink leads to. That holds for each folder on the way from the root, the root included. A world that knows no
-    /// owners refuses nothing.
+    /// Refuses a file or a folder that somebody else than the user, or root, may have put there or can change, or that
+    /// a symlink leads to. That holds for each folder on the way from the root, the root included. A world that knows
+    /// no owners refuses nothing.
     fn check_owned(&self, _path: &str) -> Result<()> {
         Ok(())
     }
 
-    /// The bytes of a file that [`check_owned`](Self::check_owned) does not refuse: the one that was looked at is the one
-    /// that is read.
+    /// The bytes of a file that [`check_owned`](Self::check_owned) does not refuse: the one that was looked at is the
+    /// one that is read.
     fn read_owned(&self, path: &str) -> Result<Vec<u8>> {
         self.read(path)
     }
 
     /// The entries of one folder, sorted by name, bytewise.
-    fn list(&self, path: &str) -> Result<Vec<Entry>>;
+    fn list(&self, path: &str) -> Result<Vec<FolderEntry>>;
 
     /// The files below a folder, sorted bytewise, and every folder that was looked into. A folder that is not
     /// there gives nothing.
-    fn walk(&self, walk: &Walk) -> Result<Walked>;
+    fn walk(&self, walk: &WalkOptions) -> Result<WalkResult>;
 
     /// Writes a file by a temporary one and a rename; folders are made.
     fn write(&self, path: &str, bytes: &[u8]) -> Result<()>;
@@ -67,7 +67,7 @@ pub trait World: Send + Sync {
 
     /// Writes and removes several files. All that can be tried before the first one is put in its place is tried
     /// before, so that a failure leaves every file as it was, as far as the disk allows.
-    fn apply(&self, changes: &[Change]) -> Result<()> {
+    fn apply(&self, changes: &[FileChange]) -> Result<()> {
         for change in changes {
             match &change.bytes {
                 Some(bytes) => self.write(&change.path, bytes)?,
@@ -88,10 +88,10 @@ pub trait World: Send + Sync {
         self.may_write(&path::join(folder, "file"))
     }
 
-    /// What stands where an entry itself is to be put, replaced or removed: a link goes, and not what it leads to. Refuses
-    /// as [`may_write`](Self::may_write) does, but for what stands there. Changes nothing.
-    fn may_replace(&self, path: &str) -> Result<Standing> {
-        self.may_write(path).map(|()| Standing::File)
+    /// What exists at a path where an entry itself is to be put, replaced or removed (a link itself, not its target).
+    /// Refuses as [`may_write`](Self::may_write) does, except because of the existing entry. Changes nothing.
+    fn may_replace(&self, path: &str) -> Result<TargetState> {
+        self.may_write(path).map(|()| TargetState::File)
     }
 
     /// Refuses a file, or a folder with all that lies below it, which may not be read. Reads nothing.
@@ -99,18 +99,18 @@ pub trait World: Send + Sync {
         Ok(())
     }
 
-    /// The one spelling of a path: clean, and relative if it lies below the root.
+    /// The canonical spelling of a path: clean, and relative if it lies below the root.
     fn spelled(&self, path: &str) -> String {
         path::clean(path)
     }
 
-    /// Whether it is seen at once that an absolute path lies outside of the root and is [spelled](Self::spelled) as it
-    /// should be; if not, that says nothing.
+    /// A cheap check whether an absolute path outside of the root already has its [canonical spelling](Self::spelled).
+    /// `false` means unknown.
     fn is_spelled(&self, _path: &str) -> bool {
         false
     }
 
-    /// The further roots that the user granted: absolute, each in its one spelling.
+    /// The further roots that the user granted: absolute, each in its canonical spelling.
     fn granted_roots(&self) -> Vec<String> {
         Vec::new()
     }
@@ -120,13 +120,13 @@ pub trait World: Send + Sync {
         if path::is_below(path, ".") { ".".to_owned() } else { path.to_owned() }
     }
 
-    /// What was written and did not reach this world yet; a world that writes at once has no such thing.
+    /// The writes that have not reached this world yet; `None` for a world that writes at once.
     fn staged(&self) -> Option<&dyn StagedWrites> {
         None
     }
 
     /// Tries to take a lock, once and without waiting.
-    fn lock(&self, path: &str) -> Result<Attempt> {
+    fn lock(&self, path: &str) -> Result<LockAttempt> {
         Err(Diagnostic::new(Code::WORLD, format!("`{path}` cannot be locked here")))
     }
 
@@ -136,7 +136,7 @@ pub trait World: Send + Sync {
     }
 
     /// Runs a program to its end. A world without programs refuses.
-    fn run(&self, command: &Command) -> Result<Ran> {
+    fn run(&self, command: &ProgramCommand) -> Result<ProgramOutput> {
         Err(no_programs(&command.program))
     }
 
@@ -150,15 +150,15 @@ pub trait World: Send + Sync {
         Ok(Vec::new())
     }
 
-    /// Where the absolute path of a granted file or folder really lies, as far as it is there: free of the symlinks that
-    /// lead to it. Below a root it has the root's own name, and no link there is followed.
+    /// Where the absolute path of a granted file or folder really lies, as far as it is there: free of the symlinks
+    /// that lead to it. Below a root it has the root's own name, and no link there is followed.
     fn real_place(&self, path: &str) -> String {
         path.to_owned()
     }
 
     /// The repository of git that a folder lies in, for a command that needs this grant. A world without programs has
     /// none.
-    fn repository(&self, _folder: &str, _needs: Needs) -> Result<Repository> {
+    fn repository(&self, _folder: &str, _needs: RequiredGrant) -> Result<Repository> {
         Err(no_programs("git"))
     }
 
@@ -166,20 +166,20 @@ pub trait World: Send + Sync {
     /// `settings` are further keys of its configuration.
     fn run_git(
         &self,
-        command: &Command,
+        command: &ProgramCommand,
         _repository: Option<&Repository>,
         _settings: &[(String, String)],
-    ) -> Result<Done> {
+    ) -> Result<GitOutput> {
         Err(no_programs(&command.program))
     }
 
-    /// Tries to be the one who changes a repository, once and without waiting: among all processes of this host's kind.
-    fn hold_repository(&self, _repository: &Repository) -> Result<Attempt> {
+    /// Tries once, without waiting, to take the lock of a repository's only writer among all toolsd processes.
+    fn hold_repository(&self, _repository: &Repository) -> Result<LockAttempt> {
         Err(no_programs("git"))
     }
 
-    /// A text that stays the same as long as git can say nothing new about the files in these folders unless they change;
-    /// `None` where that cannot be told.
+    /// A stamp of everything that git's answers about these folders depend on, besides the files in them. `None` where
+    /// that cannot be told.
     fn git_stamp(&self, _folders: &[&str]) -> Result<Option<String>> {
         Ok(None)
     }
@@ -202,24 +202,24 @@ pub trait World: Send + Sync {
     fn env_names(&self) -> Vec<String>;
 }
 
-/// Decides what may leave a world whose names can lead elsewhere. Names are in their one spelling: relative to the main
-/// root, or absolute.
+/// Decides what a disk may hand out of files that a symlink led to. Names are in their canonical spelling: relative to
+/// the main root, or absolute.
 ///
-/// A disk has one from its making and asks it whenever a symlink led from the name that was `asked` for to another one;
-/// a name that leads nowhere else was checked before it came to the disk.
+/// A disk asks its policy whenever a symlink led from the name that was `asked` for to another one. A name that leads
+/// nowhere else was checked before it came to the disk.
 pub trait FilePolicy: Send + Sync {
     /// Refuses to hand out the bytes of the file `name`.
     fn may_read(&self, asked: &str, name: &str) -> Result<()>;
 
-    /// Refuses to tell that something is at `name`, and what it is. A folder that may be looked into is filtered entry by
-    /// entry.
+    /// Refuses to tell whether something is at `name`, and what it is. The entries of a folder are asked for one by
+    /// one.
     fn may_look(&self, asked: &str, name: &str, entry: EntryKind) -> Result<()>;
 
-    /// Names of entries that are written by no spelling of theirs, in any folder.
+    /// Names of entries that may not be written in any folder, under any spelling.
     fn protected(&self) -> &[&str];
 }
 
-/// The host itself: it may do what the user may.
+/// The policy of the host itself, which may do what the user may.
 pub struct Unrestricted;
 
 impl FilePolicy for Unrestricted {
@@ -238,7 +238,7 @@ impl FilePolicy for Unrestricted {
 
 /// What becomes of one file.
 #[derive(Clone, Debug)]
-pub struct Change {
+pub struct FileChange {
     /// Its path.
     pub path: String,
     /// Its new bytes; without them it is removed.
@@ -247,8 +247,8 @@ pub struct Change {
     pub like: Option<String>,
 }
 
-/// How an attempt to take a lock went.
-pub enum Attempt {
+/// The outcome of an attempt to take a lock.
+pub enum LockAttempt {
     /// It is held until the value is dropped.
     Held(Box<dyn Lock>),
     /// Somebody else holds it, and left this note.
@@ -269,7 +269,7 @@ pub trait Lock: Send {
 
 /// What stands where an entry is to be put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum TargetState {
     /// A file, or nothing.
     File,
     /// A symlink.
@@ -280,12 +280,15 @@ pub enum Standing {
     BehindLink,
 }
 
-/// The text of a file.
+/// Reads a file as UTF-8 text.
 pub fn read_text(world: &dyn World, path: &str) -> Result<String> {
     text_from_bytes(path, world.read(path)?)
 }
 
-/// The text that the bytes of the file `path` are; other bytes than UTF-8 are a fault that names the first one.
+/// Decodes the bytes of the file `path` as UTF-8, without a byte order mark.
+///
+/// # Errors
+/// The bytes are no UTF-8; the message names the first wrong byte.
 pub fn text_from_bytes(path: &str, bytes: Vec<u8>) -> Result<String> {
     let mut text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
@@ -298,36 +301,36 @@ pub fn text_from_bytes(path: &str, bytes: Vec<u8>) -> Result<String> {
     Ok(text)
 }
 
-/// The code of what is not used because of its owner, its permissions or a symlink.
+/// The code of a file that is not used because of its owner, its permissions or a symlink.
 pub const NOT_OWNED: Code = Code("not-owned");
 
-/// The fault of a symlink in the place of a file that is code.
+/// The warning for a symlink in the place of a file that holds code.
 pub fn symlink_fault(path: &str) -> Box<Diagnostic> {
     Diagnostic::new(NOT_OWNED, format!("`{path}` is a symlink and so not used"))
         .warning()
         .help("put the file itself there: what a link leads to can be changed elsewhere")
 }
 
-/// How a user grants a folder.
+/// The help text that says how a user grants a folder.
 pub const GRANT_ROOT: &str = "start with `--root DIR` of its folder, or name that in `roots` of `toolsd.toml` and run `toolsd trust`; then name it by its absolute path";
 
-/// The fault of a folder that cannot be removed.
+/// The error for a folder that cannot be removed.
 pub(super) fn not_empty(path: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::WORLD, format!("the folder `{path}` is not empty")).help("remove the files in it first")
 }
 
-/// The fault of a folder in the place of a file.
+/// The error for a folder in the place of a file.
 pub(super) fn is_folder(path: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::WORLD, format!("`{path}` is a folder"))
         .help("`list_folder` and `find_files` look into folders")
 }
 
-/// The fault of a folder that is not there.
+/// The error for a folder that does not exist.
 pub(super) fn no_folder(path: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::WORLD, format!("there is no folder `{path}`"))
 }
 
-/// The fault of a world that has no programs.
+/// The error for running a program in a world that has none.
 fn no_programs(program: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::WORLD, format!("there is no program `{program}` in a world of memory"))
         .help("a case that runs programs needs `world = \"disk\"`")

@@ -1,19 +1,19 @@
-//! Globs over paths: `*`, `?`, `[…]`, `**`, `{a,b}`; and finding files and folders by them, with as little walking as they
-//! allow.
+//! Globs over paths: `*`, `?`, `[…]`, `**`, `{a,b}`; and finding files and folders by them, with as little walking as
+//! they allow.
 
 use super::effects::World;
 use super::path;
-use super::walk::Walk;
+use super::walk::WalkOptions;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use globset::{GlobBuilder, GlobMatcher, GlobSet, GlobSetBuilder};
 
-/// Braces that stand for more alternatives than this are left to the matcher.
+/// The maximum number of alternatives that braces are expanded to; the matcher handles more.
 const MOST_ALTERNATIVES: usize = 256;
 
-/// Bytes of a glob: it is matched against every path of a walk, and no guard is asked meanwhile.
+/// The maximum length of a glob in bytes: every path of a walk is matched against it, without asking the guard.
 const LONGEST: usize = 1_024;
 
-/// What makes a part of a glob more than a name.
+/// The characters that make a part of a glob more than a plain name.
 const SPECIAL: [char; 5] = ['*', '?', '[', '{', '\\'];
 
 /// Several globs at once. `*` and `?` do not match `/`; `**` as a whole part matches any number of folders.
@@ -21,7 +21,7 @@ const SPECIAL: [char; 5] = ['*', '?', '[', '{', '\\'];
 pub struct Globs {
     set: GlobSet,
     /// One for each glob of the set, in its order.
-    parts: Vec<Parts>,
+    parts: Vec<GlobParts>,
     /// Whether one of them is `**`, which matches all that is relative.
     all: bool,
     /// The folders below which one of them matches everything: found without the matchers.
@@ -30,7 +30,7 @@ pub struct Globs {
 
 /// What is known of one glob.
 #[derive(Clone, Debug)]
-struct Parts {
+struct GlobParts {
     /// The folder that all matches lie below.
     prefix: String,
     /// The number of parts after the prefix, unless one is `**`.
@@ -76,7 +76,7 @@ impl Globs {
         }
     }
 
-    fn matching(&self, path: &str) -> impl Iterator<Item = &Parts> {
+    fn matching(&self, path: &str) -> impl Iterator<Item = &GlobParts> {
         let found = self.set.matches(path).into_iter().map(|at| &self.parts[at]);
         found.filter(move |known| path::is_below(path, &known.prefix))
     }
@@ -142,7 +142,7 @@ fn whole(text: &str) -> std::result::Result<globset::Glob, globset::Error> {
 }
 
 /// The glob from the root of the world, and what is known of it.
-fn compile(glob: &str, base: &str) -> std::result::Result<(String, Parts), globset::Error> {
+fn compile(glob: &str, base: &str) -> std::result::Result<(String, GlobParts), globset::Error> {
     // Each part with its plain name, if it has nothing special.
     let mut parts: Vec<(String, Option<String>)> = Vec::new();
     let from_elsewhere = path::is_absolute(glob) || glob.starts_with("~/");
@@ -167,7 +167,7 @@ fn compile(glob: &str, base: &str) -> std::result::Result<(String, Parts), globs
     let dots = rest.iter().filter(|(part, _)| part.starts_with('.') || part.starts_with("\\."));
     let dotted = dots.map(|(part, _)| Ok(whole(part)?.compile_matcher())).collect::<std::result::Result<_, _>>()?;
     let text: Vec<&str> = parts.iter().map(|(part, _)| part.as_str()).collect();
-    Ok((format!("{root}{}", text.join("/")), Parts { prefix, depth, is_whole, dotted }))
+    Ok((format!("{root}{}", text.join("/")), GlobParts { prefix, depth, is_whole, dotted }))
 }
 
 /// The globs that one with braces stands for; itself if the braces do not close.
@@ -214,7 +214,7 @@ fn braces(glob: &str) -> Option<(usize, Vec<usize>, usize)> {
 
 /// What to look for.
 #[derive(Clone, Debug)]
-pub struct Find {
+pub struct FileSearch {
     /// What the paths must match; they begin at `root`.
     pub globs: Vec<String>,
     /// What is left out, even where `globs` match; these begin at `root`, too.
@@ -231,7 +231,7 @@ pub struct Find {
     pub depth: Option<usize>,
 }
 
-impl Find {
+impl FileSearch {
     /// The files: paths from the root of the world, sorted bytewise, each once.
     pub fn files(&self, world: &dyn World) -> Result<Vec<String>> {
         self.run(world, false)
@@ -262,7 +262,7 @@ impl Find {
             // A folder is found by looking into it, one step further than the files beside it.
             let depth = depth.map(|depth| depth + usize::from(folders));
             let hidden = self.hidden || globs.names_hidden();
-            let walked = world.walk(&Walk { from, hidden, ignore: self.ignore, follow: self.follow, depth })?;
+            let walked = world.walk(&WalkOptions { from, hidden, ignore: self.ignore, follow: self.follow, depth })?;
             let paths = if folders { walked.folders } else { walked.files };
             found.extend(paths.into_iter().filter(|path| fits(path)));
         }
@@ -278,7 +278,7 @@ impl Find {
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use crate::world::memory::Memory;
+    use crate::world::memory::MemoryWorld;
     use proptest::prelude::*;
 
     #[test]
@@ -330,28 +330,28 @@ mod tests {
         assert!(Globs::new(&["*"], "a[b]").unwrap().matches("a[b]/c"));
     }
 
-    fn find(globs: &[&str]) -> Find {
+    fn find(globs: &[&str]) -> FileSearch {
         let globs = globs.iter().map(|glob| (*glob).to_owned()).collect();
         let skip = Vec::new();
-        Find { globs, skip, root: ".".into(), hidden: false, ignore: true, follow: false, depth: None }
+        FileSearch { globs, skip, root: ".".into(), hidden: false, ignore: true, follow: false, depth: None }
     }
 
-    fn memory() -> Memory {
+    fn memory() -> MemoryWorld {
         let paths = ["a.md", "b/a.md", "b/.c/a.md", ".github/ci/x.yml", "out/x.md", "b/d/e/f.md"];
-        Memory::with(paths.map(|path| (path, "")).into_iter().chain([(".gitignore", "out\n")])).unwrap()
+        MemoryWorld::with(paths.map(|path| (path, "")).into_iter().chain([(".gitignore", "out\n")])).unwrap()
     }
 
     #[test]
     fn files_are_found_once_and_sorted() {
         let world = memory();
-        let files = |find: &Find| find.files(&world).unwrap().join(" ");
+        let files = |find: &FileSearch| find.files(&world).unwrap().join(" ");
         assert_eq!(files(&find(&["b/*.md", "**/*.md", "*.md"])), "a.md b/a.md b/d/e/f.md");
-        assert_eq!(files(&Find { ignore: false, ..find(&["*/*.md"]) }), "b/a.md out/x.md");
-        assert_eq!(files(&Find { hidden: true, ..find(&["b/**/a.md"]) }), "b/.c/a.md b/a.md");
+        assert_eq!(files(&FileSearch { ignore: false, ..find(&["*/*.md"]) }), "b/a.md out/x.md");
+        assert_eq!(files(&FileSearch { hidden: true, ..find(&["b/**/a.md"]) }), "b/.c/a.md b/a.md");
         assert_eq!(files(&find(&["**/.github/**/*.yml"])), ".github/ci/x.yml");
-        assert_eq!(files(&Find { root: "b".into(), ..find(&["**/*.md", "../*.md"]) }), "a.md b/a.md b/d/e/f.md");
-        assert_eq!(files(&Find { skip: vec!["**/d/**".into()], ..find(&["**/*.md"]) }), "a.md b/a.md");
-        assert_eq!(files(&Find { depth: Some(1), ..find(&["b/**"]) }), "b/a.md");
+        assert_eq!(files(&FileSearch { root: "b".into(), ..find(&["**/*.md", "../*.md"]) }), "a.md b/a.md b/d/e/f.md");
+        assert_eq!(files(&FileSearch { skip: vec!["**/d/**".into()], ..find(&["**/*.md"]) }), "a.md b/a.md");
+        assert_eq!(files(&FileSearch { depth: Some(1), ..find(&["b/**"]) }), "b/a.md");
         assert_eq!(files(&find(&["absent/**"])), "");
         assert_eq!(files(&find(&[])), "");
     }
@@ -362,7 +362,7 @@ mod tests {
         assert_eq!(find(&["*"]).folders(&world).unwrap(), ["b"]);
         assert_eq!(find(&["b/**"]).folders(&world).unwrap(), ["b/d", "b/d/e"]);
         assert_eq!(
-            Find { hidden: true, ..find(&["*", "b/*"]) }.folders(&world).unwrap(),
+            FileSearch { hidden: true, ..find(&["*", "b/*"]) }.folders(&world).unwrap(),
             [".github", "b", "b/.c", "b/d"]
         );
     }

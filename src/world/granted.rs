@@ -1,52 +1,52 @@
-//! A view that shows no more of a world than a pack was granted and its definition declared.
+//! A view that limits a world to what the pack was granted and its definition declares.
 
 mod programs;
 #[cfg(test)]
 mod tests;
 
-use super::effects::{Attempt, Change, FilePolicy, GRANT_ROOT, Standing, World};
+use super::effects::{FileChange, FilePolicy, GRANT_ROOT, LockAttempt, TargetState, World};
 use super::grants::{
-    ALL_BELOW, Allowed, Rules, SECRET_VARIABLES, below_root, describe_missing_grant, protected_part, undeclared,
+    ALL_BELOW, CompiledGrants, GrantedAccess, SECRET_VARIABLES, below_root, describe_missing_grant, protected_part,
+    undeclared,
 };
 use super::path;
-use super::repository::{Done, Repository, is_repository};
-use super::run::{Command, Git, Needs, ProgramFile, Ran};
+use super::repository::{GitOutput, Repository, is_repository};
+use super::run::{GitAccess, ProgramCommand, ProgramFile, ProgramOutput, RequiredGrant};
 use super::staging::StagedWrites;
-use super::walk::{self, Entry, EntryKind, Stat, Walk, Walked};
+use super::walk::{self, EntryKind, FolderEntry, Stat, WalkOptions, WalkResult};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// A world within its grants.
-pub struct Granted {
+/// A world limited to the grants of a pack.
+pub struct GrantedWorld {
     world: Arc<dyn World>,
-    rules: Arc<Rules>,
+    rules: Arc<CompiledGrants>,
 }
 
-impl Granted {
+impl GrantedWorld {
     /// Limits `world`. A grant that is no glob is a fault; one that names a variable which is not set grants nothing.
-    pub fn new(world: Arc<dyn World>, allowed: Allowed) -> Result<Self> {
-        let rules = Arc::new(Rules::new(world.as_ref(), allowed)?);
+    pub fn new(world: Arc<dyn World>, allowed: GrantedAccess) -> Result<Self> {
+        let rules = Arc::new(CompiledGrants::new(world.as_ref(), allowed)?);
         //= docs/spec.md#roots
         //# A grant MUST be checked on the file that was opened, whatever name led to it.
         let world = world.with_policy(Arc::clone(&rules) as Arc<dyn FilePolicy>)?;
         Ok(Self { world, rules })
     }
 
-    /// The same grants over a view of [`whole`](Self::whole).
+    /// The same grants over a view of [`whole`](Self::inner).
     #[must_use]
-    pub fn over(&self, world: Arc<dyn World>) -> Self {
+    pub fn with_world(&self, world: Arc<dyn World>) -> Self {
         Self { world, rules: Arc::clone(&self.rules) }
     }
 
-    /// The world that is limited by the names that are asked for: what lies elsewhere than its name says, it hands out by
-    /// the same grants.
-    pub fn whole(&self) -> &Arc<dyn World> {
+    /// The world beneath the view: not limited by names, but with these grants as its policy for symlinks.
+    pub fn inner(&self) -> &Arc<dyn World> {
         &self.world
     }
 
     /// The path as grants see it: clean, `~` filled in, relative if it lies below the root.
-    fn normal<'a>(&self, path: &'a str) -> Cow<'a, str> {
+    fn normalize<'a>(&self, path: &'a str) -> Cow<'a, str> {
         if path::is_clean_below(path) || self.world.is_spelled(path) {
             return Cow::Borrowed(path);
         }
@@ -80,7 +80,7 @@ impl Granted {
         if path.starts_with('~') && self.rules.at_home.iter().any(is_below) && path::is_clean_at_home(path) {
             return true;
         }
-        self.rules.read.matches(&self.normal(path))
+        self.rules.read.matches(&self.normalize(path))
     }
 
     fn check_read(&self, path: &str) -> Result<()> {
@@ -91,10 +91,10 @@ impl Granted {
         }
     }
 
-    /// Folders on the way to something granted may be looked into; what they show is filtered.
+    /// Refuses to list a folder unless it leads to something granted. What a listing shows is filtered.
     fn check_look(&self, path: &str) -> Result<()> {
         self.check_effect(path)?;
-        match self.rules.read.may_match_below(&self.normal(path)) {
+        match self.rules.read.may_match_below(&self.normalize(path)) {
             true => Ok(()),
             false => Err(self.refused(path, "read", &self.rules.allowed.read)),
         }
@@ -102,7 +102,7 @@ impl Granted {
 
     fn check_write(&self, path: &str) -> Result<()> {
         self.check_unprotected(path)?;
-        match self.rules.write.matches(&self.normal(path)) {
+        match self.rules.write.matches(&self.normalize(path)) {
             true => Ok(()),
             false => Err(self.refused(path, "write", &self.rules.allowed.write)),
         }
@@ -113,7 +113,7 @@ impl Granted {
         if !self.rules.allowed.may_write {
             return Err(undeclared(path, "written", "writes"));
         }
-        let normal = self.normal(path);
+        let normal = self.normalize(path);
         //= docs/spec.md#writes
         //# A grant to write MUST NOT cover `.git`, `.toolsd` or `toolsd.toml`.
         if let Some(part) = protected_part(&normal) {
@@ -159,12 +159,13 @@ impl Granted {
         if covered { Ok(()) } else { Err(self.refused(path, "read", &self.rules.allowed.read)) }
     }
 
-    /// Whether a normal path lies below no root: neither that of the pack nor one that the user granted.
+    /// Whether a normalized path lies below no root: neither that of the pack nor one that the user granted.
     fn is_foreign(&self, normal: &str) -> bool {
         !path::is_below(normal, ".") && !self.rules.roots.iter().any(|root| path::is_below(normal, root))
     }
 
-    /// The folder on the way to a path that git takes for a repository, or would with this path: what it looks for is there.
+    /// The folder on the way to a path that git takes for a repository, or would with this path: what it looks for is
+    /// there.
     /// The root itself is none: whoever starts the host there wants to work in it.
     fn repository_around<'a>(&self, normal: &'a str) -> Option<&'a str> {
         let is_there = |at: &str| matches!(self.world.stat(at), Ok(Some(_)));
@@ -179,7 +180,7 @@ impl Granted {
 
     fn refused(&self, path: &str, verb: &str, granted: &[String]) -> Box<Diagnostic> {
         let fault = Diagnostic::new(Code::WORLD, format!("the pack may not {verb} `{path}`"));
-        let normal = self.normal(path);
+        let normal = self.normalize(path);
         let everywhere = |glob: &String| path::is_below(glob, ".");
         //= docs/spec.md#roots
         //# A path below no granted root MUST be refused with the way to grant it.
@@ -195,7 +196,7 @@ impl Granted {
 
 //= docs/spec.md#scripts
 //# A script MUST NOT reach a file, a variable or a program that its pack was not granted.
-impl World for Granted {
+impl World for GrantedWorld {
     fn root(&self) -> &str {
         self.world.root()
     }
@@ -230,24 +231,24 @@ impl World for Granted {
         self.world.read(path)
     }
 
-    fn list(&self, path: &str) -> Result<Vec<Entry>> {
+    fn list(&self, path: &str) -> Result<Vec<FolderEntry>> {
         self.check_look(path)?;
         let mut entries = self.world.list(path)?;
         let folder = path::clean(path);
         entries.retain(|entry| {
-            let below = walk::child(&folder, &entry.name);
-            let below = self.normal(&below);
+            let below = walk::child_path(&folder, &entry.name);
+            let below = self.normalize(&below);
             self.rules.read.matches(&below)
                 || (entry.entry == EntryKind::Folder && self.rules.read.may_match_below(&below))
         });
         Ok(entries)
     }
 
-    fn walk(&self, walk: &Walk) -> Result<Walked> {
+    fn walk(&self, walk: &WalkOptions) -> Result<WalkResult> {
         self.check_look(&walk.from)?;
         let mut walked = self.world.walk(walk)?;
-        walked.files.retain(|path| self.rules.read.matches(&self.normal(path)));
-        walked.folders.retain(|path| self.rules.read.may_match_below(&self.normal(path)));
+        walked.files.retain(|path| self.rules.read.matches(&self.normalize(path)));
+        walked.folders.retain(|path| self.rules.read.may_match_below(&self.normalize(path)));
         Ok(walked)
     }
 
@@ -266,7 +267,7 @@ impl World for Granted {
         self.world.remove_folder(path)
     }
 
-    fn apply(&self, changes: &[Change]) -> Result<()> {
+    fn apply(&self, changes: &[FileChange]) -> Result<()> {
         changes.iter().try_for_each(|change| self.check_write(&change.path))?;
         self.world.apply(changes)
     }
@@ -278,7 +279,7 @@ impl World for Granted {
 
     fn may_fill(&self, folder: &str) -> Result<()> {
         self.check_unprotected(folder)?;
-        if !self.rules.write.matches(&self.normal(&path::join(folder, ALL_BELOW))) {
+        if !self.rules.write.matches(&self.normalize(&path::join(folder, ALL_BELOW))) {
             let mut refused = self.refused(folder, "write", &self.rules.allowed.write);
             refused.message = format!("the pack may not write all of `{folder}`");
             return Err(refused);
@@ -286,7 +287,7 @@ impl World for Granted {
         self.world.may_fill(folder)
     }
 
-    fn may_replace(&self, path: &str) -> Result<Standing> {
+    fn may_replace(&self, path: &str) -> Result<TargetState> {
         self.check_write(path)?;
         self.world.may_replace(path)
     }
@@ -316,7 +317,7 @@ impl World for Granted {
     }
 
     /// A lock with a bare name lies in no folder of the workspace.
-    fn lock(&self, path: &str) -> Result<Attempt> {
+    fn lock(&self, path: &str) -> Result<LockAttempt> {
         match path.contains('/') {
             true => self.check_write(path)?,
             false if !self.rules.allowed.may_write => return Err(undeclared(path, "locked", "writes")),
@@ -325,9 +326,9 @@ impl World for Granted {
         self.world.lock(path)
     }
 
-    fn run(&self, command: &Command) -> Result<Ran> {
+    fn run(&self, command: &ProgramCommand) -> Result<ProgramOutput> {
         self.check_run(command)?;
-        self.world.run(&self.confined(command)?)
+        self.world.run(&self.with_confinement(command)?)
     }
 
     fn program(&self, name: &str) -> Result<ProgramFile> {
@@ -346,18 +347,23 @@ impl World for Granted {
         self.check_read_below(path)
     }
 
-    fn repository(&self, folder: &str, needs: Needs) -> Result<Repository> {
+    fn repository(&self, folder: &str, needs: RequiredGrant) -> Result<Repository> {
         self.chosen_repository(folder, needs)
     }
 
-    fn run_git(&self, command: &Command, repository: Option<&Repository>, more: &[(String, String)]) -> Result<Done> {
+    fn run_git(
+        &self,
+        command: &ProgramCommand,
+        repository: Option<&Repository>,
+        more: &[(String, String)],
+    ) -> Result<GitOutput> {
         self.check_run(command)?;
         self.run_git_confined(command, repository, more)
     }
 
-    fn hold_repository(&self, repository: &Repository) -> Result<Attempt> {
+    fn hold_repository(&self, repository: &Repository) -> Result<LockAttempt> {
         let allowed = &self.rules.allowed;
-        if !allowed.may_run || allowed.git < Git::Write {
+        if !allowed.may_run || allowed.git < GitAccess::Write {
             return Err(Diagnostic::new(Code::WORLD, "the pack may not change a repository")
                 .help("allow it in `[pack]` by `grants = { git = \"write\" }`, with `effect = \"runs\"`"));
         }
@@ -365,7 +371,7 @@ impl World for Granted {
     }
 
     fn git_stamp(&self, folders: &[&str]) -> Result<Option<String>> {
-        let may = self.rules.allowed.may_read && self.rules.allowed.git >= Git::Read;
+        let may = self.rules.allowed.may_read && self.rules.allowed.git >= GitAccess::Read;
         if may { self.world.git_stamp(folders) } else { Ok(None) }
     }
 

@@ -1,10 +1,11 @@
-//! Grants: what they cover as globs, with `~` and variables filled in and relative ones once for each root; and the names
-//! that no grant covers.
+//! The grants of a pack, compiled to globs: `~` and variables are filled in, and a relative grant holds once for each
+//! root.
+//! Also the names of files and variables that no grant covers.
 
 use super::effects::{FilePolicy, World};
 use super::glob::Globs;
 use super::path;
-use super::run::{Git, ProgramGrant};
+use super::run::{GitAccess, ProgramGrant};
 use super::walk::EntryKind;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use unicode_normalization::UnicodeNormalization;
@@ -12,7 +13,7 @@ use unicode_normalization::UnicodeNormalization;
 /// What may be touched. Globs begin at the root; `~`, `$VAR` and `${VAR}` are filled in; one without wildcards
 /// covers what it names and everything below: `.` is all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Allowed {
+pub struct GrantedAccess {
     /// Files that may be read.
     pub read: Vec<String>,
     /// Files that may be written.
@@ -24,7 +25,7 @@ pub struct Allowed {
     /// Programs that may be run.
     pub run: Vec<ProgramGrant>,
     /// How far git goes.
-    pub git: Git,
+    pub git: GitAccess,
     /// Whether the declared effect lets a call write at all.
     pub may_write: bool,
     /// Whether the declared effect lets a call run programs.
@@ -32,8 +33,8 @@ pub struct Allowed {
 }
 
 /// Grants in their compiled form.
-pub(super) struct Rules {
-    pub(super) allowed: Allowed,
+pub(super) struct CompiledGrants {
+    pub(super) allowed: GrantedAccess,
     pub(super) read: Globs,
     pub(super) write: Globs,
     pub(super) home: Option<String>,
@@ -43,10 +44,10 @@ pub(super) struct Rules {
     pub(super) roots: Vec<String>,
 }
 
-impl Rules {
+impl CompiledGrants {
     /// Compiles grants for `world`. One that is no glob is a fault; one that names a variable which is not set grants
     /// nothing.
-    pub(super) fn new(world: &dyn World, allowed: Allowed) -> Result<Self> {
+    pub(super) fn new(world: &dyn World, allowed: GrantedAccess) -> Result<Self> {
         let roots = world.granted_roots();
         let read = compile(world, &allowed.read, &roots)?;
         let write = compile(world, &allowed.write, &roots)?;
@@ -69,7 +70,7 @@ impl Rules {
 
 //= docs/spec.md#roots
 //# What a symlink leads to MUST be covered by a grant itself.
-impl FilePolicy for Rules {
+impl FilePolicy for CompiledGrants {
     fn may_read(&self, asked: &str, name: &str) -> Result<()> {
         Self::check_linked(self.read.matches(name), asked)
     }
@@ -84,7 +85,7 @@ impl FilePolicy for Rules {
     }
 }
 
-/// How a pack is granted one path more.
+/// The help text that says how to grant a pack one more path.
 pub(super) fn describe_missing_grant(verb: &str, granted: &[String], path: &str) -> String {
     let mut list: Vec<String> = granted.iter().map(|glob| format!("{glob:?}")).collect();
     list.push(format!("{path:?}"));
@@ -93,16 +94,16 @@ pub(super) fn describe_missing_grant(verb: &str, granted: &[String], path: &str)
 
 //= docs/spec.md#scripts
 //# A declared effect MUST hold at run time.
-/// The fault of what the definition does not declare.
+/// The refusal of an effect that the definition does not declare.
 pub(super) fn undeclared(path: &str, done: &str, effect: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::WORLD, format!("`{path}` may not be {done}: the definition does not declare it"))
         .help(format!("declare `effect = \"{effect}\"`"))
 }
 
-/// A name that nobody has thought of: what covers it covers all of a folder.
+/// A name that no real grant lists: whatever covers it covers everything in a folder.
 pub(super) const ALL_BELOW: &str = "\u{1}/\u{1}";
 
-/// An absolute path below the root as seen from there; any other stays what it is.
+/// An absolute path below `root`, relative to it; any other path unchanged.
 pub(super) fn below_root(root: &str, path: String) -> String {
     match path.strip_prefix(root) {
         Some("") => ".".to_owned(),
@@ -133,8 +134,8 @@ pub(super) fn compile(world: &dyn World, grants: &[String], roots: &[String]) ->
     Globs::new(&globs, ".")
 }
 
-/// What a grant names, as files and folders that all of it lies in and nothing else: absolute, beneath each root. A glob
-/// that is narrower gives the smallest folder that it lies in, as it would be written in its place.
+/// What a grant names, as files and folders that all of it lies in and nothing else: absolute, beneath each root. A
+/// glob that is narrower gives the smallest folder that it lies in, as it would be written in its place.
 pub(super) fn folders(world: &dyn World, grant: &str, roots: &[String]) -> std::result::Result<Vec<String>, String> {
     let is_glob = |part: &str| part.contains(['*', '?', '[', '{', '\\']);
     let whole = match grant {
@@ -181,7 +182,7 @@ pub(super) fn enclosing_folders(world: &dyn World, grants: &[String], roots: &[S
     found
 }
 
-/// The grant with `~` and variables filled in, written as `literal` says; nothing if a variable is not set, or empty.
+/// Fills in `~` and variables, with each value passed through `literal`. `None` if a variable is unset or empty.
 fn fill(world: &dyn World, grant: &str, literal: fn(&str) -> String) -> Option<String> {
     let mut filled = String::new();
     let mut rest = grant;
@@ -212,9 +213,9 @@ fn fill(world: &dyn World, grant: &str, literal: fn(&str) -> String) -> Option<S
 /// History, what is trusted, and the settings of the host: in any folder.
 pub(super) const PROTECTED: [&str; 3] = [".git", ".toolsd", "toolsd.toml"];
 
-/// The protected name that some file system takes `part` of a path for: one that does not tell upper case from lower case,
-/// normalizes Unicode, passes over letters that are not seen, or drops dots and blanks at the end, streams behind a `:`
-/// and all but the short name. It may refuse a name that would be another one here; that is no harm.
+/// The protected name that some file system takes `part` of a path for: one that does not tell upper case from lower
+/// case, normalizes Unicode, passes over letters that are not seen, or drops dots and blanks at the end, streams
+/// behind a `:` and all but the short name. It may refuse a name that would be another one here; that is no harm.
 pub fn protected_name(part: &str) -> Option<&'static str> {
     let stream = part.split(':').next().unwrap_or(part);
     let folded: String = stream
@@ -235,7 +236,7 @@ pub fn protected_name(part: &str) -> Option<&'static str> {
     PROTECTED.into_iter().find(|name| folded == *name || short(name))
 }
 
-/// The first part of a path that is such a name.
+/// The first part of a path that is a protected name.
 pub(super) fn protected_part(path: &str) -> Option<&str> {
     path.split('/').find(|part| protected_name(part).is_some())
 }
@@ -245,9 +246,10 @@ fn is_unseen(letter: char) -> bool {
     matches!(letter, '\u{ad}' | '\u{34f}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
 }
 
-/// Beginnings and whole names of variables that choose other programs, libraries or code, whatever the program. No grant
-/// covers them. Which others a program of its own kind reads (`CC`, `RUSTC_WRAPPER`), whoever grants them has to know.
-const NEVER: [&str; 31] = [
+/// Beginnings and whole names of variables that choose other programs, libraries or code, whatever the program. No
+/// grant covers them. Which others a program of its own kind reads (`CC`, `RUSTC_WRAPPER`), whoever grants them has to
+/// know.
+const FORBIDDEN_VARIABLES: [&str; 31] = [
     "BASH_ENV",
     "CDPATH",
     "DYLD_*",
@@ -282,12 +284,12 @@ const NEVER: [&str; 31] = [
 ];
 
 /// Whether a variable is one that no grant covers.
-pub fn is_never(name: &str) -> bool {
+pub fn is_forbidden_variable(name: &str) -> bool {
     let fits = |never: &&str| match never.strip_suffix('*') {
         Some(start) => name.starts_with(start),
         None => name == *never,
     };
-    name.is_empty() || name.contains(['=', '\0']) || NEVER.iter().any(fits)
+    name.is_empty() || name.contains(['=', '\0']) || FORBIDDEN_VARIABLES.iter().any(fits)
 }
 
 /// Variables that hold secrets: what clients bring to be let in, and what their states are sealed with.

@@ -9,11 +9,11 @@
 #[cfg(test)]
 mod tests;
 
-use super::effects::{Attempt, World};
+use super::effects::{LockAttempt, World};
 use super::path;
-use super::repository::{Done, Repository};
-use super::run::{Command, Needs, ProgramFile, Ran};
-use super::walk::{self, Entry, EntryKind, IGNORE_FILES, Stat, Walk, Walked};
+use super::repository::{GitOutput, Repository};
+use super::run::{ProgramCommand, ProgramFile, ProgramOutput, RequiredGrant};
+use super::walk::{self, EntryKind, FolderEntry, IGNORE_FILES, Stat, WalkOptions, WalkResult};
 use crate::diagnostic::Result;
 use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,12 +26,12 @@ pub type ContentHash = [u8; 32];
 /// The coarsest time stamps of a disk in use (FAT): a stamp younger than this may stand for two states.
 pub const YOUNG_MS: i64 = 2_000;
 
-/// So many paths are passed over before the rest of them is searched.
+/// How many paths are compared in order before the rest is searched.
 const NEAR: usize = 4;
 
 /// What a `stat` said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Seen {
+pub enum PathState {
     /// Nothing was there.
     Absent,
     /// This was there.
@@ -40,7 +40,7 @@ pub enum Seen {
     Refused,
 }
 
-impl Seen {
+impl PathState {
     fn look(world: &dyn World, path: &str) -> Self {
         match world.stat(path) {
             Ok(Some(stat)) => Self::There(stat),
@@ -67,7 +67,7 @@ impl Seen {
 /// A file that was read or asked for.
 #[derive(Debug)]
 pub struct FileRead {
-    seen: Seen,
+    seen: PathState,
     hash: Option<ContentHash>,
     /// Whether the stamp alone does not vouch for the bytes; a check that finds it old takes this back.
     young: AtomicBool,
@@ -82,7 +82,7 @@ impl Clone for FileRead {
 impl FileRead {
     fn look(world: &dyn World, path: &str) -> Self {
         let at_ms = world.now_ms();
-        let seen = Seen::look(world, path);
+        let seen = PathState::look(world, path);
         Self { seen, hash: None, young: AtomicBool::new(seen.is_young(at_ms)) }
     }
 
@@ -91,7 +91,7 @@ impl FileRead {
     }
 
     /// What was there.
-    pub fn seen(&self) -> Seen {
+    pub fn seen(&self) -> PathState {
         self.seen
     }
 
@@ -103,9 +103,11 @@ impl FileRead {
     /// Whether the file is no longer as it was, now that `seen` is there: looked at not before `at_ms`.
     ///
     /// Of a folder only that it is there counts: what lies in it is a matter of walks and lists.
-    fn differs(&self, path: &str, seen: Seen, at_ms: i64, world: &dyn World) -> bool {
+    fn differs(&self, path: &str, seen: PathState, at_ms: i64, world: &dyn World) -> bool {
         match (self.seen, seen) {
-            (Seen::There(before), Seen::There(now)) if before.entry != EntryKind::File => before.entry != now.entry,
+            (PathState::There(before), PathState::There(now)) if before.entry != EntryKind::File => {
+                before.entry != now.entry
+            }
             (before, now) if before != now => true,
             _ => match self.hash {
                 Some(hash) if self.young.load(Ordering::Relaxed) => {
@@ -122,21 +124,21 @@ impl FileRead {
 
     /// Whether both saw the same; one may have looked only, the other read.
     fn agrees(&self, other: &Self) -> bool {
-        let folder = |seen| matches!(seen, Seen::There(stat) if stat.entry != EntryKind::File);
+        let folder = |seen| matches!(seen, PathState::There(stat) if stat.entry != EntryKind::File);
         (self.seen == other.seen || (folder(self.seen) && folder(other.seen)))
             && (self.hash.is_none() || other.hash.is_none() || self.hash == other.hash)
     }
 }
 
-/// Paths, and what was there: as long as it is so, a walk finds the same.
-type Vouchers = Arc<[(String, Seen)]>;
+/// Paths and their states: as long as these stay the same, a walk finds the same.
+type PathStates = Arc<[(String, PathState)]>;
 
 /// A walk that was taken.
 #[derive(Debug)]
 struct WalkRead {
-    walk: Walk,
+    walk: WalkOptions,
     /// What it found.
-    walked: Arc<Walked>,
+    walked: Arc<WalkResult>,
     /// Checks move it on when a folder was touched but the walk found the same.
     state: Mutex<WalkState>,
 }
@@ -144,7 +146,7 @@ struct WalkRead {
 #[derive(Clone, Debug)]
 struct WalkState {
     /// The folders looked into, the ignore files in them and above, and where the walk begins.
-    seen: Vouchers,
+    seen: PathStates,
     young: bool,
     /// Whether a symlink lies on the way: what is behind it comes and goes without a trace in the folders looked into.
     linked: bool,
@@ -152,7 +154,7 @@ struct WalkState {
 
 impl WalkRead {
     /// What it found.
-    fn walked(&self) -> Walked {
+    fn walked(&self) -> WalkResult {
         (*self.walked).clone()
     }
 
@@ -161,7 +163,7 @@ impl WalkRead {
     }
 
     /// What vouches for it, if that is still as it was; nothing if only another walk can tell.
-    fn vouched_by(&self) -> Option<Vouchers> {
+    fn vouched_by(&self) -> Option<PathStates> {
         let state = self.state();
         (!state.linked && !state.young).then(|| Arc::clone(&state.seen))
     }
@@ -179,33 +181,33 @@ impl WalkRead {
 }
 
 /// Walks, and notes what shows whether it would find the same again.
-fn take_walk(world: &dyn World, walk: &Walk) -> Result<WalkRead> {
+fn take_walk(world: &dyn World, walk: &WalkOptions) -> Result<WalkRead> {
     let at_ms = world.now_ms();
     let walked = world.walk(walk)?;
     let from = path::clean(&walk.from);
     let mut paths: BTreeSet<String> = walked.folders.iter().cloned().collect();
     let mut ignore_files = Vec::new();
     if walk.ignore {
-        let all = |folder: &String| IGNORE_FILES.map(|name| walk::child(folder, name));
+        let all = |folder: &String| IGNORE_FILES.map(|name| walk::child_path(folder, name));
         // One that comes into being in a folder of the walk moves that folder's time; above, nothing else tells.
         paths.extend(walk::folders_above(&world.root_of(&from), &from).iter().flat_map(all));
         ignore_files = walked.folders.iter().flat_map(all).collect();
     }
     paths.insert(from);
     let mut seen = look_at(world, paths.into_iter().collect());
-    seen.extend(look_at(world, ignore_files).into_iter().filter(|(_, seen)| *seen != Seen::Absent));
+    seen.extend(look_at(world, ignore_files).into_iter().filter(|(_, seen)| *seen != PathState::Absent));
     let young = seen.iter().any(|(_, seen)| seen.is_young(at_ms));
     let state = Mutex::new(WalkState { seen: seen.into(), young, linked: walked.linked });
     Ok(WalkRead { walk: walk.clone(), walked: Arc::new(walked), state })
 }
 
-fn look_at(world: &dyn World, paths: Vec<String>) -> Vec<(String, Seen)> {
-    let seen = Seen::look_all(world, &paths.iter().map(String::as_str).collect::<Vec<_>>());
+fn look_at(world: &dyn World, paths: Vec<String>) -> Vec<(String, PathState)> {
+    let seen = PathState::look_all(world, &paths.iter().map(String::as_str).collect::<Vec<_>>());
     paths.into_iter().zip(seen).collect()
 }
 
 /// The hash of a folder's entries; a fault has a hash, too.
-fn hash_of_list(entries: &Result<Vec<Entry>>) -> ContentHash {
+fn hash_of_list(entries: &Result<Vec<FolderEntry>>) -> ContentHash {
     let mut hasher = blake3::Hasher::new();
     match entries {
         Ok(entries) => {
@@ -220,39 +222,39 @@ fn hash_of_list(entries: &Result<Vec<Entry>>) -> ContentHash {
     *hasher.finalize().as_bytes()
 }
 
-fn names(seen: &[(String, Seen)]) -> impl Iterator<Item = &str> {
+fn names(seen: &[(String, PathState)]) -> impl Iterator<Item = &str> {
     seen.iter().map(|(path, _)| path.as_str())
 }
 
-/// What is at many paths, looked at in one go before anything that it vouches for is read.
-struct Now<'a> {
+/// The states of many paths, looked up in one go before anything that depends on them is read.
+struct CurrentStates<'a> {
     /// The moment before.
     at_ms: i64,
     /// Sorted, each once.
     paths: Vec<&'a str>,
-    seen: Vec<Seen>,
+    seen: Vec<PathState>,
 }
 
-impl<'a> Now<'a> {
+impl<'a> CurrentStates<'a> {
     fn look(world: &dyn World, paths: impl Iterator<Item = &'a str>) -> Self {
         let mut paths: Vec<&str> = paths.collect();
         // Made of a few sorted parts, which this sort finds.
         paths.sort();
         paths.dedup();
         let at_ms = world.now_ms();
-        let seen = Seen::look_all(world, &paths);
+        let seen = PathState::look_all(world, &paths);
         Self { at_ms, paths, seen }
     }
 
     /// What is at a path that comes after `from`; moves `from` there.
-    fn next(&self, from: &mut usize, path: &str) -> Option<Seen> {
+    fn next(&self, from: &mut usize, path: &str) -> Option<PathState> {
         let rest = self.paths.get(*from..)?;
         *from += rest.iter().position(|known| *known == path)?;
         self.seen.get(*from).copied()
     }
 
     /// Whether all of these are as they were.
-    fn is_as_in(&self, before: &[(String, Seen)]) -> bool {
+    fn is_as_in(&self, before: &[(String, PathState)]) -> bool {
         let mut from = 0;
         before.iter().all(|(path, seen)| {
             // Most come in order, and few others stand between them.
@@ -266,7 +268,7 @@ impl<'a> Now<'a> {
 
 /// What of earlier reads is still as it was, all of it looked at in one go.
 #[derive(Debug, Default)]
-pub struct Check {
+pub struct ReadsCheck {
     /// Something that is not.
     first: Option<String>,
     /// The files that are not.
@@ -275,7 +277,7 @@ pub struct Check {
     walks: Vec<bool>,
 }
 
-impl Check {
+impl ReadsCheck {
     /// Whether all is as it was.
     pub fn holds(&self) -> bool {
         self.first.is_none()
@@ -284,7 +286,7 @@ impl Check {
 
 /// Everything that was read of a world between two moments.
 #[derive(Debug, Default)]
-pub struct Reads {
+pub struct RecordedReads {
     files: BTreeMap<Arc<str>, FileRead>,
     lists: BTreeMap<String, ContentHash>,
     walks: Vec<WalkRead>,
@@ -292,7 +294,7 @@ pub struct Reads {
     torn: Option<String>,
 }
 
-impl Reads {
+impl RecordedReads {
     /// The files read and asked for, by clean path.
     pub fn files(&self) -> &BTreeMap<Arc<str>, FileRead> {
         &self.files
@@ -306,7 +308,7 @@ impl Reads {
     }
 
     /// Whether a change of this path could matter: it was read or asked for, or lies where a walk or list looked.
-    pub fn concerns(&self, path: &str) -> bool {
+    pub fn is_affected_by(&self, path: &str) -> bool {
         let path = path::clean(path);
         let below = |folder: &str| path::is_below(&path, &path::clean(folder));
         self.files.contains_key(path.as_str())
@@ -319,10 +321,10 @@ impl Reads {
     ///
     /// Costs one `stat` for each file and folder; the young are read again. `world` must be the one that was
     /// recorded, or one that shows the same files.
-    pub fn check(&self, world: &dyn World) -> Check {
+    pub fn check(&self, world: &dyn World) -> ReadsCheck {
         let vouchers: Vec<_> = self.walks.iter().map(WalkRead::vouched_by).collect();
         let files = self.files.keys().map(|path| &**path);
-        let now = Now::look(world, files.chain(vouchers.iter().flatten().flat_map(|seen| names(seen))));
+        let now = CurrentStates::look(world, files.chain(vouchers.iter().flatten().flat_map(|seen| names(seen))));
         let mut from = 0;
         let changed = self.files.iter().filter(|(path, file)| match now.next(&mut from, path) {
             Some(seen) => file.differs(path, seen, now.at_ms, world),
@@ -330,7 +332,7 @@ impl Reads {
         });
         let changed: Vec<Arc<str>> = changed.map(|(path, _)| Arc::clone(path)).collect();
         let list = self.lists.iter().find(|(path, hash)| hash_of_list(&world.list(path)) != **hash);
-        let holds = |(read, vouchers): (&WalkRead, &Option<Vouchers>)| {
+        let holds = |(read, vouchers): (&WalkRead, &Option<PathStates>)| {
             vouchers.as_deref().is_some_and(|seen| now.is_as_in(seen)) || !read.is_changed(world)
         };
         let walks: Vec<bool> = self.walks.iter().zip(&vouchers).map(holds).collect();
@@ -338,16 +340,16 @@ impl Reads {
         let first = self.torn.clone().or_else(|| changed.first().map(|path| path.to_string()));
         let first = first.or_else(|| list.map(|(path, _)| path.clone()));
         let first = first.or_else(|| walk.map(|(read, _)| read.walk.from.clone()));
-        Check { first, changed: changed.into_iter().collect(), walks }
+        ReadsCheck { first, changed: changed.into_iter().collect(), walks }
     }
 
     /// A file that a check found to be as it was.
-    fn same_file(&self, check: &Check, path: &str) -> Option<(&Arc<str>, &FileRead)> {
+    fn same_file(&self, check: &ReadsCheck, path: &str) -> Option<(&Arc<str>, &FileRead)> {
         self.files.get_key_value(path).filter(|_| !check.changed.contains(path))
     }
 
     /// A walk that a check found to find the same.
-    fn same_walk(&self, check: &Check, walk: &Walk) -> Option<WalkRead> {
+    fn same_walk(&self, check: &ReadsCheck, walk: &WalkOptions) -> Option<WalkRead> {
         let (read, _) = self.walks.iter().zip(&check.walks).find(|(read, holds)| **holds && read.walk == *walk)?;
         let state = Mutex::new(read.state().clone());
         Some(WalkRead { walk: walk.clone(), walked: Arc::clone(&read.walked), state })
@@ -400,37 +402,37 @@ impl Reads {
 
 /// A world that passes everything on and remembers it. Many threads may read at once.
 ///
-/// How the graph uses it: build through a `Recorded`, [`take`](Self::take) the [`Reads`] and keep them with
-/// the snapshot; before a call ask [`Reads::check`]. If something changed, build again through a `Recorded` that
-/// [resumes](Self::resuming), and ask [`known`](Self::known) for the hash of each file before reading it: a file
-/// that is as it was costs nothing more. A view that limits reading belongs on top of a `Recorded`, not beneath
-/// it: what it leaves out of a walk may still decide what the walk finds.
-pub struct Recorded {
+/// How the graph uses it: build through a `RecordedWorld`, [`take`](Self::take) the [`RecordedReads`] and keep them
+/// with the snapshot; before a call ask [`RecordedReads::check`]. If something changed, build again through a
+/// `RecordedWorld` that [resumes](Self::resuming), and ask [`known_hash`](Self::known_hash) for the hash of each file
+/// before reading it: a file that is as it was costs nothing more. A view that limits reading belongs on top of a
+/// `RecordedWorld`, not beneath it: what it leaves out of a walk may still decide what the walk finds.
+pub struct RecordedWorld {
     world: Arc<dyn World>,
-    reads: Mutex<Reads>,
+    reads: Mutex<RecordedReads>,
     /// What was read earlier, and what of it was still as it was before this view began. It then counts as read here,
     /// as it was seen then: whatever changed since is seen as a change by the next check.
-    before: Option<(Arc<Reads>, Check)>,
+    before: Option<(Arc<RecordedReads>, ReadsCheck)>,
 }
 
-impl Recorded {
+impl RecordedWorld {
     /// Begins to remember.
     pub fn new(world: Arc<dyn World>) -> Self {
-        Self { world, reads: Mutex::new(Reads::default()), before: None }
+        Self { world, reads: Mutex::new(RecordedReads::default()), before: None }
     }
 
     /// Begins to remember, and takes over what `check` has just found to be as `earlier` saw it.
-    pub fn resuming(world: Arc<dyn World>, earlier: Arc<Reads>, check: Check) -> Self {
-        Self { world, reads: Mutex::new(Reads::default()), before: Some((earlier, check)) }
+    pub fn resuming(world: Arc<dyn World>, earlier: Arc<RecordedReads>, check: ReadsCheck) -> Self {
+        Self { world, reads: Mutex::new(RecordedReads::default()), before: Some((earlier, check)) }
     }
 
     /// What was remembered so far, and begins anew.
-    pub fn take(&self) -> Reads {
+    pub fn take(&self) -> RecordedReads {
         std::mem::take(&mut self.lock())
     }
 
     /// The hash of a file that was read earlier, if it is still the same: it then counts as read here.
-    pub fn known(&self, path: &str) -> Option<ContentHash> {
+    pub fn known_hash(&self, path: &str) -> Option<ContentHash> {
         match path::is_clean_below(path) {
             true => self.same_file(path)?.hash(),
             false => self.same_file(&path::clean(path))?.hash(),
@@ -461,12 +463,12 @@ impl Recorded {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Reads> {
+    fn lock(&self) -> MutexGuard<'_, RecordedReads> {
         self.reads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl World for Recorded {
+impl World for RecordedWorld {
     fn root(&self) -> &str {
         self.world.root()
     }
@@ -475,15 +477,15 @@ impl World for Recorded {
         let clean = path::clean(path);
         // Of a folder only that it was there counts: its times may have changed.
         match self.same_file(&clean).map(FileRead::seen) {
-            Some(Seen::Absent) => return Ok(None),
-            Some(Seen::There(stat)) if stat.entry == EntryKind::File => return Ok(Some(stat)),
+            Some(PathState::Absent) => return Ok(None),
+            Some(PathState::There(stat)) if stat.entry == EntryKind::File => return Ok(Some(stat)),
             _ => {}
         }
         let file = FileRead::look(self.world.as_ref(), &clean);
         let stat = match file.seen() {
-            Seen::Absent => Ok(None),
-            Seen::There(stat) => Ok(Some(stat)),
-            Seen::Refused => self.world.stat(path),
+            PathState::Absent => Ok(None),
+            PathState::There(stat) => Ok(Some(stat)),
+            PathState::Refused => self.world.stat(path),
         };
         self.lock().add_file(clean.into(), file);
         stat
@@ -493,13 +495,13 @@ impl World for Recorded {
         self.read_hashed(path).map(|(bytes, _)| bytes)
     }
 
-    fn list(&self, path: &str) -> Result<Vec<Entry>> {
+    fn list(&self, path: &str) -> Result<Vec<FolderEntry>> {
         let entries = self.world.list(path);
         self.lock().add_list(path::clean(path), hash_of_list(&entries));
         entries
     }
 
-    fn walk(&self, walk: &Walk) -> Result<Walked> {
+    fn walk(&self, walk: &WalkOptions) -> Result<WalkResult> {
         let before = self.before.as_ref().and_then(|(earlier, check)| earlier.same_walk(check, walk));
         let read = before.map_or_else(|| take_walk(self.world.as_ref(), walk), Ok)?;
         let walked = read.walked();
@@ -540,7 +542,7 @@ impl World for Recorded {
     }
 
     /// What a program reads is not remembered.
-    fn run(&self, command: &Command) -> Result<Ran> {
+    fn run(&self, command: &ProgramCommand) -> Result<ProgramOutput> {
         self.world.run(command)
     }
 
@@ -560,20 +562,20 @@ impl World for Recorded {
         self.world.may_read(path)
     }
 
-    fn repository(&self, folder: &str, needs: Needs) -> Result<Repository> {
+    fn repository(&self, folder: &str, needs: RequiredGrant) -> Result<Repository> {
         self.world.repository(folder, needs)
     }
 
     fn run_git(
         &self,
-        command: &Command,
+        command: &ProgramCommand,
         repository: Option<&Repository>,
         settings: &[(String, String)],
-    ) -> Result<Done> {
+    ) -> Result<GitOutput> {
         self.world.run_git(command, repository, settings)
     }
 
-    fn hold_repository(&self, repository: &Repository) -> Result<Attempt> {
+    fn hold_repository(&self, repository: &Repository) -> Result<LockAttempt> {
         self.world.hold_repository(repository)
     }
 

@@ -1,15 +1,15 @@
-//! A view that keeps what a call writes until it ends well: the call sees its writes, the disk does not.
+//! A view that keeps the writes of a call back until it succeeds: the call sees them, the disk does not.
 
 #[cfg(test)]
 mod tests;
 
-use super::effects::{Attempt, Change, Lock, Standing, World, is_folder, no_folder, not_empty};
+use super::effects::{FileChange, Lock, LockAttempt, TargetState, World, is_folder, no_folder, not_empty};
 use super::path;
 use super::recorded::ContentHash;
-use super::repository::{Done, Repository};
-use super::run::{Command, Needs, ProgramFile, Ran};
+use super::repository::{GitOutput, Repository};
+use super::run::{ProgramCommand, ProgramFile, ProgramOutput, RequiredGrant};
 use super::staging::{StagedContent, StagedFile, StagedMark, StagedWrites, WriteSeal};
-use super::walk::{self, Entry, EntryKind, Folders, Stat, Walk, Walked};
+use super::walk::{self, EntryKind, FolderEntry, FolderSource, Stat, WalkOptions, WalkResult};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,15 +18,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// A file is no longer as the call saw it.
 pub const CONFLICT: Code = Code("conflict");
 
-/// Tells stamps of staged files apart, from each other and from those of a disk.
+/// Makes the stamps of staged files unique among each other and those of a disk.
 static STAMPS: AtomicU64 = AtomicU64::new(1);
 
-/// Within a process one flush happens after the other: what one checked holds until it has written.
+/// Serialises the flushes of a process: what one has checked still holds when it writes.
 static FLUSHING: Mutex<()> = Mutex::new(());
 
 /// The writes of one call over a world. Paths are compared in the spelling of that world; a staged file is not seen
 /// through a symlink that leads to its folder.
-pub struct Staged {
+pub struct StagedWorld {
     under: Arc<dyn World>,
     /// Nothing reaches the world beneath.
     is_dry: bool,
@@ -61,9 +61,9 @@ impl StagedState {
     }
 }
 
-impl Staged {
-    /// Begins with nothing staged. A dry one keeps to the end what is staged, takes no lock and runs no program that
-    /// changes something.
+impl StagedWorld {
+    /// A view of `under` with nothing staged. In a dry run nothing reaches `under`, no lock is taken, and no program
+    /// runs that changes something.
     pub fn new(under: Arc<dyn World>, is_dry: bool) -> Self {
         Self {
             under,
@@ -75,12 +75,12 @@ impl Staged {
         }
     }
 
-    /// Says that the world beneath may have changed by what the call did.
+    /// Notes that the call may have changed the world beneath.
     fn touch(&self) {
         self.epoch.fetch_add(1, Ordering::AcqRel);
     }
 
-    fn changes(&self) -> Result<Vec<(Change, StagedFile)>> {
+    fn changes(&self) -> Result<Vec<(FileChange, StagedFile)>> {
         let files: Vec<(String, StagedContent)> =
             self.lock_held().files.iter().map(|(path, file)| (path.clone(), file.clone())).collect();
         let mut changes = Vec::new();
@@ -92,7 +92,7 @@ impl Staged {
                     (Some(_), Some(_)) => "changed",
                     (None, Some(_)) => "created",
                 };
-                changes.push((Change { path: path.clone(), bytes, like }, StagedFile { path, change }));
+                changes.push((FileChange { path: path.clone(), bytes, like }, StagedFile { path, change }));
             }
         }
         Ok(changes)
@@ -154,8 +154,8 @@ impl Staged {
 
     //= docs/spec.md#writes
     //# What is staged MUST reach the disk before a program runs.
-    fn ran_after_flush<T>(&self, command: &Command, run: impl FnOnce() -> Result<T>) -> Result<T> {
-        if command.needs == Needs::ReadGit {
+    fn ran_after_flush<T>(&self, command: &ProgramCommand, run: impl FnOnce() -> Result<T>) -> Result<T> {
+        if command.needs == RequiredGrant::ReadGit {
             return run();
         }
         //= docs/spec.md#writes
@@ -172,7 +172,7 @@ impl Staged {
     }
 }
 
-/// Runs `work`; what is staged in `world` reaches the disk if it ends well, and what it staged is dropped if not.
+/// Runs `work`. If it succeeds, everything staged in `world` is flushed; if it fails, what it staged is dropped.
 pub fn settle<T>(world: &dyn World, work: impl FnOnce() -> Result<T>) -> Result<T> {
     match world.staged() {
         Some(staged) => staged.settle(work),
@@ -180,7 +180,7 @@ pub fn settle<T>(world: &dyn World, work: impl FnOnce() -> Result<T>) -> Result<
     }
 }
 
-impl StagedWrites for Staged {
+impl StagedWrites for StagedWorld {
     fn seal(&self) -> Arc<WriteSeal> {
         Arc::clone(&self.seal)
     }
@@ -251,7 +251,7 @@ impl StagedWrites for Staged {
     fn flush(&self) -> Result<Vec<StagedFile>> {
         let _unsealed = self.seal.hold()?;
         let _one_at_a_time = FLUSHING.lock().unwrap_or_else(PoisonError::into_inner);
-        let (mut changes, told): (Vec<Change>, Vec<StagedFile>) = self.changes()?.into_iter().unzip();
+        let (mut changes, told): (Vec<FileChange>, Vec<StagedFile>) = self.changes()?.into_iter().unzip();
         // In the order of the call: what puts a part elsewhere before it takes it away leaves it twice, if the process
         // is killed in between, and never nowhere.
         changes.sort_by_cached_key(|change| self.lock_held().files.get(&change.path).map(|file| file.stat.inode));
@@ -299,7 +299,7 @@ impl StagedWrites for Staged {
 
 //= docs/spec.md#writes
 //# What a call writes MUST be seen by the call itself: in files, in globs and in its graph.
-impl World for Staged {
+impl World for StagedWorld {
     fn root(&self) -> &str {
         self.under.root()
     }
@@ -335,18 +335,18 @@ impl World for Staged {
         Ok(bytes)
     }
 
-    fn list(&self, path: &str) -> Result<Vec<Entry>> {
+    fn list(&self, path: &str) -> Result<Vec<FolderEntry>> {
         match self.entries(path)? {
             Some(found) => Ok(found),
             None => self.under.list(path),
         }
     }
 
-    fn walk(&self, walk: &Walk) -> Result<Walked> {
+    fn walk(&self, walk: &WalkOptions) -> Result<WalkResult> {
         if self.is_empty() {
             return self.under.walk(walk);
         }
-        walk::spelled(self.under.spelled(&walk.from), walk, |walk| walk::walk(self, walk))
+        walk::walk_as_asked(self.under.spelled(&walk.from), walk, |walk| walk::walk(self, walk))
     }
 
     fn write(&self, path: &str, bytes: &[u8]) -> Result<()> {
@@ -361,13 +361,13 @@ impl World for Staged {
         }
     }
 
-    /// Stages that a folder is gone: the files in it must be gone already.
+    /// Stages the removal of a folder; the files in it must have been removed before.
     fn remove_folder(&self, path: &str) -> Result<()> {
         match self.stat(path)? {
             Some(stat) if stat.entry == EntryKind::Folder => {}
             _ => return Err(no_folder(path)),
         }
-        let below = Walk { from: path.to_owned(), hidden: true, ignore: false, follow: false, depth: None };
+        let below = WalkOptions { from: path.to_owned(), hidden: true, ignore: false, follow: false, depth: None };
         if !self.walk(&below)?.files.is_empty() {
             return Err(not_empty(path));
         }
@@ -390,7 +390,7 @@ impl World for Staged {
         self.under.may_fill(folder)
     }
 
-    fn may_replace(&self, path: &str) -> Result<Standing> {
+    fn may_replace(&self, path: &str) -> Result<TargetState> {
         self.under.may_replace(path)
     }
 
@@ -415,19 +415,19 @@ impl World for Staged {
     }
 
     /// The lock is the call's: it cannot take it twice.
-    fn lock(&self, path: &str) -> Result<Attempt> {
+    fn lock(&self, path: &str) -> Result<LockAttempt> {
         let key = if path.contains('/') { self.under.spelled(path) } else { path.to_owned() };
         let attempt = take_lock(&self.locks, key, path, || match self.is_dry {
-            true => Ok(Attempt::Held(Box::new(DryLock))),
+            true => Ok(LockAttempt::Held(Box::new(DryLock))),
             false => self.under.lock(path),
         })?;
-        if matches!(attempt, Attempt::Held(_)) {
+        if matches!(attempt, LockAttempt::Held(_)) {
             self.touch();
         }
         Ok(attempt)
     }
 
-    fn run(&self, command: &Command) -> Result<Ran> {
+    fn run(&self, command: &ProgramCommand) -> Result<ProgramOutput> {
         self.ran_after_flush(command, || self.under.run(command))
     }
 
@@ -435,22 +435,22 @@ impl World for Staged {
         self.under.may_read(path)
     }
 
-    fn repository(&self, folder: &str, needs: Needs) -> Result<Repository> {
+    fn repository(&self, folder: &str, needs: RequiredGrant) -> Result<Repository> {
         self.under.repository(folder, needs)
     }
 
     fn run_git(
         &self,
-        command: &Command,
+        command: &ProgramCommand,
         repository: Option<&Repository>,
         settings: &[(String, String)],
-    ) -> Result<Done> {
+    ) -> Result<GitOutput> {
         self.ran_after_flush(command, || self.under.run_git(command, repository, settings))
     }
 
-    fn hold_repository(&self, repository: &Repository) -> Result<Attempt> {
+    fn hold_repository(&self, repository: &Repository) -> Result<LockAttempt> {
         match self.is_dry {
-            true => Ok(Attempt::Held(Box::new(DryLock))),
+            true => Ok(LockAttempt::Held(Box::new(DryLock))),
             false => self.under.hold_repository(repository),
         }
     }
@@ -467,7 +467,7 @@ impl World for Staged {
         self.under.real_place(path)
     }
 
-    /// What is staged is not where git looks.
+    /// Git does not see what is staged, so nothing can be told while something is.
     fn git_stamp(&self, folders: &[&str]) -> Result<Option<String>> {
         if self.is_empty() { self.under.git_stamp(folders) } else { Ok(None) }
     }
@@ -493,8 +493,8 @@ impl World for Staged {
     }
 }
 
-impl Folders for Staged {
-    fn entries(&self, folder: &str) -> Result<Option<Vec<Entry>>> {
+impl FolderSource for StagedWorld {
+    fn entries(&self, folder: &str) -> Result<Option<Vec<FolderEntry>>> {
         let key = self.under.spelled(folder);
         let under = match self.under.stat(folder)? {
             Some(stat) if stat.entry == EntryKind::Folder => Some(self.under.list(folder)?),
@@ -519,7 +519,7 @@ impl Folders for Staged {
                 None => found.remove(path::name(path)),
             };
         }
-        Ok(Some(found.into_iter().map(|(name, (entry, link))| Entry { name, entry, link }).collect()))
+        Ok(Some(found.into_iter().map(|(name, (entry, link))| FolderEntry { name, entry, link }).collect()))
     }
 
     fn top(&self, from: &str) -> String {
@@ -535,10 +535,10 @@ impl Folders for Staged {
     }
 }
 
-/// The names of the locks that are held.
+/// The names of the locks that the call holds.
 type LockNames = Arc<Mutex<BTreeSet<String>>>;
 
-/// The lock of a dry run: nobody else is kept waiting.
+/// The lock of a dry run, which keeps nobody else waiting.
 struct DryLock;
 
 impl Lock for DryLock {
@@ -555,8 +555,8 @@ impl Lock for DryLock {
     }
 }
 
-/// A lock that is noted as taken as long as it lives.
-struct NotedLock {
+/// A lock whose name is in the list of held locks as long as it lives.
+struct TrackedLock {
     lock: Box<dyn Lock>,
     name: String,
     names: LockNames,
@@ -567,8 +567,8 @@ fn take_lock(
     names: &LockNames,
     name: String,
     path: &str,
-    attempt: impl FnOnce() -> Result<Attempt>,
-) -> Result<Attempt> {
+    attempt: impl FnOnce() -> Result<LockAttempt>,
+) -> Result<LockAttempt> {
     //= docs/spec.md#writes
     //# Taking a lock that the call holds already MUST be a fault.
     if names.lock().unwrap_or_else(PoisonError::into_inner).contains(&name) {
@@ -576,15 +576,15 @@ fn take_lock(
             .help("take it once, around all that needs it"));
     }
     Ok(match attempt()? {
-        Attempt::Held(lock) => {
+        LockAttempt::Held(lock) => {
             names.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone());
-            Attempt::Held(Box::new(NotedLock { lock, name, names: Arc::clone(names) }))
+            LockAttempt::Held(Box::new(TrackedLock { lock, name, names: Arc::clone(names) }))
         }
-        busy @ Attempt::Busy(_) => busy,
+        busy @ LockAttempt::Busy(_) => busy,
     })
 }
 
-impl Lock for NotedLock {
+impl Lock for TrackedLock {
     fn left(&self) -> &str {
         self.lock.left()
     }
@@ -598,7 +598,7 @@ impl Lock for NotedLock {
     }
 }
 
-impl Drop for NotedLock {
+impl Drop for TrackedLock {
     fn drop(&mut self) {
         self.names.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.name);
     }

@@ -1,4 +1,4 @@
-//! What a call has staged, and what the host may do with it: the writes that did not reach the disk yet.
+//! The staged writes of a call, which have not reached the disk yet, and what the host can do with them.
 
 use super::walk::Stat;
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -7,46 +7,47 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// The writes of one call that a world keeps back until the call ends well.
 pub trait StagedWrites: Send + Sync {
-    /// What keeps these writes from the disk for good.
+    /// The seal that keeps these writes from the disk for good once it is set.
     fn seal(&self) -> Arc<WriteSeal>;
 
-    /// Grows with whatever makes a file look different to the call: its writes, what it dropped, a lock, a program.
+    /// A counter that grows with everything that makes a file look different to the call: writes, dropped writes,
+    /// locks, programs.
     fn epoch(&self) -> u64;
 
     /// Whether nothing is staged.
     fn is_empty(&self) -> bool;
 
-    /// How many effects the call had that it must not have again: writes that reached the disk, and programs that ran.
+    /// The number of effects that the call must not repeat: writes that reached the disk, and programs that ran.
     fn effect_count(&self) -> u64;
 
-    /// Goes back to an earlier [`effect_count`](Self::effect_count).
+    /// Restores an earlier [`effect_count`](Self::effect_count).
     fn set_effect_count(&self, count: u64);
 
-    /// The locks that the call holds, sorted: the names or paths by which it took them, as the world spells them.
+    /// The locks that the call holds, sorted: their names or paths, as the world spells them.
     fn held_locks(&self) -> Vec<String>;
 
-    /// What would change on the disk, sorted by path; a file that is written as it is does not change.
+    /// What would change on the disk, sorted by path. A file whose bytes stay the same is not listed.
     fn files(&self) -> Result<Vec<StagedFile>>;
 
-    /// What the call has changed on the disk so far, in order; of a dry run what it would have changed.
+    /// What the call has changed on the disk so far, in order; in a dry run, what it would have changed.
     fn written(&self) -> Result<Vec<StagedFile>>;
 
     /// Drops what is staged.
     fn drop_all(&self);
 
-    /// What is staged now, for [`rollback`](Self::rollback).
+    /// Remembers what is staged now, for [`rollback`](Self::rollback).
     fn mark(&self) -> StagedMark;
 
-    /// Drops what was staged since; what has reached the disk meanwhile stays there.
+    /// Drops what was staged since `mark`. What has reached the disk meanwhile stays there.
     fn rollback(&self, mark: StagedMark);
 
-    /// Lets what is staged reach the world beneath, all or nothing as far as that world can; gives what changed.
+    /// Writes what is staged to the world beneath, all or nothing as far as that world can. Returns what changed.
     ///
     /// # Errors
     /// A file changed on disk since the call read it, the seal is set, or the world beneath refuses.
     fn flush(&self) -> Result<Vec<StagedFile>>;
 
-    /// Stages that a file lies elsewhere. Its permissions go with it.
+    /// Stages a move of a file. Its permissions move with it.
     fn rename(&self, from: &str, to: &str) -> Result<()>;
 
     /// Whether the call holds a lock.
@@ -54,7 +55,7 @@ pub trait StagedWrites: Send + Sync {
         !self.held_locks().is_empty()
     }
 
-    /// Whether the call did what it must not do again: wrote to the disk, or ran a program, outside of
+    /// Whether the call had effects that it must not repeat: it wrote to the disk or ran a program outside of
     /// `settle_recorded`.
     fn has_flushed(&self) -> bool {
         self.effect_count() > 0
@@ -62,7 +63,7 @@ pub trait StagedWrites: Send + Sync {
 }
 
 impl dyn StagedWrites + '_ {
-    /// Runs `work`; what is staged reaches the disk if it ends well, and what it staged is dropped if not.
+    /// Runs `work`. If it succeeds, everything staged is flushed; if it fails, what it staged is dropped.
     pub fn settle<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let mark = self.mark();
         let ended = work().and_then(|value| self.flush().map(|_| value));
@@ -72,8 +73,8 @@ impl dyn StagedWrites + '_ {
         ended
     }
 
-    /// The same of `work` whose value is kept for other runs of the call: what it wrote need not keep the call from
-    /// running again.
+    /// Like [`settle`](Self::settle), for `work` whose value is kept for later runs of the call: its effects do not
+    /// count in [`effect_count`](StagedWrites::effect_count).
     pub fn settle_recorded<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let before = self.effect_count();
         let ended = self.settle(work);
@@ -103,7 +104,7 @@ pub(super) struct StagedContent {
     pub(super) stat: Stat,
 }
 
-/// What was staged at a moment, to come back to.
+/// A snapshot of what is staged, to roll back to.
 pub struct StagedMark {
     pub(super) files: BTreeMap<String, StagedContent>,
     pub(super) folders: BTreeMap<String, Stat>,
@@ -116,7 +117,7 @@ pub struct StagedMark {
 pub struct WriteSeal(Mutex<bool>);
 
 impl WriteSeal {
-    /// Sets it; `false` if a write is under way.
+    /// Sets the seal. Returns `false` if a write is under way.
     pub fn set(&self) -> bool {
         match self.0.try_lock() {
             Ok(mut is_set) => *is_set = true,
@@ -126,10 +127,10 @@ impl WriteSeal {
         true
     }
 
-    /// Keeps it from being set until the result is dropped.
+    /// Keeps the seal from being set until the result is dropped.
     ///
     /// # Errors
-    /// It is set.
+    /// The seal is set.
     pub(super) fn hold(&self) -> Result<MutexGuard<'_, bool>> {
         let is_set = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if *is_set {

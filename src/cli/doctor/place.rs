@@ -8,7 +8,7 @@ use crate::primitive::git::new_enough;
 use crate::registry::{SETTINGS, is_withheld};
 use crate::world::World;
 use crate::world::disk::{Disk, config_folder, recovered, sandbox_status, secret_variable, state_folder, try_git};
-use crate::world::run::{Command, Confinement, Needs};
+use crate::world::run::{Confinement, ProgramCommand, RequiredGrant};
 use std::time::Duration;
 
 /// The workspace and the further roots.
@@ -105,7 +105,7 @@ pub fn sandbox(_: &Session) -> Vec<Finding> {
 
 /// Whether git is there, and which.
 pub fn git(session: &Session) -> Vec<Finding> {
-    let command = Command {
+    let command = ProgramCommand {
         program: "git".to_owned(),
         arguments: vec!["--version".to_owned()],
         folder: ".".to_owned(),
@@ -113,7 +113,7 @@ pub fn git(session: &Session) -> Vec<Finding> {
         env: Vec::new(),
         time: Duration::from_secs(10),
         most: 1024,
-        needs: Needs::ReadGit,
+        needs: RequiredGrant::ReadGit,
         confinement: Confinement::default(),
         stop: || Ok(()),
     };
@@ -125,12 +125,12 @@ pub fn git(session: &Session) -> Vec<Finding> {
             return vec![Finding::note("git", fault.message.clone()).next(next)];
         }
     };
-    if let Err(fault) = new_enough(&*session.workspace, Needs::ReadGit) {
+    if let Err(fault) = new_enough(&*session.workspace, RequiredGrant::ReadGit) {
         return vec![Finding::of_fault("git", &fault)];
     }
     let mut findings = tried(&version);
     // What a pack is refused here, it is refused whatever its grants say.
-    findings.push(match session.workspace.repository(".", Needs::ReadGit) {
+    findings.push(match session.workspace.repository(".", RequiredGrant::ReadGit) {
         Ok(repository) => Finding::well("git", format!("the repository here is `{}`", repository.top)),
         Err(fault) => Finding { state: State::Note, ..Finding::of_fault("git", &fault) },
     });

@@ -2,8 +2,8 @@
 
 use super::{Reading, icons, programs};
 use crate::definition::{
-    Fields, Git, Grants, GraphDefinition, LimitsOverride, Located, PackDefinition, PromptTool, Refresh, Role, Setting,
-    code,
+    Fields, GitAccess, Grants, GraphDefinition, LimitsOverride, Located, PackDefinition, PromptTool, Refresh, Role,
+    Setting, code,
 };
 use crate::diagnostic::Diagnostic;
 use crate::world::path;
@@ -34,10 +34,10 @@ pub fn pack(fields: &Fields<'_>, reading: &mut Reading) -> PackDefinition {
             run
         },
         git: match grants.text("git").as_deref() {
-            Some("read") => Git::Read,
-            Some("write") => Git::Write,
-            Some("fetch") => Git::Fetch,
-            _ => Git::None,
+            Some("read") => GitAccess::Read,
+            Some("write") => GitAccess::Write,
+            Some("fetch") => GitAccess::Fetch,
+            _ => GitAccess::None,
         },
     });
     if let Some(grants) = fields.table("grants", &mut Vec::new()) {

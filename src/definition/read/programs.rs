@@ -3,7 +3,7 @@
 use crate::definition::{Fields, Located, ProgramGrant, TextOrTable, code};
 use crate::diagnostic::Diagnostic;
 use crate::source::Place;
-use crate::world::is_never;
+use crate::world::is_forbidden_variable;
 use crate::world::path;
 
 /// The programs, each once, and where each is named. What cannot be granted is told at its place.
@@ -29,7 +29,7 @@ pub fn programs(grants: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> (Vec<Progr
 
 fn described(table: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> ProgramGrant {
     for name in table.located_texts("env") {
-        if is_never(&name.value) {
+        if is_forbidden_variable(&name.value) {
             let message = format!("`env` cannot have `{}`", name.value);
             let fault = Diagnostic::new(code::WRONG_VALUE, message).at(name.at);
             faults.push(*fault.help("it chooses other programs or code: name variables that only say how to work"));

@@ -5,7 +5,7 @@ use super::session::Session;
 use super::{checks, ended, unnamed};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::{Bytes, Map, Value};
-use crate::world::run::{Command, Needs, Ran};
+use crate::world::run::{ProgramCommand, ProgramOutput, RequiredGrant};
 use serde_json::json;
 
 /// What is told where an answer holds what is no text.
@@ -18,8 +18,13 @@ const MOST_LINE: usize = 120;
 const MOST_COMPLAINTS: usize = 5;
 
 /// The answer of a call, with all that was noticed in it.
-pub(super) fn answered(session: &mut Session<'_>, asked: &Command, mut ran: Ran, options: &Map) -> Result<Value> {
-    if asked.needs == Needs::WriteGit {
+pub(super) fn answered(
+    session: &mut Session<'_>,
+    asked: &ProgramCommand,
+    mut ran: ProgramOutput,
+    options: &Map,
+) -> Result<Value> {
+    if asked.needs == RequiredGrant::WriteGit {
         let left_out = unnamed::leave_out(session, options, &mut ran)?;
         session.notices.extend(left_out);
     }
@@ -29,8 +34,13 @@ pub(super) fn answered(session: &mut Session<'_>, asked: &Command, mut ran: Ran,
 //= docs/spec.md#git
 //# What git prints that is no UTF-8 MUST be given where it is asked for, and else be a fault that says where it stands and how to ask.
 /// The same, with these notices.
-pub(super) fn answer(asked: &Command, mut ran: Ran, options: &Map, mut notices: Vec<String>) -> Result<Value> {
-    let shown = Command { arguments: asked.arguments[1..].to_vec(), ..asked.clone() };
+pub(super) fn answer(
+    asked: &ProgramCommand,
+    mut ran: ProgramOutput,
+    options: &Map,
+    mut notices: Vec<String>,
+) -> Result<Value> {
+    let shown = ProgramCommand { arguments: asked.arguments[1..].to_vec(), ..asked.clone() };
     notices.append(&mut ran.notes);
     if ran.code == 0 {
         notices.extend(complaints(&ran.errors));
@@ -38,7 +48,7 @@ pub(super) fn answer(asked: &Command, mut ran: Ran, options: &Map, mut notices: 
     let mut bytes = None;
     //= docs/spec.md#git
     //# What a verb did that changes something MUST NOT be told as a fault because of what it printed.
-    let is_done = asked.needs != Needs::ReadGit && ran.code == 0;
+    let is_done = asked.needs != RequiredGrant::ReadGit && ran.code == 0;
     if is_on(options, "any_bytes") || is_done {
         notices.extend(let_through(&mut ran, &mut bytes));
     } else if let Some(fault) = no_text(&shown, &ran).filter(|_| ran.code == 0 || !checks(options)) {
@@ -83,7 +93,7 @@ fn complaints(errors: &[u8]) -> Vec<String> {
 }
 
 /// Puts a text in the place of what was printed, which is kept beside; says so, if that was no text.
-pub fn let_through(ran: &mut Ran, bytes: &mut Option<Vec<u8>>) -> Option<String> {
+pub fn let_through(ran: &mut ProgramOutput, bytes: &mut Option<Vec<u8>>) -> Option<String> {
     let text = String::from_utf8_lossy(&ran.output).into_owned().into_bytes();
     let is_lossy = text != ran.output;
     *bytes = Some(std::mem::replace(&mut ran.output, text));
@@ -95,7 +105,7 @@ pub const ANY_BYTES: &str =
     "`any_bytes: true` gives it all the same: `text` with `\u{fffd}` in its place, and `bytes` as it is";
 
 /// The fault of a program that printed what is no text, with the first line of that.
-pub fn no_text(shown: &Command, ran: &Ran) -> Option<Box<Diagnostic>> {
+pub fn no_text(shown: &ProgramCommand, ran: &ProgramOutput) -> Option<Box<Diagnostic>> {
     let at = std::str::from_utf8(&ran.output).err()?.valid_up_to();
     let begin = ran.output[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     let line = ran.output[begin..].split(|byte| *byte == b'\n').next().unwrap_or_default();

@@ -12,7 +12,7 @@ use super::steps::may_hold_tree;
 use super::verb::{Changes, Verb};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::{Map, Value};
-use crate::world::run::{Changed, Contents, Needs, Processes};
+use crate::world::run::{ChangedFiles, ChildProcesses, ReadableFiles, RequiredGrant};
 use crate::world::{EntryKind, path};
 use std::collections::HashSet;
 
@@ -29,7 +29,7 @@ pub(super) fn check(session: &mut Session<'_>, verb: &Verb, said: &Said, options
     let is_on = |name: &str| is_on(options, name);
     let text = |name: &str| options.get(name).and_then(Value::as_text).map(str::to_owned);
     let first = || said.names.first().map_or("HEAD", String::as_str).to_owned();
-    session.changed = Changed::Any;
+    session.changed = ChangedFiles::Any;
     let look = Look { session };
     let names = match verb.changes {
         Changes::WorktreeAdded | Changes::Sparse => return Ok(()),
@@ -78,7 +78,7 @@ pub(super) fn check(session: &mut Session<'_>, verb: &Verb, said: &Said, options
     // Folders go that no name says.
     let has_folders = is_on("untracked") || is_on("folders");
     session.changed = match changed(session, &names) {
-        Changed::Files(files) if has_folders => Changed::Around(files),
+        ChangedFiles::Files(files) if has_folders => ChangedFiles::Around(files),
         changed => changed,
     };
     Ok(())
@@ -90,26 +90,26 @@ fn patched(session: &mut Session<'_>, verb: &Verb, said: &Said, options: &Map) -
     if is_on(options, "cached") {
         return Ok(None);
     }
-    session.contents = Contents::Of(may_be_read(session, verb, &names)?);
+    session.contents = ReadableFiles::Of(may_be_read(session, verb, &names)?);
     Ok(Some(names).filter(|_| !is_on(options, "only_check")))
 }
 
 /// A verb that leaves the working tree as it is: it gets no folder of it to write.
 fn none(session: &mut Session<'_>) -> Result<()> {
-    session.changed = Changed::None;
+    session.changed = ChangedFiles::None;
     Ok(())
 }
 
 /// What git gets to write. Where submodules are, it makes folders for them that no list of files has; where a folder or a
 /// link gives way, it changes more than the entry.
-pub(super) fn changed(session: &Session<'_>, entries: &[Entry]) -> Changed {
+pub(super) fn changed(session: &Session<'_>, entries: &[Entry]) -> ChangedFiles {
     let has_submodules = !matches!(session.world.stat(&session.below_top(".gitmodules")), Ok(None));
     // The folder of a submodule that only moves stays as it is.
     let comes_or_goes = |entry: &&Entry| !entry.is_submodule || entry.is_gone || entry.is_new;
     let files = entries.iter().filter(comes_or_goes).map(|entry| session.below_top(&entry.name)).collect();
     match has_submodules || !entries.iter().all(|entry| stands_alone(session, entry)) {
-        true => Changed::Around(files),
-        false => Changed::Files(files),
+        true => ChangedFiles::Around(files),
+        false => ChangedFiles::Files(files),
     }
 }
 
@@ -139,9 +139,9 @@ fn joined(session: &mut Session<'_>, verb: &Verb, wide: &[Entry], exact: &[Entry
 fn worktree(session: &mut Session<'_>, verb: &Verb, given: &str) -> Result<()> {
     let folder = path::join(&session.repository.folder, given);
     may_hold_tree(session.world, verb, &folder)?;
-    session.changed = Changed::Around(vec![folder.clone()]);
+    session.changed = ChangedFiles::Around(vec![folder.clone()]);
     // Git itself refuses what is no working tree.
-    let Ok(repository) = session.world.repository(&folder, Needs::ReadGit) else { return Ok(()) };
+    let Ok(repository) = session.world.repository(&folder, RequiredGrant::ReadGit) else { return Ok(()) };
     if repository.top != folder {
         return Ok(());
     }
@@ -274,7 +274,7 @@ impl Look<'_, '_> {
             let mut words = vec!["apply".to_owned()];
             words.extend(is_reversed.then(|| "--reverse".to_owned()));
             words.extend(form.iter().map(|word| (*word).to_owned()));
-            let mut asked = command(words, &self.session.folder, Needs::ReadGit, Processes::None);
+            let mut asked = command(words, &self.session.folder, RequiredGrant::ReadGit, ChildProcesses::None);
             asked.input.clone_from(&said.input);
             let done = self.session.world.run_git(&asked, Some(&self.session.repository), &[])?;
             match done.ran.code {

@@ -5,7 +5,7 @@ use super::verb::OptionKind::{
     Refs, Text,
 };
 use super::verb::{Adds, Changes, GitOption, Literal, Reads, Shape, Verb, option, required};
-use crate::world::run::{Needs, Processes};
+use crate::world::run::{ChildProcesses, RequiredGrant};
 
 const PATHS: GitOption = option("paths", Paths, "What is meant.");
 const QUIET: GitOption = option("quiet", Flag("--quiet"), "Says nothing where all went well.");
@@ -150,7 +150,7 @@ pub const FILES: &[Verb] = &[
         Changes::WorktreeAdded,
         "Makes a working tree. Files that no grant covers, such as those in `.toolsd`, are hidden in it.",
     )
-    .starts(Processes::SameProgram),
+    .starts(ChildProcesses::SameProgram),
     Verb::write(
         "worktree_remove",
         &["worktree", "remove", "--force"],
@@ -216,7 +216,7 @@ pub const COMMITS: &[Verb] = &[
         Changes::Merged,
         "Merges a branch. A conflict ends with 1, and the working tree shows it.",
     )
-    .starts(Processes::SameProgram),
+    .starts(ChildProcesses::SameProgram),
     Verb::write("merge_abort", &["merge", "--abort"], &[], Changes::Aborted, "Gives up a merge."),
     Verb::write(
         "cherry_pick",
@@ -232,8 +232,8 @@ pub const COMMITS: &[Verb] = &[
         "Makes commits again here.",
     )
     .without_end()
-    .starts(Processes::SameProgram),
-    Verb::write("cherry_pick_abort", &["cherry-pick", "--abort"], &[], Changes::Aborted, "Gives up a cherry-pick.").starts(Processes::SameProgram),
+    .starts(ChildProcesses::SameProgram),
+    Verb::write("cherry_pick_abort", &["cherry-pick", "--abort"], &[], Changes::Aborted, "Gives up a cherry-pick.").starts(ChildProcesses::SameProgram),
     Verb::write(
         "revert",
         &["revert", "--no-edit", "--strategy=ort"],
@@ -246,8 +246,8 @@ pub const COMMITS: &[Verb] = &[
         "Makes commits that undo others.",
     )
     .without_end()
-    .starts(Processes::SameProgram),
-    Verb::write("revert_abort", &["revert", "--abort"], &[], Changes::Aborted, "Gives up a revert.").starts(Processes::SameProgram),
+    .starts(ChildProcesses::SameProgram),
+    Verb::write("revert_abort", &["revert", "--abort"], &[], Changes::Aborted, "Gives up a revert.").starts(ChildProcesses::SameProgram),
     Verb::write(
         "rebase",
         &["rebase", "--no-verify", "--no-autostash", "--no-autosquash", "--no-rebase-merges", "--no-update-refs", "--no-fork-point"],
@@ -260,8 +260,8 @@ pub const COMMITS: &[Verb] = &[
         "Moves the commits of the branch. One that stops is given up by `rebase_abort`, or ended by a person.",
     )
     .without_end()
-    .starts(Processes::SameProgram),
-    Verb::write("rebase_abort", &["rebase", "--abort"], &[], Changes::Aborted, "Gives up a rebase.").starts(Processes::SameProgram),
+    .starts(ChildProcesses::SameProgram),
+    Verb::write("rebase_abort", &["rebase", "--abort"], &[], Changes::Aborted, "Gives up a rebase.").starts(ChildProcesses::SameProgram),
     Verb::write(
         "stash_push",
         &["stash", "push"],
@@ -278,7 +278,7 @@ pub const COMMITS: &[Verb] = &[
     )
     .reading(Reads::All)
     .taking(Literal::IfAny)
-    .starts(Processes::SameProgram),
+    .starts(ChildProcesses::SameProgram),
     Verb::write(
         "stash_pop",
         &["stash", "pop"],
@@ -286,7 +286,7 @@ pub const COMMITS: &[Verb] = &[
         Changes::StashPopped,
         "Brings back what was put aside.",
     )
-    .starts(Processes::SameProgram),
+    .starts(ChildProcesses::SameProgram),
     Verb::write(
         "stash_apply",
         &["stash", "apply"],
@@ -294,7 +294,7 @@ pub const COMMITS: &[Verb] = &[
         Changes::StashPopped,
         "Brings back what was put aside, and keeps it there.",
     )
-    .starts(Processes::SameProgram),
+    .starts(ChildProcesses::SameProgram),
     Verb::write("stash_drop", &["stash", "drop"], &[option("entry", Entry, "Which; the last one if left out."), QUIET], Changes::Nothing, "Forgets what was put aside."),
     Verb::write(
         "fetch",
@@ -309,6 +309,6 @@ pub const COMMITS: &[Verb] = &[
         Changes::Nothing,
         "Asks a remote for its branches, by http, https, ssh or git, or in a folder below the roots; with the proxies, keys and passwords of the user's own configuration, and without what the repository's names.",
     ).of_commits()
-    .starts(Processes::Any)
-    .needing(Needs::FetchGit),
+    .starts(ChildProcesses::Any)
+    .needing(RequiredGrant::FetchGit),
 ];

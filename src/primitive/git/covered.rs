@@ -12,8 +12,8 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::value::{Map, Value};
 use crate::world::path;
-use crate::world::repository::Done;
-use crate::world::run::{Command, Contents};
+use crate::world::repository::GitOutput;
+use crate::world::run::{ProgramCommand, ReadableFiles};
 use std::collections::BTreeSet;
 
 /// So many names are left out one by one; git compares each file with each of them.
@@ -56,13 +56,13 @@ pub(super) fn patterns(
         Tells::Nothing | Tells::Rules => return Ok(None),
     };
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let found = |contents: Contents| -> Result<BTreeSet<String>> {
+    let found = |contents: ReadableFiles| -> Result<BTreeSet<String>> {
         let entries = session.names_seeing(&words, contents)?;
         let start = if verb.tells == Tells::Status { 3 } else { 0 };
         let names = entries.into_iter().filter_map(|entry| entry.get(start..).map(str::to_owned));
         Ok(names.filter(|name| !is_covered(session, name)).collect())
     };
-    let mut hidden = found(Contents::All)?;
+    let mut hidden = found(ReadableFiles::All)?;
     let count = hidden.len();
     // What it may not compare, git takes for changed: so it does in the answer.
     hidden.extend(found(session.contents.clone())?);
@@ -102,7 +102,7 @@ const TRIES: usize = 5;
 //# A file that git does not know MUST be named only if it is there, and covered, when git has ended.
 /// Runs a command that names files, until those that git does not know are there as it says: where a folder is a link for
 /// a moment, git lists what lies elsewhere under a name that is none.
-pub(super) fn run(session: &Session<'_>, verb: &Verb, options: &Map, asked: &Command) -> Result<Done> {
+pub(super) fn run(session: &Session<'_>, verb: &Verb, options: &Map, asked: &ProgramCommand) -> Result<GitOutput> {
     let is_narrow = session.world.may_read(&session.repository.top).is_err();
     for _ in 0..TRIES {
         let done = turn::run(session, asked)?;

@@ -3,7 +3,7 @@
 
 use super::session::Session;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::world::Standing;
+use crate::world::TargetState;
 use crate::world::protected_name;
 use std::collections::{BTreeSet, HashSet};
 
@@ -103,7 +103,7 @@ pub(super) fn may_write_found(session: &Session<'_>, verb: &str, entries: &[Entr
 /// Whether nothing but the entry itself changes with it: no folder goes, and no link on its way.
 pub(super) fn stands_alone(session: &Session<'_>, entry: &Entry) -> bool {
     let standing = session.world.may_replace(&session.below_top(&entry.name));
-    matches!(standing, Ok(Standing::File | Standing::Link))
+    matches!(standing, Ok(TargetState::File | TargetState::Link))
 }
 
 /// Why the first entry is refused, and which others are: whoever widens a grant wants to know all of them.
@@ -129,19 +129,19 @@ fn told<'a>(verb: &str, first: &str, refused: &Diagnostic, others: impl Iterator
 fn one(session: &Session<'_>, entry: &Entry, names: &HashSet<&str>) -> Result<()> {
     let place = session.below_top(&entry.name);
     match session.world.may_replace(&place)? {
-        Standing::File | Standing::Link => Ok(()),
-        Standing::Folder if entry.is_submodule => Ok(()),
-        Standing::Folder => folder(session, &entry.name),
+        TargetState::File | TargetState::Link => Ok(()),
+        TargetState::Folder if entry.is_submodule => Ok(()),
+        TargetState::Folder => folder(session, &entry.name),
         // The link goes first if it changes, too: then there is a folder.
-        Standing::BehindLink if goes_first(session, &entry.name, names) => Ok(()),
-        Standing::BehindLink => session.world.may_write(&place),
+        TargetState::BehindLink if goes_first(session, &entry.name, names) => Ok(()),
+        TargetState::BehindLink => session.world.may_write(&place),
     }
 }
 
 /// Whether a link on the way to an entry is itself one of those that change.
 fn goes_first(session: &Session<'_>, name: &str, names: &HashSet<&str>) -> bool {
     let above = name.match_indices('/').map(|(at, _)| &name[..at]);
-    let is_link = |name: &str| matches!(session.world.may_replace(&session.below_top(name)), Ok(Standing::Link));
+    let is_link = |name: &str| matches!(session.world.may_replace(&session.below_top(name)), Ok(TargetState::Link));
     above.into_iter().find(|name| is_link(name)).is_some_and(|link| names.contains(link))
 }
 
@@ -162,8 +162,8 @@ fn folder(session: &Session<'_>, name: &str) -> Result<()> {
             return Err(Diagnostic::new(Code::WORLD, message).help("a person does that with git itself"));
         }
         match session.world.may_replace(&session.below_top(&below))? {
-            Standing::File | Standing::Link => {}
-            Standing::Folder | Standing::BehindLink => session.world.may_write(&session.below_top(&below))?,
+            TargetState::File | TargetState::Link => {}
+            TargetState::Folder | TargetState::BehindLink => session.world.may_write(&session.below_top(&below))?,
         }
     }
     Ok(())

@@ -4,7 +4,7 @@ use super::verb::OptionKind::{
     Files, Flag, FullRef, Host, Index, Names, Number, OneOf, Paths, Pattern, Ref, RefFormat, RefOf, Refs, Sort,
 };
 use super::verb::{GitOption, Literal, Reads, Shape, Tells, Verb, option, required};
-use crate::world::run::Processes;
+use crate::world::run::ChildProcesses;
 
 const PATHS: GitOption = option("paths", Paths, "Only what lies there.");
 const Z: GitOption = option("z", Flag("-z"), "A NUL ends each entry, and no name is quoted.");
@@ -129,7 +129,7 @@ pub const VERBS: &[Verb] = &[
     )
     .of_commits()
     // It becomes `git show`.
-    .starts(Processes::SameProgram),
+    .starts(ChildProcesses::SameProgram),
     Verb::read(
         "symbolic_ref",
         &["symbolic-ref"],
@@ -182,7 +182,7 @@ pub const VERBS: &[Verb] = &[
     Verb::read("worktrees", &["worktree", "list", "--porcelain"], &[Z], "The working trees.").of_commits(),
     Verb::read("stash_list", &["stash", "list"], &[], "The entries of the stash.")
         .of_commits()
-        .starts(Processes::SameProgram),
+        .starts(ChildProcesses::SameProgram),
     Verb::read("remotes", &["remote", "--verbose"], &[], "The remotes and where they are.").of_commits(),
     Verb::read(
         "config",

@@ -5,8 +5,8 @@ use super::session::Session;
 use super::verb::Verb;
 use crate::diagnostic::Result;
 use crate::world::path;
-use crate::world::repository::{Repository, Setting};
-use crate::world::run::Needs;
+use crate::world::repository::{GitSetting, Repository};
+use crate::world::run::RequiredGrant;
 
 /// What is told where files are added beside submodules.
 pub(super) const NOT_LOOKED_INTO: &str =
@@ -85,7 +85,7 @@ fn runs(hook: &str, verb: &str) -> bool {
 }
 
 /// What names the driver that a setting is about, in a file of attributes.
-fn attribute(setting: &Setting) -> Option<String> {
+fn attribute(setting: &GitSetting) -> Option<String> {
     match setting.parts() {
         (kind @ ("diff" | "filter" | "merge"), Some(driver), _) => Some(format!("{kind}={driver}")),
         _ => None,
@@ -102,7 +102,7 @@ fn attributes(session: &Session<'_>, command: &str, said: &Said) -> Result<Strin
         lines.push(b'\n');
         lines.extend_from_slice(more);
     }
-    let is_named_elsewhere = |setting: &Setting| {
+    let is_named_elsewhere = |setting: &GitSetting| {
         !setting.scope.is_of_repository()
             && setting.is_missed_by(command)
             && attribute(setting).is_some_and(|name| memchr::memmem::find(&lines, name.as_bytes()).is_none())
@@ -122,14 +122,15 @@ fn attributes(session: &Session<'_>, command: &str, said: &Said) -> Result<Strin
 /// The settings that matter for a command and do not count.
 pub(super) fn missed(repository: &Repository, command: &str, attributes: &str) -> Option<String> {
     let default = repository.setting("merge.default").map(|setting| format!("merge={}", setting.value));
-    let is_named = |setting: &Setting| {
+    let is_named = |setting: &GitSetting| {
         attribute(setting).is_none_or(|name| attributes.contains(&name) || default.as_ref() == Some(&name))
     };
-    let counts = |setting: &&Setting| repository.setting(&setting.key).is_some_and(|last| std::ptr::eq(last, *setting));
+    let counts =
+        |setting: &&GitSetting| repository.setting(&setting.key).is_some_and(|last| std::ptr::eq(last, *setting));
     let missed = repository.settings.iter().filter(counts);
     let missed =
         missed.filter(|setting| setting.is_missed_by(command) && !setting.names_program() && is_named(setting));
-    let whose = |setting: &Setting| if setting.scope.is_of_repository() { "the repository's" } else { "the user's" };
+    let whose = |setting: &GitSetting| if setting.scope.is_of_repository() { "the repository's" } else { "the user's" };
     let mut told: Vec<String> = missed.map(|setting| format!("{} ({})", setting.key, whose(setting))).collect();
     told.sort_unstable();
     (!told.is_empty()).then(|| format!("settings that do not count here: {}", told.join(", ")))
@@ -149,7 +150,7 @@ pub(super) fn of(session: &Session<'_>, verb: &Verb, said: &Said) -> Result<Vec<
         let more = if key.starts_with("filter.lfs.") { " (git lfs files show as pointers)" } else { "" };
         found.push(format!("the repository names a program: {key}; it is not run{more}"));
     }
-    let includes = |one: &&crate::world::repository::Setting| {
+    let includes = |one: &&crate::world::repository::GitSetting| {
         one.scope.is_of_repository() && (one.key == "include.path" || one.key.starts_with("includeif."))
     };
     if let Some(include) = repository.settings.iter().find(includes) {
@@ -169,7 +170,7 @@ pub(super) fn of(session: &Session<'_>, verb: &Verb, said: &Said) -> Result<Vec<
             _ => {}
         }
     }
-    if verb.needs == Needs::ReadGit {
+    if verb.needs == RequiredGrant::ReadGit {
         //= docs/spec.md#git
         //# A verb that only looks MUST tell that it does not see what the call has written and not kept yet.
         if session.world.staged().is_some_and(|staged| !staged.is_empty()) {

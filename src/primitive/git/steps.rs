@@ -12,7 +12,7 @@ use crate::pattern::Pattern;
 use crate::value::{Map, Value};
 use crate::world::protected_name;
 use crate::world::repository::Repository;
-use crate::world::run::{Changed, Command, Contents, Needs, Processes};
+use crate::world::run::{ChangedFiles, ChildProcesses, ProgramCommand, ReadableFiles, RequiredGrant};
 use crate::world::{World, path};
 use std::collections::BTreeSet;
 
@@ -109,14 +109,14 @@ pub(super) fn told_by_host(session: &Session<'_>, verb: &Verb, options: &Map) ->
 /// Lines as `git config --get` and `--get-regexp` write them.
 fn config(session: &Session<'_>, name: Option<&str>, pattern: Option<&str>, options: &Map) -> Result<Option<String>> {
     let shows_scope = is_on(options, "show_scope");
-    let scope = |setting: &crate::world::repository::Setting| match shows_scope {
+    let scope = |setting: &crate::world::repository::GitSetting| match shows_scope {
         true => format!("{}\t", setting.scope.name()),
         false => String::new(),
     };
-    let seen = |setting: &&crate::world::repository::Setting| setting.scope.is_of_repository() || setting.is_told();
+    let seen = |setting: &&crate::world::repository::GitSetting| setting.scope.is_of_repository() || setting.is_told();
     let all = session.repository.settings.iter().filter(seen);
     if let Some(name) = name {
-        let key = crate::world::repository::key(name);
+        let key = crate::world::repository::normalize_key(name);
         return Ok(all.rev().find(|setting| setting.key == key).map(|one| format!("{}{}\n", scope(one), one.value)));
     }
     let pattern = pattern.map(Pattern::of).transpose()?;
@@ -154,24 +154,24 @@ pub(super) fn add_worktree(session: &mut Session<'_>, verb: &Verb, said: Said, o
     }
     let quiet = said.words.iter().any(|word| word == "--quiet");
     // Git makes the folder in one that may have to be made itself.
-    session.changed = Changed::Files(vec![path::join(&place, "file")]);
+    session.changed = ChangedFiles::Files(vec![path::join(&place, "file")]);
     let asked = words(session, verb, said)?;
     let done = session.world.run_git(&asked, Some(&session.repository), &session.settings)?;
     if done.ran.code != 0 {
         return answered(session, &asked, done.ran, options);
     }
     let errors = if quiet { Vec::new() } else { done.ran.errors };
-    let repository = session.world.repository(&place, Needs::WriteGit)?;
+    let repository = session.world.repository(&place, RequiredGrant::WriteGit)?;
     let notices = std::mem::take(&mut session.notices);
     let mut below = Session { notices, ..Session::new(session.world, repository, place) };
     if !hidden.is_empty() {
         let said = Said { words: sparse(), input: b"/*\n".to_vec(), ..Said::default() };
         hide_as(&mut below, said, &hidden, &Map::default())?;
         below.notices.push("files that no grant covers are hidden in the working tree".to_owned());
-        below.repository = below.world.repository(&below.folder, Needs::WriteGit)?;
+        below.repository = below.world.repository(&below.folder, RequiredGrant::WriteGit)?;
     }
     let fill = ["read-tree", "-m", "-u", "HEAD"].map(str::to_owned).to_vec();
-    let fill = changing(command(fill, &below.folder, Needs::WriteGit, Processes::None));
+    let fill = changing(command(fill, &below.folder, RequiredGrant::WriteGit, ChildProcesses::None));
     let mut ran = below.world.run_git(&fill, Some(&below.repository), &[])?.ran;
     below.notices.append(&mut ran.notes);
     ran.errors = [errors, ran.errors].concat();
@@ -183,9 +183,9 @@ fn sparse() -> Vec<String> {
 }
 
 /// Git may change files in all folders of which the pack may.
-fn changing(mut asked: Command) -> Command {
-    asked.confinement.contents = Contents::All;
-    asked.confinement.changed = Changed::Any;
+fn changing(mut asked: ProgramCommand) -> ProgramCommand {
+    asked.confinement.contents = ReadableFiles::All;
+    asked.confinement.changed = ChangedFiles::Any;
     asked
 }
 
@@ -236,7 +236,7 @@ fn hide_as(session: &mut Session<'_>, mut said: Said, hidden: &[String], options
     if !session.repository.is_on("extensions.worktreeconfig") {
         let file = path::join(&session.repository.common_dir, "config");
         let set = ["config", "--file", &file, "extensions.worktreeConfig", "true"].map(str::to_owned).to_vec();
-        let set = command(set, &session.folder, Needs::WriteGit, Processes::None);
+        let set = command(set, &session.folder, RequiredGrant::WriteGit, ChildProcesses::None);
         let ran = session.world.run_git(&set, Some(&session.repository), &[])?.ran;
         ended(&set, ran, Code("git"), true)?;
         //= docs/spec.md#git
@@ -245,8 +245,8 @@ fn hide_as(session: &mut Session<'_>, mut said: Said, hidden: &[String], options
             "extensions.worktreeConfig was set in the repository: the patterns are this working tree's own".to_owned(),
         );
     }
-    let mut asked = command(said.words, &session.folder, Needs::WriteGit, Processes::None);
-    asked.confinement.contents = Contents::All;
+    let mut asked = command(said.words, &session.folder, RequiredGrant::WriteGit, ChildProcesses::None);
+    asked.confinement.contents = ReadableFiles::All;
     asked.confinement.changed.clone_from(&session.changed);
     asked.input = said.input;
     let done = session.world.run_git(&asked, Some(&session.repository), &[])?;
@@ -283,7 +283,7 @@ pub(super) fn listed(session: &Session<'_>, said: &Said) -> Result<Vec<u8>> {
 //= docs/spec.md#git
 //# A remote MUST be one that the repository's configuration has by name, and a folder only if it lies below a granted root.
 /// Refuses a remote that is not named, or lies in a folder outside; gives the folders that it lies in.
-pub(super) fn check_remote(session: &Session<'_>, asked: &Command) -> Result<Vec<String>> {
+pub(super) fn check_remote(session: &Session<'_>, asked: &ProgramCommand) -> Result<Vec<String>> {
     let name =
         asked.arguments.iter().skip_while(|word| *word != "--end-of-options").nth(1).cloned().unwrap_or_default();
     let key = format!("remote.{name}.url");

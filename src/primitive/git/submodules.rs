@@ -8,14 +8,20 @@ use super::verb::{Adds, Verb};
 use super::{turn, words};
 use crate::diagnostic::Result;
 use crate::value::Map;
-use crate::world::repository::Done;
-use crate::world::run::{Command, Processes};
+use crate::world::repository::GitOutput;
+use crate::world::run::{ChildProcesses, ProgramCommand};
 use std::collections::BTreeSet;
 
 //= docs/spec.md#git
 //# `add` and `commit` MUST do beside submodules what git does, without a look into those, and say so.
 /// Runs a command; if git stopped at a submodule, without a look into those.
-pub(super) fn run(session: &mut Session<'_>, verb: &Verb, said: Said, options: &Map, asked: &Command) -> Result<Done> {
+pub(super) fn run(
+    session: &mut Session<'_>,
+    verb: &Verb,
+    said: Said,
+    options: &Map,
+    asked: &ProgramCommand,
+) -> Result<GitOutput> {
     let done = turn::run(session, asked)?;
     let is_on = |name: &str| is_on(options, name);
     if verb.adds == Adds::Nothing
@@ -39,7 +45,7 @@ pub(super) fn run(session: &mut Session<'_>, verb: &Verb, said: Said, options: &
     }
     if is_on("all") {
         let update = Said { words: vec!["add".to_owned(), "--update".to_owned()], ..Said::default() };
-        let added = add(session, &update, &names, &Command { input: Vec::new(), ..asked.clone() })?;
+        let added = add(session, &update, &names, &ProgramCommand { input: Vec::new(), ..asked.clone() })?;
         if added.ran.code != 0 {
             return Ok(added);
         }
@@ -63,13 +69,13 @@ fn files(session: &Session<'_>, which: &[&str], paths: &[String], is_whole: bool
 }
 
 /// Adds these files and no other.
-fn add(session: &Session<'_>, said: &Said, names: &BTreeSet<String>, asked: &Command) -> Result<Done> {
+fn add(session: &Session<'_>, said: &Said, names: &BTreeSet<String>, asked: &ProgramCommand) -> Result<GitOutput> {
     if names.is_empty() {
-        return Ok(Done::default());
+        return Ok(GitOutput::default());
     }
     let mut words = said.words.clone();
     words.extend(["--pathspec-from-file=-", "--pathspec-file-nul"].map(str::to_owned));
-    let mut adding = command(words, &session.folder, asked.needs, Processes::None);
+    let mut adding = command(words, &session.folder, asked.needs, ChildProcesses::None);
     adding.input = names.iter().flat_map(|name| format!(":(top,literal){name}\0").into_bytes()).collect();
     adding.env = asked.env.clone();
     adding.confinement.contents.clone_from(&asked.confinement.contents);

@@ -4,9 +4,9 @@ use super::session::Session;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::primitive::Context;
-use crate::world::repository::{Done, Repository};
-use crate::world::run::{Command, Needs};
-use crate::world::{Attempt, Lock};
+use crate::world::repository::{GitOutput, Repository};
+use crate::world::run::{ProgramCommand, RequiredGrant};
+use crate::world::{Lock, LockAttempt};
 use std::time::{Duration, Instant};
 
 /// The longest pause between two attempts.
@@ -24,21 +24,21 @@ const AGAIN: Duration = Duration::from_millis(40);
 pub(super) fn wait(
     context: &Context<'_>,
     repository: &Repository,
-    needs: Needs,
+    needs: RequiredGrant,
 ) -> Result<(Option<Box<dyn Lock>>, bool)> {
     // `fetch` waits for others for long, and writes nothing but refs, each with a lock of git's own.
-    if needs != Needs::WriteGit {
+    if needs != RequiredGrant::WriteGit {
         return Ok((None, false));
     }
     let world = context.host.world();
-    if let Attempt::Held(lock) = world.hold_repository(repository)? {
+    if let LockAttempt::Held(lock) = world.hold_repository(repository)? {
         return Ok((Some(lock), false));
     }
     let (mut had, mut pause) = (None, Duration::from_millis(1));
     context.host.aside(&mut || {
         loop {
             guard::check().map_err(|fault| waited(repository, fault))?;
-            if let Attempt::Held(lock) = world.hold_repository(repository)? {
+            if let LockAttempt::Held(lock) = world.hold_repository(repository)? {
                 had = Some(lock);
                 return Ok(());
             }
@@ -61,7 +61,7 @@ fn waited(repository: &Repository, mut fault: Box<Diagnostic>) -> Box<Diagnostic
 //= docs/spec.md#git
 //# A verb that finds the lock of another git on the index MUST be tried again for a moment before it fails.
 /// Runs git; again, if the index was locked: git takes that lock before it changes anything.
-pub(super) fn run(session: &Session<'_>, asked: &Command) -> Result<Done> {
+pub(super) fn run(session: &Session<'_>, asked: &ProgramCommand) -> Result<GitOutput> {
     let began = Instant::now();
     loop {
         let done = session.world.run_git(asked, Some(&session.repository), &session.settings)?;

@@ -11,7 +11,7 @@ use crate::diagnostic::Result;
 use crate::guard;
 use crate::value::{Map, Value};
 use crate::world::path;
-use crate::world::run::Ran;
+use crate::world::run::ProgramOutput;
 
 /// How lines begin that tell of commits, refs and the verb itself: names of the working tree are in none of them.
 const OF_COMMITS: [&str; 44] = [
@@ -127,7 +127,7 @@ const STATES: [&str; 14] = [
 //= docs/spec.md#git
 //# What git says beside its answer while it writes MUST name no file that no grant to read covers, whatever is there, and what is left out of it MUST be told.
 /// Takes out of what git printed what may name such a file; says how much.
-pub(super) fn leave_out(session: &Session<'_>, options: &Map, ran: &mut Ran) -> Result<Option<String>> {
+pub(super) fn leave_out(session: &Session<'_>, options: &Map, ran: &mut ProgramOutput) -> Result<Option<String>> {
     if session.world.may_read(&session.repository.top).is_ok() {
         return Ok(None);
     }

@@ -1,6 +1,6 @@
 //! What a verb of git is: its options by name and kind, and which files it changes. Git's own options stand here only.
 
-use crate::world::run::{Needs, Processes};
+use crate::world::run::{ChildProcesses, RequiredGrant};
 
 /// A verb of `git_read` or `git`.
 pub struct Verb {
@@ -19,9 +19,9 @@ pub struct Verb {
     /// Whether `--` may stand before paths.
     pub ends_names: bool,
     /// The grant that it needs.
-    pub needs: Needs,
+    pub needs: RequiredGrant,
     /// Whether git has to start git.
-    pub processes: Processes,
+    pub processes: ChildProcesses,
     /// Which files of the working tree it changes.
     pub changes: Changes,
     /// Which contents of the working tree it shows or keeps.
@@ -271,7 +271,7 @@ impl Verb {
         summary: &'static str,
     ) -> Self {
         let mut verb = Self::write(name, words, own, Changes::Nothing, summary);
-        verb.needs = Needs::ReadGit;
+        verb.needs = RequiredGrant::ReadGit;
         verb
     }
 
@@ -291,8 +291,8 @@ impl Verb {
             shared: &[],
             ends_options: true,
             ends_names: true,
-            needs: Needs::WriteGit,
-            processes: Processes::None,
+            needs: RequiredGrant::WriteGit,
+            processes: ChildProcesses::None,
             changes,
             reads: Reads::Nothing,
             is_of_commits: false,
@@ -342,14 +342,14 @@ impl Verb {
 
     /// The same, and git starts git.
     #[must_use]
-    pub const fn starts(mut self, processes: Processes) -> Self {
+    pub const fn starts(mut self, processes: ChildProcesses) -> Self {
         self.processes = processes;
         self
     }
 
     /// The same, with another grant.
     #[must_use]
-    pub const fn needing(mut self, needs: Needs) -> Self {
+    pub const fn needing(mut self, needs: RequiredGrant) -> Self {
         self.needs = needs;
         self
     }

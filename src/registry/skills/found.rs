@@ -4,7 +4,7 @@ use super::{Origin, Rejected, SKILL_FILE, Skill, SkillFile, advice, digest, enco
 use crate::diagnostic::{Diagnostic, Result};
 use crate::source::Source;
 use crate::world::recorded::YOUNG_MS;
-use crate::world::{Stat, Walk, World, path};
+use crate::world::{Stat, WalkOptions, World, path};
 use std::collections::HashMap;
 use std::sync::Mutex;
 
@@ -54,7 +54,7 @@ pub fn found_skill(
 }
 
 fn manifest(world: &dyn World, dir: &str, base: &str, digests: &Digests) -> Result<Vec<SkillFile>> {
-    let walk = Walk { from: dir.to_owned(), hidden: true, ignore: false, follow: false, depth: None };
+    let walk = WalkOptions { from: dir.to_owned(), hidden: true, ignore: false, follow: false, depth: None };
     let files = world.walk(&walk)?.files;
     let stats = world.stat_all(&files.iter().map(String::as_str).collect::<Vec<_>>());
     let below = if dir == "." { String::new() } else { format!("{dir}/") };
@@ -71,7 +71,7 @@ fn manifest(world: &dyn World, dir: &str, base: &str, digests: &Digests) -> Resu
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::world::memory::Memory;
+    use crate::world::memory::MemoryWorld;
 
     const BREW: &str = "---\nname: brew\ndescription: Brews.\n---\nBoil.\n";
 
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn a_skill_is_hashed_again_only_where_it_changed() {
-        let world = Memory::with([("~/a/tea pot/SKILL.md", BREW), ("~/a/tea pot/more/x.txt", "hello")]).unwrap();
+        let world = MemoryWorld::with([("~/a/tea pot/SKILL.md", BREW), ("~/a/tea pot/more/x.txt", "hello")]).unwrap();
         world.advance_ms(YOUNG_MS + 1);
         let digests = Digests::default();
         let found = || found_skill(&world, "~/a/tea pot/", Some("set/brew"), &digests).unwrap().0;
@@ -100,7 +100,7 @@ mod tests {
     fn what_the_extension_does_not_take_is_left_out() {
         let long = format!("---\nname: brew\ndescription: {}\n---\n", "x".repeat(1_025));
         let texts = [("a/SKILL.md", BREW), ("b/SKILL.md", "x"), ("c/SKILL.md", long.as_str())];
-        let world = Memory::with(texts).unwrap();
+        let world = MemoryWorld::with(texts).unwrap();
         let told = |dir: &str, at: Option<&str>| {
             found_skill(&world, dir, at, &Digests::default()).map(|(skill, _)| skill.uri).map_err(|why| why.message)
         };

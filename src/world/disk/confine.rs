@@ -1,7 +1,7 @@
-//! Starting programs that are confined by the system.
+//! Starts programs that the system confines: Landlock and seccomp on Linux, `sandbox-exec` on macOS.
 
 #[cfg(not(target_os = "linux"))]
-mod elsewhere;
+mod other_systems;
 #[cfg(target_os = "linux")]
 mod filter;
 #[cfg(target_os = "linux")]
@@ -14,16 +14,16 @@ mod spawn;
 #[cfg(test)]
 mod tests;
 
-#[cfg(not(target_os = "linux"))]
-use elsewhere as system;
 #[cfg(target_os = "linux")]
 use linux as system;
+#[cfg(not(target_os = "linux"))]
+use other_systems as system;
 
+pub(super) use sandbox::{HostExitSignal, ProgramStart, StartedProgram};
 pub use sandbox::{Mechanisms, Sandbox, SandboxStatus};
-pub(super) use sandbox::{Start, Started, Tether};
 
 use crate::diagnostic::Result;
-use crate::world::run::Command;
+use crate::world::run::ProgramCommand;
 use std::sync::OnceLock;
 
 /// What holds for the programs that packs start from this process.
@@ -31,15 +31,15 @@ pub fn sandbox_status() -> SandboxStatus {
     SandboxStatus { sandbox: chosen(), mechanisms: system_mechanisms().clone() }
 }
 
-/// The mechanisms of this system. It is asked once, by a thread that confines itself.
+/// The mechanisms of this system, determined once by a thread that confines itself.
 pub fn system_mechanisms() -> &'static Mechanisms {
-    static KNOWN: OnceLock<Mechanisms> = OnceLock::new();
-    KNOWN.get_or_init(system::mechanisms)
+    static KNOWN_SETTINGS: OnceLock<Mechanisms> = OnceLock::new();
+    KNOWN_SETTINGS.get_or_init(system::mechanisms)
 }
 
 static CHOSEN: OnceLock<Sandbox> = OnceLock::new();
 
-/// Says once for this process what the user wants. A second choice is not heard.
+/// Sets once for this process what the user wants. A second choice is ignored.
 pub fn choose_sandbox(sandbox: Sandbox) {
     let _the_first_one_counts = CHOSEN.set(sandbox);
 }
@@ -52,7 +52,11 @@ fn chosen() -> Sandbox {
 /// Starts a program as confined as the user wants it.
 //= docs/spec.md#programs
 //# A program that a pack starts MUST be confined by the system to what its grants say.
-pub(super) fn start(status: &SandboxStatus, start: &Start<'_>, command: &Command) -> Result<Started> {
+pub(super) fn start(
+    status: &SandboxStatus,
+    start: &ProgramStart<'_>,
+    command: &ProgramCommand,
+) -> Result<StartedProgram> {
     status.check(command)?;
     // On a kernel that cannot confine it, git that only looks is held by its options and by its configuration alone.
     let confines = match status.sandbox {

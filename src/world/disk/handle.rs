@@ -1,7 +1,7 @@
 //! `Disk`: the roots, the policy, the programs and the sandbox that every operation on the disk works with.
 
 use super::confine::{SandboxStatus, sandbox_status};
-use super::program::Programs;
+use super::program::ProgramFinder;
 use super::roots::Roots;
 use crate::diagnostic::Result;
 use crate::world::effects::{FilePolicy, Unrestricted};
@@ -9,14 +9,14 @@ use std::sync::Arc;
 
 /// One folder of the disk, and what other folders were granted.
 ///
-/// Files are opened beneath their root, so that neither `..` nor an absolute path nor a symlink leads outside, not even
-/// one that is put in place while a call runs; what a symlink within the roots leads to is handed out by its real name
-/// only: see [`FilePolicy`]. A symlink with an absolute target counts as leading outside, unless there is another root that it
-/// leads into. Names that are no UTF-8 are not seen.
+/// Files are opened beneath their root, so that neither `..` nor an absolute path nor a symlink leads outside, not
+/// even one that is put in place while a call runs; what a symlink within the roots leads to is handed out by its real
+/// name only: see [`FilePolicy`]. A symlink with an absolute target counts as leading outside, unless there is another
+/// root that it leads into. Names that are no UTF-8 are not seen.
 pub struct Disk {
     pub(super) roots: Arc<Roots>,
     pub(super) policy: Arc<dyn FilePolicy>,
-    pub(super) programs: Arc<Programs>,
+    pub(super) programs: Arc<ProgramFinder>,
     /// How programs are confined, if not as everywhere in this process.
     sandbox: Option<SandboxStatus>,
 }
@@ -47,7 +47,7 @@ impl Disk {
         Self { sandbox: Some(sandbox), ..self }
     }
 
-    /// The host's own.
+    /// A disk without restrictions, for the host itself.
     pub(super) fn from_roots(roots: Roots) -> Self {
         Self { roots: Arc::new(roots), policy: Arc::new(Unrestricted), programs: Arc::default(), sandbox: None }
     }

@@ -1,8 +1,8 @@
-//! Reading files whole, with limits: none too large, never a pipe or a device, which would hold the host; and code only if
-//! nobody but the user, or root, can have put it there or can change it.
+//! Reads whole files with limits: on their size, never a pipe or a device, which would block the host. Files with code
+//! are read only if nobody but the user, or root, can have put them there or can change them.
 
 use super::roots::Roots;
-use super::system::{WRITABLE_BY_OTHERS, fault, is_absent};
+use super::system::{WRITABLE_BY_OTHERS, is_absent, path_fault};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::effects::{NOT_OWNED, is_folder, symlink_fault};
 use crate::world::path;
@@ -11,7 +11,7 @@ use cap_std::fs::{Dir, File, Metadata, MetadataExt, OpenOptions, OpenOptionsExt}
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt as _;
 
-/// A larger file is not read whole.
+/// The maximum size of a file that is read whole.
 pub const MOST_BYTES: u64 = 64 * 1024 * 1024;
 
 /// In a folder with this bit nobody replaces what is somebody else's.
@@ -19,7 +19,7 @@ const STICKY: u32 = 0o1000;
 
 /// Whether a symlink is followed to the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Links {
+pub(super) enum Symlinks {
     /// It is: the file is the user's own, and where it lies is theirs to say.
     Followed,
     /// It is not, at the end of the path: whoever prepared the workspace may have put it there.
@@ -29,8 +29,8 @@ pub(super) enum Links {
 //= docs/spec.md#robustness
 //# A file that the host reads for itself MUST be a regular one of a bounded size, and MUST be opened without waiting.
 /// The bytes of a file of up to `most`; `None` if it is not there.
-pub(super) fn read_small(file: &str, most: u64, links: Links) -> Result<Option<Vec<u8>>> {
-    let links = if links == Links::Refused { libc::O_NOFOLLOW } else { 0 };
+pub(super) fn read_small(file: &str, most: u64, links: Symlinks) -> Result<Option<Vec<u8>>> {
+    let links = if links == Symlinks::Refused { libc::O_NOFOLLOW } else { 0 };
     // A pipe without a writer would wait for one; a terminal would become that of this process.
     let flags = links | libc::O_NONBLOCK | libc::O_NOCTTY;
     let opened = match std::fs::OpenOptions::new().read(true).custom_flags(flags).open(file) {
@@ -40,9 +40,9 @@ pub(super) fn read_small(file: &str, most: u64, links: Links) -> Result<Option<V
             return Err(Diagnostic::new(Code::WORLD, format!("`{file}` is a symlink: it is not followed"))
                 .help("put the file itself there"));
         }
-        Err(error) => return Err(fault(file, "read", &error)),
+        Err(error) => return Err(path_fault(file, "read", &error)),
     };
-    let found = opened.metadata().map_err(|error| fault(file, "read", &error))?;
+    let found = opened.metadata().map_err(|error| path_fault(file, "read", &error))?;
     if !found.is_file() {
         return Err(Diagnostic::new(Code::WORLD, format!("`{file}` is no regular file"))
             .help("folders, devices, pipes and sockets are never read: put a file there, or nothing"));
@@ -50,7 +50,7 @@ pub(super) fn read_small(file: &str, most: u64, links: Links) -> Result<Option<V
     let mut bytes = Vec::new();
     // One that grows while it is read ends all the same.
     let read: io::Result<usize> = opened.take(most + 1).read_to_end(&mut bytes);
-    read.map_err(|error| fault(file, "read", &error))?;
+    read.map_err(|error| path_fault(file, "read", &error))?;
     if found.len() > most || bytes.len() as u64 > most {
         return Err(Diagnostic::new(Code::LIMIT, format!("`{file}` has more than {} kB", most >> 10))
             .help("no file of this kind is that large: it is not read"));
@@ -58,15 +58,15 @@ pub(super) fn read_small(file: &str, most: u64, links: Links) -> Result<Option<V
     Ok(Some(bytes))
 }
 
-/// A larger file of a repository is none that the host reads for itself.
+/// The maximum size of a file of a repository that the host reads for itself.
 pub(super) const MOST_OF_REPOSITORY: u64 = 1 << 20;
 
 /// The bytes of a small file of a repository; `None` if it is not there.
 pub(super) fn read_repository_file(file: &str) -> Result<Option<Vec<u8>>> {
-    read_small(file, MOST_OF_REPOSITORY, Links::Refused)
+    read_small(file, MOST_OF_REPOSITORY, Symlinks::Refused)
 }
 
-/// The same as a text, and nothing for whatever is no such file.
+/// The same as a text; `None` for anything that is no such file.
 pub(super) fn read_repository_text(file: &str) -> Option<String> {
     read_repository_file(file).ok().flatten().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
@@ -85,7 +85,7 @@ pub(super) fn check_file(path: &str, entry: EntryKind, size: u64) -> Result<()> 
 /// All bytes of an open file of so many; one that grew beyond what is read is refused.
 pub(super) fn read_whole(path: &str, file: impl io::Read, size: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0).saturating_add(1));
-    file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| fault(path, "read", &error))?;
+    file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| path_fault(path, "read", &error))?;
     check_file(path, EntryKind::File, bytes.len() as u64)?;
     Ok(bytes)
 }
@@ -98,7 +98,7 @@ fn too_large(path: &str, size: u64) -> Box<Diagnostic> {
 /// Opens a file or a folder, entering one folder after another and following no symlink. The owner and the permissions
 /// of each, the root included, are those of what was opened.
 pub(super) fn open_owned(roots: &Roots, given: &str) -> Result<(File, Metadata)> {
-    let failed = |path: &str, error: io::Error| fault(path, "read", &error);
+    let failed = |path: &str, error: io::Error| path_fault(path, "read", &error);
     let (dir, within) = roots.find(given)?;
     let mut dir = match dir {
         Some(dir) => dir.try_clone().map_err(|error| failed(given, error))?,
@@ -143,7 +143,7 @@ fn check_kind(shown: &str, metadata: &Metadata) -> Result<()> {
 
 /// Opens one entry of a folder without waiting for a pipe, and no device: what it is was looked at before.
 fn open_entry(dir: &Dir, name: &str, shown: &str) -> Result<File> {
-    let failed = |error: io::Error| fault(shown, "read", &error);
+    let failed = |error: io::Error| path_fault(shown, "read", &error);
     let found = dir.symlink_metadata(name).map_err(failed)?;
     if found.is_symlink() {
         return Err(symlink_fault(shown));
@@ -186,7 +186,7 @@ fn check_owner(roots: &Roots, shown: &str, metadata: &Metadata) -> Result<()> {
     Ok(())
 }
 
-/// A path as a shell takes it.
+/// Quotes a path for a shell.
 fn quoted(path: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+@%,:".contains(letter);
     if path.chars().all(plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', "'\\''")) }

@@ -1,14 +1,15 @@
-//! What paths lead to: one, or many looked at in one go, where no folder is looked at twice. Found beneath its root without following a symlink unseen, and handed out only after the
-//! policy of the disk has seen its real name.
+//! Resolves paths: one, or many in one go. A path is resolved beneath its root without following a symlink unseen, and
+//! handed out only after the policy of the disk has seen its real name.
 //!
-//! The usual way is one call of the kernel that fails if a symlink is on the way: then the name is what was asked for.
-//! Otherwise the path is gone one name at a time, each folder held open and no link followed by the kernel, so that the
-//! names that were gone are the real name, on every system and whoever moves links meanwhile. Hard links have no name that
-//! tells them from the file itself: what a hard link in a granted folder shows was put there by whoever may link to it.
+//! Usually this is one call of the kernel that fails if a symlink is on the way: then the name is what was asked for.
+//! Otherwise the path is walked one name at a time, each folder held open and no link followed by the kernel, so that
+//! the names walked are the real name, on every system and whoever moves links meanwhile. Hard links have no name that
+//! tells them from the file itself: what a hard link in a granted folder shows was put there by whoever may link to
+//! it.
 
 use super::read::{check_file, read_whole};
-use super::roots::{Roots, Start};
-use super::system::{escape, fault, is_absent};
+use super::roots::{Roots, StartFolder};
+use super::system::{escape_error, is_absent, path_fault};
 use crate::diagnostic::Result;
 use crate::world::effects::FilePolicy;
 use crate::world::path;
@@ -20,68 +21,68 @@ use rustix::io::Errno;
 use std::borrow::Cow;
 use std::io;
 
-/// So many links are followed on one way, as Linux does.
+/// The maximum number of links followed for one path, as in Linux.
 const MOST_LINKS: usize = 40;
 
-/// So many in one folder are looked at from the folder above; for more it is opened.
+/// Up to so many paths in one folder are looked up from the folder above; for more it is opened.
 const FEW: usize = 8;
 
-/// Fewer are looked at on one thread: waking another one costs more.
+/// Fewer paths are looked up on one thread: waking another one costs more.
 const MANY: usize = 512;
 
-/// What a path leads to. Nothing of it leaves but by the three ways below, and each of them asks the policy.
-pub(super) struct Opened<'a> {
+/// What a path leads to. It is handed out by three methods only, and each of them asks the policy.
+pub(super) struct OpenedPath<'a> {
     /// As it was asked for.
     asked: &'a str,
     /// Its real name, if a symlink led to it.
     real: Option<String>,
     stat: Stat,
     device: u64,
-    at: At<'a>,
+    at: Location<'a>,
 }
 
 /// Where it can be opened again, without a symlink on the way.
-struct At<'a> {
-    folder: Folder<'a>,
+struct Location<'a> {
+    folder: LocationFolder<'a>,
     /// Several names only where the kernel can be told to follow no link.
     within: String,
 }
 
-enum Folder<'a> {
+enum LocationFolder<'a> {
     Root(&'a Dir),
     Own(OwnedFd),
 }
 
-/// An open folder whose real name was judged.
-pub(super) struct Listing {
+/// An open folder whose real name the policy has allowed.
+pub(super) struct FolderListing {
     folder: rustix::fs::Dir,
-    /// Its real name, if a symlink led to it: its entries must be judged each.
+    /// Its real name, if a symlink led to it: then the policy is asked for each entry.
     pub(super) real: Option<String>,
 }
 
-impl Opened<'_> {
-    /// What it is, if that may be told.
-    pub(super) fn looked_at(&self, policy: &dyn FilePolicy) -> Result<Stat> {
+impl OpenedPath<'_> {
+    /// Its stat, if the policy allows it.
+    pub(super) fn checked_stat(&self, policy: &dyn FilePolicy) -> Result<Stat> {
         if let Some(real) = &self.real {
             policy.may_look(self.asked, real, self.stat.entry)?;
         }
         Ok(self.stat)
     }
 
-    /// What tells it from everything else.
+    /// Its device and inode.
     pub(super) fn identity(&self) -> (u64, u64) {
         (self.device, self.stat.inode)
     }
 
-    /// The bytes of a file, if they may be read. It was looked at before it is opened, so that no device wakes up, and is
-    /// looked at again once it is open, without waiting for a pipe that was put in its place meanwhile.
+    /// The bytes of a file, if they may be read. It was looked at before it is opened, so that no device wakes up, and
+    /// is looked at again once it is open, without waiting for a pipe that was put in its place meanwhile.
     pub(super) fn bytes(self, policy: &dyn FilePolicy) -> Result<Vec<u8>> {
         //= docs/spec.md#roots
         //# A grant MUST be checked on the file that was opened, whatever name led to it.
         if let Some(real) = &self.real {
             policy.may_read(self.asked, real)?;
         }
-        let failed = |error: io::Error| fault(self.asked, "read", &error);
+        let failed = |error: io::Error| path_fault(self.asked, "read", &error);
         check_file(self.asked, self.stat.entry, self.stat.size)?;
         let opened = self.at.open(OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY).map_err(failed)?;
         let stat = fstat(&opened).map_err(|error| failed(error.into()))?;
@@ -91,17 +92,18 @@ impl Opened<'_> {
     }
 
     /// The open folder; nothing if it may not be looked into, or is none.
-    fn entries(self, policy: &dyn FilePolicy) -> io::Result<Option<Listing>> {
-        if self.looked_at(policy).is_err() {
+    fn entries(self, policy: &dyn FilePolicy) -> io::Result<Option<FolderListing>> {
+        if self.checked_stat(policy).is_err() {
             return Ok(None);
         }
         let opened = self.at.open(OFlags::RDONLY | OFlags::DIRECTORY)?;
-        Ok(Some(Listing { folder: rustix::fs::Dir::new(opened)?, real: self.real }))
+        Ok(Some(FolderListing { folder: rustix::fs::Dir::new(opened)?, real: self.real }))
     }
 }
 
-impl Listing {
-    /// The names in the folder, and what each is; a link is none of what it leads to. Names that are no UTF-8 are left out.
+impl FolderListing {
+    /// The names in the folder, and what each is; a link is none of what it leads to. Names that are no UTF-8 are
+    /// left out.
     pub(super) fn read(&mut self) -> io::Result<Vec<(String, FileType)>> {
         let mut found = Vec::new();
         while let Some(entry) = self.folder.read() {
@@ -135,18 +137,18 @@ fn is_shut(error: &io::Error) -> bool {
     is_absent(error) || error.kind() == io::ErrorKind::PermissionDenied
 }
 
-impl At<'_> {
+impl Location<'_> {
     fn open(&self, flags: OFlags) -> io::Result<OwnedFd> {
         let folder = self.folder.fd();
         let opened = match self.within.contains('/') {
-            true => direct(folder, &self.within, flags | OFlags::CLOEXEC),
+            true => open_without_links(folder, &self.within, flags | OFlags::CLOEXEC),
             false => openat(folder, &self.within, flags | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty()),
         };
         Ok(opened?)
     }
 }
 
-impl Folder<'_> {
+impl LocationFolder<'_> {
     fn fd(&self) -> BorrowedFd<'_> {
         match self {
             Self::Root(dir) => dir.as_fd(),
@@ -156,104 +158,120 @@ impl Folder<'_> {
 }
 
 /// What `path` leads to; nothing if nothing is there.
-pub(super) fn open_path<'a>(roots: &'a Roots, path: &'a str, policy: &dyn FilePolicy) -> Result<Option<Opened<'a>>> {
+pub(super) fn open_path<'a>(
+    roots: &'a Roots,
+    path: &'a str,
+    policy: &dyn FilePolicy,
+) -> Result<Option<OpenedPath<'a>>> {
     let Some(start) = roots.start(path)? else { return Ok(None) };
-    match lead(roots, path, start) {
+    match resolve(roots, path, start) {
         Ok(opened) => Ok(Some(opened)),
-        Err(lost) => match lost.judged(path, policy)? {
+        Err(lost) => match lost.checked_error(path, policy)? {
             error if is_absent(&error) => Ok(None),
-            error => Err(fault(path, "looked at", &error)),
+            error => Err(path_fault(path, "looked at", &error)),
         },
     }
 }
 
 /// The folder that `path` leads to; nothing if it may not be looked into, or is none.
-pub(super) fn open_listing(roots: &Roots, path: &str, policy: &dyn FilePolicy) -> Result<Option<Listing>> {
+pub(super) fn open_listing(roots: &Roots, path: &str, policy: &dyn FilePolicy) -> Result<Option<FolderListing>> {
     let Some(start) = roots.start(path)? else { return Ok(None) };
-    let listing = match direct(start.dir.as_fd(), &start.within, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC) {
+    let listing = match open_without_links(
+        start.dir.as_fd(),
+        &start.within,
+        OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
+    ) {
         Ok(opened) => {
-            rustix::fs::Dir::new(opened).map(|folder| Some(Listing { folder, real: None })).map_err(Into::into)
+            rustix::fs::Dir::new(opened).map(|folder| Some(FolderListing { folder, real: None })).map_err(Into::into)
         }
         Err(error) if is_indirect(error) => {
-            go(roots, path, start).map_err(|lost| lost.error).and_then(|opened| opened.entries(policy))
+            follow(roots, path, start).map_err(|lost| lost.error).and_then(|opened| opened.entries(policy))
         }
         Err(error) => Err(error.into()),
     };
     match listing {
         Err(error) if is_shut(&error) => Ok(None),
-        listing => listing.map_err(|error| fault(path, "looked into", &error)),
+        listing => listing.map_err(|error| path_fault(path, "looked into", &error)),
     }
 }
 
 /// The same as [`open_path`], of what must be there.
-pub(super) fn open_existing<'a>(roots: &'a Roots, path: &'a str, policy: &dyn FilePolicy) -> Result<Opened<'a>> {
-    let absent = || fault(path, "read", &io::ErrorKind::NotFound.into());
+pub(super) fn open_existing<'a>(roots: &'a Roots, path: &'a str, policy: &dyn FilePolicy) -> Result<OpenedPath<'a>> {
+    let absent = || path_fault(path, "read", &io::ErrorKind::NotFound.into());
     let start = roots.start(path)?.ok_or_else(absent)?;
-    lead(roots, path, start).or_else(|lost| Err(fault(path, "read", &lost.judged(path, policy)?)))
+    resolve(roots, path, start).or_else(|lost| Err(path_fault(path, "read", &lost.checked_error(path, policy)?)))
 }
 
-fn lead<'a>(roots: &'a Roots, asked: &'a str, start: Start<'a>) -> std::result::Result<Opened<'a>, Lost> {
-    let seen = direct(start.dir.as_fd(), &start.within, looking() | OFlags::CLOEXEC).and_then(fstat);
+fn resolve<'a>(
+    roots: &'a Roots,
+    asked: &'a str,
+    start: StartFolder<'a>,
+) -> std::result::Result<OpenedPath<'a>, ResolveError> {
+    let seen = open_without_links(start.dir.as_fd(), &start.within, look_flags() | OFlags::CLOEXEC).and_then(fstat);
     match seen {
         Ok(found) => {
             let stat = stat_of(&found).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-            let at = At { folder: Folder::Root(start.dir), within: start.within };
-            Ok(Opened { asked, real: None, stat, device: device(&found), at })
+            let at = Location { folder: LocationFolder::Root(start.dir), within: start.within };
+            Ok(OpenedPath { asked, real: None, stat, device: device(&found), at })
         }
-        Err(error) if is_indirect(error) => go(roots, asked, start),
+        Err(error) if is_indirect(error) => follow(roots, asked, start),
         Err(error) => Err(io::Error::from(error).into()),
     }
 }
 
-/// Goes one name at a time.
-fn go<'a>(roots: &'a Roots, asked: &'a str, start: Start<'a>) -> std::result::Result<Opened<'a>, Lost> {
-    let mut way = Way::new(start);
+/// Resolves a path one name at a time.
+fn follow<'a>(
+    roots: &'a Roots,
+    asked: &'a str,
+    start: StartFolder<'a>,
+) -> std::result::Result<OpenedPath<'a>, ResolveError> {
+    let mut way = PathWalk::new(start);
     for _ in 0..=MOST_LINKS {
-        let ended = way.go().map_err(|error| {
-            let name = roots.spelled(&path::join(&way.base, &way.goal()));
+        let ended = way.advance().map_err(|error| {
+            let name = roots.spelled(&path::join(&way.base, &way.intended_name()));
             let real = (name != roots.spelled(asked)).then_some(name);
-            Lost { error, real }
+            ResolveError { error, real }
         })?;
         let outward = match ended {
-            Ended::At(found) => {
+            WalkEnd::At(found) => {
                 let stat = stat_of(&found).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
                 let device = device(&found);
-                let name = roots.spelled(&path::join(&way.base, &way.gone()));
+                let name = roots.spelled(&path::join(&way.base, &way.real_name()));
                 let real = (name != roots.spelled(asked)).then_some(name);
-                return Ok(Opened { asked, real, stat, device, at: way.at() });
+                return Ok(OpenedPath { asked, real, stat, device, at: way.into_location() });
             }
-            Ended::Moved => continue,
-            Ended::Link(target) if path::is_absolute(&target) => target,
-            Ended::Link(target) => {
-                way.rest.extend(names(&target));
+            WalkEnd::Moved => continue,
+            WalkEnd::Link(target) if path::is_absolute(&target) => target,
+            WalkEnd::Link(target) => {
+                way.rest.extend(reversed_names(&target));
                 continue;
             }
-            Ended::Above => path::join(&way.base, ".."),
+            WalkEnd::Above => path::join(&way.base, ".."),
         };
         let outward = way.rest.iter().rev().fold(outward, |at, name| format!("{at}/{name}"));
-        way = Way::new(roots.elsewhere(&outward).ok_or_else(escape)?);
+        way = PathWalk::new(roots.resolve_outward(&outward).ok_or_else(escape_error)?);
     }
     Err(io::Error::from(Errno::LOOP).into())
 }
 
-/// A way that led to nothing that could be opened.
-struct Lost {
+/// Why a path could not be resolved.
+struct ResolveError {
     error: io::Error,
     /// The name that a symlink led to.
     real: Option<String>,
 }
 
-impl From<io::Error> for Lost {
+impl From<io::Error> for ResolveError {
     fn from(error: io::Error) -> Self {
         Self { error, real: None }
     }
 }
 
-impl Lost {
+impl ResolveError {
     /// What went wrong, if that may be told: that nothing is where a symlink leads to says what is there, too.
     //= docs/spec.md#roots
     //# Whether something is where a symlink leads to MUST NOT be told of a place that no grant covers.
-    fn judged(self, asked: &str, policy: &dyn FilePolicy) -> Result<io::Error> {
+    fn checked_error(self, asked: &str, policy: &dyn FilePolicy) -> Result<io::Error> {
         if let Some(real) = &self.real {
             policy.may_look(asked, real, EntryKind::File)?;
         }
@@ -261,8 +279,8 @@ impl Lost {
     }
 }
 
-/// A way that is gone name by name. All folders are open, so nobody can move one from under it.
-struct Way<'a> {
+/// A path that is walked name by name. All folders are held open, so nobody can move one away meanwhile.
+struct PathWalk<'a> {
     root: &'a Dir,
     /// The absolute path of the root.
     base: String,
@@ -274,8 +292,8 @@ struct Way<'a> {
     last: Option<String>,
 }
 
-/// How a stretch of a way ended.
-enum Ended {
+/// How a part of a walk ended.
+enum WalkEnd {
     /// At its end.
     At(rustix::fs::Stat),
     /// At a symlink to this.
@@ -286,9 +304,9 @@ enum Ended {
     Moved,
 }
 
-impl<'a> Way<'a> {
-    fn new(start: Start<'a>) -> Self {
-        let rest = names(&start.within);
+impl<'a> PathWalk<'a> {
+    fn new(start: StartFolder<'a>) -> Self {
+        let rest = reversed_names(&start.within);
         Self { root: start.dir, base: start.base, folders: Vec::new(), rest, last: None }
     }
 
@@ -296,12 +314,12 @@ impl<'a> Way<'a> {
         self.folders.last().map_or(self.root.as_fd(), |(_, folder)| folder.as_fd())
     }
 
-    fn go(&mut self) -> io::Result<Ended> {
+    fn advance(&mut self) -> io::Result<WalkEnd> {
         while let Some(name) = self.rest.pop() {
             if name == ".." {
                 match self.folders.pop() {
                     Some(_) => continue,
-                    None => return Ok(Ended::Above),
+                    None => return Ok(WalkEnd::Above),
                 }
             }
             let found = match statat(self.here(), &name, AtFlags::SYMLINK_NOFOLLOW) {
@@ -311,18 +329,18 @@ impl<'a> Way<'a> {
             match FileType::from_raw_mode(found.st_mode) {
                 FileType::Symlink => match readlinkat(self.here(), &name, Vec::new()) {
                     // A name that is no UTF-8 is not seen.
-                    Ok(target) => return target.into_string().map(Ended::Link).map_err(|_| escape()),
+                    Ok(target) => return target.into_string().map(WalkEnd::Link).map_err(|_| escape_error()),
                     Err(Errno::INVAL) => return Ok(self.again(name)),
                     Err(error) => return self.lost(name, error),
                 },
                 FileType::Directory => {
-                    let flags = looking() | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+                    let flags = look_flags() | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
                     match openat(self.here(), &name, flags, Mode::empty()) {
                         Ok(folder) => self.folders.push((name, folder)),
                         // One that may not be opened ends the way here: it can be looked at all the same.
                         Err(Errno::ACCESS) if self.rest.is_empty() => {
                             self.last = Some(name);
-                            return Ok(Ended::At(found));
+                            return Ok(WalkEnd::At(found));
                         }
                         Err(Errno::LOOP | Errno::NOTDIR) => return Ok(self.again(name)),
                         Err(error) => return self.lost(name, error),
@@ -331,60 +349,61 @@ impl<'a> Way<'a> {
                 _ if !self.rest.is_empty() => return self.lost(name, Errno::NOTDIR),
                 _ => {
                     self.last = Some(name);
-                    return Ok(Ended::At(found));
+                    return Ok(WalkEnd::At(found));
                 }
             }
         }
-        Ok(Ended::At(fstat(self.here())?))
+        Ok(WalkEnd::At(fstat(self.here())?))
     }
 
-    /// The way ends before this name: it still belongs to where it was going.
-    fn lost(&mut self, name: String, error: Errno) -> io::Result<Ended> {
+    /// The walk ends before this name, which is put back.
+    fn lost(&mut self, name: String, error: Errno) -> io::Result<WalkEnd> {
         self.rest.push(name);
         Err(error.into())
     }
 
-    fn again(&mut self, name: String) -> Ended {
+    fn again(&mut self, name: String) -> WalkEnd {
         self.rest.push(name);
-        Ended::Moved
+        WalkEnd::Moved
     }
 
-    /// The real name of the end of the way, from the root.
-    fn gone(&self) -> String {
+    /// The real name of the end of the walk, from the root.
+    fn real_name(&self) -> String {
         let names = self.folders.iter().map(|(name, _)| name.as_str()).chain(self.last.as_deref());
         names.collect::<Vec<_>>().join("/")
     }
 
-    /// The name that it was going to, if nothing on the rest of it is a link.
-    fn goal(&self) -> String {
+    /// The name of the goal, if nothing on the rest of the path is a link.
+    fn intended_name(&self) -> String {
         let rest = self.rest.iter().rev().map(String::as_str);
         let names = self.folders.iter().map(|(name, _)| name.as_str()).chain(rest);
         path::clean(&names.collect::<Vec<_>>().join("/"))
     }
 
     /// Where its end can be opened again.
-    fn at(mut self) -> At<'a> {
-        let folder = self.folders.pop().map_or(Folder::Root(self.root), |(_, folder)| Folder::Own(folder));
-        At { folder, within: self.last.unwrap_or_else(|| ".".to_owned()) }
+    fn into_location(mut self) -> Location<'a> {
+        let folder =
+            self.folders.pop().map_or(LocationFolder::Root(self.root), |(_, folder)| LocationFolder::Own(folder));
+        Location { folder, within: self.last.unwrap_or_else(|| ".".to_owned()) }
     }
 }
 
 /// The names of a path, the last one first.
-fn names(path: &str) -> Vec<String> {
+fn reversed_names(path: &str) -> Vec<String> {
     path.split('/').rev().filter(|name| !matches!(*name, "" | ".")).map(str::to_owned).collect()
 }
 
 /// Opens what is at a clean path without following a symlink; `LOOP` if one is on the way, `NOSYS` if the system has no
 /// such call.
 #[cfg(target_os = "linux")]
-fn direct(folder: BorrowedFd<'_>, within: &str, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+fn open_without_links(folder: BorrowedFd<'_>, within: &str, flags: OFlags) -> rustix::io::Result<OwnedFd> {
     use rustix::fs::{ResolveFlags, openat2};
     let how = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     openat2(folder, within, flags, Mode::empty(), how)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn direct(_: BorrowedFd<'_>, _: &str, _: OFlags) -> rustix::io::Result<OwnedFd> {
+fn open_without_links(_: BorrowedFd<'_>, _: &str, _: OFlags) -> rustix::io::Result<OwnedFd> {
     Err(Errno::NOSYS)
 }
 
@@ -393,21 +412,21 @@ fn is_indirect(error: Errno) -> bool {
     matches!(error, Errno::LOOP | Errno::XDEV | Errno::NOSYS | Errno::PERM | Errno::INVAL | Errno::AGAIN)
 }
 
-/// How something is opened that is only looked at.
-fn looking() -> OFlags {
+/// The flags to open something that is only looked at.
+fn look_flags() -> OFlags {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     return OFlags::PATH;
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     OFlags::RDONLY
 }
 
-/// What is at a path; nothing if it must be looked at alone: because a symlink is on the way or at its end, because
-/// it lies below no root, or because of a fault.
-type LookedAt = Option<Option<Stat>>;
+/// What is at a path; `None` if it must be resolved alone: because a symlink is on the way or at its end, because it
+/// lies below no root, or because of an error.
+type QuickStat = Option<Option<Stat>>;
 
 /// Looks at each of the paths; folders are shared by neighbours, so sorted paths cost least.
-pub(super) fn look_all(roots: &Roots, paths: &[&str]) -> Vec<LookedAt> {
-    let mut known: Vec<LookedAt> = vec![None; paths.len()];
+pub(super) fn look_all(roots: &Roots, paths: &[&str]) -> Vec<QuickStat> {
+    let mut known: Vec<QuickStat> = vec![None; paths.len()];
     let (main, outer): (Vec<usize>, Vec<usize>) = (0..paths.len()).partition(|at| path::is_clean_below(paths[*at]));
     if let Ok(root) = roots.main_folder()
         && roots.is_in_place(root)
@@ -441,10 +460,10 @@ pub(super) fn look_all(roots: &Roots, paths: &[&str]) -> Vec<LookedAt> {
     known
 }
 
-fn look_below(root: &Dir, paths: &[&str]) -> Vec<LookedAt> {
+fn look_below(root: &Dir, paths: &[&str]) -> Vec<QuickStat> {
     let look = |paths: &[&str]| {
         let mut open = OpenFolders { root: root.as_fd(), folders: Vec::new(), last: None };
-        let mut known: Vec<LookedAt> = vec![None; paths.len()];
+        let mut known: Vec<QuickStat> = vec![None; paths.len()];
         // From the last to the first: what lies in a folder comes before the folder itself.
         let mut end = paths.len();
         while let Some(last) = paths[..end].last() {
@@ -479,7 +498,7 @@ struct OpenFolders<'a, 'p> {
 
 impl<'p> OpenFolders<'_, 'p> {
     /// Looks at paths that lie in one folder.
-    fn look(&mut self, folder: &'p str, paths: &[&'p str], known: &mut [LookedAt]) {
+    fn look(&mut self, folder: &'p str, paths: &[&'p str], known: &mut [QuickStat]) {
         let is_open = folder.is_empty() || self.folders.iter().any(|(open, _)| *open == folder);
         if !is_open && paths.len() <= FEW {
             return self.look_through(folder, paths, known);
@@ -488,7 +507,7 @@ impl<'p> OpenFolders<'_, 'p> {
         let Some(opened) = self.folder(folder) else { return };
         for (path, known) in paths.iter().zip(known) {
             *known = match last {
-                Some((looked_at, stat)) if looked_at == *path => Some(Some(stat)),
+                Some((checked_stat, stat)) if checked_stat == *path => Some(Some(stat)),
                 _ => seen(opened, path, &path[start_of_name(folder)..]),
             };
         }
@@ -496,7 +515,7 @@ impl<'p> OpenFolders<'_, 'p> {
 
     /// Looks at what lies in a folder without opening it, if it is no symlink. Where one is put in its place between
     /// the two looks, what it leads to is looked at and never opened, and as it is another file it shows as a change.
-    fn look_through(&mut self, folder: &'p str, paths: &[&'p str], known: &mut [LookedAt]) {
+    fn look_through(&mut self, folder: &'p str, paths: &[&'p str], known: &mut [QuickStat]) {
         let above = folder_of(folder);
         let Some(opened) = self.folder(above) else { return };
         let from = start_of_name(above);
@@ -525,7 +544,7 @@ impl<'p> OpenFolders<'_, 'p> {
                 openat(
                     above,
                     &folder[from..to],
-                    looking() | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC,
+                    look_flags() | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC,
                     Mode::empty(),
                 )
                 .ok()
@@ -546,7 +565,7 @@ fn start_of_name(folder: &str) -> usize {
 }
 
 /// What is at a clean path, of which `rest` is the part below the open folder.
-fn seen(folder: BorrowedFd<'_>, path: &str, rest: &str) -> LookedAt {
+fn seen(folder: BorrowedFd<'_>, path: &str, rest: &str) -> QuickStat {
     if path == "." || !path::is_clean_below(path) {
         return None;
     }
@@ -558,7 +577,7 @@ fn seen(folder: BorrowedFd<'_>, path: &str, rest: &str) -> LookedAt {
     }
 }
 
-fn known(found: &rustix::fs::Stat) -> LookedAt {
+fn known(found: &rustix::fs::Stat) -> QuickStat {
     match FileType::from_raw_mode(found.st_mode) {
         FileType::Symlink => None,
         _ => Some(Some(stat_of(found)?)),

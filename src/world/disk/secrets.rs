@@ -1,4 +1,4 @@
-//! What this process keeps secret: nobody reads it from the process, and what it is given lies where only its user reads.
+//! Secrets of this process: other processes cannot read them, and files with secrets must be readable by the user only.
 
 use super::system::reason;
 use crate::diagnostic::{Code, Diagnostic, Result};

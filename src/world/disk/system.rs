@@ -1,4 +1,4 @@
-//! What the operating system says of this process and of others: folders, environment, clock, who is alive, and errors.
+//! Facts from the operating system: folders, environment, clock, live processes, and errors as diagnostics.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::path;
@@ -10,10 +10,10 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// So many are needed beside those that are open when a server begins: for its runtime, and for a call at work.
+/// How many free descriptors a server needs at its start: for its runtime, and for a call.
 const LEAST: usize = 24;
 
-/// How often a descriptor was missing since the process began.
+/// How often no descriptor was left since the process began.
 static MISSED: AtomicU64 = AtomicU64::new(0);
 
 /// Write permission for the group or for others.
@@ -35,8 +35,8 @@ pub fn home_folder() -> Option<String> {
     env("HOME").filter(|home| path::is_absolute(home)).map(|home| path::clean(&home))
 }
 
-/// Where the user's configuration lies: `$XDG_CONFIG_HOME/toolsd`, else `~/.config/toolsd`
-/// (XDG Base Directory Specification: a variable that is not absolute does not count).
+/// Where the user's configuration lies: `$XDG_CONFIG_HOME/toolsd`, else `~/.config/toolsd` (XDG Base Directory
+/// Specification: a variable that is not absolute does not count).
 pub fn config_folder() -> Option<String> {
     base("XDG_CONFIG_HOME", ".config")
 }
@@ -46,8 +46,9 @@ pub fn state_folder() -> Option<String> {
     base("XDG_STATE_HOME", ".local/state")
 }
 
-/// Where trust is kept: `~/.local/state/toolsd`, whatever `XDG_STATE_HOME` says. A person's shell and the client that starts
-/// a server seldom have the same variables, and both must find the same record. Without a home folder: [`state_folder`].
+/// Where trust is kept: `~/.local/state/toolsd`, whatever `XDG_STATE_HOME` says. A person's shell and the client that
+/// starts a server seldom have the same variables, and both must find the same record. Without a home folder:
+/// [`state_folder`].
 pub fn trust_folder() -> Option<String> {
     //= docs/spec.md#trust
     //# Trust MUST be found whatever `XDG_STATE_HOME` says.
@@ -69,8 +70,8 @@ pub(super) fn system_home() -> Option<String> {
     own.get(5).filter(|home| path::is_absolute(home)).map(|home| path::clean(home))
 }
 
-/// Whether a path, absolute or below `~`, lies in a folder of the host's own: the user's packs, trust, locks, unfinished
-/// writes. Whoever writes there is trusted without having been shown.
+/// Whether a path, absolute or below `~`, lies in a folder of the host's own: the user's packs, trust, locks,
+/// unfinished writes. Whoever writes there is trusted without having been shown.
 pub fn is_hosts_own(path: &str) -> bool {
     // A disk may not tell upper case from lower case.
     let lower = |path: String| path.to_lowercase();
@@ -136,21 +137,21 @@ pub(super) fn real_path(given: &str) -> String {
 }
 
 /// Where a path leads, free of links; `None` if it is not there.
-pub(super) fn canonical(path: &str) -> Option<String> {
+pub(super) fn canonical_path(path: &str) -> Option<String> {
     std::fs::canonicalize(path).ok()?.into_os_string().into_string().ok()
 }
 
-/// Makes a folder that only this user enters, and those above it that are not there yet; one that is there keeps what it
-/// has, but for write permission of others.
+/// Makes a folder that only this user enters, and those above it that are not there yet; one that is there keeps what
+/// it has, but for write permission of others.
 pub fn make_private_folder(path: &str) -> Result<()> {
-    let failed = |error: io::Error| fault(path, "made", &error);
+    let failed = |error: io::Error| path_fault(path, "made", &error);
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(failed)?;
     take_write_from_others(path)
 }
 
 /// Takes the permission to write from the group and from others, where they have it.
 pub fn take_write_from_others(path: &str) -> Result<()> {
-    let failed = |error: io::Error| fault(path, "changed", &error);
+    let failed = |error: io::Error| path_fault(path, "changed", &error);
     let found = std::fs::symlink_metadata(path).map_err(failed)?;
     let mode = found.permissions().mode();
     if found.is_symlink() || mode & WRITABLE_BY_OTHERS == 0 {
@@ -170,7 +171,7 @@ pub fn is_misled(folder: &str, workspace: &str, below_home: &str) -> bool {
     home.is_none_or(|home| real_path(&path::join(&home, below_home)) != folder)
 }
 
-/// Whether there is a process of that number: also one of somebody else.
+/// Whether there is a live process of that number, also of another user.
 pub(super) fn is_alive(pid: u32) -> bool {
     let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return false };
     !matches!(test_kill_process(pid), Err(Errno::SRCH)) && !is_zombie(pid)
@@ -186,18 +187,18 @@ fn is_zombie(pid: Pid) -> bool {
 
 /// Whether a path was refused since a symlink leads out: the openers of folders beneath folders refuse with an error
 /// that the system did not raise.
-pub(super) fn leads_out(error: &io::Error) -> bool {
+pub(super) fn is_escape(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none()
 }
 
-/// The error of a symlink that leads out: what [`leads_out`] tells.
-pub(super) fn escape() -> io::Error {
+/// The error of a symlink that leads out: what [`is_escape`] tells.
+pub(super) fn escape_error() -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, "a symlink leads outside")
 }
 
-/// The fault of an operation on `path`.
-pub(super) fn fault(path: &str, act: &str, error: &io::Error) -> Box<Diagnostic> {
-    if leads_out(error) {
+/// The diagnostic for a failed operation on `path`; `act` is its past participle.
+pub(super) fn path_fault(path: &str, act: &str, error: &io::Error) -> Box<Diagnostic> {
+    if is_escape(error) {
         return Diagnostic::new(Code::WORLD, format!("`{path}` leads outside of its root through a symlink"))
             .help("make the link relative and keep its target inside, or grant the target's folder with `--root DIR`");
     }
@@ -207,7 +208,7 @@ pub(super) fn fault(path: &str, act: &str, error: &io::Error) -> Box<Diagnostic>
     Diagnostic::new(Code::WORLD, format!("`{path}` cannot be {act}: {}", reason(error)))
 }
 
-/// What the system says, without its number.
+/// The system's message for an error, without its number.
 pub(super) fn reason(error: &io::Error) -> String {
     if is_shortage(error) {
         return advice();
@@ -216,7 +217,7 @@ pub(super) fn reason(error: &io::Error) -> String {
     text.split(" (os error").next().unwrap_or(&text).to_lowercase()
 }
 
-/// Nothing is there, and nothing could be.
+/// Whether an error says that nothing is there.
 pub(super) fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidFilename)
 }
@@ -235,7 +236,7 @@ pub fn shortages() -> u64 {
     MISSED.load(Ordering::Relaxed)
 }
 
-/// What is told beside such an error.
+/// The advice that is given with such an error.
 pub(super) fn advice() -> String {
     let most = getrlimit(Resource::Nofile).current;
     let most =

@@ -1,9 +1,10 @@
-//! What is wanted of the sandbox, what the system has for it, and what that allows; a program about to be started.
+//! The sandbox of programs: what the user wants, what the system offers, and what that allows; and the description of a
+//! program to start.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::disk::roots::Roots;
 use crate::world::disk::system::reason;
-use crate::world::run::{Command, Confinement, Needs, RealFile};
+use crate::world::run::{Confinement, ExecutedFile, ProgramCommand, RequiredGrant};
 use rustix::process::Pid;
 use std::fmt::{self, Display, Formatter};
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -55,12 +56,12 @@ impl SandboxStatus {
 
     //= docs/spec.md#programs
     //# Where the system cannot confine programs, `run` and git that changes something MUST be refused, unless the user allows it.
-    pub(super) fn check(&self, command: &Command) -> Result<()> {
+    pub(super) fn check(&self, command: &ProgramCommand) -> Result<()> {
         let Some(why) = self.mechanisms.lacks.as_ref().filter(|_| self.is_refusing()) else { return Ok(()) };
         let what = match command.needs {
-            Needs::ReadGit => return Ok(()),
-            Needs::WriteGit | Needs::FetchGit => "git that changes something",
-            Needs::Program => "run",
+            RequiredGrant::ReadGit => return Ok(()),
+            RequiredGrant::WriteGit | RequiredGrant::FetchGit => "git that changes something",
+            RequiredGrant::Program => "run",
         };
         Err(Diagnostic::new(Code::WORLD, format!("{why}: {what} is refused"))
             .help("programs would not be confined; the user allows that by `--sandbox off`"))
@@ -89,11 +90,11 @@ impl Display for SandboxStatus {
 }
 
 /// A program that is about to be started.
-pub(in crate::world::disk) struct Start<'a> {
+pub(in crate::world::disk) struct ProgramStart<'a> {
     /// The program: an absolute path.
     pub path: &'a str,
     /// The files that are executed with it, itself first, as they were judged.
-    pub files: &'a [RealFile],
+    pub files: &'a [ExecutedFile],
     /// The name it is told to have.
     pub name: &'a str,
     /// Its arguments.
@@ -115,7 +116,7 @@ pub(in crate::world::disk) struct Start<'a> {
 }
 
 /// A program that runs: the leader of a group of processes.
-pub(in crate::world::disk) struct Started {
+pub(in crate::world::disk) struct StartedProgram {
     pub pid: Pid,
     pub input: OwnedFd,
     pub output: OwnedFd,
@@ -123,14 +124,15 @@ pub(in crate::world::disk) struct Started {
     /// What it was granted and is not there.
     pub absent: Vec<String>,
     /// What ends its group when this process ends: dropped when nothing of the group is left.
-    pub tether: Option<Tether>,
+    pub tether: Option<HostExitSignal>,
 }
 
-/// Both ends of a pipe that nobody writes to: see `spawn::tether`.
-pub(in crate::world::disk) type Tether = [OwnedFd; 2];
+/// Makes the kernel signal a program's process group when the host ends: both ends of a pipe that nobody writes to (see
+/// `spawn::signal_on_host_exit`).
+pub(in crate::world::disk) type HostExitSignal = [OwnedFd; 2];
 
-/// The fault of a program that cannot be started.
-pub(super) fn failed(start: &Start<'_>, error: &std::io::Error) -> Box<Diagnostic> {
+/// The error for a program that cannot be started.
+pub(super) fn start_fault(start: &ProgramStart<'_>, error: &std::io::Error) -> Box<Diagnostic> {
     let reason = reason(error);
     Diagnostic::new(Code::WORLD, format!("`{}` cannot be run: {reason}", start.name))
 }

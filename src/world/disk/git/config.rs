@@ -1,59 +1,61 @@
 //! The configuration files of git, read without git: see `git-config(1)`, "Syntax" and "Includes". The conditions of
-//! `includeIf` are judged as git does (see "Conditional includes", and `include_condition_is_true()` in its `config.c`).
+//! `includeIf` are judged as git does (see "Conditional includes", and `include_condition_is_true()` in its
+//! `config.c`).
 //!
 //! Absent, as no configuration was seen with them: `~name/` for another user's home folder, classes of letters such as
 //! `[[:alpha:]]`, and the branch of a repository whose refs are a table.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::world::disk::read::{Links, MOST_OF_REPOSITORY, read_repository_file, read_repository_text, read_small};
-use crate::world::disk::system::{self, canonical};
+use crate::world::disk::read::{MOST_OF_REPOSITORY, Symlinks, read_repository_file, read_repository_text, read_small};
+use crate::world::disk::system::{self, canonical_path};
 use crate::world::path;
-use crate::world::repository::{Excludes, Repository, Scope, Setting};
+use crate::world::repository::{ConfigScope, GitSetting, IgnoreFile, Repository};
 use globset::GlobBuilder;
 
 /// How deep the user's files may include each other: git's own limit.
 const MOST_INCLUDES: usize = 10;
 
-/// What the machine and the user set, includes followed. What cannot be read counts as empty. `of_repository` is what the
-/// repository sets in which that is asked: conditions ask for its remotes.
-pub(super) fn of_user(git_dir: &str, of_repository: &[Setting]) -> Vec<Setting> {
-    find_of_user(git_dir, of_repository).settings
+/// What the machine and the user set, includes followed. What cannot be read counts as empty. `of_repository` is what
+/// the repository sets in which that is asked: conditions ask for its remotes.
+pub(super) fn user_settings(git_dir: &str, of_repository: &[GitSetting]) -> Vec<GitSetting> {
+    read_user_config(git_dir, of_repository).settings
 }
 
-/// The files that the user's configuration includes, whether a condition holds or not: git ends where it cannot read one.
-pub(super) fn files_of_user(repository: &Repository) -> Vec<String> {
-    find_of_user(&repository.git_dir, &repository.settings).included
+/// The files that the user's configuration includes, whether a condition holds or not: git ends where it cannot read
+/// one.
+pub(super) fn included_user_files(repository: &Repository) -> Vec<String> {
+    read_user_config(&repository.git_dir, &repository.settings).included
 }
 
-/// What was found in configurations, and the files that they include.
+/// The settings of the user's configuration, and the files that it includes.
 #[derive(Default)]
-struct Found {
-    settings: Vec<Setting>,
+struct UserConfig {
+    settings: Vec<GitSetting>,
     included: Vec<String>,
 }
 
-impl Found {
-    fn new(conditions: &Conditions<'_>) -> Self {
+impl UserConfig {
+    fn new(conditions: &IncludeContext<'_>) -> Self {
         let mut found = Self::default();
-        of_user_into(conditions, &mut found);
+        read_user_files(conditions, &mut found);
         found
     }
 }
 
-fn find_of_user(git_dir: &str, of_repository: &[Setting]) -> Found {
-    let remotes = |settings: &[Setting]| -> Vec<String> {
+fn read_user_config(git_dir: &str, of_repository: &[GitSetting]) -> UserConfig {
+    let remotes = |settings: &[GitSetting]| -> Vec<String> {
         let named = settings.iter().filter(|one| one.key.starts_with("remote.") && one.key.ends_with(".url"));
         named.map(|one| one.value.clone()).collect()
     };
-    let mut conditions = Conditions { git_dir, remotes: remotes(of_repository) };
-    let found = Found::new(&conditions);
+    let mut conditions = IncludeContext { git_dir, remotes: remotes(of_repository) };
+    let found = UserConfig::new(&conditions);
     // A user may name remotes, too: only a condition asks for them.
     let own = remotes(&found.settings);
     if own.is_empty() {
         return found;
     }
     conditions.remotes.extend(own);
-    Found::new(&conditions)
+    UserConfig::new(&conditions)
 }
 
 /// Variables that name the files of the machine and of the user, or switch the first ones off: see `git(1)`.
@@ -64,66 +66,66 @@ const MOST_OF_ENVIRONMENT: usize = 1_000;
 
 //= docs/spec.md#git
 //# What the environment of the host says of git's configuration MUST count as the user's own.
-/// What the host's own environment sets: pairs that are counted.
-pub(super) fn of_environment() -> Vec<Setting> {
+/// The settings in the host's own environment (`GIT_CONFIG_COUNT` and its pairs).
+pub(super) fn environment_settings() -> Vec<GitSetting> {
     let count = system::env("GIT_CONFIG_COUNT").and_then(|count| count.parse::<usize>().ok()).unwrap_or(0);
     let pair = |at: usize| {
-        let key = crate::world::repository::key(&system::env(&format!("GIT_CONFIG_KEY_{at}"))?);
-        Some(Setting { scope: Scope::Command, key, value: system::env(&format!("GIT_CONFIG_VALUE_{at}"))? })
+        let key = crate::world::repository::normalize_key(&system::env(&format!("GIT_CONFIG_KEY_{at}"))?);
+        Some(GitSetting { scope: ConfigScope::Command, key, value: system::env(&format!("GIT_CONFIG_VALUE_{at}"))? })
     };
     (0..count.min(MOST_OF_ENVIRONMENT)).filter_map(pair).collect()
 }
 
-fn of_user_into(conditions: &Conditions<'_>, found: &mut Found) {
+fn read_user_files(conditions: &IncludeContext<'_>, found: &mut UserConfig) {
     let [global, no_system, system] = FILES.map(system::env);
     if !no_system.is_some_and(|value| ["1", "on", "true", "yes"].contains(&value.to_ascii_lowercase().as_str())) {
-        include(system.as_deref().unwrap_or("/etc/gitconfig"), Scope::System, conditions, 0, found);
+        include(system.as_deref().unwrap_or("/etc/gitconfig"), ConfigScope::System, conditions, 0, found);
     }
     if let Some(global) = global {
-        include(&global, Scope::Global, conditions, 0, found);
+        include(&global, ConfigScope::Global, conditions, 0, found);
         return;
     }
     let home = system::home_folder();
     let config = system::env("XDG_CONFIG_HOME").filter(|folder| path::is_absolute(folder));
     if let Some(config) = config.or_else(|| Some(path::join(home.as_deref()?, ".config"))) {
-        include(&path::join(&config, "git/config"), Scope::Global, conditions, 0, found);
+        include(&path::join(&config, "git/config"), ConfigScope::Global, conditions, 0, found);
     }
     if let Some(home) = home {
-        include(&path::join(&home, ".gitconfig"), Scope::Global, conditions, 0, found);
+        include(&path::join(&home, ".gitconfig"), ConfigScope::Global, conditions, 0, found);
     }
 }
 
 //= docs/spec.md#git
 //# What the configuration of a repository includes MUST NOT be read.
 /// What a repository sets. One that is not there sets nothing; one that git would not understand is a fault.
-pub(super) fn of_repository(file: &str, scope: Scope) -> Result<Vec<Setting>> {
+pub(super) fn repository_settings(file: &str, scope: ConfigScope) -> Result<Vec<GitSetting>> {
     let Some(bytes) = read_repository_file(file)? else { return Ok(Vec::new()) };
     let text = String::from_utf8_lossy(&bytes);
-    let read = read(&text).map_err(|line| {
+    let read = parse_config(&text).map_err(|line| {
         Diagnostic::new(Code("git"), format!("line {line} of `{file}` is no configuration of git"))
             .help("mend the file; `git config --list` tells the same")
     })?;
-    Ok(read.into_iter().map(|(key, value)| Setting { scope, key, value }).collect())
+    Ok(read.into_iter().map(|(key, value)| GitSetting { scope, key, value }).collect())
 }
 
-fn include(file: &str, scope: Scope, conditions: &Conditions<'_>, depth: usize, found: &mut Found) {
-    let Ok(Some(text)) = read_small(file, MOST_OF_REPOSITORY, Links::Followed) else { return };
-    let Ok(read) = read(&String::from_utf8_lossy(&text)) else { return };
+fn include(file: &str, scope: ConfigScope, conditions: &IncludeContext<'_>, depth: usize, found: &mut UserConfig) {
+    let Ok(Some(text)) = read_small(file, MOST_OF_REPOSITORY, Symlinks::Followed) else { return };
+    let Ok(read) = parse_config(&String::from_utf8_lossy(&text)) else { return };
     for (key, value) in read {
         let condition = key.strip_prefix("includeif.").and_then(|rest| rest.strip_suffix(".path"));
         if key == "include.path" || condition.is_some() {
-            found.included.push(beside(file, &value));
+            found.included.push(resolve_include(file, &value));
         }
-        let follows = key == "include.path" || condition.is_some_and(|condition| conditions.hold(condition, file));
+        let follows = key == "include.path" || condition.is_some_and(|condition| conditions.is_met(condition, file));
         if follows && depth < MOST_INCLUDES {
-            include(&beside(file, &value), scope, conditions, depth + 1, found);
+            include(&resolve_include(file, &value), scope, conditions, depth + 1, found);
         }
-        found.settings.push(Setting { scope, key, value });
+        found.settings.push(GitSetting { scope, key, value });
     }
 }
 
 /// A path as a file of the user's names it: from the home folder, or from where the file lies.
-fn beside(file: &str, given: &str) -> String {
+fn resolve_include(file: &str, given: &str) -> String {
     match (given.strip_prefix("~/"), system::home_folder()) {
         (Some(rest), Some(home)) => path::join(&home, rest),
         _ => path::join(path::folder(file), given),
@@ -131,18 +133,19 @@ fn beside(file: &str, given: &str) -> String {
 }
 
 /// The user's own ignore file: `core.excludesFile`, else `git/ignore` in the folder of configurations.
-pub(super) fn excludes(settings: &[Setting]) -> Excludes {
-    let (path, bytes) = of_users_file(settings, "core.excludesfile", "git/ignore").unwrap_or_default();
-    Excludes { path, bytes }
+pub(super) fn user_ignore_file(settings: &[GitSetting]) -> IgnoreFile {
+    let (path, bytes) = read_user_file(settings, "core.excludesfile", "git/ignore").unwrap_or_default();
+    IgnoreFile { path, bytes }
 }
 
-/// The user's own attribute file: `core.attributesFile`, else `git/attributes` there. The drivers that it names are not.
-pub(super) fn attributes(settings: &[Setting]) -> Vec<u8> {
-    of_users_file(settings, "core.attributesfile", "git/attributes").unwrap_or_default().1
+/// The user's own attribute file: `core.attributesFile`, else `git/attributes` there. The drivers that it names are
+/// not.
+pub(super) fn user_attributes(settings: &[GitSetting]) -> Vec<u8> {
+    read_user_file(settings, "core.attributesfile", "git/attributes").unwrap_or_default().1
 }
 
 /// Where the hooks are that count, if not in the repository: a path may begin at the top of the working tree.
-pub(super) fn hooks_folder(settings: &[Setting], top: &str) -> Option<String> {
+pub(super) fn hooks_folder(settings: &[GitSetting], top: &str) -> Option<String> {
     let set = settings.iter().rev().find(|one| one.key == "core.hookspath")?;
     // One that the repository names is told of as a program.
     let at_home = set.value.strip_prefix("~/").and_then(|rest| Some(path::join(&system::home_folder()?, rest)));
@@ -151,7 +154,7 @@ pub(super) fn hooks_folder(settings: &[Setting], top: &str) -> Option<String> {
 }
 
 /// A file that the user names by a key, else the usual one: where it lies, and what is in it.
-fn of_users_file(settings: &[Setting], key: &str, usual: &str) -> Option<(String, Vec<u8>)> {
+fn read_user_file(settings: &[GitSetting], key: &str, usual: &str) -> Option<(String, Vec<u8>)> {
     let set = settings.iter().rev().find(|one| one.key == key && !one.scope.is_of_repository());
     let home = system::home_folder();
     let file = match (set, home) {
@@ -165,15 +168,15 @@ fn of_users_file(settings: &[Setting], key: &str, usual: &str) -> Option<(String
         }
         (Some(_), None) => None,
     }?;
-    let bytes = read_small(&file, MOST_OF_REPOSITORY, Links::Followed).ok().flatten()?;
+    let bytes = read_small(&file, MOST_OF_REPOSITORY, Symlinks::Followed).ok().flatten()?;
     Some((file, bytes))
 }
 
 /// Keys and values in their order, or the number of the first line that git would not understand.
-pub(super) fn read(text: &str) -> std::result::Result<Vec<(String, String)>, usize> {
+pub(super) fn parse_config(text: &str) -> std::result::Result<Vec<(String, String)>, usize> {
     let mut found = Vec::new();
     let mut section = None;
-    let mut reader = Reader { rest: text.strip_prefix('\u{feff}').unwrap_or(text), line: 1 };
+    let mut reader = ConfigReader { rest: text.strip_prefix('\u{feff}').unwrap_or(text), line: 1 };
     loop {
         reader.skip_blank();
         match reader.peek() {
@@ -191,12 +194,12 @@ pub(super) fn read(text: &str) -> std::result::Result<Vec<(String, String)>, usi
     }
 }
 
-struct Reader<'a> {
+struct ConfigReader<'a> {
     rest: &'a str,
     line: usize,
 }
 
-impl Reader<'_> {
+impl ConfigReader<'_> {
     fn peek(&self) -> Option<char> {
         self.rest.chars().next()
     }
@@ -299,19 +302,19 @@ impl Reader<'_> {
     }
 }
 
-/// What conditions ask about: a repository.
-struct Conditions<'a> {
+/// The repository that the conditions of `includeIf` ask about.
+struct IncludeContext<'a> {
     /// Its folder, free of symlinks; empty outside of one.
     git_dir: &'a str,
     /// The addresses of its remotes.
     remotes: Vec<String>,
 }
 
-impl Conditions<'_> {
+impl IncludeContext<'_> {
     //= docs/spec.md#git
     //# A file that the user's configuration includes on a condition MUST count where git would include it.
-    /// Whether a condition holds that stands in `file`; one that git does not know does not.
-    fn hold(&self, condition: &str, file: &str) -> bool {
+    /// Whether a condition in `file` holds. One that git does not know does not.
+    fn is_met(&self, condition: &str, file: &str) -> bool {
         let Some((kind, asked)) = condition.split_once(':') else { return false };
         match kind {
             "gitdir" => self.lies_in(asked, file, false),
@@ -327,9 +330,11 @@ impl Conditions<'_> {
     fn lies_in(&self, asked: &str, file: &str, folds: bool) -> bool {
         // Git takes a home folder as a part of the pattern, and the folder of the file literally.
         let whole = match (asked.strip_prefix("~/"), asked.strip_prefix("./")) {
-            (Some(rest), _) => system::home_folder().and_then(|home| Some(format!("{}/{rest}", canonical(&home)?))),
+            (Some(rest), _) => {
+                system::home_folder().and_then(|home| Some(format!("{}/{rest}", canonical_path(&home)?)))
+            }
             (_, Some(rest)) => {
-                canonical(path::folder(file)).map(|folder| format!("{}/{rest}", globset::escape(&folder)))
+                canonical_path(path::folder(file)).map(|folder| format!("{}/{rest}", globset::escape(&folder)))
             }
             _ if asked.starts_with('/') => Some(asked.to_owned()),
             _ => Some(format!("**/{asked}")),
@@ -354,8 +359,8 @@ fn with_all_below(pattern: &str) -> String {
     format!("{pattern}{all}")
 }
 
-/// Whether a text fits a pattern of git's, letter by letter: nothing of a pattern is made clean, so `..` or `//` in one fits no
-/// folder. Braces mean nothing there.
+/// Whether a text fits a pattern of git's, letter by letter: nothing of a pattern is made clean, so `..` or `//` in
+/// one fits no folder. Braces mean nothing there.
 fn matches(pattern: &str, text: &str, folds: bool) -> bool {
     let mut escaped = String::with_capacity(pattern.len());
     let mut letters = pattern.chars();

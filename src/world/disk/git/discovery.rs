@@ -1,5 +1,5 @@
-//! Which repository a folder lies in: found by the host, within the roots, and free of what git would follow out of it or
-//! wait in: symlinks, pipes, devices.
+//! Finds the repository that a folder lies in, within the roots, and checks that it holds no symlinks, pipes or
+//! devices, which git would follow or wait for.
 //!
 //! Whoever prepared the workspace may have put a link there to any file below the root, and git shows parts of nearly
 //! every file of its own (`MERGE_MSG` as a message, `shallow` in an error). So it is not asked where a link leads: none
@@ -11,9 +11,9 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::disk::process;
 use crate::world::disk::read::{read_repository_file, read_repository_text};
 use crate::world::disk::roots::Roots;
-use crate::world::disk::system::{canonical, reason};
+use crate::world::disk::system::{canonical_path, reason};
 use crate::world::path;
-use crate::world::repository::{Excludes, Repository, Scope, Setting, is_repository};
+use crate::world::repository::{ConfigScope, GitSetting, IgnoreFile, Repository, is_repository};
 use std::collections::HashMap;
 use std::fs::{self, DirEntry, FileType, Metadata};
 use std::io::ErrorKind;
@@ -24,7 +24,7 @@ use std::time::{Duration, SystemTime};
 /// How many object stores may name each other as alternates: git's own limit.
 const MOST_ALTERNATES: usize = 5;
 
-/// How many entries of a repository are looked at.
+/// The maximum number of entries of a repository.
 const MOST_ENTRIES: usize = 1_000_000;
 
 /// A larger file is none of git's, but for its objects, its indexes and `packed-refs`.
@@ -32,15 +32,15 @@ const MOST_BYTES: u64 = 64 << 20;
 /// A larger `packed-refs` is none: it names some five million refs.
 const MOST_PACKED: u64 = 512 << 20;
 
-/// What our git does not open.
+/// Folders that our git does not open.
 const APART: [&str; 5] = ["annex", "fsmonitor--daemon", "hooks", "lfs", "modules"];
 
 //= docs/spec.md#git
 //# The repository of a command MUST be found by the host, from the folder of the call up to the granted root around it and no further.
 /// The repository of a folder. With `is_user_heard` the user's own configuration is read, too.
-pub(in crate::world::disk) fn find(roots: &Roots, folder: &str, is_user_heard: bool) -> Result<Repository> {
-    let folder = process::folder(roots, folder)?;
-    if canonical(&folder).as_deref() != Some(&folder) {
+pub(in crate::world::disk) fn find_repository(roots: &Roots, folder: &str, is_user_heard: bool) -> Result<Repository> {
+    let folder = process::folder_to_run_in(roots, folder)?;
+    if canonical_path(&folder).as_deref() != Some(&folder) {
         return Err(Diagnostic::new(Code::WORLD, format!("a symlink is on the way to `{folder}`"))
             .help("name the folder that it leads to"));
     }
@@ -52,30 +52,30 @@ pub(in crate::world::disk) fn find(roots: &Roots, folder: &str, is_user_heard: b
             break (marker, found);
         }
         if is_bare(&top) {
-            return Err(bare(&top));
+            return Err(bare_fault(&top));
         }
         if top == limit {
-            return Err(none(&folder, &limit));
+            return Err(no_repository_fault(&folder, &limit));
         }
         path::folder(&top).to_owned().clone_into(&mut top);
     };
-    let (git_dir, common_dir) = folders(roots, &top, &marker.0, &marker.1)?;
+    let (git_dir, common_dir) = git_folders(roots, &top, &marker.0, &marker.1)?;
     // The folder of a further working tree lies in it.
     check_links(&common_dir)?;
-    let elsewhere = alternates(roots, &path::join(&common_dir, "objects"), MOST_ALTERNATES)?;
+    let elsewhere = find_alternates(roots, &path::join(&common_dir, "objects"), MOST_ALTERNATES)?;
     let is_named_back = is_named_back(&git_dir, &marker.0);
-    let own = config::of_repository(&path::join(&common_dir, "config"), Scope::Local)?;
-    let mut settings = if is_user_heard { config::of_user(&git_dir, &own) } else { Vec::new() };
-    let of_environment = if is_user_heard { config::of_environment() } else { Vec::new() };
+    let own = config::repository_settings(&path::join(&common_dir, "config"), ConfigScope::Local)?;
+    let mut settings = if is_user_heard { config::user_settings(&git_dir, &own) } else { Vec::new() };
+    let of_environment = if is_user_heard { config::environment_settings() } else { Vec::new() };
     let of_both = [&settings[..], &of_environment].concat();
-    let excludes = if is_user_heard { config::excludes(&of_both) } else { Excludes::default() };
-    owned(&top, &git_dir, &marker.1, &of_both)?;
-    let attributes = if is_user_heard { config::attributes(&of_both) } else { Vec::new() };
+    let excludes = if is_user_heard { config::user_ignore_file(&of_both) } else { IgnoreFile::default() };
+    check_owner(&top, &git_dir, &marker.1, &of_both)?;
+    let attributes = if is_user_heard { config::user_attributes(&of_both) } else { Vec::new() };
     let grafts = read_repository_text(&path::join(&common_dir, "info/grafts")).unwrap_or_default();
     let own_attributes =
         read_repository_text(&path::join(&common_dir, "info/attributes")).unwrap_or_default().into_bytes();
     settings.extend(own);
-    let mut repository = with_worktree(Repository {
+    let mut repository = with_worktree_settings(Repository {
         folder,
         top,
         git_dir,
@@ -91,7 +91,7 @@ pub(in crate::world::disk) fn find(roots: &Roots, folder: &str, is_user_heard: b
     })?;
     repository.settings.extend(of_environment);
     let named = config::hooks_folder(&repository.settings, &repository.top);
-    repository.hooks = hooks(&named.unwrap_or_else(|| path::join(&repository.common_dir, "hooks")));
+    repository.hooks = hook_names(&named.unwrap_or_else(|| path::join(&repository.common_dir, "hooks")));
     Ok(repository)
 }
 
@@ -99,12 +99,12 @@ pub(in crate::world::disk) fn find(roots: &Roots, folder: &str, is_user_heard: b
 fn is_named_back(git_dir: &str, marker: &str) -> bool {
     read_repository_text(&path::join(git_dir, "gitdir")).is_some_and(|named| {
         let named = path::join(git_dir, named.trim_end());
-        canonical(&named).is_some_and(|named| Some(named) == canonical(marker))
+        canonical_path(&named).is_some_and(|named| Some(named) == canonical_path(marker))
     })
 }
 
 /// The names of hooks that may be run.
-fn hooks(folder: &str) -> Vec<String> {
+fn hook_names(folder: &str) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let runs = |entry: &fs::DirEntry| entry.metadata().is_ok_and(|found| found.is_file() && found.mode() & 0o111 != 0);
     let mut names: Vec<String> =
@@ -115,10 +115,10 @@ fn hooks(folder: &str) -> Vec<String> {
 }
 
 /// The settings of the one working tree, if the repository has such.
-fn with_worktree(mut repository: Repository) -> Result<Repository> {
+fn with_worktree_settings(mut repository: Repository) -> Result<Repository> {
     if repository.is_on("extensions.worktreeconfig") {
         let file = path::join(&repository.git_dir, "config.worktree");
-        repository.settings.extend(config::of_repository(&file, Scope::Worktree)?);
+        repository.settings.extend(config::repository_settings(&file, ConfigScope::Worktree)?);
     }
     Ok(repository)
 }
@@ -134,12 +134,12 @@ fn is_bare(folder: &str) -> bool {
     })
 }
 
-fn bare(top: &str) -> Box<Diagnostic> {
+fn bare_fault(top: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code("git"), format!("`{top}` is a repository without a working tree, which no verb works in"))
         .help(format!("`git -C {top} worktree add FOLDER` makes a working tree of it; name that, below a granted root"))
 }
 
-fn none(folder: &str, limit: &str) -> Box<Diagnostic> {
+fn no_repository_fault(folder: &str, limit: &str) -> Box<Diagnostic> {
     let above = || {
         let mut above = limit;
         loop {
@@ -164,17 +164,17 @@ fn none(folder: &str, limit: &str) -> Box<Diagnostic> {
 }
 
 /// `$GIT_DIR` and `$GIT_COMMON_DIR` of a working tree whose `.git` is `marker`.
-fn folders(roots: &Roots, top: &str, marker: &str, found: &fs::Metadata) -> Result<(String, String)> {
+fn git_folders(roots: &Roots, top: &str, marker: &str, found: &fs::Metadata) -> Result<(String, String)> {
     let refused = |message: String| Diagnostic::new(Code("git"), message);
     if found.file_type().is_symlink() {
         return Err(refused(format!("`{marker}` is a symlink")).help("`git worktree add` makes further working trees"));
     }
     let git_dir = match found.is_dir() {
         true => marker.to_owned(),
-        false => named(roots, marker, top, "gitdir:")?
+        false => read_named_folder(roots, marker, top, "gitdir:")?
             .ok_or_else(|| refused(format!("`{marker}` names no repository")).help("it holds `gitdir: FOLDER`"))?,
     };
-    let common = named(roots, &path::join(&git_dir, "commondir"), &git_dir, "")?;
+    let common = read_named_folder(roots, &path::join(&git_dir, "commondir"), &git_dir, "")?;
     //= docs/spec.md#git
     //# A folder of git MUST NOT name another one as the part that it shares unless it is one of its working trees.
     if let Some(common) = &common
@@ -194,15 +194,15 @@ fn folders(roots: &Roots, top: &str, marker: &str, found: &fs::Metadata) -> Resu
 //= docs/spec.md#git
 //# What a file `.git` or `commondir` names MUST lie below a granted root, with no symlink on the way.
 /// The folder that a small file names behind a word; `None` if there is no such file.
-fn named(roots: &Roots, file: &str, beside: &str, word: &str) -> Result<Option<String>> {
+fn read_named_folder(roots: &Roots, file: &str, beside: &str, word: &str) -> Result<Option<String>> {
     let Some(bytes) = read_repository_file(file)? else { return Ok(None) };
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let Some(given) = text.trim_end_matches(['\n', '\r']).strip_prefix(word) else { return Ok(None) };
     let given = path::clean(&path::join(beside, given.trim_start()));
-    if let Some(git_dir) = left_behind(roots, file, beside, &given) {
+    if let Some(git_dir) = mend_stand_in_link(roots, file, beside, &given) {
         return Ok(Some(git_dir));
     }
-    match canonical(&given) {
+    match canonical_path(&given) {
         Some(target) if target == given && roots.holds(&target) => Ok(Some(target)),
         Some(target) if !roots.holds(&target) => {
             let message = format!("`{file}` names `{target}`, outside of the root");
@@ -217,8 +217,8 @@ fn named(roots: &Roots, file: &str, beside: &str, word: &str) -> Result<Option<S
     }
 }
 
-/// What lets a repository be used that lies elsewhere. A grant such as `.` covers each root, and a pack gets no repository
-/// that it could write: in a folder `.git` it cannot.
+/// What lets a repository be used that lies elsewhere. A grant such as `.` covers each root, and a pack gets no
+/// repository that it could write: in a folder `.git` it cannot.
 fn how_to_reach(target: &str) -> String {
     match target.split('/').any(|part| part == ".git") {
         true => format!("start with `--root {target}`"),
@@ -232,7 +232,7 @@ fn how_to_reach(target: &str) -> String {
 /// one in a repository above that names this `.git` in turn. The file is put right now.
 //= docs/spec.md#git
 //# A working tree that a killed host left half made MUST be found by its repository.
-fn left_behind(roots: &Roots, file: &str, beside: &str, given: &str) -> Option<String> {
+fn mend_stand_in_link(roots: &Roots, file: &str, beside: &str, given: &str) -> Option<String> {
     let (stand_in, name) = given.rsplit_once("/worktrees/")?;
     if !path::name(stand_in).starts_with(PREFIX) {
         return None;
@@ -241,7 +241,8 @@ fn left_behind(roots: &Roots, file: &str, beside: &str, given: &str) -> Option<S
     while roots.holds(above) {
         let git_dir = path::join(above, &format!(".git/worktrees/{name}"));
         let names_it = |named: String| {
-            canonical(named.trim_end()) == canonical(file) && canonical(&git_dir).as_ref() == Some(&git_dir)
+            canonical_path(named.trim_end()) == canonical_path(file)
+                && canonical_path(&git_dir).as_ref() == Some(&git_dir)
         };
         if read_repository_text(&path::join(&git_dir, "gitdir")).is_some_and(names_it) {
             let mended = tempfile::NamedTempFile::new_in(beside).and_then(|mended| {
@@ -259,7 +260,7 @@ fn left_behind(roots: &Roots, file: &str, beside: &str, given: &str) -> Option<S
 //= docs/spec.md#git
 //# Alternate object stores outside of the granted roots MUST be refused by name.
 /// The object stores that one names as alternates, and those name in turn.
-fn alternates(roots: &Roots, objects: &str, depth: usize) -> Result<Vec<String>> {
+fn find_alternates(roots: &Roots, objects: &str, depth: usize) -> Result<Vec<String>> {
     let Some(bytes) = read_repository_file(&path::join(objects, "info/alternates"))? else { return Ok(Vec::new()) };
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let mut found = Vec::new();
@@ -268,14 +269,14 @@ fn alternates(roots: &Roots, objects: &str, depth: usize) -> Result<Vec<String>>
     {
         let named = path::clean(&path::join(objects, line));
         // Git passes by what is not there.
-        let Some(target) = canonical(&named) else { continue };
+        let Some(target) = canonical_path(&named) else { continue };
         if !roots.holds(&target) {
             let message = format!("the repository's objects lie in `{target}` (alternates), outside of the root");
             return Err(Diagnostic::new(Code::WORLD, message).help(format!("start with `--root {target}`")));
         }
         check_links(&target)?;
         if depth > 0 {
-            found.extend(alternates(roots, &target, depth - 1)?);
+            found.extend(find_alternates(roots, &target, depth - 1)?);
         }
         found.push(target);
     }
@@ -284,7 +285,7 @@ fn alternates(roots: &Roots, objects: &str, depth: usize) -> Result<Vec<String>>
 
 //= docs/spec.md#git
 //# A repository of another user MUST be refused unless the user's own `safe.directory` names it.
-fn owned(top: &str, git_dir: &str, marker: &fs::Metadata, settings: &[Setting]) -> Result<()> {
+fn check_owner(top: &str, git_dir: &str, marker: &fs::Metadata, settings: &[GitSetting]) -> Result<()> {
     let me = rustix::process::geteuid().as_raw();
     let folders = [fs::symlink_metadata(top), fs::symlink_metadata(git_dir)];
     let mut owners = vec![marker.uid()];
@@ -308,13 +309,13 @@ fn owned(top: &str, git_dir: &str, marker: &fs::Metadata, settings: &[Setting]) 
     }
 }
 
-/// PlainFolders that were found in order, by device and number.
+/// Folders that were found to hold nothing but files and folders, by device and inode.
 type PlainFolders = HashMap<(u64, u64), PlainFolder>;
 
-/// So many folders are remembered.
+/// The maximum number of remembered folders.
 const MOST_REMEMBERED: usize = 4_096;
 
-/// A folder that changed more lately may change again without another time.
+/// A folder that changed more recently may change again without a new time stamp.
 const YOUNG: Duration = Duration::from_millis(100);
 
 /// A folder of nothing but files and folders.
@@ -362,7 +363,7 @@ impl LinkCheck<'_> {
         known.inner.iter().try_for_each(|name| self.folder(&path::join(folder, name)))
     }
 
-    /// LinkChecks at each entry; gives the folders among them.
+    /// Checks each entry, and returns the folders among them.
     fn entries(&self, folder: &str, found: &Metadata, is_read_whole: bool) -> Result<PlainFolder> {
         let entries = match fs::read_dir(folder) {
             Ok(entries) => entries,

@@ -1,8 +1,10 @@
-//! What git has no business to change while it writes files: looked at before, and put right when it has ended.
+//! Guards what git has no business to change while it writes files: recorded before it starts, restored after it has
+//! ended.
 //!
-//! Of its own folder and of folders with protected names git may be able to write more than it should, for Landlock has no
-//! rule that takes something out. Whoever puts a link in the place of a folder at the right moment leads it there. What was
-//! there before is written down with the program (`program_journal`): the host may be killed, and git's work with it.
+//! Of its own folder and of folders with protected names git may be able to write more than it should, for Landlock
+//! has no rule that takes something out. Whoever puts a link in the place of a folder at the right moment leads it
+//! there. What was there before is written down with the program (`program_journal`): the host may be killed, and
+//! git's work with it.
 
 #[cfg(test)]
 mod tests;
@@ -10,8 +12,8 @@ mod tests;
 use super::{locks, stand_in};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::Json;
-use crate::world::disk::journal::{LAST_WORK, Note, nanoseconds};
-use crate::world::disk::protected::{self, Below, open_below, set_aside};
+use crate::world::disk::journal::{CleanupNote, LAST_WORK, nanoseconds};
+use crate::world::disk::protected::{self, ProtectedBelow, open_below, set_aside};
 use crate::world::disk::read::read_repository_file;
 use crate::world::disk::system::reason;
 use crate::world::disk::write_journal;
@@ -32,7 +34,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// What of a folder of git another git believes: programs are named there, or other folders, or what is not looked at.
+/// Parts of a repository that later runs of git trust: they name programs, other folders, or what git ignores.
 const OF_GIT: [&str; 12] = [
     "branches",
     "commondir",
@@ -47,26 +49,26 @@ const OF_GIT: [&str; 12] = [
     "objects/info/http-alternates",
     "remotes",
 ];
-/// The same of a further working tree.
+/// The same for a further working tree.
 const OF_TREE: [&str; 3] = ["commondir", "config.worktree", "gitdir"];
 
-/// How many entries are looked at; more are not put right, and that is told.
+/// The maximum number of guarded entries. More are not restored, and that is told.
 const MOST_ENTRIES: usize = 20_000;
-/// So much is kept of all together: a journal has room for it.
+/// The maximum number of bytes kept of all files together: a journal has room for it.
 const MOST_OF_ALL: u64 = 12 << 20;
-/// A larger file is not kept.
+/// The maximum size of a file whose bytes are kept.
 const MOST_BYTES: u64 = 1 << 20;
 
 /// A folder below which git may write, with its device and inode.
-type Top = (String, (u64, u64));
+type GuardedFolder = (String, (u64, u64));
 
-/// What is looked after, but for what was there.
+/// The places that are guarded.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Places {
+struct GuardedPlaces {
     /// Parts of the working tree.
-    folders: Vec<Top>,
+    folders: Vec<GuardedFolder>,
     /// The repository.
-    own: Vec<Top>,
+    own: Vec<GuardedFolder>,
     /// What of its own git is asked to change.
     without: Vec<String>,
     /// Whether it makes or removes working trees.
@@ -77,17 +79,17 @@ struct Places {
     began: i128,
 }
 
-/// What is looked after.
+/// The guarded places and what was there before git ran.
 #[derive(Debug)]
-pub(in crate::world::disk) struct Guard {
-    places: Places,
-    kept: BTreeMap<PathBuf, Original>,
+pub(in crate::world::disk) struct GitGuard {
+    places: GuardedPlaces,
+    kept: BTreeMap<PathBuf, OriginalEntry>,
     notes: Vec<String>,
     /// When the last change was made that can have been git's, in nanoseconds; nothing while its host is alive.
     until: Option<i128>,
 }
 
-impl Guard {
+impl GitGuard {
     /// Looks at what lies below the folders that git may write, and at its own.
     pub(super) fn new(
         repository: &Repository,
@@ -106,97 +108,101 @@ impl Guard {
             Some("sparse-checkout") => vec!["config.worktree".to_owned()],
             _ => Vec::new(),
         };
-        let mut places = Places {
+        let mut places = GuardedPlaces {
             folders: folders.iter().filter_map(top).collect(),
             own: own.into_iter().filter_map(top).collect(),
             without,
             is_of_trees: command == Some("worktree"),
-            began: locks::now(),
-            ..Places::default()
+            began: locks::earliest_lock_time(),
+            ..GuardedPlaces::default()
         };
-        let (entries, notes, is_whole) = places.entries(|folder| protected::below(folder, stop))?;
+        let (entries, notes, is_whole) = places.entries(|folder| protected::protected_below(folder, stop))?;
         places.is_whole = is_whole;
         let mut left = MOST_OF_ALL;
         let kept = entries.into_iter().map(|(at, found)| {
-            let one = Original::of(&at, &found, &mut left);
+            let one = OriginalEntry::from_file(&at, &found, &mut left);
             (at, one)
         });
         Ok(Self { kept: kept.collect(), places, notes, until: None })
     }
 
     /// All folders that git may write.
-    pub(super) fn writes(&self) -> Vec<String> {
+    pub(super) fn writable_folders(&self) -> Vec<String> {
         self.places.tops().map(|(at, _)| at.clone()).collect()
     }
 
     /// What a later process needs to put right what git changed.
-    pub(super) fn lines(&self) -> Vec<Json> {
-        let kept = self.kept.iter().map(|(at, kept)| kept.line(at));
+    pub(super) fn to_lines(&self) -> Vec<Json> {
+        let kept = self.kept.iter().map(|(at, kept)| kept.to_line(at));
         std::iter::once(json!({ "guards": self.places })).chain(kept).collect()
     }
 
-    /// What [`lines`](Self::lines) noted, of a git whose host gave its last sign of life then; nothing if it is not that.
-    pub(in crate::world::disk) fn of_lines(lines: &[Json], last_beat: i128) -> Option<Self> {
+    /// Reads what [`to_lines`](Self::to_lines) wrote, for a git whose host gave its last sign of life at
+    /// `last_heartbeat`. `None` if the lines are something else.
+    pub(in crate::world::disk) fn from_lines(lines: &[Json], last_heartbeat: i128) -> Option<Self> {
         let (first, rest) = lines.split_first()?;
-        let places: Places = serde_json::from_value(first.get("guards")?.clone()).ok()?;
-        let kept = rest.iter().map(Original::of_line).collect::<Option<BTreeMap<_, _>>>()?;
-        let until = cfg!(target_os = "linux").then_some(last_beat + LAST_WORK);
+        let places: GuardedPlaces = serde_json::from_value(first.get("guards")?.clone()).ok()?;
+        let kept = rest.iter().map(OriginalEntry::from_line).collect::<Option<BTreeMap<_, _>>>()?;
+        let until = cfg!(target_os = "linux").then_some(last_heartbeat + LAST_WORK);
         Some(Self { places, kept, notes: Vec::new(), until })
     }
 
     //= docs/spec.md#git
     //# What git made or changed of a protected name, or of its own folder without being asked, MUST be put right when it has ended, and the caller told.
-    /// Puts right what changed; tells of it. `was_ended`: whether somebody ended git before it was done.
-    pub(in crate::world::disk) fn settle(mut self, was_ended: bool) -> Vec<Note> {
-        let mut notes: Vec<Note> = std::mem::take(&mut self.notes).into_iter().map(Note::new).collect();
-        notes.extend(self.leave_what_moved());
+    /// Restores what changed, and returns a note about each change. `was_ended` says whether git was ended before it
+    /// was done.
+    pub(in crate::world::disk) fn restore(mut self, was_ended: bool) -> Vec<CleanupNote> {
+        let mut notes: Vec<CleanupNote> = std::mem::take(&mut self.notes).into_iter().map(CleanupNote::new).collect();
+        notes.extend(self.forget_moved_folders());
         // Also when the time of its call is over: git is no reason to leave it.
-        let now = match self.places.entries(protected::below_after) {
+        let now = match self.places.entries(protected::protected_below_after) {
             Ok((now, more, _)) => {
                 let more = more.into_iter().filter(|one| !notes.iter().any(|note| note.told == *one));
-                let more: Vec<Note> = more.map(Note::new).collect();
+                let more: Vec<CleanupNote> = more.map(CleanupNote::new).collect();
                 notes.extend(more);
                 now
             }
             Err(fault) => {
-                notes.push(Note::new(format!("what git changed was not looked after: {}", fault.message)));
+                notes.push(CleanupNote::new(format!("what git changed was not looked after: {}", fault.message)));
                 return notes;
             }
         };
         notes.extend(self.put_new_aside(&now));
-        let kept = self.kept.iter().filter_map(|(at, kept)| self.put_right(at, kept, now.get(at)));
+        let kept = self.kept.iter().filter_map(|(at, kept)| self.restore_one(at, kept, now.get(at)));
         notes.extend(kept);
         if was_ended {
             let own: Vec<&str> = self.places.own.iter().map(|(own, _)| own.as_str()).collect();
-            notes.extend(locks::left(&own, self.places.began, self.until));
+            notes.extend(locks::remaining_locks(&own, self.places.began, self.until));
         }
         notes
     }
 
-    /// Folders that are others by now, or gone, are not looked into: what lies there was never looked at.
-    fn leave_what_moved(&mut self) -> Vec<Note> {
-        let is_same = |(at, known): &Top| identity(at) == Some(*known);
+    /// Drops folders that were replaced or are gone: what lies there now was never recorded.
+    fn forget_moved_folders(&mut self) -> Vec<CleanupNote> {
+        let is_same = |(at, known): &GuardedFolder| identity(at) == Some(*known);
         let (own, gone): (Vec<_>, Vec<_>) = std::mem::take(&mut self.places.own).into_iter().partition(is_same);
         let (folders, more) = std::mem::take(&mut self.places.folders).into_iter().partition(is_same);
         (self.places.own, self.places.folders) = (own, folders);
         let is_looked_after = |at: &Path| self.places.tops().any(|(top, _)| at.starts_with(top));
         self.kept.retain(|at, _| is_looked_after(at));
-        // Git removes a folder with its last file. Of a killed host all of them are told of together: see `program_journal`.
-        let is_told = |(at, _): &Top| self.until.is_none() && identity(at).is_some();
+        // Git removes a folder with its last file. Of a killed host all of them are told of together: see
+        // `program_journal`.
+        let is_told = |(at, _): &GuardedFolder| self.until.is_none() && identity(at).is_some();
         let told = gone.into_iter().chain(more).filter(is_told).map(|(at, _)| {
             format!("`{at}` is another folder now: names that no grant covers were not looked for there")
         });
-        told.map(Note::new).collect()
+        told.map(CleanupNote::new).collect()
     }
 
-    fn put_new_aside(&self, now: &BTreeMap<PathBuf, Metadata>) -> Vec<Note> {
-        let (mut notes, mut aside): (Vec<Note>, Vec<PathBuf>) = (Vec::new(), Vec::new());
+    fn put_new_aside(&self, now: &BTreeMap<PathBuf, Metadata>) -> Vec<CleanupNote> {
+        let (mut notes, mut aside): (Vec<CleanupNote>, Vec<PathBuf>) = (Vec::new(), Vec::new());
         let new = now.iter().filter(|(at, _)| !self.kept.contains_key(*at));
         for (at, known) in new {
             let own = self.places.own.iter();
             let own: Vec<&str> = own.map(|(own, _)| own.as_str()).collect();
-            let is_asked_for =
-                || self.places.is_of_trees && bytes_of(at).is_some_and(|bytes| names_working_tree(at, &bytes, &own));
+            let is_asked_for = || {
+                self.places.is_of_trees && read_small_file(at).is_some_and(|bytes| names_working_tree(at, &bytes, &own))
+            };
             if aside.iter().any(|done| at.starts_with(done)) || is_asked_for() {
                 continue;
             }
@@ -207,19 +213,19 @@ impl Guard {
             }
             if !self.places.is_whole && !is_own {
                 let shown = at.display();
-                notes.push(Note::new(format!(
+                notes.push(CleanupNote::new(format!(
                     "`{shown}` may be new: not all was looked at before git began, so it is left"
                 )));
                 continue;
             }
-            notes.push(cleared(at, self.places.top_of(at)));
+            notes.push(clear_away(at, self.places.top_of(at)));
         }
         notes
     }
 
-    /// Puts one of what was there as it was.
-    fn put_right(&self, at: &Path, kept: &Original, now: Option<&Metadata>) -> Option<Note> {
-        if now.is_some_and(|now| kept.stands(at, now) || self.is_later(at, now)) {
+    /// Restores one entry, if it changed.
+    fn restore_one(&self, at: &Path, kept: &OriginalEntry, now: Option<&Metadata>) -> Option<CleanupNote> {
+        if now.is_some_and(|now| kept.is_unchanged(at, now) || self.is_later(at, now)) {
             return None;
         }
         let own: Vec<&str> = self.places.own.iter().map(|(own, _)| own.as_str()).collect();
@@ -229,19 +235,19 @@ impl Guard {
             return None;
         }
         let (shown, top) = (at.display(), self.places.top_of(at));
-        let aside = now.map(|_| cleared(at, top));
+        let aside = now.map(|_| clear_away(at, top));
         let was = aside.as_ref().map_or("it was gone", |note| note.told.as_str());
         let put = open_below(at.parent().unwrap_or(at), top, true).and_then(|folder| kept.put_back(&folder, at));
         let told = match put {
             Ok(()) => format!("`{shown}` changed while git ran, and is as it was again: {was}"),
             Err(error) => format!("`{shown}` changed while git ran, and cannot be put back: {}; {was}", reason(&error)),
         };
-        Some(Note { told, aside: aside.and_then(|note| note.aside) })
+        Some(CleanupNote { told, aside: aside.and_then(|note| note.aside) })
     }
 
     //= docs/spec.md#git
     //# What was made or changed after git of a killed host had ended MUST be left as it is.
-    /// Whether somebody else made or changed it, when git of a killed host had ended: then it is theirs.
+    /// Whether an entry was made or changed after the git of a killed host had ended: then it is somebody else's.
     fn is_later(&self, at: &Path, known: &Metadata) -> bool {
         let Some(until) = self.until else { return false };
         if nanoseconds(known.ctime(), known.ctime_nsec()) <= until {
@@ -257,19 +263,23 @@ impl Guard {
     }
 }
 
-impl Places {
-    fn tops(&self) -> impl Iterator<Item = &Top> {
+impl GuardedPlaces {
+    fn tops(&self) -> impl Iterator<Item = &GuardedFolder> {
         self.folders.iter().chain(&self.own)
     }
 
-    /// The folder, of those that are looked after, in which something lies.
+    /// The guarded folder that holds a path.
     fn top_of(&self, at: &Path) -> &str {
         let all = self.tops().map(|(top, _)| top.as_str());
         all.filter(|folder| at.starts_with(folder)).max_by_key(|folder| folder.len()).unwrap_or("/")
     }
 
-    /// All that is looked after and is there now; what could not be looked at; and whether that is nothing.
-    fn entries(&self, below: impl Fn(&str) -> Below) -> Result<(BTreeMap<PathBuf, Metadata>, Vec<String>, bool)> {
+    /// All guarded entries that exist now; notes about what could not be looked at; and whether there are none of
+    /// these.
+    fn entries(
+        &self,
+        below: impl Fn(&str) -> ProtectedBelow,
+    ) -> Result<(BTreeMap<PathBuf, Metadata>, Vec<String>, bool)> {
         let (mut found, mut notes) = (BTreeMap::new(), Vec::new());
         for (own, _) in &self.own {
             self.collect_git(Path::new(own), &mut found);
@@ -304,7 +314,7 @@ impl Places {
         Ok((found, notes, is_whole))
     }
 
-    /// What another git believes of a folder of git, and the folder itself, so that a new one is seen.
+    /// Collects what later runs of git trust in a repository, and its folder itself, so that a new one is noticed.
     fn collect_git(&self, root: &Path, found: &mut BTreeMap<PathBuf, Metadata>) {
         found.extend(fs::symlink_metadata(root).map(|known| (root.to_owned(), known)));
         let names = OF_GIT.iter().filter(|name| !self.without.iter().any(|without| without == *name));
@@ -318,7 +328,7 @@ impl Places {
         self.collect_modules(&root.join("modules"), found);
     }
 
-    /// The same of the repositories of submodules, which lie at any depth.
+    /// The same for the repositories of submodules, at any depth.
     fn collect_modules(&self, at: &Path, found: &mut BTreeMap<PathBuf, Metadata>) {
         if !fs::symlink_metadata(at).is_ok_and(|known| known.is_dir()) || found.len() > MOST_ENTRIES {
             return;
@@ -344,20 +354,20 @@ fn identity(at: &str) -> Option<(u64, u64)> {
     fs::symlink_metadata(at).ok().map(|known| (known.dev(), known.ino()))
 }
 
-/// Makes way, and tells how.
-fn cleared(at: &Path, top: &str) -> Note {
-    if let Some(told) = removed(at, top) {
-        return Note::new(told);
+/// Removes or sets aside what is at a path, and returns a note about it.
+fn clear_away(at: &Path, top: &str) -> CleanupNote {
+    if let Some(told) = remove_if_empty(at, top) {
+        return CleanupNote::new(told);
     }
     match set_aside(at, top) {
-        Ok(done) => Note { told: format!("no grant covers what git made: {done}"), aside: Some(done.aside) },
-        Err(fault) => Note::new(fault.message),
+        Ok(done) => CleanupNote { told: format!("no grant covers what git made: {done}"), aside: Some(done.aside) },
+        Err(fault) => CleanupNote::new(fault.message),
     }
 }
 
-/// Takes away an empty folder, which git makes for a submodule, or a link, for which the repository would be refused: nothing
-/// is lost with them.
-fn removed(at: &Path, top: &str) -> Option<String> {
+/// Takes away an empty folder, which git makes for a submodule, or a link, for which the repository would be refused:
+/// nothing is lost with them.
+fn remove_if_empty(at: &Path, top: &str) -> Option<String> {
     let folder = open_below(at.parent()?, top, false).ok()?;
     let name = at.file_name()?;
     if let Ok(target) = readlinkat(&folder, name, Vec::new()) {
@@ -393,19 +403,19 @@ fn names_working_tree(at: &Path, bytes: &[u8], own: &[&str]) -> bool {
         })
 }
 
-/// Something as it was.
+/// An entry as it was before git ran.
 #[derive(Debug, PartialEq)]
-struct Original {
+struct OriginalEntry {
     known: FileState,
     what: OriginalContent,
 }
 
-/// OriginalContent tells it from itself when it was changed, and its permissions.
+/// What identifies a file and tells whether it was changed, and its permissions.
 type FileState = ((u64, u64), u64, [i64; 4], u32);
 
 #[derive(Debug, PartialEq)]
 enum OriginalContent {
-    /// OriginalContent it held, if it is not too large.
+    /// Its bytes, if it is not too large.
     File(Option<Vec<u8>>),
     Folder,
     /// Where it led.
@@ -418,13 +428,13 @@ fn state_of(of: &Metadata) -> FileState {
     ((of.dev(), of.ino()), of.len(), times, of.mode())
 }
 
-impl Original {
-    /// OriginalContent is there. `left` is how many bytes may still be kept.
-    fn of(at: &Path, found: &Metadata, left: &mut u64) -> Self {
+impl OriginalEntry {
+    /// Records what is at a path. `left` is how many bytes may still be kept.
+    fn from_file(at: &Path, found: &Metadata, left: &mut u64) -> Self {
         let size = found.len();
         let what = match (found.is_file(), found.is_dir(), found.is_symlink()) {
             (true, ..) => {
-                let bytes = (size <= MOST_BYTES && size <= *left).then(|| bytes_of(at)).flatten();
+                let bytes = (size <= MOST_BYTES && size <= *left).then(|| read_small_file(at)).flatten();
                 *left -= if bytes.is_some() { size } else { 0 };
                 OriginalContent::File(bytes)
             }
@@ -435,15 +445,15 @@ impl Original {
         Self { known: state_of(found), what }
     }
 
-    /// Whether it is as it was.
-    fn stands(&self, at: &Path, now: &Metadata) -> bool {
+    /// Whether the entry is still as it was.
+    fn is_unchanged(&self, at: &Path, now: &Metadata) -> bool {
         let now_known = state_of(now);
         if now_known == self.known {
             return true;
         }
         match &self.what {
             OriginalContent::File(Some(bytes)) => {
-                now.is_file() && now_known.3 == self.known.3 && bytes_of(at).is_some_and(|now| now == *bytes)
+                now.is_file() && now_known.3 == self.known.3 && read_small_file(at).is_some_and(|now| now == *bytes)
             }
             OriginalContent::File(None) => {
                 (now_known.0, now_known.1, &now_known.2[..2]) == (self.known.0, self.known.1, &self.known.2[..2])
@@ -454,7 +464,7 @@ impl Original {
         }
     }
 
-    /// Puts it into an open folder, where nothing of this name is; `at` is its path.
+    /// Puts the entry back into an open folder that has nothing of this name; `at` is its path.
     fn put_back(&self, folder: &OwnedFd, at: &Path) -> io::Result<()> {
         let name = at.file_name().ok_or(io::ErrorKind::NotFound)?;
         let bytes = match &self.what {
@@ -467,7 +477,7 @@ impl Original {
         };
         let mut making = write_journal::begin();
         let new = write_journal::temporary_name();
-        making.note(&path::join(&at.parent().unwrap_or(at).to_string_lossy(), &new))?;
+        making.record_file(&path::join(&at.parent().unwrap_or(at).to_string_lossy(), &new))?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut file = File::from(openat(folder, &*new, flags, Mode::RUSR | Mode::WUSR)?);
         let put = file.write_all(bytes).and_then(|()| {
@@ -484,8 +494,8 @@ impl Original {
         Mode::from_raw_mode(RawMode::try_from(self.known.3 & 0o7777).unwrap_or(0o600))
     }
 
-    /// It as a line of a journal.
-    fn line(&self, at: &Path) -> Json {
+    /// The entry as a line of a journal.
+    fn to_line(&self, at: &Path) -> Json {
         let what = match &self.what {
             OriginalContent::File(bytes) => json!({ "file": bytes.as_deref().map(bytes_to_json) }),
             OriginalContent::Folder => json!("folder"),
@@ -495,8 +505,8 @@ impl Original {
         json!({ "kept": [bytes_to_json(at.as_os_str().as_bytes()), self.known, what] })
     }
 
-    /// OriginalContent [`line`](Self::line) wrote.
-    fn of_line(line: &Json) -> Option<(std::path::PathBuf, Self)> {
+    /// Reads what [`to_line`](Self::to_line) wrote.
+    fn from_line(line: &Json) -> Option<(std::path::PathBuf, Self)> {
         let (at, known, what): (Json, FileState, Json) = serde_json::from_value(line.get("kept")?.clone()).ok()?;
         let what = match (what.as_str(), what.get("file"), what.get("link")) {
             (Some("folder"), ..) => OriginalContent::Folder,
@@ -510,8 +520,8 @@ impl Original {
     }
 }
 
-/// OriginalContent a file holds that git believes; nothing for whatever is no small file.
-fn bytes_of(at: &Path) -> Option<Vec<u8>> {
+/// The bytes of a small file that git trusts; `None` for anything else.
+fn read_small_file(at: &Path) -> Option<Vec<u8>> {
     read_repository_file(at.to_str()?).ok().flatten()
 }
 

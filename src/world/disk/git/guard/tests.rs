@@ -4,8 +4,8 @@
 use super::*;
 use std::os::unix::fs::PermissionsExt;
 
-fn told_by(guard: Guard) -> Vec<String> {
-    guard.settle(false).into_iter().map(|note| note.told).collect()
+fn told_by(guard: GitGuard) -> Vec<String> {
+    guard.restore(false).into_iter().map(|note| note.told).collect()
 }
 
 //= docs/spec.md#git
@@ -28,7 +28,7 @@ fn what_changed_is_put_right_and_told() {
     let top = place.path().to_string_lossy().into_owned();
     let repository =
         Repository { common_dir: format!("{top}/.git"), git_dir: format!("{top}/.git"), ..Repository::default() };
-    let guard = Guard::new(&repository, std::slice::from_ref(&top), &["worktree".to_owned()], || Ok(())).unwrap();
+    let guard = GitGuard::new(&repository, std::slice::from_ref(&top), &["worktree".to_owned()], || Ok(())).unwrap();
     for name in [".git/hooks/pre-commit", ".toolsd/tools.d/evil.toml", "deep/.TOOLSD/x"] {
         fs::create_dir_all(at(name).parent().unwrap()).unwrap();
         fs::write(at(name), "evil").unwrap();
@@ -55,7 +55,7 @@ fn what_changed_is_put_right_and_told() {
         assert_eq!(fs::read_to_string(at(name)).unwrap(), text, "{told}");
         assert!(told.contains(name), "{name}: {told}");
     }
-    let untouched = Guard::new(&repository, &[top], &[], || Ok(())).unwrap();
+    let untouched = GitGuard::new(&repository, &[top], &[], || Ok(())).unwrap();
     assert_eq!(told_by(untouched), [""; 0]);
 }
 
@@ -77,8 +77,8 @@ fn noted(top: &Path) -> (Repository, Vec<Json>) {
     }
     let git = top.join(".git").to_str().unwrap().to_owned();
     let repository = Repository { common_dir: git.clone(), git_dir: git, ..Repository::default() };
-    let guard = Guard::new(&repository, &[top.to_str().unwrap().to_owned()], &["tag".to_owned()], || Ok(()));
-    let lines = guard.unwrap().lines();
+    let guard = GitGuard::new(&repository, &[top.to_str().unwrap().to_owned()], &["tag".to_owned()], || Ok(()));
+    let lines = guard.unwrap().to_lines();
     (repository, lines.iter().map(|line| line.to_string().parse().unwrap()).collect())
 }
 
@@ -114,8 +114,8 @@ fn what_was_noted_is_put_right_by_another_process_and_what_came_later_is_left() 
         fs::remove_file(at(".git/hooks/old")).unwrap();
         fs::write(at(".git/hooks/bytes"), "evil").unwrap();
         fs::set_permissions(at(".git/hooks/mode"), fs::Permissions::from_mode(0o777)).unwrap();
-        let last_beat = if is_later { now() - 2 * LAST_WORK } else { now() };
-        let notes = Guard::of_lines(&lines, last_beat).unwrap().settle(true);
+        let last_heartbeat = if is_later { now() - 2 * LAST_WORK } else { now() };
+        let notes = GitGuard::from_lines(&lines, last_heartbeat).unwrap().restore(true);
         let told = notes.iter().map(|note| note.told.as_str()).collect::<Vec<_>>().join("\n");
         for name in
             [".git/hooks/pre-commit", "deep/.toolsd/evil", ".git/modules/a/b/config", ".git/modules/half/config"]
@@ -149,7 +149,7 @@ fn nothing_is_put_back_through_a_link() {
     let folder = repository.join(".git/hooks/deep");
     let refused = open_below(&folder, repository.to_str().unwrap(), true).unwrap_err();
     assert!(refused.to_string().contains("was a link"), "{refused}");
-    let notes = Guard::of_lines(&lines, now()).unwrap().settle(true);
+    let notes = GitGuard::from_lines(&lines, now()).unwrap().restore(true);
     let told: Vec<String> = notes.into_iter().map(|note| note.told).collect();
     assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0, "{told:?}");
     // The folder is there again with what it held; a link would keep the repository from being used.
@@ -164,7 +164,7 @@ fn a_branch_that_is_called_like_a_command_widens_nothing() {
         let place = tempfile::tempdir().unwrap();
         let (repository, _) = noted(place.path());
         let words = ["--no-pager", "switch", word].map(str::to_owned);
-        let guard = Guard::new(&repository, &[], &words, || Ok(())).unwrap();
+        let guard = GitGuard::new(&repository, &[], &words, || Ok(())).unwrap();
         for name in [".git/config", ".git/config.worktree", ".git/worktrees/x/commondir"] {
             fs::create_dir_all(place.path().join(name).parent().unwrap()).unwrap();
             fs::write(place.path().join(name), "evil").unwrap();
@@ -187,6 +187,6 @@ fn too_many_hooks_are_refused() {
     for number in 0..=MOST_ENTRIES {
         fs::write(place.path().join(format!(".git/hooks/{number}")), "").unwrap();
     }
-    let fault = Guard::new(&repository, &[], &["tag".to_owned()], || Ok(())).unwrap_err();
+    let fault = GitGuard::new(&repository, &[], &["tag".to_owned()], || Ok(())).unwrap_err();
     assert!(fault.message.contains("more than 20000 hooks"), "{fault}");
 }
