@@ -7,6 +7,7 @@ mod grammar;
 mod inline;
 mod json;
 mod operation;
+mod owner;
 mod pack;
 mod read;
 mod schema;
@@ -17,6 +18,7 @@ mod workspace;
 pub use catalogue::{PromptTool, listed as listed_prompt};
 pub use grammar::{Grammar, Key, Shape, reference};
 pub use operation::{Dispatch, Operation};
+pub use owner::Owner;
 pub use pack::{
     Git, Grants, GraphDefinition, LimitsOverride, PackDefinition, ProgramGrant, Refresh, Setting, SkillsDefinition,
 };
@@ -30,6 +32,7 @@ use fields::{Fields, TextOrTable};
 use grammar::{FILE, WORKSPACE};
 use read::{icons, limits};
 
+use crate::diagnostic::Diagnostic;
 use crate::parse::toml::{Dates, Entry, Item, Node, escape, parse, unpacked};
 use crate::primitive::Effect;
 use crate::source::Place;
@@ -69,6 +72,25 @@ pub struct Definitions {
 }
 
 impl Definitions {
+    /// What of a file is served while it has these faults, if it was not served before it had them: no item that a fault
+    /// touches, and nothing of one that a fault touches as a whole.
+    #[must_use]
+    pub fn sound(mut self, faults: &[Diagnostic]) -> Self {
+        let tools = self.tools.iter().map(|tool| &tool.at);
+        let resources = self.resources.iter().map(|resource| &resource.at);
+        let prompts = self.prompts.iter().map(|prompt| &prompt.at);
+        let items: Vec<Place> = tools.chain(resources).chain(prompts).cloned().collect();
+        for fault in faults.iter().filter(|fault| fault.is_error()) {
+            match Owner::of(fault, items.iter()) {
+                Owner::Item(item) => self.tools.retain(|tool| tool.at != item),
+                Owner::File if self.pack.is_none() => self.tools.clear(),
+                Owner::File | Owner::Pack => return Self::default(),
+                Owner::Case => {}
+            }
+        }
+        self
+    }
+
     /// Whether functions make something of what clients see: descriptions, prompts, instructions.
     pub fn computes(&self) -> bool {
         self.tools.iter().any(|tool| tool.describe.is_some())

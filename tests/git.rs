@@ -12,6 +12,8 @@ mod grants;
 mod keys;
 #[path = "git/kinds.rs"]
 mod kinds;
+#[path = "git/middle.rs"]
+mod middle;
 #[path = "git/settings.rs"]
 mod settings;
 #[path = "support/mod.rs"]

@@ -4,6 +4,8 @@
 #[cfg(target_os = "linux")]
 #[path = "hostile/attacker.rs"]
 mod attacker;
+#[path = "hostile/broken_edits.rs"]
+mod broken_edits;
 #[path = "hostile/calls.rs"]
 mod calls;
 #[path = "hostile/files.rs"]

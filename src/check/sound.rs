@@ -1,7 +1,7 @@
 //! The sound part of a broken pack: what its faults touch is refused by name, the rest can be served.
 
 use super::{Answering, answering};
-use crate::definition::{Body, Definitions, MessagePart, Prompt, Resource, Tool};
+use crate::definition::{Body, Definitions, MessagePart, Owner, Prompt, Resource, Tool};
 use crate::diagnostic::Diagnostic;
 use crate::registry::{PackParts, Part, Refused};
 use crate::source::Place;
@@ -9,8 +9,6 @@ use std::collections::HashSet;
 
 /// The codes of faults in what only tests run: they keep nothing from being served.
 const ONLY_TESTS: [&str; 3] = ["case-target", "example-arguments", "tool-example"];
-/// A definition file with such a fault is known in part only.
-const SYNTAX: &str = "toml-syntax";
 
 /// Takes from a broken pack each tool, resource and prompt that a fault touches, and says so. Nothing is left of a pack
 /// that a fault touches as a whole: its `[pack]`, its graph, what all of it uses.
@@ -173,52 +171,14 @@ fn touched(fault: &Diagnostic, parts: &PackParts, items: &[Item<'_>]) -> Touched
 
 fn in_definitions(fault: &Diagnostic, at: &Place, parts: &PackParts, items: &[Item<'_>]) -> Touched {
     let path = &at.source.path;
-    if fault.code.0 == SYNTAX {
-        let head = parts.definitions.pack.as_ref().map(|pack| &pack.title.at.source.path);
-        return match head {
+    match Owner::of(fault, items.iter().map(|item| item.at)) {
+        Owner::Item(owner) => Touched::Items(of(items, |item| *item.at == owner)),
+        Owner::File => match parts.definitions.pack.as_ref().map(|pack| &pack.title.at.source.path) {
             Some(head) if head != path => Touched::Items(of(items, |item| item.at.source.path == *path)),
             _ => Touched::Everything,
-        };
-    }
-    let before = |item: &&Item<'_>| item.at.source.path == *path && item.at.span.start <= at.span.start;
-    let Some(owner) = items.iter().filter(before).max_by_key(|item| item.at.span.start) else {
-        return Touched::Everything;
-    };
-    // What begins between the two belongs to another table: a case, or something that all of the pack uses.
-    match headers(owner.at, at) {
-        Header::Own => Touched::Items(of(items, |item| item.at == owner.at)),
-        Header::Case => Touched::Items(Vec::new()),
-        Header::Other => Touched::Everything,
-    }
-}
-
-enum Header {
-    Own,
-    Case,
-    Other,
-}
-
-/// The table that a place is in, seen from the beginning of an item before it.
-fn headers(from: &Place, to: &Place) -> Header {
-    let text = &to.source.text;
-    let line_start = |at: usize| text[..at].rfind('\n').map_or(0, |at| at + 1);
-    let first = line_start(from.span.start);
-    if !text[first..].starts_with("[[") {
-        return Header::Other;
-    }
-    let end = text[to.span.start..].find('\n').map_or(text.len(), |at| to.span.start + at);
-    let headers = text[first..end].lines().filter_map(|line| {
-        let inner = line.trim_start().strip_prefix('[')?.trim_start_matches('[').trim_start();
-        let name: String =
-            inner.chars().take_while(|letter| letter.is_ascii_alphanumeric() || *letter == '_').collect();
-        Some(name)
-    });
-    let mut headers = headers.filter(|name| !name.is_empty());
-    let own = headers.next().unwrap_or_default();
-    match headers.rfind(|name| *name != own).as_deref() {
-        None => Header::Own,
-        Some("case") => Header::Case,
-        Some(_) => Header::Other,
+        },
+        Owner::Case => Touched::Items(Vec::new()),
+        Owner::Pack => Touched::Everything,
     }
 }
 

@@ -71,6 +71,27 @@ impl SecretOptions {
         files.into_iter().filter_map(|(option, file)| Some((option, file.as_deref()?)))
     }
 
+    /// What is wrong with the state key of a server that is started with the variables `handed`, and no open descriptors.
+    /// Its file is passed over unless `is_known` holds for it.
+    pub fn fault(&self, is_known: fn(&str) -> bool, handed: impl Fn(&str) -> Option<String>) -> Option<Diagnostic> {
+        let Kind { what, option, variable, .. } = STATE_KEY;
+        if let Some(number) = self.state_key_fd {
+            let message = format!("the descriptor {number} of the {what} is not handed on by a client");
+            return Some(*Diagnostic::new(Code("usage"), message).help(format!("name a file by `{option}`")));
+        }
+        let read = match &self.state_key_file {
+            Some(file) if !is_known(file) => return None,
+            Some(file) => {
+                STATE_KEY.read(file.clone(), false).map(|found| found.map(|found| (found, format!("in `{file}`"))))
+            }
+            None => Ok(handed(variable)
+                .map(|held| (Found { secret: Secret::new(held), file: None }, format!("in `{variable}`")))),
+        };
+        let judged =
+            read.and_then(|found| found.map(|(found, whence)| STATE_KEY.long_enough(found, &whence)).transpose());
+        judged.err().map(|fault| *fault)
+    }
+
     /// Finds the secrets. Nothing may have been opened before: descriptors are taken by their numbers.
     pub fn find(&self, over_http: bool) -> Result<Secrets> {
         let state_key = STATE_KEY.find(self.state_key_file.as_deref(), self.state_key_fd)?;

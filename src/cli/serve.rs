@@ -111,6 +111,21 @@ impl Serve {
         self.options.files()
     }
 
+    /// Whether it serves over HTTP, in place of standard input and output.
+    pub(super) fn is_over_http(&self) -> bool {
+        self.http.is_some()
+    }
+
+    /// What is wrong with its secrets where it starts with the variables `handed`, and nothing else was handed on to it.
+    /// Files for which `is_known` does not hold are passed over.
+    pub(super) fn fault_of_secrets(
+        &self,
+        is_known: fn(&str) -> bool,
+        handed: impl Fn(&str) -> Option<String>,
+    ) -> Option<Diagnostic> {
+        self.options.fault(is_known, handed)
+    }
+
     /// Finds the secrets, before anything is opened.
     pub(super) fn find_secrets(&mut self) -> Result<()> {
         self.secrets = self.options.find(self.http.is_some())?;

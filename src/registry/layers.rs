@@ -111,10 +111,8 @@ impl Files {
             for (path, file) in read {
                 //= docs/spec.md#definitions
                 //# An empty file of a higher layer MUST remove the file below it.
-                if file.bytes().trim_ascii().is_empty() {
-                    if files.by_path.remove(&path).is_some() {
-                        files.removed.push((path, file.origin));
-                    }
+                if file.bytes().trim_ascii().is_empty() && files.by_path.remove(&path).is_some() {
+                    files.removed.push((path, file.origin));
                 } else {
                     //= docs/spec.md#definitions
                     //# A file of a higher layer MUST stand for the file of the same path below it.

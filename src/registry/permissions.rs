@@ -54,14 +54,16 @@ const GRAPH: &str = "[graph]";
 const BUILD_MS: u64 = 60_000;
 
 impl Permissions {
-    /// What a file of a pack asks for: a definition; anything else asks for nothing.
+    /// What a file of a pack asks for: a definition; anything else asks for nothing, and neither does what is not served
+    /// because of a fault.
     pub fn of_file(path: &str, bytes: &[u8]) -> Self {
         if !path.ends_with(".toml") {
             return Self::default();
         }
         let source = Source::new(path, String::from_utf8_lossy(bytes));
         let stem = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".toml");
-        Self::of_definitions(stem, &read(&source).0)
+        let (definitions, faults) = read(&source);
+        Self::of_definitions(stem, &definitions.sound(&faults))
     }
 
     /// What definitions ask for.

@@ -288,7 +288,26 @@ const CHANGES: &[(&str, &str, &str, &str)] = &[
     ("links", "", "restore", r#"{ "paths": ["to-file", "to-folder"], "source": "linked" }"#),
     ("links", "", "mv", r#"{ "paths": ["to-file", "moved"] }"#),
     ("links", "", "switch", r#"{ "ref": "v1" , "detach": true }"#),
+    ("folders shown", "", "worktree_add", r#"{ "path": "trees/w", "ref": "side" }"#),
+    ("folders shown", "", "worktree_add", r#"{ "path": "trees/w", "ref": "v1", "detach": true }"#),
+    ("patterns shown", "", "worktree_add", r#"{ "path": "trees/w", "ref": "side" }"#),
+    ("patterns shown", "", "switch", r#"{ "ref": "v1", "detach": true }"#),
 ];
+
+/// A working tree that shows some of its folders.
+fn folders_shown(yard: &Yard) {
+    yard.put("docs/d.txt", "d\n");
+    yard.put("deep/er/e.txt", "e\n");
+    yard.commit("folders");
+    yard.git(&["branch", "-f", "side"]);
+    yard.git(&["sparse-checkout", "set", "deep/er"]);
+}
+
+/// One that shows what patterns name.
+fn patterns_shown(yard: &Yard) {
+    folders_shown(yard);
+    yard.git(&["sparse-checkout", "set", "--no-cone", "/*", "!/deep/*", "/deep/er/"]);
+}
 
 //= docs/spec.md#git
 //= type=test
@@ -296,7 +315,13 @@ const CHANGES: &[(&str, &str, &str, &str)] = &[
 #[test]
 fn links_and_pointers_of_submodules_change_as_with_git() {
     let yard = Yard::new();
-    let templates: Vec<(&str, Yard)> = [("submodules", submodule as fn(&Yard)), ("links", links)]
+    let makers: [(&str, fn(&Yard)); 4] = [
+        ("submodules", submodule),
+        ("links", links),
+        ("folders shown", folders_shown),
+        ("patterns shown", patterns_shown),
+    ];
+    let templates: Vec<(&str, Yard)> = makers
         .map(|(kind, make)| {
             let template = template();
             make(&template);

@@ -1,6 +1,6 @@
 //! Every setting of git that is known, against git as it is: the same comes out, or the answer names it.
 
-use crate::answers::{copied_repository, plain, state, template};
+use crate::answers::{changed, copied_repository, plain, questions, state, template};
 use crate::support;
 use crate::yard::Yard;
 use serde_json::{Value, json};
@@ -476,6 +476,67 @@ fn a_setting_of_the_user_counts_or_is_told() {
         }
     }
     assert!(faults.is_empty(), "{} of {}:\n{}", faults.len(), ROWS.len(), faults.join("\n"));
+}
+
+/// What a format can ask for that hangs on settings.
+const FORMATS: &[(&str, &str)] = &[
+    ("log", "%h %t %p %an %aN %ad %ar %d %D %N %gd %s %e"),
+    ("show", "%h %t %p %an %aN %ad %ar %d %D %N %s %e"),
+    (
+        "branches",
+        "%(refname:short) %(objectname:short) %(upstream:short) %(push:short) %(authordate) %(contents) %(HEAD)",
+    ),
+    (
+        "refs",
+        "%(refname:short) %(objectname:short) %(upstream:track) %(authorname) %(taggerdate) %(subject) %(*objectname:short)",
+    ),
+    ("tags", "%(refname:short) %(objectname:short) %(authorname) %(taggerdate) %(contents) %(*objectname:short)"),
+];
+
+//= docs/spec.md#git
+//= type=test
+//# An answer MUST name the settings by which the user's own git would have done something else here.
+#[test]
+#[ignore = "minutes: `.ci/long git`"]
+fn a_setting_of_the_user_counts_or_is_told_whatever_is_asked() {
+    let yard = template();
+    changed(&yard, &yard.workspace());
+    fs::write(yard.at("excludes"), "*.swp\n").unwrap();
+    fs::write(yard.at("mailmap"), "X <x@example.org> <a@example.org>\n").unwrap();
+    let mut questions: Vec<_> = questions(reading()).into_iter().map(|(verb, _, options)| (verb, options)).collect();
+    for (name, format) in FORMATS {
+        let verb = reading().find(|verb| verb.name == *name).unwrap();
+        questions.push((verb, json!({ "format": format })));
+    }
+    let asked: Vec<Value> = questions
+        .iter()
+        .map(|(verb, options)| {
+            let mut options = options.clone();
+            options["check"] = json!(false);
+            options["any_bytes"] = json!(true);
+            json!({ "verb": verb.name, "options": options, "reads": true })
+        })
+        .collect();
+    let mine = fs::read_to_string(yard.at(".gitconfig")).unwrap();
+    let mut faults = Vec::new();
+    let settings: BTreeSet<(&str, &str)> = ROWS.iter().map(|row| (row.0, row.1)).collect();
+    for (key, value) in settings {
+        fs::write(yard.at(".gitconfig"), &mine).unwrap();
+        yard.git(&["config", "--global", key, value]);
+        let answers = yard.call("say_all", &json!({ "questions": asked }));
+        for ((verb, options), told) in questions.iter().zip(answers.as_array().unwrap_or_else(|| panic!("{answers}"))) {
+            let (code, output, errors) = plain(&yard, &yard.workspace(), verb, options);
+            let is_same = told["code"] == json!(code) && told["text"] == json!(output);
+            let notices = told["notices"].to_string().to_ascii_lowercase();
+            if !is_same && !notices.contains(&key.to_ascii_lowercase()) {
+                faults.push(format!(
+                    "{key} = {value}: {} {options}\n  git: {code} {output:?} {errors:?}\n  we: {told}",
+                    verb.name
+                ));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}:\n{}", faults.len(), faults.join("\n"));
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 use crate::house::{Client, House};
 use serde_json::{Value, json};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 const HEAD: &str = "[pack]\ntitle = \"Notes\"\nversion = \"1.0.0\"\n";
 const LAYER: &str = "layer/tools.d/notes";
@@ -209,7 +211,7 @@ fn the_doctor_finds_what_is_broken() {
         assert!(found["findings"].as_array().unwrap().iter().any(|one| one["about"] == about), "{about}: {found}");
     }
     type Break = fn(&House);
-    let breaks: [(&str, Break, &str); 15] = [
+    let breaks: [(&str, Break, &str); 23] = [
         (
             "a program that is not there",
             |house| {
@@ -262,6 +264,60 @@ fn the_doctor_finds_what_is_broken() {
                 set_up(house, &json!({ "args": words }));
             },
             "--token-file /no/token",
+        ),
+        (
+            "a server over HTTP that is to answer on standard output",
+            |house| set_up(house, &json!({ "args": ["serve", "--http", "127.0.0.1:0"] })),
+            "leave out `--http`",
+        ),
+        (
+            "an address that is none",
+            |house| set_up(house, &json!({ "args": ["serve", "--http", "nonsense"] })),
+            "leave out `--http`",
+        ),
+        (
+            "a key that others can read",
+            |house| {
+                house.write("keys/state", "0123456789abcdef0123456789abcdef0123456789");
+                let file = house.parent().join("keys/state");
+                fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+                set_up(house, &json!({ "args": ["serve", "--state-key-file", file] }));
+            },
+            "state key file",
+        ),
+        (
+            "a key that is too short",
+            |house| set_up(house, &json!({ "args": ["serve"], "env": { "TOOLSD_STATE_KEY": "short" } })),
+            "shorter than 32 bytes",
+        ),
+        (
+            "a descriptor that no client hands on",
+            |house| set_up(house, &json!({ "args": ["serve", "--state-key-fd", "7"] })),
+            "the descriptor 7",
+        ),
+        (
+            "a folder of packs that is a file",
+            |house| {
+                house.write("packs.txt", "");
+                set_up(house, &json!({ "args": ["serve", "--dir", house.parent().join("packs.txt")] }));
+            },
+            "packs.txt",
+        ),
+        (
+            "a further root that is a file",
+            |house| {
+                house.write("root.txt", "");
+                set_up(house, &json!({ "args": ["serve", "--root", house.parent().join("root.txt")] }));
+            },
+            "root.txt",
+        ),
+        (
+            "a workspace that is a file",
+            |house| {
+                house.write("work.txt", "");
+                set_up(house, &json!({ "args": ["serve", "--workspace", house.parent().join("work.txt")] }));
+            },
+            "work.txt",
         ),
         (
             "a command that there is not",
@@ -323,6 +379,19 @@ fn the_doctor_finds_what_is_broken() {
         found.to_string().contains("sets `HOME` to `/else`: what was trusted here is not trusted there"),
         "{found}"
     );
+    set_up(&house, &json!({ "args": ["serve", "--dir", "team"] }));
+    let (code, found) = doctor(&house, &[]);
+    assert!(code == Some(0) && found.to_string().contains("names `--dir team`"), "{found}");
+    fs::remove_file(house.parent().join("home/.cursor/mcp.json")).unwrap();
+    for (folder, count) in [("elsewhere", 0), ("workspace", 1), ("", 1)] {
+        let server = json!({ "t": { "command": env!("CARGO_BIN_EXE_toolsd"), "args": ["serve"] } });
+        let folder = house.parent().join(folder).to_string_lossy().into_owned();
+        let file = json!({ "projects": { folder: { "mcpServers": server } } });
+        house.write("home/.claude.json", file.to_string());
+        let (_, found) = doctor(&house, &[]);
+        assert_eq!(found.to_string().matches("the server `t` starts").count(), count, "{file}: {found}");
+    }
+    fs::remove_file(house.parent().join("home/.claude.json")).unwrap();
     let mut command = house.command(&["doctor"]);
     let with_token = command.env("TOOLSD_HTTP_TOKEN", "0123456789abcdef0123456789abcdef").output().unwrap();
     let told = String::from_utf8_lossy(&with_token.stdout).into_owned();

@@ -58,7 +58,7 @@ pub fn clients(session: &Session) -> Vec<Finding> {
         }
         let read = disk.read(&file).map_err(|fault| fault.message.clone());
         match read.and_then(|bytes| parsed(&file, &bytes)) {
-            Ok(tree) => servers(&tree, 0, &mut |name, server| {
+            Ok(tree) => servers(&tree, root, 0, &mut |name, server| {
                 findings.push(judged(session, &disk, client, &file, name, server))
             }),
             Err(why) => {
@@ -85,8 +85,9 @@ fn parsed(file: &str, bytes: &[u8]) -> Result<Json, String> {
     }
 }
 
-/// Visits every server that is ours: a table of servers may lie below each project.
-fn servers(tree: &Json, depth: usize, visit: &mut impl FnMut(&str, &Json)) {
+/// Visits every server that is ours and of this workspace: a table of servers may lie below each project, which is named
+/// by its folder.
+fn servers(tree: &Json, workspace: &str, depth: usize, visit: &mut impl FnMut(&str, &Json)) {
     if depth > MOST_DEPTH {
         return;
     }
@@ -94,8 +95,8 @@ fn servers(tree: &Json, depth: usize, visit: &mut impl FnMut(&str, &Json)) {
         if ["mcpServers", "servers", "mcp_servers"].contains(&key.as_str()) {
             let all = value.as_object().into_iter().flatten();
             all.filter(|(_, server)| is_ours(server)).for_each(|(name, server)| visit(name, server));
-        } else {
-            servers(value, depth + 1, visit);
+        } else if !path::is_absolute(key) || path::is_below(workspace, &path::clean(key)) {
+            servers(value, workspace, depth + 1, visit);
         }
     }
 }
@@ -139,6 +140,7 @@ fn judged(session: &Session, disk: &Disk, client: &str, file: &str, name: &str, 
 
 /// Why the server does not start or does not serve what it names, and the next step.
 fn broken(session: &Session, disk: &Disk, server: &Json, line: &Line) -> Option<(String, String)> {
+    let Command::Serve(serve) = &line.command else { return None };
     if let Some((option, at)) = absent(disk, line) {
         let next = format!("correct `{option}`: the server does not start");
         return Some((format!("names `{option} {at}`, and there is no `{at}`"), next));
@@ -147,13 +149,20 @@ fn broken(session: &Session, disk: &Disk, server: &Json, line: &Line) -> Option<
         let next = "correct `cwd`: the server does not start".to_owned();
         return Some((format!("works in `{folder}`, and there is no `{folder}`"), next));
     }
-    let workspace = line.shared.workspace.as_deref().filter(|folder| is_known(folder));
-    if let Some(Err(fault)) = workspace.map(|folder| Disk::new(folder, [])) {
-        let what = format!("names a workspace that is not there: {}", fault.message);
-        return Some((what, "correct `--workspace`".to_owned()));
+    if serve.is_over_http() {
+        return Some((
+            "starts a server over HTTP, and waits for its answers on standard output".to_owned(),
+            "leave out `--http`; or start that server yourself, and give the client its address".to_owned(),
+        ));
     }
-    let fault = unknown_pack(session, line)?;
-    Some((format!("names a pack by `--pack`: {}", fault.message), fault.help.unwrap_or_default()))
+    let own = server.get("env");
+    let handed = |name: &str| own.and_then(|own| own.get(name)?.as_str()).map(str::to_owned);
+    if let Some(fault) = serve.fault_of_secrets(is_known, handed) {
+        let next = fault.help.clone().unwrap_or_else(|| "the server does not start".to_owned());
+        return Some((format!("is not started: {}", fault.message), next));
+    }
+    let fault = fault_of_start(session, server, line)?;
+    Some((fault.message.clone(), fault.help.clone().unwrap_or_else(|| "correct its arguments".to_owned())))
 }
 
 /// What is worth a look, and the next step.
@@ -169,10 +178,10 @@ fn noted(server: &Json, line: &Line) -> Option<(String, String)> {
         return Some((format!("sets `{name}` to `{value}`: {what}"), next));
     }
     // What a client fills in is known to it alone.
-    let relative = line.shared.workspace.as_ref().filter(|at| !path::is_absolute(at) && !at.contains("${"));
-    if let Some(folder) = relative {
+    let mut relative = named(line).filter(|(_, at)| !path::is_absolute(at) && !at.contains("${"));
+    if let Some((option, at)) = relative.next() {
         let next = "name it by its absolute path: clients start servers in a folder of their own choice";
-        return Some((format!("names the workspace `{folder}`"), next.to_owned()));
+        return Some((format!("names `{option} {at}`"), next.to_owned()));
     }
     is_off(server).then(|| ("is switched off".to_owned(), "the client starts it once that is gone".to_owned()))
 }
@@ -180,27 +189,50 @@ fn noted(server: &Json, line: &Line) -> Option<(String, String)> {
 /// The first option that names what is not there, without which the server does not start. What is relative, or filled in
 /// by the client, is known to it alone.
 fn absent<'a>(disk: &Disk, line: &'a Line) -> Option<(&'static str, &'a str)> {
-    let Command::Serve(serve) = &line.command else { return None };
-    let folders = |option, named: &'a [String]| named.iter().map(move |at| (option, at.as_str()));
-    let named = folders("--root", &line.shared.roots).chain(folders("--dir", &line.shared.dirs));
-    let mut known = named.chain(serve.secret_files()).filter(|(_, at)| is_known(at));
-    known.find(|(_, at)| matches!(disk.stat(at), Ok(None)))
+    named(line).filter(|(_, at)| is_known(at)).find(|(_, at)| matches!(disk.stat(at), Ok(None)))
 }
 
-/// The fault of a pack that `--pack` names and that is not there, as the server would find it. Where folders are relative or
-/// filled in by the client, it is not known.
-fn unknown_pack(session: &Session, line: &Line) -> Option<Diagnostic> {
+/// Every folder and file that the arguments name, with its option.
+fn named(line: &Line) -> impl Iterator<Item = (&'static str, &str)> {
+    let workspace = line.shared.workspace.iter().map(|at| ("--workspace", at.as_str()));
+    let secrets = match &line.command {
+        Command::Serve(serve) => Some(serve.secret_files()),
+        _ => None,
+    };
+    let further = line.shared.roots.iter().map(|at| ("--root", at.as_str()));
+    let packs = line.shared.dirs.iter().map(|at| ("--dir", at.as_str()));
+    workspace.chain(further).chain(packs).chain(secrets.into_iter().flatten())
+}
+
+/// What keeps the server from starting, or from serving a pack that it names, as it would find it itself. Where folders are
+/// relative or filled in by the client, it is not known.
+fn fault_of_start(session: &Session, server: &Json, line: &Line) -> Option<Diagnostic> {
     let mut shared = line.shared.clone();
-    if shared.packs.is_empty() || !shared.dirs.iter().chain(&shared.roots).all(|at| is_known(at)) {
+    if !shared.dirs.iter().chain(&shared.roots).chain(&shared.workspace).all(|at| is_known(at)) {
         return None;
     }
     shared.audit = false;
-    let folder =
-        shared.workspace.clone().filter(|at| is_known(at)).unwrap_or_else(|| session.workspace.root().to_owned());
-    let workspace = Arc::new(Disk::new(&folder, []).ok()?);
+    let named = shared.workspace.clone().or_else(|| working_folder(server).map(str::to_owned));
+    let folder = named.unwrap_or_else(|| session.workspace.root().to_owned());
+    let roots: Vec<&str> = shared.roots.iter().map(String::as_str).collect();
+    let of_option =
+        |fault: Box<Diagnostic>| Some(*fault).map(|fault| told(&fault, "names a folder that cannot be used"));
+    let workspace: Arc<dyn World> = match Disk::new(&folder, roots) {
+        Ok(disk) => Arc::new(disk),
+        Err(fault) => return of_option(fault),
+    };
     let server = Session { shared, terminal: session.terminal, workspace };
-    let registry = server.service().ok()?.registry();
-    registry.faults.iter().find(|fault| fault.code == NO_PACK && fault.at.is_none()).cloned()
+    let registry = match server.service() {
+        Ok(service) => service.registry(),
+        Err(fault) => return of_option(fault),
+    };
+    let unknown = registry.faults.iter().find(|fault| fault.code == NO_PACK && fault.at.is_none());
+    unknown.map(|fault| told(fault, "names a pack by `--pack`"))
+}
+
+/// A fault in words that go on after the name of a server.
+fn told(fault: &Diagnostic, what: &str) -> Diagnostic {
+    Diagnostic { message: format!("{what}: {}", fault.message), ..fault.clone() }
 }
 
 /// Whether a path is the same for the client as for us: one that is relative, or filled in by the client, is known to it alone.

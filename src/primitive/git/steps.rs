@@ -152,6 +152,7 @@ pub(super) fn add_worktree(session: &mut Session<'_>, verb: &Verb, said: Said, o
             }
         }
     }
+    let shown = shown_in_new_tree(session, !hidden.is_empty())?;
     let quiet = said.words.iter().any(|word| word == "--quiet");
     // Git makes the folder in one that may have to be made itself.
     session.changed = Changed::Files(vec![path::join(&place, "file")]);
@@ -164,10 +165,11 @@ pub(super) fn add_worktree(session: &mut Session<'_>, verb: &Verb, said: Said, o
     let repository = session.world.repository(&place, Needs::WriteGit)?;
     let notices = std::mem::take(&mut session.notices);
     let mut below = Session { notices, ..Session::new(session.world, repository, place) };
-    if !hidden.is_empty() {
-        let said = Said { words: sparse(), input: b"/*\n".to_vec(), ..Said::default() };
+    if let Some(said) = shown {
         hide_as(&mut below, said, &hidden, &Map::default())?;
-        below.notices.push("files that no grant covers are hidden in the working tree".to_owned());
+        if !hidden.is_empty() {
+            below.notices.push("files that no grant covers are hidden in the working tree".to_owned());
+        }
         below.repository = below.world.repository(&below.folder, Needs::WriteGit)?;
     }
     let fill = ["read-tree", "-m", "-u", "HEAD"].map(str::to_owned).to_vec();
@@ -178,8 +180,26 @@ pub(super) fn add_worktree(session: &mut Session<'_>, verb: &Verb, said: Said, o
     answered(&mut below, &asked, ran, options)
 }
 
-fn sparse() -> Vec<String> {
-    ["sparse-checkout", "set", "--no-cone", "--stdin"].map(str::to_owned).to_vec()
+/// What is said to git so that a new working tree shows what this one shows, and some of it can be hidden; nothing where it
+/// shows everything.
+fn shown_in_new_tree(session: &Session<'_>, hides: bool) -> Result<Option<Said>> {
+    let set = |form: &str, input: Vec<u8>| {
+        let words = ["sparse-checkout", "set", form, "--stdin"].map(str::to_owned).to_vec();
+        Ok(Some(Said { words, input, ..Said::default() }))
+    };
+    if !session.repository.is_on("core.sparsecheckout") {
+        return if hides { set("--no-cone", b"/*\n".to_vec()) } else { Ok(None) };
+    }
+    let ask = |words: &[&str]| session.try_ask(words).map(|done| (done.ran.code == 0).then_some(done.ran.output));
+    if !hides
+        && session.repository.is_on("core.sparsecheckoutcone")
+        && let Some(folders) = ask(&["sparse-checkout", "list"])?
+    {
+        return set("--cone", folders);
+    }
+    // Folders cannot say that single files are hidden: the patterns that stand for them can.
+    let patterns = ask(&["-c", "core.sparseCheckoutCone=false", "sparse-checkout", "list"])?;
+    set("--no-cone", patterns.unwrap_or_else(|| b"/*\n".to_vec()))
 }
 
 /// Git may change files in all folders of which the pack may.

@@ -24,6 +24,23 @@ pub(super) const PREFIX: &str = OF_GIT;
 const SHARED: [&str; 9] =
     ["HEAD", "logs", "objects", "packed-refs", "refs", "reftable", "rr-cache", "shallow", "worktrees"];
 
+/// What the main working tree is in the middle of. Git looks here for it before it changes a branch, from wherever it is
+/// asked; it writes it through `GIT_DIR` alone.
+const UNDER_WAY: [&str; 12] = [
+    "AUTO_MERGE",
+    "BISECT_HEAD",
+    "BISECT_LOG",
+    "BISECT_START",
+    "CHERRY_PICK_HEAD",
+    "FETCH_HEAD",
+    "MERGE_HEAD",
+    "ORIG_HEAD",
+    "REBASE_HEAD",
+    "REVERT_HEAD",
+    "rebase-apply",
+    "rebase-merge",
+];
+
 /// Files of these that git puts anew in place of a link.
 const REPLACED: [&str; 3] = ["HEAD", "packed-refs", "shallow"];
 
@@ -149,6 +166,12 @@ impl StandIn {
             }
             // Git tells whether refs lie in tables by the folder: there must be none that leads nowhere.
             if name != "reftable" || fs::symlink_metadata(&target).is_ok() {
+                symlink(&target, own.join(name))?;
+            }
+        }
+        for name in UNDER_WAY {
+            let target = path::join(real, name);
+            if fs::symlink_metadata(&target).is_ok() {
                 symlink(&target, own.join(name))?;
             }
         }

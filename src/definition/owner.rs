@@ -1,0 +1,56 @@
+//! Which part of a definition file a fault is in: an item, its cases, or what all of a pack uses.
+
+use crate::diagnostic::Diagnostic;
+use crate::parse::toml::TOML_SYNTAX;
+use crate::source::Place;
+
+/// Whose a fault in a definition file is.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// The tool, resource or prompt whose table begins there.
+    Item(Place),
+    /// Every item of this file: it is known in part only.
+    File,
+    /// A case: it keeps nothing from being served.
+    Case,
+    /// All of the pack.
+    Pack,
+}
+
+impl Owner {
+    /// Whose `fault` is, among the items of its pack, which are given by where their tables begin.
+    pub fn of<'a>(fault: &Diagnostic, items: impl Iterator<Item = &'a Place>) -> Self {
+        let Some(at) = &fault.at else { return Self::Pack };
+        if fault.code == TOML_SYNTAX {
+            return Self::File;
+        }
+        let is_before = |item: &&Place| item.source.path == at.source.path && item.span.start <= at.span.start;
+        match items.filter(is_before).max_by_key(|item| item.span.start) {
+            Some(item) => within(item, at),
+            None => Self::Pack,
+        }
+    }
+}
+
+/// Whose a place is that lies behind the beginning of an item: what begins between the two belongs to another table.
+fn within(item: &Place, at: &Place) -> Owner {
+    let text = &at.source.text;
+    let first = text[..item.span.start].rfind('\n').map_or(0, |at| at + 1);
+    if !text[first..].starts_with("[[") {
+        return Owner::Pack;
+    }
+    let end = text[at.span.start..].find('\n').map_or(text.len(), |end| at.span.start + end);
+    let headers = text[first..end].lines().filter_map(|line| {
+        let inner = line.trim_start().strip_prefix('[')?.trim_start_matches('[').trim_start();
+        let name: String =
+            inner.chars().take_while(|letter| letter.is_ascii_alphanumeric() || *letter == '_').collect();
+        Some(name)
+    });
+    let mut headers = headers.filter(|name| !name.is_empty());
+    let own = headers.next().unwrap_or_default();
+    match headers.rfind(|name| *name != own).as_deref() {
+        None => Owner::Item(item.clone()),
+        Some("case") => Owner::Case,
+        Some(_) => Owner::Pack,
+    }
+}
