@@ -133,9 +133,17 @@ pub struct Guard {
     share: Share,
     stopped: AtomicBool,
     stop: OnceLock<Box<Diagnostic>>,
-    /// What it waits for at the moment: told if its time is over meanwhile.
-    waiting: Mutex<Option<String>>,
+    /// What it waits for at the moment.
+    waiting: Mutex<Option<Awaited>>,
     gives_way: AtomicBool,
+}
+
+/// What a call waits for.
+struct Awaited {
+    /// Told if its time is over meanwhile.
+    what: Option<String>,
+    /// Ends what is waited for, from another thread.
+    end: Box<dyn Fn() + Send>,
 }
 
 /// What a call waits for: nothing any more, when this is dropped.
@@ -149,11 +157,12 @@ impl Drop for Waiting {
     }
 }
 
-/// Notes what the running call waits for, such as a program, until the result is dropped.
-pub fn waiting_for(what: String) -> Waiting {
+/// Notes what the running call waits for, such as a program, until the result is dropped: what is told of it if the time of
+/// the call is over meanwhile, and how it is ended by whoever answers in place of the call.
+pub fn waiting_for(what: Option<String>, end: impl Fn() + Send + 'static) -> Waiting {
     let guard = current();
     if let Some(guard) = &guard {
-        *guard.waiting.lock().unwrap_or_else(PoisonError::into_inner) = Some(what);
+        *guard.waiting.lock().unwrap_or_else(PoisonError::into_inner) = Some(Awaited { what, end: Box::new(end) });
     }
     Waiting(guard)
 }
@@ -323,11 +332,20 @@ impl Guard {
         self.exceeded(format!("the call used more than {mega_bytes} MB of memory"), "memory_mb")
     }
 
+    /// Ends what the call waits for at the moment: to be called before somebody answers in its place.
+    pub fn end_awaited(&self) {
+        if let Some(awaited) = &*self.waiting.lock().unwrap_or_else(PoisonError::into_inner) {
+            (awaited.end)();
+        }
+    }
+
     /// Ends the call because a limit was passed. `key` is its name in `[pack.limits]`.
     pub fn exceeded(&self, mut message: String, key: &str) -> Box<Diagnostic> {
-        if let (Some(what), "time_ms") = (&*self.waiting.lock().unwrap_or_else(PoisonError::into_inner), key) {
+        let awaited = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        if let (Some(Awaited { what: Some(what), .. }), "time_ms") = (&*awaited, key) {
             message = format!("{message}: {what}");
         }
+        drop(awaited);
         let help = format!("do less in one call, leave more to primitives, or raise `{key}` in `[pack.limits]`");
         self.stop(Diagnostic::new(Code::LIMIT, message).help(help))
     }

@@ -42,7 +42,7 @@ use crate::value::Json;
 use asking::{Line, Manner, PATIENCE, Put, asked, unheard};
 use beside::{LARGE, beside};
 use bus::{Bus, Event, STATUS, read_resource};
-use connection::{Connection, Host};
+use connection::{Connection, Followed, Host};
 use lists::{Calls, Lists, Shelf, page, typed};
 use message::{
     Incoming, duplicate, error_message, id_of, is_removed, long_introduction, message_of, misread, misread_list,

@@ -28,7 +28,7 @@ pub use settings::{SETTINGS, Settings};
 pub use skills::{Digests, Rejected, SKILL_FILE, Skill, SkillFile, Skills, found_skill};
 pub use texts::Texts;
 pub use trust::{TRUST_RECORD, Trust, TrustRecord, Trusted, UNTRUSTED, hash};
-pub use uri::{UriTemplate, Variables};
+pub use uri::{LONGEST_URI, UriTemplate, Variables};
 pub use workspace_files::{is_withheld, pack_of_file, workspace_files};
 
 use config::configure;

@@ -245,3 +245,45 @@ fn packs_that_cannot_be_read_for_want_of_descriptors_go_on_serving() {
         std::thread::sleep(Duration::from_millis(100));
     }
 }
+
+/// Another user, who has no processes yet, and a limit on them. Root has none: it becomes that user.
+const OTHERS: u32 = 41_234;
+
+//= docs/spec.md#robustness
+//= type=test
+//# A command that cannot have the threads that it needs MUST say so and end.
+#[test]
+fn without_threads_a_command_says_so_and_ends() {
+    if !rustix::process::geteuid().is_root() {
+        return eprintln!(
+            "not tried: the processes of this user are not this test's alone, and only root becomes another"
+        );
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (program, at) = (folder.path().join("toolsd"), folder.path().join("workspace"));
+    fs::copy(env!("CARGO_BIN_EXE_toolsd"), &program).unwrap();
+    fs::create_dir(&at).unwrap();
+    fs::create_dir_all(at.join(".agent/skills")).unwrap();
+    for path in [folder.path(), &at] {
+        std::os::unix::fs::chown(path, Some(OTHERS), Some(OTHERS)).unwrap();
+    }
+    let (mut refused, mut served) = (0, 0);
+    for most in (1..=16).chain([20, 24, 28, 40, 64]) {
+        let mut command = Command::new("setpriv");
+        let other = OTHERS.to_string();
+        command.args(["--reuid", &other, "--regid", &other, "--clear-groups", "sh", "-c"]);
+        command.arg(format!("ulimit -u {most}; exec \"$0\" \"$@\"")).arg(&program).args(["serve", "--pack", "skills"]);
+        command.current_dir(&at).env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", &at);
+        let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" },
+        } });
+        fs::write(folder.path().join("input"), format!("{hello}\n")).unwrap();
+        let said = command.stdin(fs::File::open(folder.path().join("input")).unwrap()).output().unwrap();
+        let [out, err] = [&said.stdout, &said.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+        let is_served = out.contains("protocolVersion") && said.status.success();
+        let is_refused = said.status.code() == Some(2) && err.contains("too few threads") && err.contains("ulimit -u");
+        assert!(is_served || is_refused, "{most}: {}: {out}{err}", said.status);
+        (refused, served) = (refused + i32::from(is_refused), served + i32::from(is_served));
+    }
+    assert!(refused > 4 && served > 1, "refused {refused}, served {served}");
+}

@@ -3,7 +3,7 @@
 use super::{Bus, Ends, Lists, Manner, Revision, Sealing, Sender, Settings, Shelf, Tasks};
 use crate::call::{Answer, Answering, Peer, Request};
 use crate::primitive::LogLevel;
-use crate::registry::Skills;
+use crate::registry::{LONGEST_URI, Skills};
 use crate::value::Json;
 use rmcp::model::{CacheScope, ErrorData, MetaObject};
 use serde_json::json;
@@ -89,6 +89,32 @@ impl Drop for Turn<'_> {
     }
 }
 
+/// How many resources one client may follow, …
+const MOST_FOLLOWED: usize = 1_000;
+/// … and how long their URIs may be together, in bytes: they are kept for as long as it does.
+const MOST_FOLLOWED_BYTES: usize = 128 << 10;
+
+//= docs/spec.md#http
+//# What a client subscribes to MUST be bounded in number and in bytes.
+/// What a client follows, counted.
+#[derive(Default)]
+pub(crate) struct Followed {
+    count: usize,
+    bytes: usize,
+}
+
+impl Followed {
+    /// Counts one more, if there is room for it.
+    pub(crate) fn take(&mut self, uri: &str) -> bool {
+        let (count, bytes) = (self.count + 1, self.bytes.saturating_add(uri.len()));
+        let has_room = count <= MOST_FOLLOWED && bytes <= MOST_FOLLOWED_BYTES;
+        if has_room {
+            (self.count, self.bytes) = (count, bytes);
+        }
+        has_room
+    }
+}
+
 /// A connection.
 pub(crate) struct Connection {
     pub(crate) host: Arc<Host>,
@@ -125,12 +151,33 @@ impl Connection {
 
     //= docs/spec.md#protocol
     //# A subscription to a resource that does not allow it MUST NOT be honoured.
-    /// Whether the resource of a URI may be subscribed to. What no pack defines is the host's to answer.
-    pub(crate) fn may_follow(&self, uri: &str) -> bool {
+    /// Whether the resource of a URI may be subscribed to, else why not. What no pack defines is the host's to answer.
+    pub(crate) fn may_follow(&self, uri: &str) -> Result<(), String> {
         match self.host.service.registry().route(uri) {
-            Some(Ok((served, _))) => served.resource.subscribe,
-            _ => true,
+            Some(Ok((served, _))) if !served.resource.subscribe => {
+                Err(format!("`{uri}` is no resource to subscribe to"))
+            }
+            Some(Err(fault)) => Err(fault.message.clone()),
+            _ if uri.len() > LONGEST_URI => Err(format!("the URI has {} bytes; at most {LONGEST_URI}", uri.len())),
+            _ => Ok(()),
         }
+    }
+
+    /// Notes that the client follows a resource; whether it did not before.
+    pub(crate) fn follow(&self, uri: &str) -> Result<bool, String> {
+        let mut subscribed = self.subscribed();
+        if subscribed.contains(uri) {
+            return Ok(false);
+        }
+        let mut room = Followed::default();
+        subscribed.iter().for_each(|known| drop(room.take(known)));
+        if !room.take(uri) {
+            return Err(format!(
+                "the client follows {} resources, and may follow {MOST_FOLLOWED} whose URIs have {MOST_FOLLOWED_BYTES} bytes in all: unsubscribe from some",
+                subscribed.len()
+            ));
+        }
+        Ok(subscribed.insert(uri.to_owned()))
     }
 
     pub(crate) fn subscribed(&self) -> MutexGuard<'_, HashSet<String>> {

@@ -2,12 +2,12 @@
 #![allow(deprecated, reason = "logging and subscribe are deprecated in the newest revision and alive in the others")]
 
 use super::{
-    Connection, LARGE, Manner, Revision, STATUS, Sender, about, beside, faults, is_removed, level_of, misread, page,
-    published, render, skills, typed, unknown_method,
+    Connection, Followed, LARGE, Manner, Revision, STATUS, Sender, about, beside, faults, is_removed, level_of,
+    misread, page, published, render, skills, typed, unknown_method,
 };
 use crate::call::{Answer, Completed, Request};
 use crate::diagnostic::Diagnostic;
-use crate::registry::Part;
+use crate::registry::{LONGEST_URI, Part};
 use crate::value::Json;
 use rmcp::model::*;
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
@@ -314,10 +314,12 @@ impl ServerHandler for Connection {
     ) -> Result<(), ErrorData> {
         let revision = revision_of(&context);
         let uri = request.uri;
-        if !self.may_follow(&uri) {
-            let data = json!({ "uri": uri });
-            return Err(ErrorData::invalid_params(format!("`{uri}` is no resource to subscribe to"), Some(data)));
-        }
+        let refused = |why: String| {
+            // One that is too long is not said again.
+            let data = (uri.len() <= LONGEST_URI).then(|| json!({ "uri": uri }));
+            ErrorData::invalid_params(why, data)
+        };
+        self.may_follow(&uri).map_err(refused)?;
         let contents =
             match self.answer(Request::Read { uri: uri.clone() }, Manner::Never, (&context).into(), revision).await? {
                 Answer::Contents(contents) => Some(contents),
@@ -326,7 +328,7 @@ impl ServerHandler for Connection {
                 }
                 _ => None,
             };
-        if self.subscribed().insert(uri.clone()) {
+        if self.follow(&uri).map_err(refused)? {
             self.host.bus.follow(&uri, contents.as_ref());
         }
         Ok(())
@@ -346,7 +348,8 @@ impl ServerHandler for Connection {
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
         let mut accepted = requested.supported_by(&self.get_info().capabilities);
         if let Some(uris) = &mut accepted.resource_subscriptions {
-            uris.retain(|uri| self.may_follow(uri));
+            let mut room = Followed::default();
+            uris.retain(|uri| self.may_follow(uri).is_ok() && room.take(uri));
         }
         Some(accepted)
     }

@@ -33,7 +33,7 @@ const RESERVED: &AsciiSet = &SIMPLE
 /// The longest template, in bytes: so that its regular expression always stays small.
 const LONGEST: usize = 2_048;
 /// The longest URI, in bytes: it is matched before there is a call that could be stopped.
-const LONGEST_URI: usize = 8_192;
+pub const LONGEST_URI: usize = 8_192;
 /// The most variables in the path of one.
 const MOST_VARIABLES: usize = 32;
 

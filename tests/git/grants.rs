@@ -41,7 +41,20 @@ const KINDS: &[Kind] = &[
     ("hidden files", |yard| {
         yard.git(&["sparse-checkout", "set", "--no-cone", "/*", "!/joined.txt"]);
     }),
+    ("files that the index calls unchanged", |yard| marked(yard, "--assume-unchanged")),
+    ("files that the index has passed over", |yard| marked(yard, "--skip-worktree")),
 ];
+
+/// Files of one's own in the place of tracked ones, which git is told to leave out of what it tells.
+fn marked(yard: &Yard, mark: &str) {
+    yard.put("deep/local.cfg", "team\n");
+    yard.git(&["add", "deep/local.cfg"]);
+    yard.git(&["commit", "-q", "-m", "local"]);
+    for file in ["deep/local.cfg", "joined.txt"] {
+        yard.put(file, "my own\n");
+        yard.git(&["update-index", mark, file]);
+    }
+}
 
 /// The grants: `Q` stands for the folder of each question in turn.
 const GRANTS: &[(&str, &[&str], &[&str])] = &[
@@ -199,6 +212,17 @@ fn ask(share: usize) {
                 let earlier = all(&yard, &theirs);
                 let (code, _, errors) = plain(&yard, &theirs, verb, &serde_json::from_str(options).unwrap());
                 let (ours, theirs) = (all(&yard, &ours), all(&yard, &theirs));
+                let written: Vec<&String> = earlier
+                    .keys()
+                    .chain(ours.keys())
+                    .filter(|file| !file.contains(' ') && *file != "begun" && earlier.get(*file) != ours.get(*file))
+                    .filter(|file| !write.iter().any(|glob| is_covered(glob, file)))
+                    .collect();
+                if !written.is_empty() {
+                    faults.push(format!(
+                        "{kind}, {grant}: {name} {options} wrote {written:?}, which no grant covers: {told}"
+                    ));
+                }
                 let is_same = told["code"] == json!(code) && ours == theirs;
                 // Git passes over a repository that it does not know of; who would lose it is asked to do that by hand.
                 let is_of_its_own = told["error"].to_string().contains("is a repository of its own");
@@ -216,6 +240,18 @@ fn ask(share: usize) {
     let asked = KINDS.len() * QUESTIONS.len() / share;
     for (grant, least) in [("all", asked * 8 / 10), ("a folder to write", asked / 2), ("a file to write", asked / 12)] {
         assert!(counts[grant] >= least, "{grant}: {} of {asked} end as with git: {counts:?}", counts[grant]);
+    }
+}
+
+/// Whether one of the grants covers a file, by its path in the repository.
+fn is_covered(glob: &str, file: &str) -> bool {
+    let glob = glob.trim_start_matches("Q/");
+    match glob.rsplit_once("/*") {
+        _ if glob == "." => true,
+        Some((folder, end)) => {
+            file.strip_prefix(folder).is_some_and(|rest| rest.rfind('/') == Some(0) && rest.ends_with(end))
+        }
+        None => file == glob || file.strip_prefix(glob).is_some_and(|rest| rest.starts_with('/')),
     }
 }
 

@@ -331,3 +331,34 @@ fn lines_beyond_the_limit_and_lines_that_are_no_text_are_refused() {
     client.is_well();
     assert!(client.peak_memory().is_none_or(|peak| peak < MEMORY), "{:?} MB", client.peak_memory());
 }
+
+//= docs/spec.md#http
+//= type=test
+//# What a client subscribes to MUST be bounded in number and in bytes.
+#[test]
+fn subscriptions_are_bounded() {
+    let house = House::new();
+    let pack = "[pack]\ntitle = \"Kept\"\nversion = \"1.0.0\"\n[[resource]]\nname = \"any\"\ndescription = \"Anything.\"\nuri_template = \"any://{+name}\"\nsubscribe = true\ntext = \"x\"\n";
+    house.write("layer/tools.d/kept.toml", pack);
+    let start = || Client::start(house.command(&["serve", "--dir", "../layer", "--pack", "kept"]));
+    let mut client = start();
+    let mut ask = |method: &str, uri: String| client.ask(method, json!({ "uri": uri }));
+    assert!(ask("resources/read", "any://x".to_owned()).get("result").is_some());
+    let long = ask("resources/subscribe", format!("any://{}", "a".repeat(2 << 20))).to_string();
+    assert!(long.contains("at most 8192") && long.len() < 1_000, "{long:.300}");
+    let taken = |answer: &Value| answer.get("result").is_some();
+    for (length, most) in [(20, 1_000), (8_000, 16)] {
+        let uri = |at: usize| format!("any://{at:0length$}");
+        let first = (0..2_000).find(|at| !taken(&ask("resources/subscribe", uri(*at))));
+        assert!(first.is_some_and(|first| first == most || length > 20 && first <= most), "{length}: {first:?}");
+        let refused = ask("resources/subscribe", uri(3_000)).to_string();
+        assert!(refused.contains("unsubscribe from some"), "{refused:.300}");
+        // One that is followed already is no new one, and one that is given up makes room.
+        assert!(taken(&ask("resources/subscribe", uri(0))));
+        for at in 0..most {
+            assert!(taken(&ask("resources/unsubscribe", uri(at))));
+        }
+        assert!(taken(&ask("resources/subscribe", uri(3_000))));
+        assert!(taken(&ask("resources/unsubscribe", uri(3_000))));
+    }
+}

@@ -224,8 +224,22 @@ impl Look<'_, '_> {
     fn of_files(&self, source: Option<&str>, paths: &[String]) -> Result<Vec<Entry>> {
         let source = source.map(|source| self.commit(source)).transpose()?;
         let paths = paths.iter().map(String::as_str);
-        let more: Vec<&str> = source.as_deref().into_iter().chain(["--"]).chain(paths).collect();
-        self.changed(&DIFF, &more)
+        let more: Vec<&str> = source.as_deref().into_iter().chain(["--"]).chain(paths.clone()).collect();
+        let found = self.changed(&DIFF, &more)?;
+        Ok([found, Entry::files(self.assumed(&paths.collect::<Vec<_>>())?)].concat())
+    }
+
+    /// Files that the index says to be unchanged, whatever they are (`update-index --assume-unchanged`): a difference of them
+    /// is not told, and git puts them back all the same.
+    fn assumed(&self, paths: &[&str]) -> Result<Vec<String>> {
+        let start = ["ls-files", "-v", "-z", "--full-name", "--cached", "--"];
+        let listed = match paths {
+            [] => self.session.names_by_patterns(&[&start[..], &[":(top)"]].concat()),
+            paths => self.session.names(&[&start[..], paths].concat()),
+        };
+        // A small letter is the mark; behind it and a blank stands the name.
+        let marked = |line: &String| line.starts_with(|tag: char| tag.is_ascii_lowercase());
+        Ok(listed?.iter().filter(|line| marked(line)).filter_map(|line| line.get(2..)).map(str::to_owned).collect())
     }
 
     /// What a stash takes from the working tree.

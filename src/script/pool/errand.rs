@@ -155,6 +155,8 @@ impl Errand {
         state.answered = Some(Instant::now());
         for guard in &state.guards {
             guard.stop(fault.clone());
+            // A program that it started would go on writing.
+            guard.end_awaited();
         }
         drop(state);
         answer(fault);

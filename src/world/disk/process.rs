@@ -21,6 +21,7 @@ use rustix::process::{
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The variables of this process that a program gets: where programs are, who asks, in which language.
@@ -35,8 +36,11 @@ const LOOK: Duration = Duration::from_millis(8);
 /// How long after it printed or closed its streams a program is looked at again.
 const SOON: Duration = Duration::from_micros(20);
 
-/// How long a program that is ended has to tidy up.
-const GRACE: Duration = Duration::from_millis(300);
+/// How long a git that is ended has to take its locks away.
+const GRACE_OF_GIT: Duration = Duration::from_millis(300);
+
+/// How long another program has to tidy up: its call is answered when it is gone, and not much later than it should be.
+const GRACE: Duration = Duration::from_millis(150);
 
 /// How often it is noted that the host of a program lives, in milliseconds.
 const BEAT: u128 = 250;
@@ -96,13 +100,19 @@ pub(super) fn run_beside(
     };
     let mut notes = Vec::new();
     let is_confined = command.needs == Needs::Program && disk.sandbox().is_confining();
-    let _waiting = is_confined.then(|| guard::waiting_for(still_running(command)));
+    let group = Arc::new(Group::default());
+    //= docs/spec.md#calls
+    //# Nothing that a call does after it was answered in its place MUST reach the disk, the graph, the memory of its pack or the client.
+    let _waiting = of_program.map(|_| {
+        let group = Arc::clone(&group);
+        guard::waiting_for(is_confined.then(|| still_running(command)), move || group.kill())
+    });
     let ended = disk.sandbox().start(&start, command).and_then(|mut started| {
         if let Some(under_way) = &mut noted {
             under_way.started(started.pid);
         }
         notes.extend(not_there(&mut started, &confinement.write));
-        Running::new(started, command).wait(noted.as_deref())
+        Running::new(started, command, group).wait(noted.as_deref())
     });
     if let (Some(survey), Some(under_way)) = (survey, own_note) {
         notes.extend(told(&command.program, survey, under_way, is_confined)?);
@@ -234,8 +244,31 @@ pub(super) fn folder(roots: &Roots, given: &str) -> Result<String> {
     Ok(path::join(roots.main(), &roots.spelled(given)))
 }
 
+/// The group of a program and of all that it starts, as long as its number is taken.
+#[derive(Default)]
+struct Group(Mutex<Option<Pid>>);
+
+impl Group {
+    fn held(&self) -> MutexGuard<'_, Option<Pid>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Kills all of it. The system lets no process of it start another one meanwhile.
+    fn kill(&self) {
+        if let Some(pid) = *self.held() {
+            let _already_ended = kill_process_group(pid, Signal::KILL);
+        }
+    }
+
+    /// Nobody kills it any more: its number may soon be that of others.
+    fn forget(&self) {
+        self.held().take();
+    }
+}
+
 struct Running<'a> {
     pid: Pid,
+    group: Arc<Group>,
     command: &'a Command,
     /// What it prints, and what it complains of.
     streams: [Printed; 2],
@@ -248,18 +281,20 @@ struct Running<'a> {
 }
 
 impl<'a> Running<'a> {
-    fn new(started: Started, command: &'a Command) -> Self {
+    fn new(started: Started, command: &'a Command, group: Arc<Group>) -> Self {
+        *group.held() = Some(started.pid);
         let mut input = File::from(started.input);
         if !command.input.is_empty() {
             let bytes = command.input.clone();
-            // A program that does not read its input must not keep the call waiting.
-            std::thread::spawn(move || {
+            // A program that does not read its input must not keep the call waiting. Where there is no thread for it the
+            // program finds its input closed.
+            let _without_input = std::thread::Builder::new().spawn(move || {
                 let _it_did_not_want_it = input.write_all(&bytes);
             });
         }
         let streams = [started.output, started.errors].map(|stream| Printed::new(stream, command.most));
         let end = end_of(started.pid);
-        Self { pid: started.pid, command, streams, is_ours: true, end, _tether: started.tether }
+        Self { pid: started.pid, group, command, streams, is_ours: true, end, _tether: started.tether }
     }
 
     /// Whether it has ended, and how. Its number stays taken: nobody else can get that of its group.
@@ -353,7 +388,8 @@ impl<'a> Running<'a> {
     //= docs/spec.md#programs
     //# No process that a program started MUST be left when its call ends.
     fn end_group(&mut self) {
-        let _already_ended = kill_process_group(self.pid, Signal::KILL);
+        self.group.kill();
+        self.group.forget();
         if std::mem::take(&mut self.is_ours) {
             let _ended = waitid(WaitId::Pid(self.pid), WaitIdOptions::EXITED);
         }
@@ -376,7 +412,8 @@ impl Drop for Running<'_> {
         // It is asked first: git takes its lock files away then.
         let _already_ended = kill_process_group(self.pid, Signal::TERM);
         let asked = Instant::now();
-        while asked.elapsed() < GRACE && matches!(self.look(), Ok(None)) {
+        let grace = if self.command.needs == Needs::Program { GRACE } else { GRACE_OF_GIT };
+        while asked.elapsed() < grace && matches!(self.look(), Ok(None)) {
             std::thread::sleep(LOOK);
         }
         self.end_group();

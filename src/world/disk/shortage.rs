@@ -1,10 +1,12 @@
-//! Descriptors: what is said where the process has none left, and that it has enough to begin with.
+//! Descriptors and threads: what is said where the process has none left, and that it has enough to begin with.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
+use std::error::Error;
 use std::io;
+use std::sync::RwLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// So many are needed beside those that are open when a server begins: for its runtime, and for a call at work.
@@ -53,4 +55,33 @@ pub fn check_descriptors() -> Result<()> {
         // What else is wrong shows where it matters.
         _ => Ok(()),
     }
+}
+
+/// So many threads are needed at once when a command begins, beside those that read files side by side: for the protocol, the
+/// watchdog, calls, and what looks at the disk.
+const LEAST_THREADS: usize = 12;
+
+/// Refuses to begin with too few threads: what starts one later has nobody to tell.
+///
+/// # Errors
+/// The system does not give [`LEAST_THREADS`] beside those of the pool in which files are read.
+//= docs/spec.md#robustness
+//# A command that cannot have the threads that it needs MUST say so and end.
+pub fn check_threads() -> Result<()> {
+    // That there is such a pool already is no fault.
+    let has_pool =
+        rayon::ThreadPoolBuilder::new().build_global().map_or_else(|fault| fault.source().is_none(), |()| true);
+    let gate = RwLock::new(());
+    let has_threads = std::thread::scope(|scope| {
+        let closed = gate.write();
+        let start = |_| std::thread::Builder::new().spawn_scoped(scope, || drop(gate.read()));
+        let started: io::Result<Vec<_>> = (0..LEAST_THREADS).map(start).collect();
+        drop(closed);
+        started.is_ok()
+    });
+    if has_pool && has_threads {
+        return Ok(());
+    }
+    Err(Diagnostic::new(Code::WORLD, "the system gives this process too few threads")
+        .help("raise the limit on the processes of this user (`ulimit -u`), or that of the container"))
 }
