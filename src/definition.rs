@@ -73,9 +73,9 @@ pub struct Definitions {
 
 impl Definitions {
     /// What of a file is served while it has these faults, if it was not served before it had them: no item that a fault
-    /// touches, and nothing of one that a fault touches as a whole.
+    /// touches; `None` if a fault touches the pack as a whole.
     #[must_use]
-    pub fn sound(mut self, faults: &[Diagnostic]) -> Self {
+    pub fn sound(mut self, faults: &[Diagnostic]) -> Option<Self> {
         let tools = self.tools.iter().map(|tool| &tool.at);
         let resources = self.resources.iter().map(|resource| &resource.at);
         let prompts = self.prompts.iter().map(|prompt| &prompt.at);
@@ -84,11 +84,11 @@ impl Definitions {
             match Owner::of(fault, items.iter()) {
                 Owner::Item(item) => self.tools.retain(|tool| tool.at != item),
                 Owner::File if self.pack.is_none() => self.tools.clear(),
-                Owner::File | Owner::Pack => return Self::default(),
+                Owner::File | Owner::Pack => return None,
                 Owner::Case => {}
             }
         }
-        self
+        Some(self)
     }
 
     /// Whether functions make something of what clients see: descriptions, prompts, instructions.

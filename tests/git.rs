@@ -14,6 +14,8 @@ mod keys;
 mod kinds;
 #[path = "git/middle.rs"]
 mod middle;
+#[path = "git/nested.rs"]
+mod nested;
 #[path = "git/settings.rs"]
 mod settings;
 #[path = "support/mod.rs"]

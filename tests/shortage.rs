@@ -271,8 +271,8 @@ fn without_threads_a_command_says_so_and_ends() {
     for most in (1..=16).chain([20, 24, 28, 40, 64]) {
         let mut command = Command::new("setpriv");
         let other = OTHERS.to_string();
-        command.args(["--reuid", &other, "--regid", &other, "--clear-groups", "sh", "-c"]);
-        command.arg(format!("ulimit -u {most}; exec \"$0\" \"$@\"")).arg(&program).args(["serve", "--pack", "skills"]);
+        command.args(["--reuid", &other, "--regid", &other, "--clear-groups", "prlimit"]);
+        command.arg(format!("--nproc={most}")).arg(&program).args(["serve", "--pack", "skills"]);
         command.current_dir(&at).env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", &at);
         let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
             "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" },
@@ -286,4 +286,34 @@ fn without_threads_a_command_says_so_and_ends() {
         (refused, served) = (refused + i32::from(is_refused), served + i32::from(is_served));
     }
     assert!(refused > 4 && served > 1, "refused {refused}, served {served}");
+}
+
+//= docs/spec.md#robustness
+//= type=test
+//# A write beyond the size that the system allows a file MUST fail alone.
+#[test]
+fn a_file_that_may_not_grow_fails_alone() {
+    let home = Home::with(&[("small.txt", "small\n")]);
+    let pack = concat!(
+        "[pack]\ntitle = \"Large\"\nversion = \"1.0.0\"\ngrants = { write = [\".\"] }\n",
+        "[[tool]]\nname = \"grow\"\ndescription = \"Writes a file of as many bytes as one asks for.\"\neffect = \"writes\"\n",
+        "[tool.input]\ntype = \"object\"\nrequired = [\"size\"]\nproperties.size = { type = \"integer\", description = \"Bytes\" }\n",
+    );
+    home.write("packs/tools.d/large.toml", pack);
+    home.write(
+        "packs/tools.d/large.rhai",
+        "fn grow(args) { write_text(\"grown.txt\", \"a\".repeat(args.size)); \"grown\" }\n",
+    );
+    // 1 MB, in the blocks of 512 bytes that `sh` counts in.
+    let mut command = below(&home, "-f 2048");
+    command.args(["serve", "--dir", "packs", "--pack", "large"]);
+    let mut server = support::Server::of(command, tempfile::tempdir().unwrap());
+    for size in [100, 4 << 20, 100, 8 << 20, 200] {
+        let (said, failed) = server.call("grow", json!({ "size": size }));
+        assert_eq!(failed, size > 1 << 20, "{size}: {said}");
+        let kept = fs::read(home.workspace().join("grown.txt")).unwrap().len();
+        assert_eq!(kept, if size > 1 << 20 { 100 } else { size }, "{said}");
+    }
+    let left: Vec<_> = fs::read_dir(home.workspace()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(left.iter().all(|name| !name.to_string_lossy().contains("toolsd")), "{left:?}");
 }

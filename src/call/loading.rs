@@ -5,8 +5,9 @@ use crate::definition::{Care, PackDefinition};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::primitive::Effect;
 use crate::registry::{
-    Assembly, Choice, Files, Layer, PackParts, Part, Refused, Registry, Served, Settings, Trust, Worlds, assemble,
-    compile, grant, granted_paths, is_withheld, merge, no_pack, outer_roots, pack_of_file, root_of, serves,
+    Assembly, Choice, Files, Layer, NAME_CLASH, PackParts, Part, Refused, Registry, Served, Settings, Trust, Worlds,
+    assemble, compile, grant, granted_paths, is_withheld, merge, no_pack, outer_roots, pack_of_file, root_of, serves,
+    told_in_part,
 };
 use crate::world::{World, path};
 use rayon::prelude::*;
@@ -111,6 +112,7 @@ pub fn parts(site: &dyn Site) -> (Vec<PackParts>, Vec<Diagnostic>) {
     faults.extend(broken);
     let names = files.packs();
     faults.extend(idle_tables(&settings, &names, &faults));
+    faults.extend(absent_packs(&settings, &names));
     let wanted = match chosen(site.choice(), &Settings::default(), &names, &mut faults) {
         Choice::Named(wanted) => wanted,
         Choice::ByMarkers => names.clone(),
@@ -131,7 +133,7 @@ pub fn parts(site: &dyn Site) -> (Vec<PackParts>, Vec<Diagnostic>) {
 
 /// The faults of a registry that no pack has by itself: names that two of them claim.
 pub fn clashes(registry: &Registry) -> impl Iterator<Item = Diagnostic> {
-    registry.faults.iter().filter(|fault| fault.code.0 == "name-clash").cloned()
+    registry.faults.iter().filter(|fault| fault.code == NAME_CLASH).cloned()
 }
 
 struct Loading<'a> {
@@ -205,7 +207,7 @@ impl Loading<'_> {
     fn pack(&self, name: &str, files: Files, choice: &Choice) -> Loaded {
         let hash = self.hash(&files);
         // A clash dropped names of unchanged packs: they are put together anew.
-        let clashed = self.previous.faults.iter().any(|fault| fault.code.0 == "name-clash");
+        let clashed = self.previous.faults.iter().any(|fault| fault.code == NAME_CLASH);
         let known = self.previous.packs.iter().find(|pack| pack.name == name);
         // One that was never sound as a whole has no last good state, and is looked at again.
         let in_part = self.previous.refused.iter().any(|refused| refused.pack == name);
@@ -305,18 +307,26 @@ fn idle_tables(settings: &Settings, names: &[String], faults: &[Diagnostic]) -> 
     let withheld = withheld_by_pack(faults);
     let tables = settings.workspace.packs.iter().map(|(name, _)| name);
     let idle = tables.filter(|name| !names.contains(&name.value) && !withheld.contains_key(name.value.as_str()));
-    idle.map(|name| {
-        let mut fault = *no_pack(&name.value, names).warning().at(name.at.clone());
-        fault.message = format!("`[packs.{}]` sets nothing: {}", name.value, fault.message);
-        fault
-    })
-    .collect()
+    let mut faults = idle
+        .map(|name| {
+            let mut fault = *no_pack(&name.value, names).warning().at(name.at.clone());
+            fault.message = format!("`[packs.{}]` sets nothing: {}", name.value, fault.message);
+            fault
+        })
+        .collect();
+    told_in_part(&mut faults);
+    faults
+}
+
+/// The packs that a `toolsd.toml` wants served and that are not there.
+fn absent_packs(settings: &Settings, names: &[String]) -> Vec<Diagnostic> {
+    let wanted = settings.workspace.serve.iter().flatten().filter(|name| !names.contains(&name.value));
+    wanted.map(|name| *no_pack(&name.value, names).at(name.at.clone())).collect()
 }
 
 /// The command line's word, else that of `toolsd.toml`; names of packs that are not there are told.
 fn chosen(line: Choice, settings: &Settings, names: &[String], faults: &mut Vec<Diagnostic>) -> Choice {
-    let told = settings.workspace.serve.iter().flatten().filter(|name| !names.contains(&name.value));
-    faults.extend(told.map(|name| *no_pack(&name.value, names).at(name.at.clone())));
+    faults.extend(absent_packs(settings, names));
     match (line, &settings.workspace.serve) {
         (Choice::Named(wanted), _) => {
             faults.extend(wanted.iter().filter(|name| !names.contains(name)).map(|name| *no_pack(name, names)));

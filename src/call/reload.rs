@@ -11,6 +11,7 @@ use crate::registry::{Checks, Registry, ServedPrompt, ServedResource, ServedTool
 use crate::value::Json;
 use crate::world::disk::shortages;
 use serde_json::json;
+use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::thread;
@@ -143,7 +144,9 @@ impl Service {
         }
         //= docs/spec.md#reload
         //# What is wrong with a pack, and where, MUST stand in `toolsd://status` and in the log.
-        for fault in after.faults.iter().filter(|fault| !before.faults.contains(fault)) {
+        let known: HashSet<&str> = before.faults.iter().map(|fault| fault.message.as_str()).collect();
+        let is_new = |fault: &&Diagnostic| !known.contains(fault.message.as_str()) || !before.faults.contains(fault);
+        for fault in after.faults.iter().filter(is_new) {
             log_fault(fault);
             let level = if fault.is_error() { LogLevel::Error } else { LogLevel::Warning };
             self.changes.announce(&Change::Log { level, data: fault_json(fault) });

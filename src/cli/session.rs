@@ -36,6 +36,7 @@ pub struct Session {
 impl Session {
     /// Opens the workspace that the options name. A folder that is not there is a fault.
     pub fn open(mut shared: Shared, terminal: Terminal) -> Result<Self> {
+        disk::fail_at_largest_file();
         disk::check_threads()?;
         disk::choose_sandbox(shared.sandbox.into());
         let here = current_folder()?;

@@ -3,7 +3,7 @@
 use super::{Revision, STATUS, Settings};
 use crate::definition::Task;
 use crate::diagnostic::Diagnostic;
-use crate::registry::{NO_PACK, Part, Registry, is_withheld};
+use crate::registry::{NAME_CLASH, NO_PACK, Part, Registry, is_withheld};
 use crate::value::Json;
 use crate::world::ownership::NOT_OWNED;
 use rmcp::model::{SKILLS_EXTENSION_ID, ServerConfig, TASKS_EXTENSION_ID};
@@ -99,10 +99,11 @@ fn instructions(registry: &Registry) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 
-/// What was named on the command line and is not there: it is why nothing serves, or not all. What a file names may be
-/// anybody's words.
+/// What was named on the command line, or by a file that a person trusted, and is not there: it is why nothing serves, or not
+/// all. What another file names may be anybody's words.
 fn absent(registry: &Registry) -> impl Iterator<Item = String> {
-    let absent = registry.faults.iter().filter(|fault| fault.code == NO_PACK && fault.at.is_none());
+    let is_named = |fault: &&Diagnostic| fault.at.is_none() || registry.settings.trusted && fault.is_error();
+    let absent = registry.faults.iter().filter(|fault| fault.code == NO_PACK).filter(is_named);
     absent.map(|fault| format!("The server was started for a pack that it does not have: {fault}"))
 }
 
@@ -122,10 +123,13 @@ fn not_served(registry: &Registry) -> Option<String> {
         let of = if refused.part == Part::Pack { String::new() } else { format!(" of the pack `{}`", refused.pack) };
         lines.push(format!("the {} `{}`{of} is broken: {}", refused.part.name(), refused.name, refused.why));
     }
+    let clashes = registry.faults.iter().filter(|fault| fault.code == NAME_CLASH);
+    let clashes = clashes.filter(|fault| registry.refused.iter().all(|refused| refused.why != **fault));
+    lines.extend(clashes.map(|fault| format!("{}: the first one has it", fault.message)));
     let left = lines.len().saturating_sub(MOST_TOLD);
     lines.truncate(MOST_TOLD);
     if left > 0 {
-        lines.push(format!("{left} more are broken"));
+        lines.push(format!("{left} more are not served"));
     }
     let (changeable, untrusted): (Vec<_>, Vec<_>) = registry.withheld().partition(|fault| fault.code == NOT_OWNED);
     if !untrusted.is_empty() {

@@ -170,7 +170,7 @@ impl Connection {
             return Ok(false);
         }
         let mut room = Followed::default();
-        subscribed.iter().for_each(|known| drop(room.take(known)));
+        let _all_were_taken = subscribed.iter().all(|known| room.take(known));
         if !room.take(uri) {
             return Err(format!(
                 "the client follows {} resources, and may follow {MOST_FOLLOWED} whose URIs have {MOST_FOLLOWED_BYTES} bytes in all: unsubscribe from some",

@@ -1,9 +1,10 @@
 //! Puts packs together: public names, routes of resources, and what clashes.
 
+use super::merge::NAME_CLASH;
 use super::pack::Published;
 use super::{Pack, PackParts, Registry, ServedPrompt, ServedResource, ServedTool, Settings, UriTemplate};
 use crate::definition::{Located, Setting};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::Diagnostic;
 use crate::source::Place;
 use crate::value::Json;
 use crate::world::World;
@@ -147,8 +148,7 @@ impl Registry {
                 let message =
                     format!("the packs `{}` and `{}` both have a skill `{}`", first.name, served.pack.name, skill.uri);
                 faults.push(
-                    *Diagnostic::new(Code("name-clash"), message)
-                        .help("rename one of them: a skill is known by its URI"),
+                    *Diagnostic::new(NAME_CLASH, message).help("rename one of them: a skill is known by its URI"),
                 );
             }
         }
@@ -180,7 +180,7 @@ fn free(
         //# One name in two served packs MUST be an error that names both.
         Some(other) if *other != pack.name => {
             let message = format!("the {what} `{name}` is claimed by the packs `{other}` and `{}`", pack.name);
-            let fault = Diagnostic::new(Code("name-clash"), message).at(at.clone());
+            let fault = Diagnostic::new(NAME_CLASH, message).at(at.clone());
             faults
                 .push(*fault.help(format!("set a prefix in `toolsd.toml`: `[prefixes]` with `{} = \"…\"`", pack.name)));
             false

@@ -7,7 +7,7 @@ use crate::source::{Place, Source};
 use rayon::prelude::*;
 
 /// A name, or a table, that stands twice.
-pub const TWICE: Code = Code("name-clash");
+pub const NAME_CLASH: Code = Code("name-clash");
 
 /// The definitions of a pack, read.
 pub struct Merged {
@@ -81,7 +81,7 @@ fn add(all: &mut Definitions, more: Definitions, source: &std::sync::Arc<Source>
 }
 
 fn twice(message: &str, at: &Place, first: &Place) -> Diagnostic {
-    *Diagnostic::new(TWICE, message).at(at.clone()).help(format!("the first one stands at {first}"))
+    *Diagnostic::new(NAME_CLASH, message).at(at.clone()).help(format!("the first one stands at {first}"))
 }
 
 /// What stands for a `[pack]` that is not written: it always serves, and may touch nothing.

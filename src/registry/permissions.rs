@@ -57,13 +57,18 @@ impl Permissions {
     /// What a file of a pack asks for: a definition; anything else asks for nothing, and neither does what is not served
     /// because of a fault.
     pub fn of_file(path: &str, bytes: &[u8]) -> Self {
+        Self::of_served_file(path, bytes).unwrap_or_default()
+    }
+
+    /// The same; `None` if nothing of the pack can be served with this file, whatever it asks for.
+    pub fn of_served_file(path: &str, bytes: &[u8]) -> Option<Self> {
         if !path.ends_with(".toml") {
-            return Self::default();
+            return Some(Self::default());
         }
         let source = Source::new(path, String::from_utf8_lossy(bytes));
         let stem = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".toml");
         let (definitions, faults) = read(&source);
-        Self::of_definitions(stem, &definitions.sound(&faults))
+        Some(Self::of_definitions(stem, &definitions.sound(&faults)?))
     }
 
     /// What definitions ask for.

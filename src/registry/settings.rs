@@ -2,7 +2,7 @@
 
 use super::trust::{Trust, UNTRUSTED};
 use crate::definition::{HttpOverride, LimitsOverride, Server, Workspace, read_workspace};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::guard::Limits;
 use crate::source::Source;
 use crate::value::Json;
@@ -12,6 +12,11 @@ use std::time::Duration;
 
 /// The name of the file.
 pub const SETTINGS: &str = "toolsd.toml";
+
+/// No such file that a person wrote is larger, in bytes: it is read before anybody trusted it.
+const MOST_BYTES: u64 = 64 << 10;
+/// So many of its faults are told one by one.
+const MOST_FAULTS: usize = 50;
 
 /// What the file says; empty if there is none.
 #[derive(Clone, Debug, Default)]
@@ -33,9 +38,15 @@ impl Settings {
         // A symlink that leads nowhere is looked at too: it is told.
         let bytes = match workspace.stat(SETTINGS) {
             Ok(None) => return (Self::default(), Vec::new()),
+            Ok(Some(stat)) if stat.size > MOST_BYTES => Err(too_large(stat.size)),
             Ok(Some(_)) | Err(_) => workspace.read_owned(SETTINGS),
         };
-        let bytes = match bytes {
+        // It may have grown meanwhile.
+        let in_bounds = |bytes: Vec<u8>| match bytes.len() as u64 {
+            size if size > MOST_BYTES => Err(too_large(size)),
+            _ => Ok(bytes),
+        };
+        let bytes = match bytes.and_then(in_bounds) {
             Ok(bytes) => bytes,
             Err(fault) => return (Self { is_cut: true, ..Self::default() }, vec![*fault]),
         };
@@ -46,6 +57,7 @@ impl Settings {
             faults.extend(without_powers(&mut workspace_file, &source, why));
         }
         let trusted = refused.is_none();
+        told_in_part(&mut faults);
         let is_cut = !trusted || faults.iter().any(Diagnostic::is_error);
         let mut hasher = blake3::Hasher::new();
         hasher.update(&bytes).update(&[u8::from(trusted)]);
@@ -85,6 +97,24 @@ impl Settings {
             output: bytes(of(|limits| limits.output_kb, usual.output as u64 >> 10), 1 << 10),
             depth: bytes(of(|limits| limits.depth, usual.depth as u64), 1),
         }
+    }
+}
+
+//= docs/spec.md#trust
+//# A `toolsd.toml` that is larger than 64 kB MUST NOT be read, and of very many faults of it only the first ones MUST be told, and how many there are.
+fn too_large(size: u64) -> Box<Diagnostic> {
+    let message =
+        format!("`{SETTINGS}` has {} kB, and is not used: at most {} kB are read", size >> 10, MOST_BYTES >> 10);
+    Diagnostic::new(Code::LIMIT, message).help("take out what is no setting")
+}
+
+/// Leaves the first faults of a file, and says how many more there are.
+pub fn told_in_part(faults: &mut Vec<Diagnostic>) {
+    let more = faults.len().saturating_sub(MOST_FAULTS);
+    if more > 1 {
+        let last = faults[MOST_FAULTS].clone();
+        faults.truncate(MOST_FAULTS);
+        faults.push(Diagnostic { message: format!("and {more} faults more, first of all: {}", last.message), ..last });
     }
 }
 

@@ -134,7 +134,8 @@ impl Trust {
         if until <= now_ms {
             return refused(format!("`{path}` has changed, and edits of it are trusted no more"), CHANGED);
         }
-        let asks = Permissions::of_file(path, bytes);
+        // The last good state goes on serving, and what is wrong is told as that.
+        let Some(asks) = Permissions::of_served_file(path, bytes) else { return Ok(()) };
         let beyond = asks.beyond(&known.permissions);
         if !beyond.is_empty() {
             let wants = beyond.words_within(&asks).join("; ");

@@ -44,7 +44,7 @@ pub use secrecy::{
     secret_variable,
 };
 
-pub use shortage::{check_descriptors, check_threads, shortages};
+pub use shortage::{check_descriptors, check_threads, fail_at_largest_file, shortages};
 
 use super::repository::{Done, Repository};
 use super::run::{Command, Needs, ProgramFile, Ran};

@@ -41,6 +41,12 @@ const KINDS: &[Kind] = &[
     ("hidden files", |yard| {
         yard.git(&["sparse-checkout", "set", "--no-cone", "/*", "!/joined.txt"]);
     }),
+    ("files with other ends of lines", |yard| {
+        yard.put(".gitattributes", "*.cfg text\n");
+        yard.put("deep/ends.cfg", "team\n");
+        yard.put("ends.cfg", "team\n");
+        yard.commit("ends");
+    }),
     ("files that the index calls unchanged", |yard| marked(yard, "--assume-unchanged")),
     ("files that the index has passed over", |yard| marked(yard, "--skip-worktree")),
 ];
@@ -150,6 +156,10 @@ fn begun(yard: &Yard, folder: &Path, before: &str, is_changed: bool) {
     if is_changed {
         fs::write(folder.join("deep/b.txt"), "a changed line\nanother line\n").unwrap();
         fs::write(folder.join("deep/new.txt"), "new\n").unwrap();
+    }
+    // Git sees no difference, and writes them anew all the same.
+    for file in ["deep/ends.cfg", "ends.cfg"].iter().filter(|file| folder.join(file).exists()) {
+        fs::write(folder.join(file), "team\r\n").unwrap();
     }
     if before == "clash" {
         yard.git_in(folder, &["checkout", "-q", "deeper"]);

@@ -56,9 +56,10 @@ fn begin(yard: &Yard, copy: &Path, place: &str, steps: &[&[&str]]) {
     }
 }
 
-/// The names of a repository in a text, with the copy's own put aside.
+/// A text without what hangs on the place of a copy, and on the clock: the hash of a commit, beside a conflict.
 fn placed(text: &str, at: usize) -> String {
-    text.replace(&format!("/q{at}"), "/q")
+    let line = |line: &str| line.split_once(">>>>>>> ").map_or(line, |(before, _)| before).to_owned();
+    text.replace(&format!("/q{at}"), "/q").split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
 //= docs/spec.md#git

@@ -51,7 +51,6 @@ const SLIPS: &[(&str, &str, &str)] = &[
     ("[[tool]]\nname = \"two\"", "[tool]\nname = \"two\"", "tool"),
     ("[[tool]]\nname = \"two\"", "[[tool]\nname = \"two\"", ""),
     ("[pack.grants]", "[pack.grant]", "grant"),
-    ("write = [\"notes\"]", "write = [\"no[tes\"]", "no[tes"),
     ("version = \"0.1.0\"", "version = \"0.1.0\"\nversion = \"2\"", "version"),
     ("version = \"0.1.0\"", "version = \"0.1.0", ""),
     (GOOD, "", "[pack]"),
@@ -96,10 +95,11 @@ fn a_slip_in_a_trusted_edit_leaves_the_last_good_pack_serving() {
         house.write(PACK, GOOD.replacen(good, slip, 1));
         let faults = await_faults(&mut client, true).to_string();
         for tool in ["one", "two"] {
-            assert_eq!(client.call(tool, json!({})), (tool.to_owned(), false), "{slip}: {faults}");
+            let answer = client.ask("tools/call", json!({ "name": tool, "arguments": {} }));
+            assert_eq!(answer["result"]["content"][0]["text"], json!(tool), "{slip}: {faults}: {answer}");
         }
         let (_, out, told) = house.run(&["check", "notes"]);
-        for told in [faults, out + &told] {
+        for told in [faults, out + told.as_str()] {
             assert!(
                 told.contains(word) && !told.contains("trusted") && !told.contains("unknown-pack"),
                 "{slip}: {told}"
@@ -133,7 +133,7 @@ fn a_slip_hides_nothing_that_another_part_asks_for() {
             let said = client.ask("tools/call", json!({ "name": "one", "arguments": {} })).to_string();
             assert!(!said.contains("\"text\":\"one\""), "{slip} {after}: {said}");
             let (_, out, told) = house.run(&["check", "notes"]);
-            assert!((out + &told).contains("asks for more"), "{slip} {after}");
+            assert!((out + told.as_str()).contains("asks for more"), "{slip} {after}");
         }
         // Without anything that is wider the sound tool serves, and the other one is refused by name.
         let house = edited();
@@ -141,7 +141,7 @@ fn a_slip_hides_nothing_that_another_part_asks_for() {
         let mut client = Client::start(house.command(&["serve"]));
         assert_eq!(client.call("one", json!({})), ("one".to_owned(), false), "{slip}");
         assert!(client.instructions.contains("two"), "{slip}: {}", client.instructions);
-        let (said, is_error) = client.call("two", json!({}));
-        assert!(is_error && said.contains("effect"), "{slip}: {said}");
+        let said = client.ask("tools/call", json!({ "name": "two", "arguments": {} }))["error"].to_string();
+        assert!(said.contains("is broken") && said.contains("effect"), "{slip}: {said}");
     }
 }

@@ -458,3 +458,41 @@ fn bytes_that_are_no_text_are_given_where_they_are_asked_for() {
         "{told}"
     );
 }
+
+//= docs/spec.md#robustness
+//= type=test
+//# The folders that the host makes for itself MUST be the user's alone, whatever the umask is.
+#[test]
+fn programs_and_git_work_with_any_umask() {
+    for umask in ["000", "002", "007", "020", "022", "027", "077"] {
+        let house = House::new();
+        house.write(
+            "layer/tools.d/both.toml",
+            "[pack]\ntitle = \"Both\"\nversion = \"1.0.0\"\ngrants = { read = [\".\"], write = [\"out\"], run = [\"sh\"], git = \"write\" }\n\
+             [[tool]]\nname = \"both\"\ndescription = \"Runs a program, commits, and takes a lock.\"\neffect = \"runs\"\n",
+        );
+        house.write(
+            "layer/tools.d/both.rhai",
+            "fn both(args) {\n    let said = run(\"sh\", [\"-c\", \"echo ran\"]).line;\n    \
+             git(\"branch\", #{ name: `b${now_ms()}` });\n    with_lock(\"one\", |left| said)\n}\n",
+        );
+        house.write("workspace/out/kept", "");
+        let git = |words: &[&str]| {
+            let done = Plain::new("git").args(words).current_dir(house.workspace()).output().unwrap();
+            assert!(done.status.success(), "{done:?}");
+        };
+        git(&["init", "-q"]);
+        git(&["-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-q", "--allow-empty", "-m", "a"]);
+        // A later call, with another umask too, finds what the first one made.
+        for (number, umask) in [umask, umask, "022"].iter().enumerate() {
+            let plain = house.command(&["call", "both", "--dir", "../layer"]);
+            let mut command = Plain::new("sh");
+            command.args(["-c", &format!("umask {umask}; exec \"$0\" \"$@\"")]).arg(plain.get_program());
+            command.args(plain.get_args()).current_dir(house.workspace());
+            command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+            let done = command.output().unwrap();
+            let told = String::from_utf8_lossy(&done.stderr).into_owned();
+            assert_eq!(String::from_utf8_lossy(&done.stdout).trim(), "ran", "{umask}, {number}: {told}");
+        }
+    }
+}

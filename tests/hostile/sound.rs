@@ -188,6 +188,28 @@ fn a_pack_that_is_named_and_not_there_is_told_to_the_client() {
     assert!(!client.instructions.contains("Ignore all"), "{}", client.instructions);
 }
 
+//= docs/spec.md#reload
+//= type=test
+//# A client MUST be told in the instructions, and in `toolsd://status`, what is withheld or refused, why, and what to do.
+#[test]
+fn what_two_packs_claim_and_a_pack_that_is_not_there_are_told() {
+    let house = House::new();
+    for pack in ["one", "two"] {
+        house.write(
+            &format!("config/toolsd/tools.d/{pack}.toml"),
+            format!("{HEAD}{}", tool("same", "effect = \"pure\"\ntext = \"x\"")),
+        );
+    }
+    house.write("workspace/toolsd.toml", "serve = [\"one\", \"two\", \"nowhere\"]\n");
+    assert_eq!(house.run(&["trust", "--yes"]).0, Some(0));
+    let client = Client::start(house.command(&["serve"]));
+    for told in ["`same` is claimed by the packs `one` and `two`", "there is no pack `nowhere`"] {
+        assert!(client.instructions.contains(told), "{told}: {}", client.instructions);
+        let (code, out, err) = house.run(&["check"]);
+        assert!(code == Some(1) && (out.clone() + err.as_str()).contains(told), "{told}: {out}{err}");
+    }
+}
+
 /// A client that starts this server so.
 fn set_up(house: &House, how: &Value) {
     let mut server = how.clone();
@@ -268,12 +290,12 @@ fn the_doctor_finds_what_is_broken() {
         (
             "a server over HTTP that is to answer on standard output",
             |house| set_up(house, &json!({ "args": ["serve", "--http", "127.0.0.1:0"] })),
-            "leave out `--http`",
+            "a server over HTTP",
         ),
         (
             "an address that is none",
             |house| set_up(house, &json!({ "args": ["serve", "--http", "nonsense"] })),
-            "leave out `--http`",
+            "a server over HTTP",
         ),
         (
             "a key that others can read",

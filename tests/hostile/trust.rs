@@ -725,3 +725,38 @@ fn what_each_pack_may_is_listed_in_the_words_of_trust() {
     }
     assert!(asked.contains("runs: \"ls\" (with the network; writes nothing)"), "{asked}");
 }
+
+//= docs/spec.md#trust
+//= type=test
+//# A `toolsd.toml` that is larger than 64 kB MUST NOT be read, and of very many faults of it only the first ones MUST be told, and how many there are.
+#[test]
+fn a_hostile_file_of_settings_holds_nobody_up() {
+    let house = trusted(false);
+    let texts: [(&str, fn(usize) -> String); 9] = [
+        ("settings of packs", |count| {
+            "[packs]\n".to_owned() + (0..count).map(|at| format!("k{at}=1\n")).collect::<String>().as_str()
+        }),
+        ("unknown keys", |count| (0..count).map(|at| format!("k{at}=1\n")).collect()),
+        ("unknown tables", |count| (0..count).map(|at| format!("[t{at}]\n")).collect()),
+        ("tables of packs", |count| (0..count).map(|at| format!("[packs.t{at}]\n")).collect()),
+        ("slips", |count| "=\n".repeat(count)),
+        ("one key", |count| "a=1\n".repeat(count)),
+        ("open lists", |count| format!("a={}", "[".repeat(count))),
+        ("a long text", |count| format!("a='{}'", "x".repeat(count))),
+        ("prefixes", |count| {
+            "[prefixes]\n".to_owned() + (0..count).map(|at| format!("k{at}='a'\n")).collect::<String>().as_str()
+        }),
+    ];
+    for (name, text) in texts {
+        // As much as is read, and much more.
+        for count in [5_500, 60_000] {
+            house.write("workspace/toolsd.toml", text(count));
+            let began = std::time::Instant::now();
+            let (_, out, told) = house.run(&["call", "say"]);
+            assert!(out.contains(GOOD), "{name} {count}: {out}{told:.500}");
+            assert!(told.contains("toolsd.toml") && told.len() < 60_000, "{name} {count}: {} bytes", told.len());
+            // Many times what it takes on a busy machine; before it was more than a minute.
+            assert!(began.elapsed().as_secs() < 10, "{name} {count}: {:?}", began.elapsed());
+        }
+    }
+}

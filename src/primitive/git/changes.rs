@@ -38,10 +38,10 @@ pub(super) fn check(session: &mut Session<'_>, verb: &Verb, said: &Said, options
         Changes::Restored if is_on("staged") && !is_on("worktree") => return none(session),
         Changes::Restored => {
             let source = text("source").or_else(|| is_on("staged").then(|| "HEAD".to_owned()));
-            look.of_files(source.as_deref(), &said.paths)?
+            look.written_anew(source.as_deref(), &said.paths)?
         }
         Changes::Reset if !matches!(text("mode").as_deref(), Some("hard" | "merge" | "keep")) => return none(session),
-        Changes::Reset => [look.of_files(Some(&first()), &[])?, look.between_head_and(&first())?].concat(),
+        Changes::Reset => [look.written_anew(Some(&first()), &[])?, look.between_head_and(&first())?].concat(),
         Changes::Patched => match patched(session, verb, said, options)? {
             Some(names) => Entry::files(names),
             None => return none(session),
@@ -222,11 +222,21 @@ impl Look<'_, '_> {
 
     /// What differs between a commit, or the index, and the files.
     fn of_files(&self, source: Option<&str>, paths: &[String]) -> Result<Vec<Entry>> {
+        self.differing(&["diff"], source, paths)
+    }
+
+    /// The same, and files whose time or size is not what the index says of them: git writes these anew, though their lines
+    /// are what it would write, with other ends of lines, say.
+    fn written_anew(&self, source: Option<&str>, paths: &[String]) -> Result<Vec<Entry>> {
+        self.differing(if source.is_some() { &["diff-index"] } else { &["diff-files"] }, source, paths)
+    }
+
+    fn differing(&self, asked: &[&str], source: Option<&str>, paths: &[String]) -> Result<Vec<Entry>> {
         let source = source.map(|source| self.commit(source)).transpose()?;
-        let paths = paths.iter().map(String::as_str);
-        let more: Vec<&str> = source.as_deref().into_iter().chain(["--"]).chain(paths.clone()).collect();
-        let found = self.changed(&DIFF, &more)?;
-        Ok([found, Entry::files(self.assumed(&paths.collect::<Vec<_>>())?)].concat())
+        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        let named: Vec<&str> = source.as_deref().into_iter().chain(["--"]).chain(paths.iter().copied()).collect();
+        let found = self.changed(&[asked, &DIFF[1..]].concat(), &named)?;
+        Ok([found, Entry::files(self.assumed(&paths)?)].concat())
     }
 
     /// Files that the index says to be unchanged, whatever they are (`update-index --assume-unchanged`): a difference of them
@@ -356,7 +366,7 @@ impl Look<'_, '_> {
     /// What giving up a merge, rebase, cherry-pick or revert can bring back.
     fn aborted(&self) -> Result<Vec<Entry>> {
         let Some(head) = self.head()? else { return Ok(Vec::new()) };
-        let mut names = self.of_files(Some(&head), &[])?;
+        let mut names = self.written_anew(Some(&head), &[])?;
         for begun in [
             "ORIG_HEAD",
             "MERGE_AUTOSTASH",

@@ -3,8 +3,8 @@
 
 use super::session::Session;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::world::Standing;
 use crate::world::granted::protected_name;
+use crate::world::{EntryKind, Standing};
 use std::collections::{BTreeSet, HashSet};
 
 /// The mode of a submodule, as git writes it.
@@ -145,8 +145,42 @@ fn goes_first(session: &Session<'_>, name: &str, names: &HashSet<&str>) -> bool 
     above.into_iter().find(|name| is_link(name)).is_some_and(|link| names.contains(link))
 }
 
+/// A repository, and a working tree of one, has this in it.
+const MARKER: &str = ".git";
+/// Folders in folders, at most, and entries in all, that are looked at.
+const MOST_DEPTH: usize = 64;
+const MOST_ENTRIES: usize = 50_000;
+
+/// The first folder at or below `name` that is a repository of its own: to git, which looks for what it knows and what it
+/// may add, there is none where its index has a file of that name.
+fn repository_in(session: &Session<'_>, name: &str) -> Result<Option<String>> {
+    let mut folders = vec![(name.trim_end_matches('/').to_owned(), 0)];
+    let mut left = MOST_ENTRIES;
+    while let Some((folder, depth)) = folders.pop() {
+        let entries = session.world.list(&session.below_top(&folder))?;
+        if entries.iter().any(|entry| entry.name.eq_ignore_ascii_case(MARKER)) {
+            return Ok(Some(folder));
+        }
+        left = left.checked_sub(entries.len()).filter(|_| depth < MOST_DEPTH).ok_or_else(|| {
+            Diagnostic::new(Code::WORLD, format!("`{folder}` would go, and holds more than can be looked at"))
+                .help("a person does that with git itself")
+        })?;
+        let below = entries.iter().filter(|entry| entry.entry == EntryKind::Folder && !entry.link);
+        folders.extend(below.map(|entry| (format!("{folder}/{}", entry.name), depth + 1)));
+    }
+    Ok(None)
+}
+
+fn own_repository(name: &str) -> Box<Diagnostic> {
+    let message = format!("`{}` is a repository of its own, and would go with all in it", name.trim_end_matches('/'));
+    Diagnostic::new(Code::WORLD, message).help("a person does that with git itself")
+}
+
 /// A folder where git puts a file: all in it would go.
 fn folder(session: &Session<'_>, name: &str) -> Result<()> {
+    if let Some(repository) = repository_in(session, name)? {
+        return Err(own_repository(&repository));
+    }
     let within = format!("{}/", name.trim_end_matches('/'));
     let literal = format!(":(top,literal){within}");
     let ours = ["ls-files", "-z", "--full-name", "--cached", "--others", "--", &literal];
@@ -157,9 +191,7 @@ fn folder(session: &Session<'_>, name: &str) -> Result<()> {
             continue;
         }
         if below.ends_with('/') || !below.starts_with(&within) {
-            let message =
-                format!("`{}` is a repository of its own, and would go with all in it", below.trim_end_matches('/'));
-            return Err(Diagnostic::new(Code::WORLD, message).help("a person does that with git itself"));
+            return Err(own_repository(&below));
         }
         match session.world.may_replace(&session.below_top(&below))? {
             Standing::File | Standing::Link => {}

@@ -1,5 +1,6 @@
 //! Locks: `flock` on an open file that is never unlinked, so nobody locks a file that is no longer in its place.
 
+use super::owned::private_folder;
 use super::roots::{Roots, fault, reason};
 use super::write::{Stopped, parent, through_link};
 use super::{Disk, place};
@@ -68,7 +69,7 @@ fn in_state(roots: &Roots, name: &str) -> Result<File> {
     let failed = |error: io::Error| {
         Diagnostic::new(Code::WORLD, format!("the lock `{name}` cannot be opened: {}", reason(&error)))
     };
-    std::fs::create_dir_all(&folder).map_err(failed)?;
+    private_folder(&folder).map_err(failed)?;
     File::options().read(true).write(true).create(true).truncate(false).open(file).map_err(failed)
 }
 

@@ -115,20 +115,29 @@ fn quoted(path: &str) -> String {
 /// Makes a folder that only this user enters, and those above it that are not there yet; one that is there keeps what it
 /// has, but for write permission of others.
 pub fn make_private_folder(path: &str) -> Result<()> {
-    let failed = |error: io::Error| fault(path, "made", &error);
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(failed)?;
-    take_write_from_others(path)
+    private_folder(path).map_err(|error| fault(path, "made", &error))
+}
+
+//= docs/spec.md#robustness
+//# The folders that the host makes for itself MUST be the user's alone, whatever the umask is.
+/// The same in the words of the system.
+pub(super) fn private_folder(path: &str) -> io::Result<()> {
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)?;
+    close_to_others(path)
 }
 
 /// Takes the permission to write from the group and from others, where they have it.
 pub fn take_write_from_others(path: &str) -> Result<()> {
-    let failed = |error: io::Error| fault(path, "changed", &error);
-    let found = std::fs::symlink_metadata(path).map_err(failed)?;
+    close_to_others(path).map_err(|error| fault(path, "changed", &error))
+}
+
+fn close_to_others(path: &str) -> io::Result<()> {
+    let found = std::fs::symlink_metadata(path)?;
     let mode = found.permissions().mode();
     if found.is_symlink() || mode & WRITABLE_BY_OTHERS == 0 {
         return Ok(());
     }
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode & !WRITABLE_BY_OTHERS)).map_err(failed)
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode & !WRITABLE_BY_OTHERS))
 }
 
 /// Whether one of the host's own folders lies in the workspace, and not where the system's home folder has it: then a

@@ -7,6 +7,7 @@
 
 use super::git::{Guard, Note};
 use super::journal::{self, Journal, LAST_WORK};
+use super::owned::private_folder;
 use super::protected::{SetAside, Survey};
 use super::{recovery, roots, temporary};
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -81,7 +82,7 @@ pub(super) fn begin_with<T>(
 ) -> Result<(T, UnderWay)> {
     let unnoted = |look: Look<T>| (look.looked, UnderWay(None));
     let Some(folder) = journal::folder("programs") else { return look().map(unnoted) };
-    if let Err(error) = fs::create_dir_all(&folder) {
+    if let Err(error) = private_folder(&folder) {
         return match error.kind() {
             // A user without a home: as without a folder.
             PermissionDenied | ReadOnlyFilesystem | NotFound | NotADirectory => {
@@ -430,7 +431,7 @@ fn wait_for(said: &Said) -> Result<bool> {
 fn record(asides: &[&PathBuf], told: &str) -> bool {
     // A path need be no text.
     let asides: Vec<&[u8]> = asides.iter().map(|at| at.as_os_str().as_bytes()).collect();
-    let Some(folder) = journal::folder("set-aside").filter(|folder| fs::create_dir_all(folder).is_ok()) else {
+    let Some(folder) = journal::folder("set-aside").filter(|folder| private_folder(folder).is_ok()) else {
         return false;
     };
     let name = path::join(&folder, &uuid::Uuid::new_v4().simple().to_string());

@@ -85,3 +85,13 @@ pub fn check_threads() -> Result<()> {
     Err(Diagnostic::new(Code::WORLD, "the system gives this process too few threads")
         .help("raise the limit on the processes of this user (`ulimit -u`), or that of the container"))
 }
+
+/// Has a file that may grow no further (`ulimit -f`) told to who writes it: else the system would end the whole process, and
+/// with it the calls of others.
+//= docs/spec.md#robustness
+//# A write beyond the size that the system allows a file MUST fail alone.
+#[allow(unsafe_code, reason = "std has no way to ignore a signal; to ignore one runs no code of ours")]
+pub fn fail_at_largest_file() {
+    // SAFETY: the number is one of the system's, and `SIG_IGN` is no function that is called.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+}
