@@ -73,7 +73,7 @@ pub struct Definitions {
 
 impl Definitions {
     /// What of a file is served while it has these faults, if it was not served before it had them: no item that a fault
-    /// touches; `None` if a fault touches the pack as a whole.
+    /// touches; `None` if a fault touches the pack as a whole, or nothing is defined.
     #[must_use]
     pub fn sound(mut self, faults: &[Diagnostic]) -> Option<Self> {
         let tools = self.tools.iter().map(|tool| &tool.at);
@@ -88,7 +88,9 @@ impl Definitions {
                 Owner::Case => {}
             }
         }
-        Some(self)
+        let has_items = !(self.tools.is_empty() && self.resources.is_empty() && self.prompts.is_empty());
+        let is_empty = self.pack.is_none() && self.graph.is_none() && !has_items;
+        (!is_empty).then_some(self)
     }
 
     /// Whether functions make something of what clients see: descriptions, prompts, instructions.

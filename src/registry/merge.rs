@@ -3,6 +3,7 @@
 use super::{Files, LayerFile};
 use crate::definition::{Care, Definitions, Grants, LimitsOverride, Located, PackDefinition, code, read, read_known};
 use crate::diagnostic::{Code, Diagnostic};
+use crate::parse::toml::TOML_SYNTAX;
 use crate::source::{Place, Source};
 use rayon::prelude::*;
 
@@ -39,6 +40,13 @@ pub fn merge(name: &str, files: &Files, care: Care) -> Merged {
             continue;
         };
         faults.extend(broken);
+        // One that removes a file below is not here. An editor may just be about to write it.
+        if source.text.trim_ascii().is_empty() {
+            let message =
+                format!("`{path}` is empty: it defines nothing, and there is no such file below that it removes");
+            faults
+                .push(*Diagnostic::new(TOML_SYNTAX, message).at(source.place(0..0)).help("write it, or take it away"));
+        }
         add(&mut all, definitions, source, &mut faults);
     }
     let pack = all.pack.clone().unwrap_or_else(|| unnamed(name, files));

@@ -93,10 +93,13 @@ fn ask(every_verb: bool) {
     let model = template();
     let mut faults = Vec::new();
     let mut refused = 0;
-    for (middle, steps) in MIDDLES {
+    for (number, (middle, steps)) in MIDDLES.iter().enumerate() {
         let yard = Yard::new();
         let mut asked = Vec::new();
-        let rows: Vec<_> = PLACES.iter().flat_map(|place| all.iter().map(move |question| (place, question))).collect();
+        // Each is asked another part of them where not everything is.
+        let share = if every_verb { 1 } else { 6 };
+        let rows = PLACES.iter().flat_map(|place| all.iter().map(move |question| (place, question))).enumerate();
+        let rows: Vec<_> = rows.filter(|(at, _)| (at + number) % share == 0).map(|(_, row)| row).collect();
         for (at, ((busy, here), (verb, options))) in rows.iter().enumerate() {
             for copy in [yard.workspace().join(format!("q{at}")), yard.at(&format!("q{at}"))] {
                 copied_repository(&yard, &model.workspace(), &copy);
@@ -131,6 +134,6 @@ fn ask(every_verb: bool) {
             }
         }
     }
-    eprintln!("{refused} of {} were refused before anything changed", all.len() * PLACES.len() * MIDDLES.len());
+    eprintln!("{refused} were refused before anything changed");
     assert!(faults.is_empty(), "{}:\n{}", faults.len(), faults.join("\n"));
 }

@@ -51,9 +51,9 @@ const SLIPS: &[(&str, &str, &str)] = &[
     ("[[tool]]\nname = \"two\"", "[tool]\nname = \"two\"", "tool"),
     ("[[tool]]\nname = \"two\"", "[[tool]\nname = \"two\"", ""),
     ("[pack.grants]", "[pack.grant]", "grant"),
-    ("version = \"0.1.0\"", "version = \"0.1.0\"\nversion = \"2\"", "version"),
+    ("version = \"0.1.0\"", "version = \"0.1.0\"\nversion = \"2\"", "duplicate"),
     ("version = \"0.1.0\"", "version = \"0.1.0", ""),
-    (GOOD, "", "[pack]"),
+    (GOOD, "", "is empty"),
 ];
 
 fn edited() -> House {

@@ -28,6 +28,19 @@ limits = { time_ms = 120000 }
 input = { type = "object", properties = { line = { type = "string", description = "The line" }, seconds = { type = "number", description = "The time" } }, required = ["line", "seconds"] }
 "#;
 
+/// The same with so little time that the call is over while the program runs.
+const SHORT: &str = r#"
+[[tool]]
+name = "run_short"
+description = "Runs a line of a shell for less than it takes, for the tests of programs."
+effect = "runs"
+limits = { time_ms = 300 }
+input = { type = "object", properties = { line = { type = "string", description = "The line" } }, required = ["line"] }
+"#;
+
+const SHORT_SCRIPT: &str =
+    "\n/// Runs a line.\nfn run_short(args) { run(\"sh\", [\"-c\", args.line], #{ check: false }).text }\n";
+
 const SCRIPT: &str = "/// Says it.\nfn echo(args) { args.text }\n\n/// Runs a line.\nfn run_line(args) { run(\"sh\", [\"-c\", args.line], #{ check: false, timeout_s: args.seconds }).text }\n";
 
 /// Shapes of what a program starts, each with a number of seconds that nobody else sleeps for; the last one is itself.
@@ -205,4 +218,38 @@ fn the_temporary_folder_of_a_killed_host_goes_at_the_next_start() {
     std::thread::sleep(Duration::from_millis(500));
     assert_eq!(folders(&temporary).len(), 1);
     assert_eq!(alive(&numbers).len(), 1);
+}
+
+//= docs/spec.md#calls
+//= type=test
+//# Nothing that a call does after it was answered in its place MUST reach the disk, the graph, the memory of its pack or the client.
+#[test]
+fn no_program_writes_after_its_call_was_answered() {
+    let house = house();
+    house.write("layer/tools.d/lasting.toml", format!("{PACK}{SHORT}"));
+    house.write("layer/tools.d/lasting.rhai", format!("{SCRIPT}{SHORT_SCRIPT}"));
+    fs::create_dir_all(house.workspace().join("out")).unwrap();
+    let mut client = serve(&house);
+    let written = || -> Vec<String> {
+        (0..6)
+            .map(|at| fs::read_to_string(house.workspace().join(format!("out/count{at}"))).unwrap_or_default())
+            .collect()
+    };
+    // Nobody of them ends when it is asked to, and some make others that go on when they are gone.
+    let one = "trap '' TERM HUP; i=0; while :; do i=$((i+1)); echo $i >> out/countAT; done";
+    let other = "trap '' TERM HUP; go() { echo $1 >> out/countAT; (go $(($1+1))) & }; go 1; sleep 5";
+    for round in 0..6 {
+        let lines: Vec<String> = (0..6)
+            .map(|at| format!("({}) &", if at < 4 { one } else { other }.replace("AT", &at.to_string())))
+            .collect();
+        let (said, failed) = client.call("run_short", json!({ "line": format!("{}\nwait", lines.join("\n")) }));
+        assert!(failed && said.contains("300 ms"), "{said}");
+        // What one of them was just writing is there by then.
+        std::thread::sleep(Duration::from_millis(50));
+        let before = written();
+        let ran = before.iter().filter(|lines| lines.lines().count() > 5).count();
+        assert!(ran >= 4, "only {ran} ran");
+        std::thread::sleep(Duration::from_millis(800));
+        assert!(written() == before, "round {round}: something was written after the answer");
+    }
 }
