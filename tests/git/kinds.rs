@@ -315,7 +315,8 @@ fn patterns_shown(yard: &Yard) {
 #[test]
 fn links_and_pointers_of_submodules_change_as_with_git() {
     let yard = Yard::new();
-    let makers: [(&str, fn(&Yard)); 4] = [
+    type Maker = fn(&Yard);
+    let makers: [(&str, Maker); 4] = [
         ("submodules", submodule),
         ("links", links),
         ("folders shown", folders_shown),

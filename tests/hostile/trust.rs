@@ -732,7 +732,8 @@ fn what_each_pack_may_is_listed_in_the_words_of_trust() {
 #[test]
 fn a_hostile_file_of_settings_holds_nobody_up() {
     let house = trusted(false);
-    let texts: [(&str, fn(usize) -> String); 9] = [
+    type Text = fn(usize) -> String;
+    let texts: [(&str, Text); 9] = [
         ("settings of packs", |count| {
             "[packs]\n".to_owned() + (0..count).map(|at| format!("k{at}=1\n")).collect::<String>().as_str()
         }),

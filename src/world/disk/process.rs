@@ -101,12 +101,7 @@ pub(super) fn run_beside(
     let mut notes = Vec::new();
     let is_confined = command.needs == Needs::Program && disk.sandbox().is_confining();
     let group = Arc::new(Group::default());
-    //= docs/spec.md#calls
-    //# Nothing that a call does after it was answered in its place MUST reach the disk, the graph, the memory of its pack or the client.
-    let _waiting = of_program.map(|_| {
-        let group = Arc::clone(&group);
-        guard::waiting_for(is_confined.then(|| still_running(command)), move || group.kill())
-    });
+    let _waiting = of_program.map(|_| group.awaited(is_confined.then(|| still_running(command))));
     let ended = disk.sandbox().start(&start, command).and_then(|mut started| {
         if let Some(under_way) = &mut noted {
             under_way.started(started.pid);
@@ -251,6 +246,14 @@ struct Group(Mutex<Option<Pid>>);
 impl Group {
     fn held(&self) -> MutexGuard<'_, Option<Pid>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    //= docs/spec.md#calls
+    //# Nothing that a call does after it was answered in its place MUST reach the disk, the graph, the memory of its pack or the client.
+    /// Has whoever answers in place of the call kill it before.
+    fn awaited(self: &Arc<Self>, what: Option<String>) -> guard::Waiting {
+        let group = Arc::clone(self);
+        guard::waiting_for(what, move || group.kill())
     }
 
     /// Kills all of it. The system lets no process of it start another one meanwhile.
