@@ -1,12 +1,12 @@
-//! What a result is made of: texts, pictures, sounds, resources.
+//! The content of results: texts, images, audio, resources.
 
 use crate::value::{Json, Kind, Object, Value};
 use serde_json::json;
 
-/// One block of a result, a prompt's message or a resource's contents.
+/// One content block of a result, of a prompt message, or of a resource.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Content {
-    /// What it is.
+    /// The block itself.
     pub block: Block,
     /// `annotations`: audience, priority, lastModified.
     pub annotations: Option<Json>,
@@ -14,19 +14,19 @@ pub struct Content {
     pub meta: Option<Json>,
 }
 
-/// The kinds of blocks.
+/// The kinds of content blocks.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Block {
     /// A text.
     Text(String),
-    /// A picture.
+    /// An image.
     Image {
         /// Base64.
         data: String,
         /// Its MIME type.
         mime_type: String,
     },
-    /// A sound.
+    /// Audio.
     Audio {
         /// Base64.
         data: String,
@@ -39,14 +39,14 @@ pub enum Block {
         uri: String,
         /// Its MIME type.
         mime_type: Option<String>,
-        /// What it holds.
+        /// Its contents.
         body: ResourceBody,
     },
-    /// A resource to be read by whoever wants it: `uri`, `name`, and what else a resource may say of itself.
+    /// A link to a resource: `uri`, `name`, and the optional members of a resource.
     Link(Json),
 }
 
-/// What a resource holds.
+/// The contents of a resource.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ResourceBody {
     /// A text.
@@ -56,12 +56,12 @@ pub enum ResourceBody {
 }
 
 impl Content {
-    /// A block without annotations.
+    /// Creates content without annotations.
     pub fn new(block: Block) -> Self {
         Self { block, annotations: None, meta: None }
     }
 
-    /// A text.
+    /// Creates text content.
     pub fn text(text: impl Into<String>) -> Self {
         Self::new(Block::Text(text.into()))
     }
@@ -72,7 +72,7 @@ impl Object for Content {
         Kind::Content
     }
 
-    /// As MCP writes it: examples, cases and `toolsd call` show content so.
+    /// The form that MCP uses. Examples, cases and `toolsd call` show content in this form.
     fn to_json(&self) -> Json {
         let mut json = match &self.block {
             Block::Text(text) => json!({ "type": "text", "text": text }),
@@ -107,12 +107,12 @@ impl Object for Content {
     }
 }
 
-/// `reply(#{ structured, content })`: a result whose data and whose words differ.
+/// `reply(#{ structured, content })`: a result with structured data and separate content blocks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reply {
-    /// The data.
+    /// The structured data.
     pub structured: Value,
-    /// The words.
+    /// The content blocks.
     pub content: Vec<Content>,
 }
 

@@ -10,7 +10,7 @@ use super::{Change, Changes};
 use crate::content::ResourceBody;
 use crate::definition::{Checker, Declared, Problem, object};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::graph::{Entry, Graph, Label, Origin, Store};
+use crate::graph::{ChangeEntry, ChangeLabel, Graph, GraphOrigin, GraphStore};
 use crate::guard::{self, Cancel};
 use crate::primitive::{Asked, Effect, Host, Memory, Notice, PackFile, Question, Violation, time};
 use crate::registry::Pack;
@@ -46,7 +46,7 @@ pub struct CallHost {
     /// The same, recorded if somebody wants to know what was read.
     world: Arc<dyn World>,
     recorded: Option<Arc<Recorded>>,
-    store: Arc<Store>,
+    store: Arc<GraphStore>,
     /// Where it is told that the graph changed.
     changes: Arc<Changes>,
     memory: Arc<Memory>,
@@ -189,11 +189,11 @@ impl CallHost {
         }
     }
 
-    fn build(&self, store: &Arc<Store>) -> Result<Arc<Graph>> {
+    fn build(&self, store: &Arc<GraphStore>) -> Result<Arc<Graph>> {
         self.origin(store).map(|origin| Arc::clone(origin.graph()))
     }
 
-    fn origin(&self, store: &Arc<Store>) -> Result<Origin> {
+    fn origin(&self, store: &Arc<GraphStore>) -> Result<GraphOrigin> {
         let Some(graph) = &self.pack.made.graph else {
             let fault = Diagnostic::new(Code::SCRIPT, format!("the pack `{}` has no graph", self.pack.name));
             return Err(fault.help("declare one: `[graph]` with `script`"));
@@ -240,7 +240,7 @@ impl Host for CallHost {
         self.turn.files.get(self.world.staged(), &self.store, |store| self.build(store))
     }
 
-    fn changes(&self) -> Vec<Arc<Entry>> {
+    fn changes(&self) -> Vec<Arc<ChangeEntry>> {
         self.turn.taken().map_or_else(|| self.store.entries(), |turn| turn.entries())
     }
 
@@ -251,13 +251,13 @@ impl Host for CallHost {
         }
     }
 
-    fn change(&self, name: &str, act: &dyn Fn(Value) -> Result<Value>) -> Result<Arc<Entry>> {
+    fn change(&self, name: &str, act: &dyn Fn(Value) -> Result<Value>) -> Result<Arc<ChangeEntry>> {
         let at = time::format(self.now_ms, None)?.into();
-        let label = Label { id: self.uuid().into(), name: name.into(), at };
+        let label = ChangeLabel { id: self.uuid().into(), name: name.into(), at };
         self.turn.change(&self.store, self.effect, label, || self.origin(&self.store), act)
     }
 
-    fn undo(&self, to: Option<&str>) -> Result<Option<Vec<Arc<Entry>>>> {
+    fn undo(&self, to: Option<&str>) -> Result<Option<Vec<Arc<ChangeEntry>>>> {
         let turn = self.turn.take(&self.store, self.effect)?;
         match to {
             Some(id) => turn.undo_to(id),

@@ -6,7 +6,7 @@ use super::serving::Since;
 use super::staging::Staging;
 use crate::definition::{Body, Declared};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::graph::{Functions, Store};
+use crate::graph::{Functions, GraphStore};
 use crate::guard::{Cancel, Guard, Limits};
 use crate::primitive::{Context, Effect, Host, Memory, Need, Primitive};
 use crate::primitives::ALL;
@@ -34,7 +34,7 @@ pub struct Beginning<'a> {
     /// What it may use.
     pub limits: Limits,
     /// The pack's graph.
-    pub store: &'a Arc<Store>,
+    pub store: &'a Arc<GraphStore>,
     /// Where changes of the graph are told.
     pub changes: &'a Arc<super::Changes>,
     /// What the pack remembers.

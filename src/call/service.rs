@@ -15,7 +15,7 @@ use super::{complete, held, operation, prompt, resource, tool};
 use crate::content::{Content, ResourceBody};
 use crate::definition::{Completion, Declared, Located, Setting};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::graph::Store;
+use crate::graph::GraphStore;
 use crate::guard::{Cancel, Limits};
 use crate::primitive::{Effect, Listed, LogLevel, Memory, Notice, Question, lacking};
 use crate::registry::{Pack, Part, Registry, ServedPrompt, ServedResource, ServedTool};
@@ -36,7 +36,7 @@ pub struct Service {
     /// Whether descriptions are computed: only where somebody sees them.
     pub(super) describes: AtomicBool,
     pub(super) pool: Arc<Pool>,
-    stores: Mutex<HashMap<String, Arc<Store>>>,
+    stores: Mutex<HashMap<String, Arc<GraphStore>>>,
     memories: Mutex<HashMap<String, Arc<Memory>>>,
     staging: Staging,
     pub(super) since: Arc<Since>,
@@ -168,7 +168,7 @@ impl Service {
     }
 
     /// The graph of a pack; it survives reloads.
-    pub(super) fn store(&self, pack: &str) -> Arc<Store> {
+    pub(super) fn store(&self, pack: &str) -> Arc<GraphStore> {
         let mut stores = self.stores.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(stores.entry(pack.to_owned()).or_default())
     }

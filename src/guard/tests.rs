@@ -1,6 +1,11 @@
 //! Tests of the guard without scripts.
 
+use super::call_guard::{MOST_HELD_BY_ALL, check_now};
+use super::memory_share::HeldMemory;
 use super::*;
+use crate::diagnostic::{Code, Diagnostic};
+use std::sync::Arc;
+use std::time::Duration;
 
 fn guard(limits: Limits) -> Arc<Guard> {
     Guard::new(limits, Cancel::default())
@@ -205,23 +210,23 @@ fn slow_steps_ask_the_clock() {
 #[test]
 fn what_all_hold_together_is_bounded() {
     let guard = |memory: usize| Guard::new(Limits { memory, ..Limits::default() }, Cancel::default());
-    let most = super::TOGETHER as i64;
+    let most = MOST_HELD_BY_ALL as i64;
     let share = most / 100;
     for (memory, own, (here, guards), (all, addresses), goes_on) in [
         (256 << 20, share + 1, (most + 1, 100), (most + 1, 1), false),
         (256 << 20, share, (most + 1, 100), (most + 1, 1), true),
         (256 << 20, share + 1, (most, 100), (most, 1), true),
         // Whoever is alone may use what it may.
-        (super::TOGETHER * 2, most * 2, (most * 2, 1), (most * 2, 1), true),
-        (super::TOGETHER * 2, most + 1, (most * 2 + 1, 2), (most * 2 + 1, 1), false),
+        (MOST_HELD_BY_ALL * 2, most * 2, (most * 2, 1), (most * 2, 1), true),
+        (MOST_HELD_BY_ALL * 2, most + 1, (most * 2 + 1, 2), (most * 2 + 1, 1), false),
         // One address with a hundred calls, and one with a single call, which holds more than any of them.
         (256 << 20, share * 3, (share * 3, 1), (most + 1, 2), true),
         (256 << 20, share, (most + 1 - share * 3, 100), (most + 1, 2), false),
         (256 << 20, share / 2 - 1, (most + 1 - share * 3, 100), (most + 1, 2), true),
     ] {
         let guard = guard(memory);
-        let together = super::Together { all, addresses, here, guards };
-        let told = guard.judge_together(own, together);
+        let together = HeldMemory { all, addresses, here, guards };
+        let told = guard.check_shared_memory(own, together);
         assert_eq!(told.is_ok(), goes_on, "{own} of {together:?}");
         assert_eq!(guard.verdict().is_none(), goes_on);
     }
@@ -231,13 +236,13 @@ fn what_all_hold_together_is_bounded() {
     super::works_for(Some(4_712));
     let elsewhere = guard(1 << 30);
     super::works_for(None);
-    let _ = some.account(0, 1 << 40);
+    let _ = some.record_usage(0, 1 << 40);
     let together = other.share.add(0);
     assert_eq!((together.here, together.guards), (1 << 40, 2));
     assert!(together.all >= 1 << 40 && together.addresses >= 2, "{together:?}");
     let together = elsewhere.share.add(0);
     assert_eq!((together.here, together.guards), (0, 1));
-    assert!(elsewhere.account(0, 64 << 20).is_ok(), "it is another address that holds too much");
+    assert!(elsewhere.record_usage(0, 64 << 20).is_ok(), "it is another address that holds too much");
     drop(some);
     let together = other.share.add(0);
     assert_eq!((together.here, together.guards), (0, 1), "what is over holds nothing");
@@ -255,20 +260,15 @@ fn what_was_asked_for_counts_until_it_is_there() {
     super::room(16 << 20).unwrap();
     assert!(guard.memory() >= before + (16 << 20), "{}", guard.memory());
     let text = vec![1_u8; 16 << 20];
-    check_now();
+    check_now().unwrap();
     let held = guard.memory();
     assert!((before + (16 << 20)..before + (17 << 20)).contains(&held), "{held}");
     drop(text);
-    check_now();
+    check_now().unwrap();
     assert!(guard.memory() < before + (1 << 20), "{}", guard.memory());
     // What was asked for and not taken does not stay either.
     super::room(32 << 20).unwrap();
-    check_now();
+    check_now().unwrap();
     assert!(guard.memory() < before + (1 << 20), "{}", guard.memory());
     assert!(super::room(65 << 20).unwrap_err().message.contains("more than 64 MB"));
-}
-
-/// Asks the guard, whatever was counted.
-fn check_now() {
-    super::thread::ask().unwrap();
 }

@@ -1,7 +1,7 @@
 //! `walk`: all that edges lead to.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::graph::{Direction, Nodes, Walking};
+use crate::graph::{Direction, Nodes, WalkOptions};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
 use crate::value::{Kind, Value};
 
@@ -51,7 +51,7 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
             return Err(fault.help("known: `breadth`, `depth`"));
         }
     };
-    let walking = Walking {
+    let walking = WalkOptions {
         direction: Direction::read(args.text("direction"))?,
         kinds: kinds.as_deref(),
         depth: args.integer_or("depth").map(|depth| usize::try_from(depth).unwrap_or(0)),

@@ -1,12 +1,12 @@
 //! Building: merges, faults, references, derived fields.
 
 use super::*;
-use crate::graph::{Build, Store};
+use crate::graph::{BuildPlan, GraphStore};
 
 fn build(files: &[(&str, &str)], functions: Fake) -> Result<Arc<Graph>> {
     let world: Arc<dyn World> = Files::of(files);
     let functions = functions.with("read", read_lines).shared();
-    Store::default().fresh(&Build {
+    GraphStore::default().fresh(&BuildPlan {
         world: &world,
         functions: &functions,
         entry: "build",

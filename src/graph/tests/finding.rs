@@ -1,7 +1,7 @@
 //! Finding texts through lookups, values of the whole graph, and definitions that take the place of others.
 
 use super::*;
-use crate::graph::Blocks;
+use crate::graph::BlockMapping;
 use crate::parse::blocks::{Rules, blocks};
 use proptest::prelude::*;
 use serde_json::json;
@@ -27,7 +27,7 @@ proptest! {
     ) {
         let graph = of_texts(&texts);
         let all = graph.nodes(&names(&["n"]));
-        let each = all.with(all.ids().to_vec());
+        let each = all.with_ids(all.ids().to_vec());
         let tests = [
             json!({ "text": { "contains": part, "fold": true } }),
             json!({ "text": { "contains": part } }),
@@ -91,7 +91,7 @@ fn the_last_definition_counts_where_the_first_one_stood_and_nothing_of_the_first
     let how = json!({ "kind": "r", "id": "id", "fields": ["title"], "items": { "kind": "i", "key": "label", "fields": ["text"] },
         "references": { "needs": "needs" } });
     let Value::Map(how) = Value::from_json(&how) else { unreachable!() };
-    let how = Blocks::read(&how).unwrap();
+    let how = BlockMapping::parse(&how).unwrap();
     let builder = Builder::new(Fake::default().shared());
     let add = |text: &str| {
         let found = blocks(&Document::new("a", text), &rules).unwrap();

@@ -1,7 +1,7 @@
 //! Derived fields with `reads`: kept while nothing that they read changed, and always as a fresh build has them.
 
 use super::*;
-use crate::graph::{Build, Node, Store};
+use crate::graph::{BuildPlan, GraphStore, Node};
 use crate::order::SortKey as By;
 use crate::value::Kind;
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ struct Bench {
     functions: Arc<dyn Functions>,
     /// How often each derived function was called.
     calls: Arc<Mutex<BTreeMap<&'static str, usize>>>,
-    store: Store,
+    store: GraphStore,
 }
 
 /// A kind's derived fields: kind, field, function, reads.
@@ -57,20 +57,26 @@ impl Bench {
                 Ok(Value::map([(field_of(name), run(&graph, arguments[1].as_object().unwrap()))]))
             });
         }
-        Self { files, functions: functions.shared(), calls, store: Store::default() }
+        Self { files, functions: functions.shared(), calls, store: GraphStore::default() }
     }
 
-    fn fresh(&self, store: &Store) -> Arc<Graph> {
+    fn fresh(&self, store: &GraphStore) -> Arc<Graph> {
         let world: Arc<dyn World> = Arc::clone(&self.files) as _;
         let within = &|_: Arc<dyn World>, run: &mut dyn FnMut() -> Result<()>| run();
         // Every build is a new one: a file without nodes changes.
         self.files.put("stamp", &self.files.clock.load(Ordering::Relaxed).to_string());
         store
-            .fresh(&Build { world: &world, functions: &self.functions, entry: "build", config: &Value::Null, within })
+            .fresh(&BuildPlan {
+                world: &world,
+                functions: &self.functions,
+                entry: "build",
+                config: &Value::Null,
+                within,
+            })
             .unwrap()
     }
 
-    fn answers(&self, store: &Store) -> Json {
+    fn answers(&self, store: &GraphStore) -> Json {
         let graph = self.fresh(store);
         let nodes = graph.nodes(&names(&["n"]));
         let column = |name: &str| {
@@ -193,7 +199,7 @@ proptest! {
                     _ => bench.files.put(&format!("f{file}"), &lines.join("\n")),
                 }
             }
-            prop_assert_eq!(bench.answers(&bench.store), bench.answers(&Store::default()));
+            prop_assert_eq!(bench.answers(&bench.store), bench.answers(&GraphStore::default()));
         }
     }
 }
@@ -224,7 +230,7 @@ fn only_what_read_something_else_is_computed_again() {
     bench.files.delete("c");
     bench.files.put("cc", "\nnode n 3");
     assert_eq!(counted(&[]), [1, 1, 1], "another file");
-    assert!(bench.store.kept.len() <= 40);
+    assert!(bench.store.derived_cache.len() <= 40);
 }
 
 #[test]
@@ -261,7 +267,7 @@ fn what_is_kept_holds_no_snapshot() {
     let set = crate::order::Set::new(vec![node()]).unwrap();
     let record = graph.get("n", "1").unwrap().pick(&names(&["x"])).unwrap();
     let held = Value::list([node(), Value::handle(rows), Value::handle(set), record]);
-    let kept = crate::graph::plain(held).unwrap();
+    let kept = crate::graph::stored_value::to_stored(held).unwrap();
     assert_eq!(kept.to_json(), serde_json::json!(["1", [{ "key": "1", "x": 1 }], ["1"], { "x": 1 }]));
     let Value::List(items) = &kept else { panic!("a list") };
     assert_eq!(items[2].kind(), Kind::Set);
