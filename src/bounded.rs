@@ -128,7 +128,7 @@ impl std::io::Write for BoundedWriter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::guard::{Cancel, Guard, Limits};
+    use crate::guard::{CancelFlag, Guard, Limits};
 
     //= docs/spec.md#scripts
     //= type=test
@@ -145,7 +145,7 @@ mod tests {
                 (0..16).try_for_each(|_| text.push(&part))
             },
         ] {
-            let guard = Guard::new(limits, Cancel::default());
+            let guard = Guard::new(limits, CancelFlag::default());
             let _entered = guard.enter();
             assert_eq!(ask().expect_err("8 MB are all it has").code, Code::LIMIT);
             assert!(guard.memory() <= 8 << 20, "{}", guard.memory());

@@ -7,7 +7,7 @@ use serde_json::json;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Content {
     /// The block itself.
-    pub block: Block,
+    pub block: ContentBody,
     /// `annotations`: audience, priority, lastModified.
     pub annotations: Option<Json>,
     /// `_meta`.
@@ -16,7 +16,7 @@ pub struct Content {
 
 /// The kinds of content blocks.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Block {
+pub enum ContentBody {
     /// A text.
     Text(String),
     /// An image.
@@ -57,13 +57,13 @@ pub enum ResourceBody {
 
 impl Content {
     /// Creates content without annotations.
-    pub fn new(block: Block) -> Self {
+    pub fn new(block: ContentBody) -> Self {
         Self { block, annotations: None, meta: None }
     }
 
     /// Creates text content.
     pub fn text(text: impl Into<String>) -> Self {
-        Self::new(Block::Text(text.into()))
+        Self::new(ContentBody::Text(text.into()))
     }
 }
 
@@ -75,10 +75,10 @@ impl Object for Content {
     /// The form that MCP uses. Examples, cases and `toolsd call` show content in this form.
     fn to_json(&self) -> Json {
         let mut json = match &self.block {
-            Block::Text(text) => json!({ "type": "text", "text": text }),
-            Block::Image { data, mime_type } => json!({ "type": "image", "data": data, "mimeType": mime_type }),
-            Block::Audio { data, mime_type } => json!({ "type": "audio", "data": data, "mimeType": mime_type }),
-            Block::Resource { uri, mime_type, body } => {
+            ContentBody::Text(text) => json!({ "type": "text", "text": text }),
+            ContentBody::Image { data, mime_type } => json!({ "type": "image", "data": data, "mimeType": mime_type }),
+            ContentBody::Audio { data, mime_type } => json!({ "type": "audio", "data": data, "mimeType": mime_type }),
+            ContentBody::Resource { uri, mime_type, body } => {
                 let mut resource = json!({ "uri": uri });
                 if let Some(mime_type) = mime_type {
                     resource["mimeType"] = json!(mime_type);
@@ -89,7 +89,7 @@ impl Object for Content {
                 }
                 json!({ "type": "resource", "resource": resource })
             }
-            Block::Link(link) => {
+            ContentBody::Link(link) => {
                 let mut json = json!({ "type": "resource_link" });
                 for (key, value) in link.as_object().into_iter().flatten() {
                     json[key] = value.clone();

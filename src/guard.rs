@@ -11,9 +11,9 @@ mod tests;
 mod work;
 
 pub use call_guard::{
-    Cancel, Entered, Guard, Limits, Paused, Waiting, check, current, gave_way, going, may_give_way, room, tick,
-    waiting_for,
+    CancelFlag, EnteredGuard, Guard, Limits, Paused, WaitNote, check, current, gave_way, going, may_give_way, room,
+    tick, waiting_for,
 };
-pub use counters::{Counting, allocated};
+pub use counters::{CountingAllocator, allocated};
 pub use memory_share::works_for;
-pub use work::{BYTE, Checked, ITEM, LOOK, Work, each, is_over, pieces, price, spend, time_left};
+pub use work::{BYTE, CheckedItems, CheckedIterator, ITEM, LOOK, each, is_over, pieces, price, spend, time_left};

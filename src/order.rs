@@ -293,7 +293,7 @@ impl Object for Set {
 #[derive(Clone)]
 pub struct SortKey {
     /// What gives the key of an item.
-    pub by: By,
+    pub by: SortBy,
     /// Whether the greatest comes first.
     pub descending: bool,
     /// Values that come first, in this order. All others follow in the order of [`compare`].
@@ -302,7 +302,7 @@ pub struct SortKey {
 
 /// What gives the key of an item.
 #[derive(Clone)]
-pub enum By {
+pub enum SortBy {
     /// A field.
     Field(String),
     /// The result of a function for the item.
@@ -327,10 +327,10 @@ impl SortKey {
         match by {
             Value::Text(name) => {
                 let (name, descending) = name.strip_prefix('-').map_or((&**name, false), |name| (name, true));
-                Ok(Self { by: By::Field(name.to_owned()), descending, first: Vec::new() })
+                Ok(Self { by: SortBy::Field(name.to_owned()), descending, first: Vec::new() })
             }
             Value::Function(function) => {
-                Ok(Self { by: By::Function(function.clone()), descending: false, first: Vec::new() })
+                Ok(Self { by: SortBy::Function(function.clone()), descending: false, first: Vec::new() })
             }
             Value::Map(map) => Self::from_map(map),
             other => {
@@ -359,12 +359,12 @@ impl SortKey {
     pub fn is_plain(&self) -> bool {
         let plain =
             |value: &Value| !matches!(value, Value::List(_) | Value::Map(_) | Value::Handle(_) | Value::Function(_));
-        matches!(self.by, By::Field(_)) && self.first.iter().all(plain)
+        matches!(self.by, SortBy::Field(_)) && self.first.iter().all(plain)
     }
 
     /// Whether both keys sort by the same field in the same way. Keys that are functions are never the same.
     pub fn is_same(&self, other: &Self) -> bool {
-        let by = matches!((&self.by, &other.by), (By::Field(one), By::Field(two)) if one == two);
+        let by = matches!((&self.by, &other.by), (SortBy::Field(one), SortBy::Field(two)) if one == two);
         let first = || self.first.iter().zip(&other.first).all(|(one, two)| compare(one, two).is_eq());
         by && self.descending == other.descending && self.first.len() == other.first.len() && first()
     }
@@ -461,7 +461,7 @@ mod tests {
     #[test]
     fn a_long_sort_ends_when_its_call_does() {
         let limits = guard::Limits { time: std::time::Duration::ZERO, ..guard::Limits::default() };
-        let guard = guard::Guard::new(limits, guard::Cancel::default());
+        let guard = guard::Guard::new(limits, guard::CancelFlag::default());
         let _entered = guard.enter();
         assert!(sorted((0..100_000).rev().collect(), i32::cmp).is_err());
     }

@@ -11,7 +11,7 @@ use crate::content::ResourceBody;
 use crate::definition::{Checker, Declared, Problem, object};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::{ChangeEntry, ChangeLabel, Graph, GraphOrigin, GraphStore};
-use crate::guard::{self, Cancel};
+use crate::guard::{self, CancelFlag};
 use crate::primitive::{Asked, Effect, Host, Memory, Notice, PackFile, Question, Violation, time};
 use crate::registry::Pack;
 use crate::script::aside;
@@ -36,7 +36,7 @@ pub struct CallHost {
     /// What the call does at most.
     effect: Effect,
     /// Ends the call from outside.
-    pub cancel: Cancel,
+    pub cancel: CancelFlag,
     /// The configuration of the pack.
     config: Value,
     /// The world in place of the pack's root.

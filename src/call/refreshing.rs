@@ -7,7 +7,7 @@ use super::{Asking, Change, Peer};
 use crate::definition::Refresh;
 use crate::diagnostic::Result;
 use crate::graph::Graph;
-use crate::guard::Cancel;
+use crate::guard::CancelFlag;
 use crate::primitive::{Effect, LogLevel, Notice};
 use crate::registry::{Pack, Registry};
 use crate::value::{Json, Object, Value};
@@ -56,7 +56,7 @@ impl Service {
     /// with the last one. Then computes what follows from it, and announces the lists that differ. A graph that cannot
     /// be built is told in the log. Runs on this thread, whose stack must be as large as that of a script thread.
     /// Tells whether the graph is another one now.
-    pub fn refresh(&self, pack: &str, cancel: Cancel) -> bool {
+    pub fn refresh(&self, pack: &str, cancel: CancelFlag) -> bool {
         let registry = self.registry();
         let Some(pack) = registry.packs.iter().find(|known| known.name == pack) else { return false };
         let calling = self.background(&registry, cancel);
@@ -116,7 +116,7 @@ impl Service {
     }
 
     /// Something that nobody asked for: what it tells goes to the log, here and of every client.
-    pub(super) fn background<'a>(&'a self, registry: &'a Registry, cancel: Cancel) -> Calling<'a> {
+    pub(super) fn background<'a>(&'a self, registry: &'a Registry, cancel: CancelFlag) -> Calling<'a> {
         let (changes, log) = (Arc::clone(&self.changes), self.log().cloned());
         let notices = Arc::new(move |notice| {
             if let Notice::Log { level, data } = notice {

@@ -5,7 +5,7 @@ use super::service::Service;
 use super::{Change, fault_json};
 use crate::definition::Body;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::guard::Cancel;
+use crate::guard::CancelFlag;
 use crate::primitive::{Effect, LogLevel};
 use crate::registry::{Checks, Registry, ServedPrompt, ServedResource, ServedTool};
 use crate::value::Json;
@@ -110,7 +110,7 @@ impl Service {
     }
 
     fn description(&self, registry: &Registry, served: &ServedTool, function: &str) -> Option<String> {
-        let calling = self.background(registry, Cancel::default());
+        let calling = self.background(registry, CancelFlag::default());
         let script = match &served.tool.body.value {
             Body::Script { script, .. } | Body::Operations { script } => script.clone(),
             _ => format!("tools.d/{}.rhai", served.pack.name),

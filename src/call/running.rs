@@ -7,7 +7,7 @@ use super::staging::Staging;
 use crate::definition::{Body, Declared};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::{Functions, GraphStore};
-use crate::guard::{Cancel, Guard, Limits};
+use crate::guard::{CancelFlag, Guard, Limits};
 use crate::primitive::{Context, Effect, Host, Memory, Need, Primitive};
 use crate::primitives::ALL;
 use crate::registry::Pack;
@@ -44,7 +44,7 @@ pub struct Beginning<'a> {
     /// Another stage than the pack's own.
     pub staging: &'a Staging,
     /// Ends it from outside.
-    pub cancel: Cancel,
+    pub cancel: CancelFlag,
     /// Takes what it tells the client.
     pub notices: Notices,
     /// Whether somebody wants to know what it read.

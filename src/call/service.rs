@@ -16,7 +16,7 @@ use crate::content::{Content, ResourceBody};
 use crate::definition::{Completion, Declared, Located, Setting};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::GraphStore;
-use crate::guard::{Cancel, Limits};
+use crate::guard::{CancelFlag, Limits};
 use crate::primitive::{Effect, Listed, LogLevel, Memory, Notice, Question, lacking};
 use crate::registry::{Pack, Part, Registry, ServedPrompt, ServedResource, ServedTool};
 use crate::script::{Party, Pool};
@@ -140,7 +140,7 @@ impl Service {
     pub fn on_script_thread(self: &Arc<Self>, name: &str, job: impl FnOnce() -> bool + Send + 'static) -> bool {
         let (sender, receiver) = channel();
         self.pool
-            .call(name.to_owned(), Party::default(), Cancel::default(), job, move |ended| drop(sender.send(ended)));
+            .call(name.to_owned(), Party::default(), CancelFlag::default(), job, move |ended| drop(sender.send(ended)));
         receiver.recv().unwrap_or_else(|_| Err(ended_early())).unwrap_or_else(|fault| {
             told(self.log(), LogLevel::Warning, &Json::from(format!("`{name}` did not end: {fault}")));
             false
@@ -226,7 +226,7 @@ fn announcing(changes: Arc<Changes>, log: Option<Lines>, notices: Box<dyn Fn(Not
 pub(super) struct Calling<'a> {
     pub(super) service: &'a Service,
     pub(super) registry: &'a Registry,
-    pub(super) cancel: crate::guard::Cancel,
+    pub(super) cancel: crate::guard::CancelFlag,
     pub(super) notices: Notices,
     pub(super) interview: Arc<Interview>,
 }

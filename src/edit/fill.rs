@@ -2,7 +2,7 @@
 
 use crate::bounded::BoundedText;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::guard::{self, ITEM, Work, each};
+use crate::guard::{self, CheckedIterator, ITEM, each};
 use crate::parse::Input;
 use crate::value::Value;
 use std::collections::{BTreeMap, HashSet};

@@ -5,7 +5,7 @@ mod layout;
 use super::Events;
 use crate::bounded::BoundedText;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard::{self, ITEM, Work};
+use crate::guard::{self, CheckedIterator, ITEM};
 use crate::parse::{self, Input, yaml_flush, yaml_scalar};
 use crate::value::{Json, Value, ordered};
 use granit_parser::ScalarStyle;

@@ -9,7 +9,7 @@ use super::scan::FileScanner;
 use super::snapshot::{Functions, Graph};
 use super::stored_value::to_stored;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard::Work;
+use crate::guard::CheckedIterator;
 use crate::value::{Json, Kind, Map, Object, Text, Value};
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -5,7 +5,7 @@ use super::edges::Edges;
 use super::nodes::{FieldReader, Node, Nodes, dedup};
 use super::snapshot::{FoldedField, FoldedTexts, Graph, ScalarKey, TextFold};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard::{self, ITEM, Work};
+use crate::guard::{self, CheckedIterator, ITEM};
 use crate::order::{compare, same as same_value, sorted};
 use crate::value::{Json, Kind, Map, Object, Record, Text, Value, no_field};
 use rustc_hash::{FxHashMap, FxHashSet};

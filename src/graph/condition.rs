@@ -3,7 +3,7 @@
 use super::snapshot::ScalarKey;
 use super::text_index::tokens;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::guard::{self, ITEM, Work};
+use crate::guard::{self, CheckedIterator, ITEM};
 use crate::order::{compare, same as alike};
 use crate::pattern::Pattern;
 use crate::value::Value;

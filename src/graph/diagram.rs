@@ -3,7 +3,7 @@
 use super::nodes::Nodes;
 use super::snapshot::NONE;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard::{self, ITEM, Work};
+use crate::guard::{self, CheckedIterator, ITEM};
 use rustc_hash::FxHashMap;
 use std::fmt::Write as _;
 

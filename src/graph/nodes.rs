@@ -4,7 +4,7 @@
 use super::fragment::hash_id;
 use super::snapshot::{Graph, NONE};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::guard::{self, ITEM, Work, each};
+use crate::guard::{self, CheckedIterator, ITEM, each};
 use crate::order::SortKey;
 use crate::value::{Function, Json, Kind, Object, Text, Value, no_field};
 use rustc_hash::FxHashSet;

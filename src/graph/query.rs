@@ -8,7 +8,7 @@ use super::text_index::{ColumnText, ID_COLUMN, is_searchable, tokens};
 use crate::diagnostic::Result;
 use crate::guard::{self, BYTE, ITEM, each};
 use crate::letters;
-use crate::order::{self, By, SortKey};
+use crate::order::{self, SortBy, SortKey};
 use crate::value::{Map, Text, Value};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
@@ -182,14 +182,14 @@ impl Nodes {
     fn sort_column<'a>(&'a self, key: &'a SortKey) -> Result<SortColumn<'a>> {
         let mut values = Vec::with_capacity(self.len());
         match &key.by {
-            By::Field(name) => {
+            SortBy::Field(name) => {
                 let reader = self.reader(name)?;
                 for node in self.ids() {
                     guard::spend(ITEM)?;
                     values.push(reader.read(*node)?);
                 }
             }
-            By::Function(function) => {
+            SortBy::Function(function) => {
                 for node in self.iter() {
                     guard::check()?;
                     values.push(Cow::Owned(function.call(vec![Value::handle(node)])?));
@@ -204,7 +204,7 @@ impl Nodes {
 
     /// Sorts by one field of whole numbers, which is common and fast; `None` if the key is something else.
     fn sort_by_integers(&self, key: &SortKey) -> Result<Option<Vec<u32>>> {
-        let By::Field(name) = &key.by else { return Ok(None) };
+        let SortBy::Field(name) = &key.by else { return Ok(None) };
         if !key.first.is_empty() {
             return Ok(None);
         }

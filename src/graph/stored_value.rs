@@ -2,7 +2,7 @@
 
 use super::nodes::{Node, Nodes};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard::{self, ITEM, Work};
+use crate::guard::{self, CheckedIterator, ITEM};
 use crate::order::Set;
 use crate::value::{Kind, Map, Record, Value};
 

@@ -3,7 +3,7 @@
 use super::nodes::{Nodes, dedup};
 use super::snapshot::{Adjacency, Graph, NONE};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard::{self, ITEM, Work, each};
+use crate::guard::{self, CheckedIterator, ITEM, each};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{HashSet, VecDeque};
 

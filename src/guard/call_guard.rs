@@ -36,9 +36,9 @@ impl Default for Limits {
 
 /// A shared flag that cancels a call from outside.
 #[derive(Clone, Debug, Default)]
-pub struct Cancel(Arc<AtomicBool>);
+pub struct CancelFlag(Arc<AtomicBool>);
 
-impl Cancel {
+impl CancelFlag {
     /// Cancels the call: it ends at its next check.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
@@ -54,7 +54,7 @@ impl Cancel {
 /// on every thread, whatever the script caught; [`Guard::verdict`] gives that fault.
 pub struct Guard {
     limits: Limits,
-    cancel: Cancel,
+    cancel: CancelFlag,
     started: Instant,
     paused_ns: AtomicU64,
     /// How many threads wait at the moment.
@@ -71,9 +71,9 @@ pub struct Guard {
 }
 
 /// A note of what a call waits for. Dropping it removes the note.
-pub struct Waiting(Option<Arc<Guard>>);
+pub struct WaitNote(Option<Arc<Guard>>);
 
-impl Drop for Waiting {
+impl Drop for WaitNote {
     fn drop(&mut self) {
         if let Some(guard) = &self.0 {
             guard.waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -82,12 +82,12 @@ impl Drop for Waiting {
 }
 
 /// Notes what the running call waits for, such as a program, until the returned note is dropped.
-pub fn waiting_for(what: String) -> Waiting {
+pub fn waiting_for(what: String) -> WaitNote {
     let guard = current();
     if let Some(guard) = &guard {
         *guard.waiting.lock().unwrap_or_else(PoisonError::into_inner) = Some(what);
     }
-    Waiting(guard)
+    WaitNote(guard)
 }
 
 /// Bytes that all calls and builds may hold together. Beyond that, a call that holds more than its share is stopped.
@@ -115,16 +115,16 @@ impl Drop for Paused<'_> {
 
 impl Guard {
     /// Creates a guard whose time begins now. Its memory counts for the address whose call this thread works on.
-    pub fn new(limits: Limits, cancel: Cancel) -> Arc<Self> {
+    pub fn new(limits: Limits, cancel: CancelFlag) -> Arc<Self> {
         Self::counted(limits, cancel, MemoryShare::for_this_thread())
     }
 
     /// Creates a guard whose memory counts for no address: for work that is done for all, such as a build.
-    pub fn for_all(limits: Limits, cancel: Cancel) -> Arc<Self> {
+    pub fn for_all(limits: Limits, cancel: CancelFlag) -> Arc<Self> {
         Self::counted(limits, cancel, MemoryShare::for_address(None))
     }
 
-    fn counted(limits: Limits, cancel: Cancel, share: MemoryShare) -> Arc<Self> {
+    fn counted(limits: Limits, cancel: CancelFlag, share: MemoryShare) -> Arc<Self> {
         Arc::new(Self {
             limits,
             cancel,
@@ -142,7 +142,7 @@ impl Guard {
     }
 
     /// Makes it the guard of this thread until the result is dropped, which restores the previous guard.
-    pub fn enter(self: &Arc<Self>) -> Entered {
+    pub fn enter(self: &Arc<Self>) -> EnteredGuard {
         enter(self)
     }
 
@@ -303,17 +303,17 @@ thread_local! {
 }
 
 /// Keeps a guard as that of the thread until it is dropped.
-pub struct Entered {
+pub struct EnteredGuard {
     previous: Option<Arc<Guard>>,
     /// Keeps the value on the thread that entered.
     stay: PhantomData<*const ()>,
 }
 
-fn enter(guard: &Arc<Guard>) -> Entered {
-    Entered { previous: swap(Some(Arc::clone(guard))), stay: PhantomData }
+fn enter(guard: &Arc<Guard>) -> EnteredGuard {
+    EnteredGuard { previous: swap(Some(Arc::clone(guard))), stay: PhantomData }
 }
 
-impl Drop for Entered {
+impl Drop for EnteredGuard {
     fn drop(&mut self) {
         swap(self.previous.take());
     }

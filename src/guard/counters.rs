@@ -72,7 +72,7 @@ pub fn allocated() -> isize {
 }
 
 /// The global allocator: mimalloc, with a count of the bytes that each thread allocates and frees.
-pub struct Counting;
+pub struct CountingAllocator;
 
 fn count(bytes: usize) {
     COUNTERS.with(|counters| counters.allocated.set(counters.allocated.get().wrapping_add_unsigned(bytes)));
@@ -84,7 +84,7 @@ fn discount(bytes: usize) {
 
 #[allow(unsafe_code, reason = "an allocator cannot be written without it; see the head of this file")]
 // SAFETY: every call is handed to mimalloc with the arguments it came with.
-unsafe impl GlobalAlloc for Counting {
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size());
         // SAFETY: the caller's promise is passed on.

@@ -10,7 +10,7 @@ use std::panic::Location;
 use std::time::Duration;
 
 /// The file, line and column of a call site of the guard.
-pub type Place = (&'static str, u32, u32);
+pub type CallPlace = (&'static str, u32, u32);
 
 /// A disabled call site is enabled again after so long without a check, which the test then sees.
 const ENOUGH: Duration = Duration::from_secs(1);
@@ -21,10 +21,10 @@ const SELDOM: u32 = 256;
 thread_local! {
     static LAST: Cell<Duration> = const { Cell::new(Duration::ZERO) };
     static LONGEST: Cell<Duration> = const { Cell::new(Duration::ZERO) };
-    static AWAY: Cell<Option<Place>> = const { Cell::new(None) };
+    static AWAY: Cell<Option<CallPlace>> = const { Cell::new(None) };
     static PASSED: Cell<u32> = const { Cell::new(0) };
     static IS_NOTING: Cell<bool> = const { Cell::new(false) };
-    static NOTED: RefCell<BTreeSet<Place>> = const { RefCell::new(BTreeSet::new()) };
+    static NOTED: RefCell<BTreeSet<CallPlace>> = const { RefCell::new(BTreeSet::new()) };
 }
 
 fn used() -> Duration {
@@ -80,7 +80,7 @@ pub(super) fn is_away(at: &Location<'static>) -> bool {
 }
 
 /// Runs `job` with the call site at `place` disabled.
-pub fn without<T>(place: Place, job: impl FnOnce() -> T) -> T {
+pub fn without<T>(place: CallPlace, job: impl FnOnce() -> T) -> T {
     AWAY.set(Some(place));
     let given = job();
     AWAY.set(None);
@@ -88,7 +88,7 @@ pub fn without<T>(place: Place, job: impl FnOnce() -> T) -> T {
 }
 
 /// Runs `job` and gives the call sites of the guard that it passes on this thread.
-pub fn places<T>(job: impl FnOnce() -> T) -> (T, BTreeSet<Place>) {
+pub fn places<T>(job: impl FnOnce() -> T) -> (T, BTreeSet<CallPlace>) {
     IS_NOTING.set(true);
     let given = job();
     IS_NOTING.set(false);

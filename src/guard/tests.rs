@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 fn guard(limits: Limits) -> Arc<Guard> {
-    Guard::new(limits, Cancel::default())
+    Guard::new(limits, CancelFlag::default())
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn waiting_is_not_counted() {
 
 #[test]
 fn what_stops_first_is_the_verdict() {
-    let cancel = Cancel::default();
+    let cancel = CancelFlag::default();
     let guard = Guard::new(Limits::default(), cancel.clone());
     guard.stop(Diagnostic::new(Code::CANCELLED, "suspended"));
     cancel.cancel();
@@ -125,7 +125,7 @@ fn an_allocation_is_asked_for_before_it_is_made() {
 #[test]
 fn a_cancelled_call_ends_within_a_period_wherever_it_is() {
     for before in [0, 1, 1_000, 1_023, 1_024, 5_000] {
-        let cancel = Cancel::default();
+        let cancel = CancelFlag::default();
         let guard = Guard::new(Limits::default(), cancel.clone());
         let _entered = guard.enter();
         (0..before).for_each(|_| assert_eq!(tick(), Ok(())));
@@ -153,7 +153,7 @@ fn work_that_cannot_be_stopped_is_priced_before_it_begins() {
 
 #[test]
 fn work_is_counted_until_the_guard_is_asked() {
-    let cancel = Cancel::default();
+    let cancel = CancelFlag::default();
     let guard = Guard::new(Limits::default(), cancel.clone());
     let _entered = guard.enter();
     cancel.cancel();
@@ -175,7 +175,7 @@ fn pieces_of_a_text_are_the_text() {
 
 #[test]
 fn what_is_allocated_and_freed_again_is_work_too() {
-    let cancel = Cancel::default();
+    let cancel = CancelFlag::default();
     let guard = Guard::new(Limits::default(), cancel.clone());
     let _entered = guard.enter();
     assert_eq!(tick(), Ok(()));
@@ -192,7 +192,7 @@ fn what_is_allocated_and_freed_again_is_work_too() {
 //# A loop of a script over slow operations MUST ask the guard within 20 ms and four steps.
 #[test]
 fn slow_steps_ask_the_clock() {
-    let cancel = Cancel::default();
+    let cancel = CancelFlag::default();
     let guard = Guard::new(Limits::default(), cancel.clone());
     let _entered = guard.enter();
     assert_eq!(tick(), Ok(()));
@@ -209,7 +209,7 @@ fn slow_steps_ask_the_clock() {
 //# While all calls together hold too much memory, one that holds more than its share MUST be stopped: addresses have equal shares, and the calls of an address equal shares of its own.
 #[test]
 fn what_all_hold_together_is_bounded() {
-    let guard = |memory: usize| Guard::new(Limits { memory, ..Limits::default() }, Cancel::default());
+    let guard = |memory: usize| Guard::new(Limits { memory, ..Limits::default() }, CancelFlag::default());
     let most = MOST_HELD_BY_ALL as i64;
     let share = most / 100;
     for (memory, own, (here, guards), (all, addresses), goes_on) in [
@@ -254,7 +254,7 @@ fn what_all_hold_together_is_bounded() {
 //# What a call takes at once MUST count for what all calls hold before it is taken.
 #[test]
 fn what_was_asked_for_counts_until_it_is_there() {
-    let guard = Guard::new(Limits { memory: 64 << 20, ..Limits::default() }, Cancel::default());
+    let guard = Guard::new(Limits { memory: 64 << 20, ..Limits::default() }, CancelFlag::default());
     let _entered = guard.enter();
     let before = guard.memory();
     super::room(16 << 20).unwrap();

@@ -89,7 +89,7 @@ pub fn time_left() -> Duration {
 }
 
 /// The iterator of [`each`].
-pub struct Checked<I> {
+pub struct CheckedItems<I> {
     items: I,
     place: CallSite,
     is_stopped: bool,
@@ -98,11 +98,11 @@ pub struct Checked<I> {
 /// Iterates over `items` and counts the work. Once the call is stopped it gives a fault, and nothing after it; so
 /// collecting into a `Result` ends there.
 #[cfg_attr(test, track_caller)]
-pub fn each<I: IntoIterator>(items: I) -> Checked<I::IntoIter> {
-    Checked { items: items.into_iter(), place: CallSite::here(), is_stopped: false }
+pub fn each<I: IntoIterator>(items: I) -> CheckedItems<I::IntoIter> {
+    CheckedItems { items: items.into_iter(), place: CallSite::here(), is_stopped: false }
 }
 
-impl<I: Iterator> Iterator for Checked<I> {
+impl<I: Iterator> Iterator for CheckedItems<I> {
     type Item = Result<I::Item>;
 
     #[inline]
@@ -126,7 +126,7 @@ impl<I: Iterator> Iterator for Checked<I> {
 }
 
 /// Collects iterators and counts the work.
-pub trait Work: Iterator + Sized {
+pub trait CheckedIterator: Iterator + Sized {
     /// Collects the items.
     ///
     /// # Errors
@@ -140,7 +140,7 @@ pub trait Work: Iterator + Sized {
     }
 }
 
-impl<I: Iterator> Work for I {}
+impl<I: Iterator> CheckedIterator for I {}
 
 /// Splits a text into pieces of about [`LOOK`] bytes that end between characters, and asks the guard before each piece.
 #[cfg_attr(test, track_caller)]

@@ -2,7 +2,7 @@
 
 use super::Input;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard::{self, ITEM, LOOK, Work};
+use crate::guard::{self, CheckedIterator, ITEM, LOOK};
 use crate::value::{Map, Text, Value};
 use std::borrow::Cow;
 use std::collections::HashSet;

@@ -3,7 +3,7 @@
 use super::{Effect, Need, Param, Primitive};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph;
-use crate::guard::{self, Work};
+use crate::guard::{self, CheckedIterator};
 use crate::value::{Bytes, Function, Json, Kind, Map, Object, Text, Value};
 
 static NULL: Value = Value::Null;

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Result;
 use crate::document::{Document, links};
-use crate::guard::{Work, each};
+use crate::guard::{CheckedIterator, each};
 use crate::letters;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::Nodes;
-use crate::guard::{self, BYTE, ITEM, Work, each};
+use crate::guard::{self, BYTE, ITEM, CheckedIterator, each};
 use crate::letters;
 use crate::primitive::*;
 use crate::sequence;

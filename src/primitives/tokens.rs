@@ -1,6 +1,6 @@
 //! `tokens`: the runs of letters in a text, or in a field of nodes.
 
-use crate::guard::Work;
+use crate::guard::CheckedIterator;
 use crate::diagnostic::Result;
 use crate::graph::{Nodes, tokens_in};
 use crate::order::Set;

@@ -1,7 +1,7 @@
 //! `unique`: The items of `list`, each once, where it stands first; `1` and `1.0` are equal.
 
 use crate::diagnostic::Result;
-use crate::guard::{Work, each};
+use crate::guard::{CheckedIterator, each};
 use crate::order;
 use crate::primitive::*;
 use crate::sequence;

@@ -11,7 +11,7 @@ pub use watchdog::Held;
 
 use super::STACK;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard::{self, Cancel};
+use crate::guard::{self, CancelFlag};
 use errand::Errand;
 use queue::{Job, Queue, WAITING, Whose};
 use std::cell::{Cell, RefCell};
@@ -115,7 +115,7 @@ impl Pool {
         &self,
         name: String,
         party: Party,
-        cancel: Cancel,
+        cancel: CancelFlag,
         job: impl FnOnce() -> T + Send + 'static,
         done: impl FnOnce(Result<T>) + Send + 'static,
     ) {

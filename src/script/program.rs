@@ -6,7 +6,7 @@ use super::{
 };
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::Functions;
-use crate::guard::{self, Cancel, Guard, Limits};
+use crate::guard::{self, CancelFlag, Guard, Limits};
 use crate::primitive::Host;
 use crate::source::{Place, Source};
 use crate::value::Value;
@@ -320,7 +320,7 @@ fn evaluate(engine: &Engine, script: &mut Script) -> Result<()> {
             .at(script.source.place(0..1)));
     }
     let limits = Limits { time: Duration::from_secs(1), memory: 64 << 20, ..Limits::default() };
-    let guard = Guard::new(limits, Cancel::default());
+    let guard = Guard::new(limits, CancelFlag::default());
     let _entered = guard.enter();
     match Module::eval_ast_as_new(Scope::new(), &script.ast, engine) {
         Ok(module) => {

@@ -1,7 +1,7 @@
 //! Places that differ from a quote by one byte, in linear time.
 
 use crate::diagnostic::Result;
-use crate::guard::{self, Work};
+use crate::guard::{self, CheckedIterator};
 use memchr::memmem;
 use std::ops::Range;
 

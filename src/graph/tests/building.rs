@@ -57,7 +57,7 @@ fn a_fault_of_one_file_does_not_stop_the_rest() {
 //# A file that is too large for what its function does with it MUST be a fault of that file, and not of the build.
 #[test]
 fn what_is_too_large_is_a_fault_of_its_file_and_what_stops_the_call_ends_the_build() {
-    let guard = crate::guard::Guard::new(crate::guard::Limits::default(), crate::guard::Cancel::default());
+    let guard = crate::guard::Guard::new(crate::guard::Limits::default(), crate::guard::CancelFlag::default());
     let _entered = guard.enter();
     let built = |word: &str| {
         let files = [("a", format!("{word} too much")), ("b", "node n 1".to_owned()), ("c", String::new())];

@@ -237,8 +237,8 @@ proptest! {
             for set in [&whole, &before, &whole.where_(&even).unwrap(), &whole.slice(1, Some(3))] {
                 let mut wanted: Vec<Node> = set.iter().collect();
                 let key = |node: &Node, key: &SortKey| match &key.by {
-                    crate::order::By::Field(name) => node.field(name).unwrap(),
-                    crate::order::By::Function(_) => unreachable!(),
+                    crate::order::SortBy::Field(name) => node.field(name).unwrap(),
+                    crate::order::SortBy::Function(_) => unreachable!(),
                 };
                 wanted.sort_by(|left, right| {
                     let of = |node: &Node| sort.iter().map(|by| key(node, by)).collect::<Vec<_>>();

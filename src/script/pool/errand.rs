@@ -2,7 +2,7 @@
 
 use super::Party;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard::{Cancel, Guard};
+use crate::guard::{CancelFlag, Guard};
 use crate::world::staged::Seal;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,7 +27,7 @@ pub struct Errand {
     pub name: String,
     /// Who calls.
     pub(super) party: Party,
-    cancel: Cancel,
+    cancel: CancelFlag,
     /// How many of its threads wait for something: 1 while it waits.
     pub waits: AtomicUsize,
     state: Mutex<State>,
@@ -73,7 +73,7 @@ impl Drop for Watched {
 }
 
 impl Errand {
-    pub(super) fn new(name: String, party: Party, cancel: Cancel, answer: Answer) -> Arc<Self> {
+    pub(super) fn new(name: String, party: Party, cancel: CancelFlag, answer: Answer) -> Arc<Self> {
         let (answer, guards, seals) = (Some(answer), Vec::new(), Vec::new());
         let state = State {
             phase: Phase::Open,
