@@ -11,9 +11,11 @@ mod tests;
 mod work;
 
 pub use call_guard::{
-    CancelFlag, EnteredGuard, Guard, Limits, Paused, WaitNote, check, current, gave_way, going, may_give_way, room,
-    tick, waiting_for,
+    CancelFlag, EnteredGuard, Guard, Limits, Paused, WaitNote, allow_lower_priority, check, check_stopped, current,
+    has_lower_priority, note_wait, reserve_memory, tick,
 };
 pub use counters::{CountingAllocator, allocated};
-pub use memory_share::works_for;
-pub use work::{BYTE, CheckedItems, CheckedIterator, ITEM, LOOK, each, is_over, pieces, price, spend, time_left};
+pub use memory_share::set_thread_address;
+pub use work::{
+    BYTE, CheckedItems, CheckedIterator, ITEM, PIECE_BYTES, checked, is_over, pieces, require_time, spend, time_left,
+};

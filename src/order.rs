@@ -1,7 +1,7 @@
 //! A total order over values of all kinds, sets of values, and sort keys.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard::{self, BYTE, ITEM, each};
+use crate::guard::{self, BYTE, ITEM, checked};
 use crate::value::{Function, Json, Kind, Map, Object, Value};
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -21,11 +21,11 @@ pub fn compare(left: &Value, right: &Value) -> Ordering {
         (Value::Float(a), Value::Integer(b)) => compare_mixed(*b, *a).reverse(),
         (Value::Text(a), Value::Text(b)) => a.cmp(b),
         (Value::List(a), Value::List(b)) => {
-            let differing = a.iter().zip(b).map(|(a, b)| part(a, b)).find(|order| order.is_ne());
+            let differing = a.iter().zip(b).map(|(a, b)| compare_parts(a, b)).find(|order| order.is_ne());
             differing.unwrap_or_else(|| a.len().cmp(&b.len()))
         }
         (Value::Map(a), Value::Map(b)) => {
-            let pairs = a.iter().zip(b).map(|((a, x), (b, y))| a.cmp(b).then_with(|| part(x, y)));
+            let pairs = a.iter().zip(b).map(|((a, x), (b, y))| a.cmp(b).then_with(|| compare_parts(x, y)));
             let differing = pairs.into_iter().find(|order| order.is_ne());
             differing.unwrap_or_else(|| a.len().cmp(&b.len()))
         }
@@ -37,7 +37,7 @@ pub fn compare(left: &Value, right: &Value) -> Ordering {
 
 /// Compares two parts of values and counts the work. Once the running call is over, all parts are equal: see
 /// [`guard::is_over`].
-fn part(left: &Value, right: &Value) -> Ordering {
+fn compare_parts(left: &Value, right: &Value) -> Ordering {
     let bytes = left.as_text().map_or(0, str::len);
     if guard::is_over(ITEM + bytes * BYTE) { Ordering::Equal } else { compare(left, right) }
 }
@@ -82,7 +82,7 @@ fn part_around_one<T>(
         return Ok(());
     }
     if depth == 0 {
-        sorted.extend(merged(items, compare)?);
+        sorted.extend(merge_sort(items, compare)?);
         return Ok(());
     }
     let middle = &items[middle(&items, compare)];
@@ -133,7 +133,7 @@ fn middle<T>(items: &[T], compare: &impl Fn(&T, &T) -> Ordering) -> usize {
 }
 
 /// Sorts items by merging sorted runs.
-fn merged<T>(items: Vec<T>, compare: &impl Fn(&T, &T) -> Ordering) -> Result<Vec<T>> {
+fn merge_sort<T>(items: Vec<T>, compare: &impl Fn(&T, &T) -> Ordering) -> Result<Vec<T>> {
     let mut runs: Vec<Vec<T>> = Vec::new();
     let mut items = items.into_iter();
     loop {
@@ -191,8 +191,8 @@ fn merge<T>(mut left: Vec<T>, right: Vec<T>, compare: &impl Fn(&T, &T) -> Orderi
 }
 
 /// Whether two values are equal in this order, as `1` and `1.0` are. Counts the work.
-pub fn same(left: &Value, right: &Value) -> bool {
-    part(left, right).is_eq()
+pub fn is_equal(left: &Value, right: &Value) -> bool {
+    compare_parts(left, right).is_eq()
 }
 
 fn rank(value: &Value) -> u8 {
@@ -230,7 +230,7 @@ fn compare_native(left: &Value, right: &Value) -> Ordering {
     if guard::is_over(ITEM) {
         return Ordering::Equal;
     }
-    let (left, right) = (thawed(left), thawed(right));
+    let (left, right) = (thaw(left), thaw(right));
     match (&*left, &*right) {
         (Value::Handle(a), Value::Handle(b)) => {
             let seen = |json: Json| Value::from_json(&json);
@@ -241,7 +241,7 @@ fn compare_native(left: &Value, right: &Value) -> Ordering {
     }
 }
 
-fn thawed(value: &Value) -> Cow<'_, Value> {
+fn thaw(value: &Value) -> Cow<'_, Value> {
     match value {
         Value::Handle(handle) if handle.kind() == Kind::Frozen => Cow::Owned(Value::from_json(&handle.to_json())),
         other => Cow::Borrowed(other),
@@ -260,7 +260,7 @@ impl Set {
     /// The running call was stopped.
     pub fn new(items: Vec<Value>) -> Result<Self> {
         let mut items = sorted(items, compare)?;
-        items.dedup_by(|later, earlier| part(later, earlier).is_eq());
+        items.dedup_by(|later, earlier| compare_parts(later, earlier).is_eq());
         guard::spend(ITEM)?;
         Ok(Self { items })
     }
@@ -315,15 +315,15 @@ impl SortKey {
     ///
     /// # Errors
     /// The value is none of these, or the running call was stopped.
-    pub fn read(by: &Value) -> Result<Vec<Self>> {
+    pub fn parse(by: &Value) -> Result<Vec<Self>> {
         match by {
-            Value::List(items) => each(items).map(|item| Self::one(item?)).collect(),
+            Value::List(items) => checked(items).map(|item| Self::parse_one(item?)).collect(),
             Value::Null => Ok(Vec::new()),
-            by => Ok(vec![Self::one(by)?]),
+            by => Ok(vec![Self::parse_one(by)?]),
         }
     }
 
-    fn one(by: &Value) -> Result<Self> {
+    fn parse_one(by: &Value) -> Result<Self> {
         match by {
             Value::Text(name) => {
                 let (name, descending) = name.strip_prefix('-').map_or((&**name, false), |name| (name, true));
@@ -347,7 +347,7 @@ impl SortKey {
             let fault = Diagnostic::new(Code::ARGUMENTS, format!("an order has no `{name}`"));
             return Err(fault.help("known: `by`, `order`, `descending`"));
         }
-        let mut key = Self::one(map.get("by").unwrap_or(&Value::Null))?;
+        let mut key = Self::parse_one(map.get("by").unwrap_or(&Value::Null))?;
         if let Some(Value::List(order)) = map.get("order") {
             key.first.clone_from(order);
         }
@@ -372,7 +372,7 @@ impl SortKey {
     /// The keys as integers in the same order, if all of them are whole numbers, or all are in `first`. Integers
     /// compare fast.
     pub fn as_integers<'a>(&self, keys: impl Iterator<Item = &'a Value>) -> Option<Vec<i64>> {
-        let place = |value: &Value| self.first.iter().position(|known| same(known, value));
+        let place = |value: &Value| self.first.iter().position(|known| is_equal(known, value));
         let one = |value: &Value| match self.first.is_empty() {
             true => value.as_integer(),
             false => place(value).and_then(|at| i64::try_from(at).ok()),
@@ -386,7 +386,7 @@ impl SortKey {
         let order = if self.first.is_empty() {
             compare(left, right)
         } else {
-            let place = |value: &Value| self.first.iter().position(|known| same(known, value));
+            let place = |value: &Value| self.first.iter().position(|known| is_equal(known, value));
             match (place(left), place(right)) {
                 (None, None) => compare(left, right),
                 (Some(left), Some(right)) => left.cmp(&right),
@@ -429,7 +429,7 @@ mod tests {
         #[test]
         fn the_order_is_total(a in any_value(), b in any_value(), c in any_value()) {
             prop_assert_eq!(compare(&a, &b), compare(&b, &a).reverse());
-            prop_assert!(same(&a, &a));
+            prop_assert!(is_equal(&a, &a));
             if compare(&a, &b).is_le() && compare(&b, &c).is_le() {
                 prop_assert!(compare(&a, &c).is_le());
             }
@@ -440,7 +440,7 @@ mod tests {
     fn numbers_compare_exactly() {
         let large = 9_007_199_254_740_993; // 2^53 + 1, which no float holds
         assert!(compare(&Value::Integer(large), &Value::Float(9_007_199_254_740_992.0)).is_gt());
-        assert!(same(&Value::Integer(1), &Value::Float(1.0)));
+        assert!(is_equal(&Value::Integer(1), &Value::Float(1.0)));
         assert!(compare(&Value::Integer(-1), &Value::Float(-1.5)).is_gt());
         assert!(compare(&Value::Integer(i64::MAX), &Value::Float(f64::NAN)).is_lt());
     }
@@ -448,7 +448,7 @@ mod tests {
     #[test]
     fn frozen_data_compares_as_what_it_holds() {
         let json = json!({ "a": [1, 2] });
-        assert!(same(&Value::from_json(&json), &Frozen::value(Arc::new(json.clone()))));
+        assert!(is_equal(&Value::from_json(&json), &Frozen::value(Arc::new(json.clone()))));
     }
 
     #[test]

@@ -27,11 +27,11 @@ impl Eq for Source {}
 impl Source {
     /// Creates a shared source.
     pub fn new(path: impl Into<String>, text: impl Into<String>) -> Arc<Self> {
-        Self::of(path, Cow::Owned(text.into()))
+        Self::from_text(path, Cow::Owned(text.into()))
     }
 
     /// Creates a shared source of a text that may be borrowed from the binary.
-    pub fn of(path: impl Into<String>, text: Cow<'static, str>) -> Arc<Self> {
+    pub fn from_text(path: impl Into<String>, text: Cow<'static, str>) -> Arc<Self> {
         Arc::new(Self { path: path.into(), text, starts: OnceLock::new() })
     }
 

@@ -3,5 +3,5 @@
 mod model;
 mod objects;
 
-pub use model::{Callable, Frozen, Function, Handle, Json, Kind, Map, Object, Text, Value, no_field, ordered};
+pub use model::{Callable, Frozen, Function, Handle, Json, Kind, Map, Object, Text, Value, no_field, order_keys};
 pub use objects::{Bytes, Fault, Record};

@@ -11,7 +11,7 @@ use crate::value::Value;
 use crate::world::World;
 use std::sync::Arc;
 
-/// How a graph is asked for: [`GraphStore::origin`], or [`GraphStore::standing_origin`].
+/// How a graph is asked for: [`GraphStore::origin`], or [`GraphStore::latest_origin`].
 type Ask = fn(&GraphStore, &BuildPlan<'_>) -> Result<GraphOrigin>;
 
 /// The graph as the pack refreshes it: as the files are now, unless that is seen to beside the calls. What the call
@@ -19,7 +19,7 @@ type Ask = fn(&GraphStore, &BuildPlan<'_>) -> Result<GraphOrigin>;
 pub fn graph(host: &Arc<CallHost>, store: &Arc<GraphStore>, graph: &GraphDefinition) -> Result<GraphOrigin> {
     let wrote = host.world().staged().is_some_and(|staged| !staged.is_empty());
     match graph.refresh {
-        Refresh::Beside { .. } if !wrote => asked(host, store, graph, GraphStore::standing_origin),
+        Refresh::Beside { .. } if !wrote => asked(host, store, graph, GraphStore::latest_origin),
         _ => asked(host, store, graph, GraphStore::origin),
     }
 }
@@ -37,7 +37,7 @@ fn asked(host: &Arc<CallHost>, store: &Arc<GraphStore>, graph: &GraphDefinition,
     let outer = guard::current();
     let _pause = outer.as_ref().map(|outer| outer.pause());
     let within = |world: Arc<dyn World>, job: &mut dyn FnMut() -> Result<()>| {
-        let guard = Guard::for_all(made.build_limits, host.cancel.clone());
+        let guard = Guard::without_address(made.build_limits, host.cancel.clone());
         let _watched = watch_over(&guard);
         let inner = host.for_build(world) as Arc<dyn Host>;
         made.program.within(&graph.script.value, inner, guard, job)

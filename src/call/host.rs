@@ -154,7 +154,7 @@ impl CallHost {
         let root = self.world.root();
         let own = recorded.take().paths();
         let own = own.into_iter().map(|path| path::clean(&path::join(root, &path))).collect();
-        let of_graph = self.graphs.is_used().then(|| self.store.touched_below(root));
+        let of_graph = self.graphs.is_used().then(|| self.store.read_paths_below(root));
         std::iter::once(own).chain(of_graph).collect()
     }
 
@@ -185,7 +185,7 @@ impl CallHost {
     pub fn turn_over(&self) {
         if self.turn.commit() {
             let root = self.world.root();
-            self.changes.announce(&Change::Files(self.store.touched_below(root).to_vec()));
+            self.changes.announce(&Change::Files(self.store.read_paths_below(root).to_vec()));
         }
     }
 
@@ -371,7 +371,7 @@ impl Host for CallHost {
         let end = Instant::now() + Duration::from_millis(ms);
         let sleep = || {
             loop {
-                guard::room(0)?;
+                guard::reserve_memory(0)?;
                 let left = end.saturating_duration_since(Instant::now());
                 if left.is_zero() {
                     return Ok(());

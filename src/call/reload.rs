@@ -118,7 +118,7 @@ impl Service {
         let Checks { limits, .. } = served.checks;
         let running = calling.begin(&served.pack, Effect::Reads, limits, false, None);
         let text = running.and_then(|running| running.function(&script, function, Vec::new()));
-        self.described.note(&served.pack.name, self.store(&served.pack.name).last().as_ref());
+        self.described.note(&served.pack.name, self.store(&served.pack.name).last_graph().as_ref());
         match text {
             Ok(text) => text.as_text().map(str::to_owned),
             Err(fault) => {

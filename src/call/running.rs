@@ -185,7 +185,7 @@ impl Running {
         let functions: Arc<dyn Functions> = self.pack().made.program.functions_of("");
         let context = Context { host: self.host.as_ref(), functions: &functions };
         let value = (primitive.run)(&context, primitive.accept(positional(primitive, arguments))?)?;
-        crate::guard::room(0)?;
+        crate::guard::reserve_memory(0)?;
         Ok(value)
     }
 }

@@ -214,14 +214,14 @@ impl Graph {
     ///
     /// # Errors
     /// The value is none of these, the graph cannot be assembled, or the kinds may not be read here.
-    pub fn given(value: &Value, kinds: &[String]) -> Result<Arc<Self>> {
+    pub fn from_value(value: &Value, kinds: &[String]) -> Result<Arc<Self>> {
         if let Some(builder) = value.as_object::<Builder>() {
             return builder.read(kinds);
         }
         if let Some(transaction) = value.as_object::<Transaction>() {
             return transaction.graph();
         }
-        let graph = Self::of(value).ok_or_else(|| {
+        let graph = Self::from_handle(value).ok_or_else(|| {
             Diagnostic::new(Code::ARGUMENTS, format!("a graph is asked for, got {}", value.kind().name()))
         })?;
         if kinds.is_empty() {
@@ -236,7 +236,7 @@ impl Graph {
 ///
 /// # Errors
 /// The receiver is neither, its fragment is complete, or `act` fails.
-pub fn record_in<T>(receiver: &Value, act: impl FnOnce(&mut FragmentBuilder) -> Result<T>) -> Result<T> {
+pub fn record_into<T>(receiver: &Value, act: impl FnOnce(&mut FragmentBuilder) -> Result<T>) -> Result<T> {
     if let Some(builder) = receiver.as_object::<Builder>() {
         return builder.record(act);
     }

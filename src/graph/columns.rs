@@ -6,7 +6,7 @@ use super::nodes::{FieldReader, Node, Nodes, dedup};
 use super::snapshot::{FoldedField, FoldedTexts, Graph, ScalarKey, TextFold};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{self, CheckedIterator, ITEM};
-use crate::order::{compare, same as same_value, sorted};
+use crate::order::{compare, is_equal as same_value, sorted};
 use crate::value::{Json, Kind, Map, Object, Record, Text, Value, no_field};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::HashSet;
@@ -228,7 +228,7 @@ impl Rows {
             readers.push(reader);
         }
         let count = nodes.len().saturating_mul(readers.len());
-        guard::room(count.saturating_mul(size_of::<Value>()))?;
+        guard::reserve_memory(count.saturating_mul(size_of::<Value>()))?;
         let mut cells = Vec::with_capacity(count);
         let mut length = 0;
         for node in nodes.ids() {

@@ -4,7 +4,7 @@ use super::snapshot::ScalarKey;
 use super::text_index::tokens;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::guard::{self, CheckedIterator, ITEM};
-use crate::order::{compare, same as alike};
+use crate::order::{compare, is_equal as alike};
 use crate::pattern::Pattern;
 use crate::value::Value;
 use rustc_hash::FxHashSet;

@@ -76,7 +76,7 @@ fn address(graph: &Graph) -> usize {
 }
 
 /// Whether a derived function with `reads` runs on this thread. Anything else that it sees would be a hidden input.
-pub fn is_limited() -> bool {
+pub fn has_limited_reads() -> bool {
     LIMITED.get() > 0
 }
 

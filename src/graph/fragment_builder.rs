@@ -5,7 +5,7 @@ use super::fragment::{Fragment, FragmentEdge, FragmentTable, NAME, NodeHead, Nod
 use super::nodes::Node;
 use super::stored_value::{node_fields, to_stored};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::guard::{self, ITEM, each};
+use crate::guard::{self, ITEM, checked};
 use crate::parse::blocks::{Block, Pairs, Rules};
 use crate::value::{Json, Kind, Map, Object, Text, Value, no_field};
 use rustc_hash::FxHashMap;
@@ -96,8 +96,8 @@ impl FragmentBuilder {
             from: self.localize(node_ref(from)?),
             to: node_ref(to)?,
             kind: self.fragment.edge_kind(kind)?,
-            needs: each(needs).map(|id| node_ref(id?)).collect::<Result<_>>()?,
-            labels: each(labels).map(|label| to_stored(label?.clone())).collect::<Result<_>>()?,
+            needs: checked(needs).map(|id| node_ref(id?)).collect::<Result<_>>()?,
+            labels: checked(labels).map(|label| to_stored(label?.clone())).collect::<Result<_>>()?,
         };
         self.fragment.references.push(reference);
         Ok(())

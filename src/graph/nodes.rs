@@ -4,7 +4,7 @@
 use super::fragment::hash_id;
 use super::snapshot::{Graph, NONE};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::guard::{self, CheckedIterator, ITEM, each};
+use crate::guard::{self, CheckedIterator, ITEM, checked};
 use crate::order::SortKey;
 use crate::value::{Function, Json, Kind, Object, Text, Value, no_field};
 use rustc_hash::FxHashSet;
@@ -177,7 +177,7 @@ impl Nodes {
     ///
     /// # Errors
     /// The value is none of these, or the graph cannot be read.
-    pub fn given(value: &Value) -> Result<Self> {
+    pub fn from_value(value: &Value) -> Result<Self> {
         let handle = match value {
             Value::Handle(handle) => handle,
             other => return Err(no_nodes(other.kind())),
@@ -187,7 +187,7 @@ impl Nodes {
         }
         match handle.downcast::<Node>() {
             Some(node) => Ok(node.alone()),
-            None => Ok(Graph::given(value, &[])?.nodes(&[])),
+            None => Ok(Graph::from_value(value, &[])?.nodes(&[])),
         }
     }
 
@@ -272,7 +272,7 @@ impl Nodes {
         require_same_graph(&self.graph, &other.graph)?;
         let gone: FxHashSet<u32> = other.ids().iter().copied().collect_checked()?;
         let mut kept = Vec::new();
-        for id in each(self.ids()) {
+        for id in checked(self.ids()) {
             let id = *id?;
             if !gone.contains(&id) {
                 kept.push(id);
@@ -285,8 +285,8 @@ impl Nodes {
     ///
     /// # Errors
     /// The value holds no nodes, or a derived field with `reads` is being computed.
-    pub fn given_whole(value: &Value) -> Result<Self> {
-        let nodes = Self::given(value)?;
+    pub fn from_value_with_edges(value: &Value) -> Result<Self> {
+        let nodes = Self::from_value(value)?;
         nodes.graph().permit_whole(
             "where edges lead",
             "it may use `parent`, `children`, `ancestors`, `nodes` and `get`; or leave `reads` out",
@@ -310,7 +310,7 @@ fn no_nodes(kind: Kind) -> Box<Diagnostic> {
 pub(super) fn dedup(numbers: impl Iterator<Item = u32>) -> Result<Vec<u32>> {
     let mut seen = FxHashSet::default();
     let mut found = Vec::new();
-    for number in each(numbers) {
+    for number in checked(numbers) {
         let number = number?;
         if seen.insert(number) {
             found.push(number);
@@ -344,7 +344,7 @@ impl Object for Nodes {
     fn perform(&self, verb: &str, arguments: &[Value]) -> Option<Result<Value>> {
         let argument = arguments.first().unwrap_or(&Value::Null);
         let nodes = match (verb, argument) {
-            ("sort", by) => SortKey::read(by).and_then(|keys| self.sort(&keys)),
+            ("sort", by) => SortKey::parse(by).and_then(|keys| self.sort(&keys)),
             ("unique", Value::Null) => Ok(self.clone()),
             ("reverse", _) => self.ids().iter().rev().copied().collect_checked().map(|ids| self.with_ids(ids)),
             ("first", _) => return Some(Ok(self.at(0).map_or(Value::Null, Value::handle))),

@@ -6,7 +6,7 @@ use super::nodes::{FieldReader, Nodes, require_same_graph};
 use super::snapshot::{FieldIndex, Graph, NONE, RowOwners, ScalarKey};
 use super::text_index::{ColumnText, ID_COLUMN, is_searchable, tokens};
 use crate::diagnostic::Result;
-use crate::guard::{self, BYTE, ITEM, each};
+use crate::guard::{self, BYTE, ITEM, checked};
 use crate::letters;
 use crate::order::{self, SortBy, SortKey};
 use crate::value::{Map, Text, Value};
@@ -52,7 +52,7 @@ impl Nodes {
     }
 
     fn scan_any_of(&self, fields: &[String], condition: &FieldCondition, limit: Option<usize>) -> Result<Self> {
-        let readers: Vec<FieldReader<'_>> = each(fields).map(|name| self.reader(name?)).collect::<Result<_>>()?;
+        let readers: Vec<FieldReader<'_>> = checked(fields).map(|name| self.reader(name?)).collect::<Result<_>>()?;
         let mut found = Vec::new();
         for node in self.ids() {
             guard::spend(ITEM)?;
@@ -137,7 +137,7 @@ impl Nodes {
         for value in self.column(field)? {
             if let Value::Text(text) = value {
                 let lower = letters::to_lower(&text)?;
-                for token in each(tokens(&lower)) {
+                for token in checked(tokens(&lower)) {
                     all.insert(Text::from(token?));
                 }
             }

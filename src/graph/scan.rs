@@ -219,7 +219,7 @@ fn decode_text(path: &str, bytes: Vec<u8>) -> Result<String> {
 //= docs/spec.md#robustness
 //# A file that is too large for what its function does with it MUST be a fault of that file, and not of the build.
 fn ends_build(fault: &Diagnostic) -> bool {
-    matches!(fault.code.kind(), "cancelled" | "internal") || guard::going().is_err()
+    matches!(fault.code.kind(), "cancelled" | "internal") || guard::check_stopped().is_err()
 }
 
 fn fragment_identity(path: &str, content: &ContentHash, scan_call: &ScanCall<'_>) -> [u8; 32] {

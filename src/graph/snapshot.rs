@@ -136,7 +136,7 @@ impl Graph {
     }
 
     /// The snapshot behind a handle.
-    pub fn of(value: &Value) -> Option<Arc<Self>> {
+    pub fn from_handle(value: &Value) -> Option<Arc<Self>> {
         let Value::Handle(handle) = value else { return None };
         let any: Arc<dyn Any + Send + Sync> = Handle::clone(handle);
         any.downcast().ok()

@@ -3,7 +3,7 @@
 
 use super::build::Builder;
 use super::change::{ChangeEntry, ChangeLog};
-use super::derive_scope::is_limited;
+use super::derive_scope::has_limited_reads;
 use super::derived_fields::{CacheScope, DerivedCache};
 use super::scan::{BuildMemo, FileScanner, SealedWorld, is_scanning};
 use super::snapshot::{Functions, Graph};
@@ -147,12 +147,12 @@ impl GraphStore {
     ///
     /// # Errors
     /// As for [`fresh`](Self::fresh).
-    pub fn standing(&self, build: &BuildPlan<'_>) -> Result<Arc<Graph>> {
-        self.standing_origin(build).map(|origin| Arc::clone(origin.graph()))
+    pub fn latest(&self, build: &BuildPlan<'_>) -> Result<Arc<Graph>> {
+        self.latest_origin(build).map(|origin| Arc::clone(origin.graph()))
     }
 
     /// The same as a base for changes.
-    pub fn standing_origin(&self, build: &BuildPlan<'_>) -> Result<GraphOrigin> {
+    pub fn latest_origin(&self, build: &BuildPlan<'_>) -> Result<GraphOrigin> {
         refuse_while_building()?;
         let inputs = hash_inputs(build)?;
         let built = self.lock().built.clone();
@@ -204,18 +204,18 @@ impl GraphStore {
     }
 
     /// The graph of the last build, whether or not files changed since.
-    pub fn last(&self) -> Option<Arc<Graph>> {
+    pub fn last_graph(&self) -> Option<Arc<Graph>> {
         self.lock().built.as_ref().map(|built| Arc::clone(&built.graph))
     }
 
     /// The files and folders that the last build read, relative to its world. A change of one may change the graph.
-    pub fn touched(&self) -> Vec<String> {
+    pub fn read_paths(&self) -> Vec<String> {
         let built = self.lock().built.clone();
         built.map_or_else(Vec::new, |built| built.memo.reads.paths().into_iter().collect())
     }
 
     /// The same as absolute paths, for a world with this root.
-    pub fn touched_below(&self, root: &str) -> Arc<[String]> {
+    pub fn read_paths_below(&self, root: &str) -> Arc<[String]> {
         let Some(built) = self.lock().built.clone() else { return Arc::default() };
         let paths = || built.memo.reads.paths().iter().map(|path| path::clean(&path::join(root, path))).collect();
         let (known, touched) = built.touched.get_or_init(|| (root.to_owned(), paths()));
@@ -315,7 +315,7 @@ fn refuse_while_building() -> Result<()> {
         let fault = Diagnostic::new(Code::ARGUMENTS, "the graph cannot be read while it is built");
         return Err(fault.help("inside `build` read `g`"));
     }
-    if is_limited() {
+    if has_limited_reads() {
         let fault = Diagnostic::new(Code::ARGUMENTS, "a derived function with `reads` has its own view of the graph");
         return Err(fault.help("read `g`, which it gets"));
     }

@@ -151,7 +151,7 @@ fn token_rows<'a>(values: impl Iterator<Item = (usize, ColumnText<'a>)>) -> Toke
 ///
 /// # Errors
 /// The running call was stopped.
-pub fn tokens_in(text: &str) -> Result<Vec<Text>> {
+pub fn lowercase_tokens(text: &str) -> Result<Vec<Text>> {
     let lower = letters::to_lower(text)?;
     let mut found = Vec::new();
     for part in lower.split(is_separator) {

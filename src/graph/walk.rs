@@ -3,7 +3,7 @@
 use super::nodes::{Nodes, dedup};
 use super::snapshot::{Adjacency, Graph, NONE};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard::{self, CheckedIterator, ITEM, each};
+use crate::guard::{self, CheckedIterator, ITEM, checked};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{HashSet, VecDeque};
 
@@ -23,7 +23,7 @@ pub enum Direction {
 
 impl Direction {
     /// Parses `in`, `out` or `both`.
-    pub fn read(text: &str) -> Result<Self> {
+    pub fn parse(text: &str) -> Result<Self> {
         match text {
             "in" => Ok(Self::In),
             "out" => Ok(Self::Out),
@@ -109,7 +109,7 @@ impl Nodes {
         let parents = &self.graph().data.parents;
         let mut seen = vec![false; parents.len()];
         let mut found = Vec::new();
-        for node in each(self.ids()) {
+        for node in checked(self.ids()) {
             let parent = parents[*node? as usize];
             if parent != NONE && !std::mem::replace(&mut seen[parent as usize], true) {
                 found.push(parent);
@@ -172,7 +172,7 @@ impl Nodes {
         let all = self.ids().iter().flat_map(|node| data.children.items_of(*node).iter().copied());
         let all = self.of_kinds(dedup(all)?, kinds)?;
         let mut seen = Vec::new();
-        for node in each(all.ids()) {
+        for node in checked(all.ids()) {
             let node = *node?;
             if self.graph().is_visible(node) {
                 seen.push(node);
@@ -295,7 +295,7 @@ impl Nodes {
 
     fn keep_where(&self, keep: impl Fn(u32) -> bool) -> Result<Self> {
         let mut kept = Vec::new();
-        for node in each(self.ids()) {
+        for node in checked(self.ids()) {
             let node = *node?;
             if keep(node) {
                 kept.push(node);

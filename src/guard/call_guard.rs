@@ -67,7 +67,7 @@ pub struct Guard {
     stop: OnceLock<Box<Diagnostic>>,
     /// What the call waits for at the moment: reported if its time runs out meanwhile.
     waiting: Mutex<Option<String>>,
-    gives_way: AtomicBool,
+    lowers_priority: AtomicBool,
 }
 
 /// A note of what a call waits for. Dropping it removes the note.
@@ -82,7 +82,7 @@ impl Drop for WaitNote {
 }
 
 /// Notes what the running call waits for, such as a program, until the returned note is dropped.
-pub fn waiting_for(what: String) -> WaitNote {
+pub fn note_wait(what: String) -> WaitNote {
     let guard = current();
     if let Some(guard) = &guard {
         *guard.waiting.lock().unwrap_or_else(PoisonError::into_inner) = Some(what);
@@ -116,15 +116,15 @@ impl Drop for Paused<'_> {
 impl Guard {
     /// Creates a guard whose time begins now. Its memory counts for the address whose call this thread works on.
     pub fn new(limits: Limits, cancel: CancelFlag) -> Arc<Self> {
-        Self::counted(limits, cancel, MemoryShare::for_this_thread())
+        Self::with_share(limits, cancel, MemoryShare::for_this_thread())
     }
 
     /// Creates a guard whose memory counts for no address: for work that is done for all, such as a build.
-    pub fn for_all(limits: Limits, cancel: CancelFlag) -> Arc<Self> {
-        Self::counted(limits, cancel, MemoryShare::for_address(None))
+    pub fn without_address(limits: Limits, cancel: CancelFlag) -> Arc<Self> {
+        Self::with_share(limits, cancel, MemoryShare::for_address(None))
     }
 
-    fn counted(limits: Limits, cancel: CancelFlag, share: MemoryShare) -> Arc<Self> {
+    fn with_share(limits: Limits, cancel: CancelFlag, share: MemoryShare) -> Arc<Self> {
         Arc::new(Self {
             limits,
             cancel,
@@ -137,7 +137,7 @@ impl Guard {
             stopped: AtomicBool::new(false),
             stop: OnceLock::new(),
             waiting: Mutex::new(None),
-            gives_way: AtomicBool::new(false),
+            lowers_priority: AtomicBool::new(false),
         })
     }
 
@@ -172,13 +172,13 @@ impl Guard {
     }
 
     /// Excludes time from that of the call, although it ran: it shared the processor with too many other calls.
-    pub fn forgive(&self, time: Duration) {
+    pub fn exclude_time(&self, time: Duration) {
         self.paused_ns.fetch_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
     /// Lowers the priority of the thread of the call at its next check.
-    pub fn give_way(&self) {
-        self.gives_way.store(true, Ordering::Relaxed);
+    pub fn lower_priority(&self) {
+        self.lowers_priority.store(true, Ordering::Relaxed);
     }
 
     /// Whether the clock of the call is paused.
@@ -429,8 +429,8 @@ pub(super) fn check_now() -> Result<()> {
     #[cfg(test)]
     gaps::looked();
     let guard = current();
-    if guard.as_ref().is_some_and(|guard| guard.gives_way.load(Ordering::Relaxed)) {
-        give();
+    if guard.as_ref().is_some_and(|guard| guard.lowers_priority.load(Ordering::Relaxed)) {
+        lower_thread_priority();
     }
     let (ticks, bytes) = take_counts();
     let answer = guard.as_ref().map_or(Ok(()), |guard| guard.record_usage(ticks, bytes));
@@ -450,7 +450,7 @@ pub fn current() -> Option<Arc<Guard>> {
 ///
 /// # Errors
 /// The call would exceed its memory, or it was stopped.
-pub fn room(bytes: usize) -> Result<()> {
+pub fn reserve_memory(bytes: usize) -> Result<()> {
     let Some(guard) = current() else { return Ok(()) };
     check_now()?;
     if guard.memory().saturating_add(bytes) > guard.limits.memory {
@@ -465,7 +465,7 @@ pub fn room(bytes: usize) -> Result<()> {
 ///
 /// # Errors
 /// The running call was stopped.
-pub fn going() -> Result<()> {
+pub fn check_stopped() -> Result<()> {
     CURRENT.with(|current| match current.borrow().as_deref() {
         Some(guard) if guard.stopped.load(Ordering::Acquire) => guard.verdict().map_or(Ok(()), Err),
         _ => Ok(()),
@@ -473,11 +473,11 @@ pub fn going() -> Result<()> {
 }
 
 thread_local! {
-    static WAY: Cell<Way> = const { Cell::new(Way::Never) };
+    static THREAD_PRIORITY: Cell<ThreadPriority> = const { Cell::new(ThreadPriority::Never) };
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum ThreadPriority {
     /// The thread serves several calls: lowering its priority would affect the others.
     Never,
     May,
@@ -485,24 +485,24 @@ enum Way {
 }
 
 /// Allows this thread to lower its priority for its call. It cannot raise it again, so it is to end with the call.
-pub fn may_give_way() {
-    WAY.set(Way::May);
+pub fn allow_lower_priority() {
+    THREAD_PRIORITY.set(ThreadPriority::May);
 }
 
 /// Whether this thread lowered its priority.
-pub fn gave_way() -> bool {
-    WAY.get() == Way::Gave
+pub fn has_lower_priority() -> bool {
+    THREAD_PRIORITY.get() == ThreadPriority::Gave
 }
 
 /// Lowers the priority of this thread, once, if that is allowed.
-fn give() {
+fn lower_thread_priority() {
     /// The nice value: it gets about a tenth of the processor where others want it.
     #[cfg(target_os = "linux")]
     const LESS: i32 = 10;
-    if WAY.get() != Way::May {
+    if THREAD_PRIORITY.get() != ThreadPriority::May {
         return;
     }
-    WAY.set(Way::Gave);
+    THREAD_PRIORITY.set(ThreadPriority::Gave);
     // On Linux this applies to one thread, elsewhere to the whole process.
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::setpriority_process(None, LESS) {

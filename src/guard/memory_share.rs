@@ -18,7 +18,7 @@ thread_local! {
 }
 
 /// Sets the address that the guards created on this thread count for from now on.
-pub fn works_for(address: Option<u64>) {
+pub fn set_thread_address(address: Option<u64>) {
     WORKS_FOR.set(address);
 }
 

@@ -47,7 +47,7 @@ fn guards_nest_and_the_inner_one_pays_for_itself() {
         vec![1_u8; 32 << 20]
     };
     assert!(Arc::ptr_eq(&current().expect("the outer one is back"), &outer));
-    room(0).expect("nothing is over its limit");
+    reserve_memory(0).expect("nothing is over its limit");
     assert!(inner.memory() >= 32 << 20, "{}", inner.memory());
     assert!(outer.memory() < 1 << 20, "{}", outer.memory());
     drop(kept);
@@ -83,7 +83,7 @@ fn threads_of_a_call_add_up() {
         threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
     });
     let _entered = guard.enter();
-    assert!(room(0).is_err(), "12 MB are more than 8");
+    assert!(reserve_memory(0).is_err(), "12 MB are more than 8");
     drop(held);
 }
 
@@ -94,9 +94,9 @@ fn waiting_is_not_counted() {
     let paused = guard.pause();
     std::thread::sleep(Duration::from_millis(150));
     drop(paused);
-    assert_eq!(room(0), Ok(()));
+    assert_eq!(reserve_memory(0), Ok(()));
     std::thread::sleep(Duration::from_millis(120));
-    assert_eq!(room(0).expect_err("time is over").message, "the call took longer than 100 ms");
+    assert_eq!(reserve_memory(0).expect_err("time is over").message, "the call took longer than 100 ms");
 }
 
 #[test]
@@ -114,8 +114,8 @@ fn what_stops_first_is_the_verdict() {
 fn an_allocation_is_asked_for_before_it_is_made() {
     let guard = guard(Limits::default());
     let _entered = guard.enter();
-    assert_eq!(room(1 << 20), Ok(()));
-    assert!(room(usize::MAX).is_err());
+    assert_eq!(reserve_memory(1 << 20), Ok(()));
+    assert!(reserve_memory(usize::MAX).is_err());
     assert!(check().is_err(), "once is always");
 }
 
@@ -140,13 +140,17 @@ fn a_cancelled_call_ends_within_a_period_wherever_it_is() {
 //# Work that cannot be stopped once it has begun MUST be refused where it would take longer than the call has left, or 200 ms.
 #[test]
 fn work_that_cannot_be_stopped_is_priced_before_it_begins() {
-    assert_eq!(price("it", usize::MAX, 0), Ok(()), "without a guard there is only the longest that anybody waits");
-    let fault = price("the reader", 3 << 20, 100).expect_err("300 ms are too long for any call");
+    assert_eq!(
+        require_time("it", usize::MAX, 0),
+        Ok(()),
+        "without a guard there is only the longest that anybody waits"
+    );
+    let fault = require_time("the reader", 3 << 20, 100).expect_err("300 ms are too long for any call");
     assert_eq!(fault.message, "the reader reads up to 1953 kB, got 3072 kB");
     let guard = guard(Limits { time: Duration::from_millis(100), ..Limits::default() });
     let _entered = guard.enter();
-    assert_eq!(price("the reader", 1 << 10, 100), Ok(()));
-    let fault = price("the reader", 1_500_000, 100).expect_err("150 ms are longer than the call has");
+    assert_eq!(require_time("the reader", 1 << 10, 100), Ok(()));
+    let fault = require_time("the reader", 1_500_000, 100).expect_err("150 ms are longer than the call has");
     assert!(fault.message.starts_with("the reader may take 150 ms here, and the call has "), "{}", fault.message);
     assert_eq!(fault.code, Code::LIMIT);
 }
@@ -158,16 +162,16 @@ fn work_is_counted_until_the_guard_is_asked() {
     let _entered = guard.enter();
     cancel.cancel();
     let asked = (1..).find(|_| spend(100).is_err()).expect("it ends");
-    assert!(asked <= LOOK / 100 + 1, "{asked} times 100 units");
+    assert!(asked <= PIECE_BYTES / 100 + 1, "{asked} times 100 units");
     assert!(is_over(0), "once is always");
     assert!((0..10).collect_checked::<Vec<i32>>().is_err());
-    assert_eq!(each(0..10).count(), 1, "a fault, and nothing after it");
+    assert_eq!(checked(0..10).count(), 1, "a fault, and nothing after it");
     assert!(guard.ticks() < 100, "work is no step of the script");
 }
 
 #[test]
 fn pieces_of_a_text_are_the_text() {
-    let text = "aé".repeat(LOOK);
+    let text = "aé".repeat(PIECE_BYTES);
     let all: String = pieces(&text).map(|piece| piece.expect("nothing stops it")).collect();
     assert!(all == text && pieces(&text).count() == 3);
     assert_eq!(pieces("").count(), 0);
@@ -231,11 +235,11 @@ fn what_all_hold_together_is_bounded() {
         assert_eq!(guard.verdict().is_none(), goes_on);
     }
     // Addresses of no other test.
-    super::works_for(Some(4_711));
+    super::set_thread_address(Some(4_711));
     let (some, other) = (guard(1 << 30), guard(1 << 30));
-    super::works_for(Some(4_712));
+    super::set_thread_address(Some(4_712));
     let elsewhere = guard(1 << 30);
-    super::works_for(None);
+    super::set_thread_address(None);
     let _ = some.record_usage(0, 1 << 40);
     let together = other.share.add(0);
     assert_eq!((together.here, together.guards), (1 << 40, 2));
@@ -257,7 +261,7 @@ fn what_was_asked_for_counts_until_it_is_there() {
     let guard = Guard::new(Limits { memory: 64 << 20, ..Limits::default() }, CancelFlag::default());
     let _entered = guard.enter();
     let before = guard.memory();
-    super::room(16 << 20).unwrap();
+    super::reserve_memory(16 << 20).unwrap();
     assert!(guard.memory() >= before + (16 << 20), "{}", guard.memory());
     let text = vec![1_u8; 16 << 20];
     check_now().unwrap();
@@ -267,8 +271,8 @@ fn what_was_asked_for_counts_until_it_is_there() {
     check_now().unwrap();
     assert!(guard.memory() < before + (1 << 20), "{}", guard.memory());
     // What was asked for and not taken does not stay either.
-    super::room(32 << 20).unwrap();
+    super::reserve_memory(32 << 20).unwrap();
     check_now().unwrap();
     assert!(guard.memory() < before + (1 << 20), "{}", guard.memory());
-    assert!(super::room(65 << 20).unwrap_err().message.contains("more than 64 MB"));
+    assert!(super::reserve_memory(65 << 20).unwrap_err().message.contains("more than 64 MB"));
 }

@@ -12,7 +12,7 @@ pub const BYTE: usize = 1;
 pub const ITEM: usize = 32;
 
 /// The bytes of one piece of a long input: the work between two checks of the guard.
-pub const LOOK: usize = 64 << 10;
+pub const PIECE_BYTES: usize = 64 << 10;
 
 /// The longest time for work that cannot be stopped: a call must be answered 300 ms after its end.
 const UNSTOPPABLE: Duration = Duration::from_millis(200);
@@ -65,7 +65,7 @@ fn is_due(place: CallSite, units: usize) -> bool {
 /// # Errors
 /// There is not enough time for `bytes`; or the call was stopped.
 #[cfg_attr(test, track_caller)]
-pub fn price(what: &str, bytes: usize, nanoseconds: u32) -> Result<()> {
+pub fn require_time(what: &str, bytes: usize, nanoseconds: u32) -> Result<()> {
     if CallSite::here().is_away() {
         return Ok(());
     }
@@ -88,7 +88,7 @@ pub fn time_left() -> Duration {
     current().map_or(Duration::MAX, |guard| guard.time_left())
 }
 
-/// The iterator of [`each`].
+/// The iterator of [`checked`].
 pub struct CheckedItems<I> {
     items: I,
     place: CallSite,
@@ -98,7 +98,7 @@ pub struct CheckedItems<I> {
 /// Iterates over `items` and counts the work. Once the call is stopped it gives a fault, and nothing after it; so
 /// collecting into a `Result` ends there.
 #[cfg_attr(test, track_caller)]
-pub fn each<I: IntoIterator>(items: I) -> CheckedItems<I::IntoIter> {
+pub fn checked<I: IntoIterator>(items: I) -> CheckedItems<I::IntoIter> {
     CheckedItems { items: items.into_iter(), place: CallSite::here(), is_stopped: false }
 }
 
@@ -134,7 +134,7 @@ pub trait CheckedIterator: Iterator + Sized {
     #[cfg_attr(test, track_caller)]
     fn collect_checked<C: FromIterator<Self::Item>>(self) -> Result<C> {
         let mut stop = None;
-        let items = each(self).map_while(|item| item.map_err(|fault| stop = Some(fault)).ok());
+        let items = checked(self).map_while(|item| item.map_err(|fault| stop = Some(fault)).ok());
         let collected = items.collect();
         stop.map_or(Ok(collected), Err)
     }
@@ -142,7 +142,8 @@ pub trait CheckedIterator: Iterator + Sized {
 
 impl<I: Iterator> CheckedIterator for I {}
 
-/// Splits a text into pieces of about [`LOOK`] bytes that end between characters, and asks the guard before each piece.
+/// Splits a text into pieces of about [`PIECE_BYTES`] bytes that end between characters, and asks the guard before each
+/// piece.
 #[cfg_attr(test, track_caller)]
 pub fn pieces(text: &str) -> impl Iterator<Item = Result<&str>> {
     let (mut rest, place) = (text, CallSite::here());
@@ -150,7 +151,7 @@ pub fn pieces(text: &str) -> impl Iterator<Item = Result<&str>> {
         if rest.is_empty() {
             return None;
         }
-        let (piece, after) = rest.split_at(rest.ceil_char_boundary(LOOK.min(rest.len())));
+        let (piece, after) = rest.split_at(rest.ceil_char_boundary(PIECE_BYTES.min(rest.len())));
         rest = after;
         Some(spend_at(place, piece.len()).map(|()| piece))
     })

@@ -23,5 +23,5 @@ pub fn drawn(args: &Args, draw: impl FnOnce(Nodes, &DiagramOptions<'_>) -> Resul
         class: args.text_or("class"),
         kinds: kinds.as_deref(),
     };
-    draw(Nodes::given_whole(args.value("nodes"))?, &drawing)
+    draw(Nodes::from_value_with_edges(args.value("nodes"))?, &drawing)
 }

@@ -120,7 +120,7 @@ impl Search<'_> {
                     //= docs/spec.md#robustness
                     //# A file that cannot be searched MUST be named, and MUST NOT keep the others from being searched if the caller says so.
                     // What ends the call is none of the file.
-                    guard::going()?;
+                    guard::check_stopped()?;
                     let fault = of_file(path, fault);
                     if !self.tells {
                         return Err(fault);

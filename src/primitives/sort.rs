@@ -40,7 +40,7 @@ fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
     if let Some(answer) = sequence::own_answer(&args, "sort", "list", &["by"]) {
         return answer;
     }
-    let keys = SortKey::read(args.value("by"))?;
+    let keys = SortKey::parse(args.value("by"))?;
     let items = sequence::items(&mut args, "list")?;
     if keys.is_empty() {
         return order::sorted(items, order::compare).map(Value::List);

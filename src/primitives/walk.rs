@@ -52,11 +52,11 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
         }
     };
     let walking = WalkOptions {
-        direction: Direction::read(args.text("direction"))?,
+        direction: Direction::parse(args.text("direction"))?,
         kinds: kinds.as_deref(),
         depth: args.integer_or("depth").map(|depth| usize::try_from(depth).unwrap_or(0)),
         depth_first,
         back: args.flag("back"),
     };
-    Ok(Value::handle(Nodes::given_whole(args.value("nodes"))?.walk(&walking)?))
+    Ok(Value::handle(Nodes::from_value_with_edges(args.value("nodes"))?.walk(&walking)?))
 }

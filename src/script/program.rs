@@ -106,7 +106,7 @@ impl Program {
         let running = Running { program: Arc::clone(self.inner()), host, functions, cells: Arc::clone(&held.0) };
         let _entered = enter(Arc::new(running));
         let result = at_level(MOST_LEVELS - depth, job);
-        match (guard::room(0), result) {
+        match (guard::reserve_memory(0), result) {
             (Err(stop), Err(fault)) if fault.code == stop.code => Err(fault),
             (Err(stop), _) => Err(stop),
             (Ok(()), result) => result,

@@ -269,7 +269,7 @@ impl Value {
 
     fn not_finite(&self) -> Box<Diagnostic> {
         let mut way = String::new();
-        let number = lost(self, &mut way).unwrap_or_else(|| "NaN or an infinity".to_owned());
+        let number = find_non_finite(self, &mut way).unwrap_or_else(|| "NaN or an infinity".to_owned());
         let place = if way.is_empty() { "the value itself".to_owned() } else { format!("`{way}`") };
         Diagnostic::new(Code::ARGUMENTS, format!("{place} is {number}, a number that JSON, YAML and TOML cannot say"))
             .help("test it with `is_finite()` before; say `()` or a text in its place")
@@ -416,11 +416,11 @@ impl<T: Into<Value>> From<Option<T>> for Value {
 }
 
 /// Finds the first float that JSON cannot hold, as text. Appends its path to `way`.
-fn lost(value: &Value, way: &mut String) -> Option<String> {
+fn find_non_finite(value: &Value, way: &mut String) -> Option<String> {
     let depth = way.len();
     let mut within = |step: &str, inner: &Value| {
         way.push_str(step);
-        let found = lost(inner, way);
+        let found = find_non_finite(inner, way);
         if found.is_none() {
             way.truncate(depth);
         }
@@ -447,13 +447,13 @@ fn lost(value: &Value, way: &mut String) -> Option<String> {
 /// Copies JSON and counts the work.
 ///
 /// Once the running call is over, the rest becomes `null`: see [`guard::is_over`].
-fn copied(json: &Json) -> Json {
+fn copy_json(json: &Json) -> Json {
     if guard::is_over(ITEM + json.as_str().map_or(0, str::len)) {
         return Json::Null;
     }
     match json {
-        Json::Array(items) => Json::Array(items.iter().map(copied).collect()),
-        Json::Object(map) => Json::Object(map.iter().map(|(key, value)| (key.clone(), copied(value))).collect()),
+        Json::Array(items) => Json::Array(items.iter().map(copy_json).collect()),
+        Json::Object(map) => Json::Object(map.iter().map(|(key, value)| (key.clone(), copy_json(value))).collect()),
         scalar => scalar.clone(),
     }
 }
@@ -461,24 +461,24 @@ fn copied(json: &Json) -> Json {
 /// Reorders the keys of every object: those in `first` come first, in that order; the others follow as they are.
 ///
 /// Once the running call is over, the rest becomes `null`: see [`guard::is_over`].
-pub fn ordered(json: Json, first: &[String]) -> Json {
+pub fn order_keys(json: Json, first: &[String]) -> Json {
     // The first place of a key that is named twice counts.
     let places: HashMap<&str, usize> =
         first.iter().map(String::as_str).zip(0..first.len()).rev().take_while(|_| !guard::is_over(ITEM)).collect();
-    in_order(json, &places)
+    with_key_places(json, &places)
 }
 
-fn in_order(json: Json, places: &HashMap<&str, usize>) -> Json {
+fn with_key_places(json: Json, places: &HashMap<&str, usize>) -> Json {
     match json {
         Json::Array(_) | Json::Object(_) if guard::is_over(ITEM) => Json::Null,
-        Json::Array(items) => Json::Array(items.into_iter().map(|item| in_order(item, places)).collect()),
+        Json::Array(items) => Json::Array(items.into_iter().map(|item| with_key_places(item, places)).collect()),
         Json::Object(map) => {
             guard::is_over(map.len() * ITEM);
             let place = |(key, _): &(String, Json)| places.get(key.as_str()).copied();
             let (mut leading, others): (Vec<_>, Vec<_>) = map.into_iter().partition(|pair| place(pair).is_some());
             leading.sort_by_key(place);
             let pairs = leading.into_iter().chain(others);
-            Json::Object(pairs.map(|(key, value)| (key, in_order(value, places))).collect())
+            Json::Object(pairs.map(|(key, value)| (key, with_key_places(value, places))).collect())
         }
         scalar => scalar,
     }
@@ -545,7 +545,7 @@ impl Object for Frozen {
     }
 
     fn to_json(&self) -> Json {
-        copied(self.json())
+        copy_json(self.json())
     }
 
     fn length(&self) -> Option<usize> {

@@ -97,16 +97,16 @@ impl Fault {
 
     /// Converts a thrown value to a fault. A caught fault stays as it was; a text becomes the message of a new fault; a
     /// map becomes its data, with `message` and `help` taken from it.
-    pub fn of(value: &Value) -> Box<Diagnostic> {
+    pub fn from_thrown(value: &Value) -> Box<Diagnostic> {
         match value {
             Value::Text(text) => Diagnostic::new(Code::SCRIPT, &**text),
-            Value::Map(map) => Self::of_map(map),
+            Value::Map(map) => Self::from_thrown_map(map),
             Value::Handle(handle) if let Some(fault) = handle.downcast::<Self>() => fault.0.clone(),
             other => Diagnostic::new(Code::SCRIPT, "the script threw a value").data(other.to_json()),
         }
     }
 
-    fn of_map(map: &Map) -> Box<Diagnostic> {
+    fn from_thrown_map(map: &Map) -> Box<Diagnostic> {
         let text = |name: &str| map.get(name).and_then(Value::as_text);
         let message = text("message").unwrap_or("the script threw a map");
         let fault = Diagnostic::new(Code::SCRIPT, message).data(Value::Map(map.clone()).to_json());
@@ -171,9 +171,9 @@ mod tests {
 
     #[test]
     fn what_a_script_throws_becomes_a_fault() {
-        assert_eq!(Fault::of(&"no".into()), Diagnostic::new(Code::SCRIPT, "no"));
+        assert_eq!(Fault::from_thrown(&"no".into()), Diagnostic::new(Code::SCRIPT, "no"));
         let map = Value::from_json(&json!({ "message": "no", "help": "yes", "line": 3 }));
-        let fault = Fault::of(&map);
+        let fault = Fault::from_thrown(&map);
         assert_eq!((fault.message.as_str(), fault.help.as_deref()), ("no", Some("yes")));
         assert_eq!(fault.data.as_deref(), Some(&json!({ "message": "no", "help": "yes", "line": 3 })));
     }
@@ -182,7 +182,7 @@ mod tests {
     fn a_caught_fault_shows_its_fields_and_stays_what_it_was() {
         let fault = Diagnostic::new(Code("parse.yaml"), "bad").data(json!({ "line": 1 }));
         let caught = Fault::value(fault.clone());
-        assert_eq!(Fault::of(&caught), fault);
+        assert_eq!(Fault::from_thrown(&caught), fault);
         let Value::Handle(object) = caught else { panic!("it is a handle") };
         assert_eq!(object.field("kind"), Ok("parse".into()));
         assert_eq!(object.field("help"), Ok(Value::Null));

@@ -7,7 +7,7 @@ use crate::graph::edges::{Edge, Edges};
 use crate::graph::nodes::{Node, Nodes};
 use crate::graph::snapshot::{Graph, NONE};
 use crate::graph::stored_value::{node_fields, to_stored};
-use crate::guard::{self, ITEM, each};
+use crate::guard::{self, ITEM, checked};
 use crate::value::{Json, Kind, Map, Object, Text, Value};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -35,7 +35,7 @@ impl Transaction {
     ///
     /// # Errors
     /// `act` fails.
-    pub fn on(graph: &Arc<Graph>, act: impl FnOnce(Value) -> Result<Value>) -> Result<Arc<Graph>> {
+    pub fn apply_to(graph: &Arc<Graph>, act: impl FnOnce(Value) -> Result<Value>) -> Result<Arc<Graph>> {
         let most = graph.data.slots.len().max(graph.data.edges.len());
         let next = u32::try_from(most).unwrap_or(NONE);
         let transaction = Self::new(Draft::new(Arc::clone(graph)), next, Arc::clone(graph));
@@ -303,7 +303,7 @@ impl TransactionState {
     }
 
     fn ends(&self, values: &[Value]) -> Result<Vec<EdgeEnd>> {
-        each(values).map(|value| self.end(value?)).collect()
+        checked(values).map(|value| self.end(value?)).collect()
     }
 
     /// The numbers of an edge, a set or a list of edges.
@@ -312,7 +312,7 @@ impl TransactionState {
             return Ok(vec![self.edge_number(edge)?]);
         }
         if let Some(edges) = value.as_object::<Edges>() {
-            return each(edges.iter()).map(|edge| self.edge_number(&edge?)).collect();
+            return checked(edges.iter()).map(|edge| self.edge_number(&edge?)).collect();
         }
         let Value::List(all) = value else {
             return Err(Diagnostic::new(Code::ARGUMENTS, format!("edges are asked for, got {}", value.kind().name())));

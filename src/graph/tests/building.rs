@@ -118,7 +118,7 @@ fn a_builder_can_be_read_after_a_barrier_and_while_it_grows() {
 
 fn numbers(count: i64, derived: impl Fn(&Arc<Graph>, i64) -> Result<Value> + Send + Sync + 'static) -> Arc<Graph> {
     let function = move |arguments: Vec<Value>| {
-        let graph = Graph::of(&arguments[0]).unwrap();
+        let graph = Graph::from_handle(&arguments[0]).unwrap();
         let Value::Handle(node) = &arguments[1] else { panic!("a node") };
         derived(&graph, node.field("at")?.as_integer().unwrap())
     };
@@ -148,7 +148,7 @@ fn derived_fields_are_computed_once_and_can_be_asked_like_others() {
         assert_eq!(graph.get("n", "2").unwrap().field("other"), Ok(Value::Null));
         assert_eq!(calls.load(Ordering::Relaxed), 1);
         assert_eq!(keys(&all.where_(&map(r#"{ "square": 4 }"#)).unwrap()), ["2"]);
-        let sorted = all.sort(&crate::order::SortKey::read(&"-square".into()).unwrap()).unwrap();
+        let sorted = all.sort(&crate::order::SortKey::parse(&"-square".into()).unwrap()).unwrap();
         assert_eq!(sorted.at(0).unwrap().key(), (count - 1).to_string().into());
         assert_eq!(calls.load(Ordering::Relaxed), usize::try_from(count).unwrap());
     }

@@ -87,7 +87,7 @@ impl Place {
             .with("level", |arguments| {
                 let node = arguments[1].as_object::<crate::graph::Node>().unwrap();
                 let read = |node: &crate::graph::Node| node.field("level").unwrap_or(Value::Null).to_json().to_string();
-                let near = Graph::of(&arguments[0]).unwrap().nodes(&names(&["n"]));
+                let near = Graph::from_handle(&arguments[0]).unwrap().nodes(&names(&["n"]));
                 let said: Vec<String> = near.iter().map(|near| format!("{}{}", read(&near), near.key())).collect();
                 Ok(Value::map([("near", Value::from(format!("{} {}", said.join(" "), read(node))))]))
             })

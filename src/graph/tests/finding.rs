@@ -54,7 +54,7 @@ proptest! {
 #[test]
 fn values_of_the_graph_are_computed_once_and_nodes_among_them_stay_nodes() {
     let long = |arguments: Vec<Value>| {
-        let graph = Graph::of(&arguments[0]).unwrap();
+        let graph = Graph::from_handle(&arguments[0]).unwrap();
         let nodes = graph.nodes(&names(&["n"])).slice(1, None);
         let count = Value::Integer(i64::try_from(nodes.len()).unwrap());
         Ok(Value::map([("rest", Value::handle(nodes)), ("count", count)]))
@@ -62,7 +62,7 @@ fn values_of_the_graph_are_computed_once_and_nodes_among_them_stay_nodes() {
     let fake = Arc::new(
         Fake::default()
             .with("rest_of", long)
-            .with("round", |arguments| Graph::of(&arguments[0]).unwrap().field("round"))
+            .with("round", |arguments| Graph::from_handle(&arguments[0]).unwrap().field("round"))
             .with("wrong", |_| Ok(Value::map([("cuont", Value::Integer(1))]))),
     );
     let builder = Builder::new(Arc::clone(&fake) as _);

@@ -129,7 +129,7 @@ proptest! {
         shuffled.sort_by_key(|id| (u64::from(*id) + 1).wrapping_mul(seed | 1).rotate_left(17));
         let shuffled = all.with_ids(shuffled);
         for by in ["level", "-line", "key", "kind"] {
-            let by = By::read(&by.into()).unwrap();
+            let by = By::parse(&by.into()).unwrap();
             prop_assert_eq!(keys(&all.sort(&by).unwrap()), keys(&shuffled.sort(&by).unwrap()));
         }
         for kinds in [None, Some(names(&["uses", "parent"]))] {

@@ -53,7 +53,7 @@ impl Bench {
             let counted = Arc::clone(&calls);
             functions = functions.with(name, move |arguments| {
                 *counted.lock().unwrap().entry(name).or_default() += 1;
-                let graph = Graph::of(&arguments[0]).unwrap();
+                let graph = Graph::from_handle(&arguments[0]).unwrap();
                 Ok(Value::map([(field_of(name), run(&graph, arguments[1].as_object().unwrap()))]))
             });
         }
@@ -112,12 +112,12 @@ fn seen(nodes: &Nodes) -> Value {
 
 fn given(graph: &Arc<Graph>, kind: &str) -> Result<Nodes> {
     let kinds = names(&[kind]);
-    Graph::given(&Value::Handle(Arc::clone(graph) as _), &kinds).map(|graph| graph.nodes(&kinds))
+    Graph::from_value(&Value::Handle(Arc::clone(graph) as _), &kinds).map(|graph| graph.nodes(&kinds))
 }
 
 fn all(graph: &Arc<Graph>, node: &Node) -> Value {
     let nodes = given(graph, "m").unwrap();
-    let sorted = nodes.then(&node.alone()).unwrap().sort(&By::read(&"level".into()).unwrap()).unwrap();
+    let sorted = nodes.then(&node.alone()).unwrap().sort(&By::parse(&"level".into()).unwrap()).unwrap();
     let children = node.alone().children(Some(&names(&["m"]))).unwrap();
     let ancestors = nodes
         .ancestors()
@@ -128,7 +128,7 @@ fn all(graph: &Arc<Graph>, node: &Node) -> Value {
 fn some(graph: &Arc<Graph>, node: &Node) -> Value {
     let nodes = given(graph, "m").unwrap();
     let got = graph.get("m", "3").map_or(Value::Null, |node| node.key().into());
-    let sorted = nodes.then(&node.alone()).unwrap().sort(&By::read(&"level".into()).unwrap()).unwrap();
+    let sorted = nodes.then(&node.alone()).unwrap().sort(&By::parse(&"level".into()).unwrap()).unwrap();
     let odd = nodes.where_(&map(r#"{ "level": "MUST" }"#)).map_or(0, |nodes| nodes.len());
     Value::list([
         seen(&nodes),
@@ -155,10 +155,10 @@ fn wild(graph: &Arc<Graph>, node: &Node) -> Value {
     let whole = Value::handle(node.alone());
     let faults = [
         given(graph, "n").map(|_| ()),
-        Graph::given(&handle, &[]).map(|_| ()),
+        Graph::from_value(&handle, &[]).map(|_| ()),
         graph.field("title").map(|_| ()),
         graph.field("faults").map(|_| ()),
-        Nodes::given_whole(&whole).map(|_| ()),
+        Nodes::from_value_with_edges(&whole).map(|_| ()),
         node.alone().children(None).map(|_| ()),
         node.parent().map(|_| ()),
         node.field("plain").map(|_| ()),
@@ -167,7 +167,7 @@ fn wild(graph: &Arc<Graph>, node: &Node) -> Value {
     let columns: Vec<Value> =
         given(graph, "m").unwrap().column("parent.key").unwrap_or_else(|fault| vec![fault.message.into()]);
     let told = faults.map(|fault| fault.map_or_else(|fault| fault.message.into(), |()| Value::Null));
-    assert!(crate::graph::is_limited());
+    assert!(crate::graph::has_limited_reads());
     Value::list(told.into_iter().chain(columns))
 }
 
@@ -256,7 +256,7 @@ fn nothing_is_seen_but_what_is_named() {
         "`wild` reads nodes of the kind `k`, which its `reads` does not name",
     ];
     assert_eq!(told, serde_json::json!(expected));
-    assert!(!crate::graph::is_limited());
+    assert!(!crate::graph::has_limited_reads());
 }
 
 #[test]

@@ -111,7 +111,7 @@ fn a_failed_build_is_told_and_tried_again() {
         within: &|_, run| run(),
     };
     assert_eq!(store.fresh(&build).err().unwrap().message, "bad settings");
-    assert!(store.last().is_none());
+    assert!(store.last_graph().is_none());
     fails.store(false, Ordering::Relaxed);
     assert!(store.fresh(&build).unwrap().is_empty());
 }
@@ -169,18 +169,18 @@ fn what_stands_is_given_while_another_is_built() {
     let config = Value::Null;
     let build = || BuildPlan { world: &world, functions: &functions, entry: "build", config: &config, within: &read };
     let store = GraphStore::default();
-    let first = store.standing(&build()).unwrap();
+    let first = store.latest(&build()).unwrap();
     files.put("a", "2");
     std::thread::scope(|scope| {
         let refreshing = scope.spawn(|| store.fresh(&build()).unwrap());
         while builds.load(Ordering::Relaxed) < 2 {
             std::thread::yield_now();
         }
-        assert!(Arc::ptr_eq(&first, &store.standing(&build()).unwrap()));
+        assert!(Arc::ptr_eq(&first, &store.latest(&build()).unwrap()));
         gate.send(()).unwrap();
         let second = refreshing.join().unwrap();
         assert!(!Arc::ptr_eq(&first, &second));
-        assert!(Arc::ptr_eq(&second, &store.standing(&build()).unwrap()));
+        assert!(Arc::ptr_eq(&second, &store.latest(&build()).unwrap()));
     });
 }
 

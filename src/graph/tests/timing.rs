@@ -62,7 +62,7 @@ fn how_fast() {
     let must = map(r#"{ "level": "MUST" }"#);
     println!("where by index {:?}", best(1000, || drop(graph.nodes(&kind).where_(&must))));
     let thousand = graph.nodes(&kind).slice(0, Some(1000));
-    let by = By::read(&"-weight".into()).unwrap();
+    let by = By::parse(&"-weight".into()).unwrap();
     let above = map(r#"{ "weight": { "above": 10 } }"#);
     let sum = || {
         let column = thousand.where_(&above).unwrap().sort(&by).unwrap().column("weight").unwrap();
@@ -74,7 +74,7 @@ fn how_fast() {
     println!("  column {:?}", best(200, || drop(thousand.column("weight"))));
     let lookup = || assert!(graph.get("assertion", "REQ-033333-B").is_some());
     println!("lookup by id {:?}", best(1000, lookup));
-    let by_title = By::read(&"title".into()).unwrap();
+    let by_title = By::parse(&"title".into()).unwrap();
     println!("sort 40000 by text {:?}", best(3, || drop(graph.nodes(&kind).sort(&by_title))));
     println!("scan 160000 by kind {:?}", best(3, || drop(graph.nodes(&[]).where_(&map(r#"{ "kind": "assertion" }"#)))));
 }
@@ -162,7 +162,7 @@ fn traced() -> (Arc<Files>, Arc<dyn Functions>, Arc<AtomicUsize>) {
         })
         .with("state", move |arguments| {
             second.fetch_add(1, Ordering::Relaxed);
-            let graph = Graph::of(&arguments[0]).unwrap();
+            let graph = Graph::from_handle(&arguments[0]).unwrap();
             Ok(Value::map([("citations", Value::List(graph.nodes(&names(&["a"])).column("key")?))]))
         })
         .with("build", move |arguments| {

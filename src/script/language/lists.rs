@@ -104,5 +104,5 @@ fn join(module: &mut Module) {
 }
 
 fn room(context: &NativeCallContext<'_>, items: usize) -> Outcome<()> {
-    guard::room(items.saturating_mul(size_of::<Dynamic>())).map_err(|fault| raise(fault, context))
+    guard::reserve_memory(items.saturating_mul(size_of::<Dynamic>())).map_err(|fault| raise(fault, context))
 }

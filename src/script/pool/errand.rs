@@ -168,7 +168,7 @@ impl Errand {
         let moves = works && !state.is_over && !state.is_lost && !state.is_long && !self.is_waiting();
         if moves {
             state.is_long = true;
-            state.guards.iter().for_each(|guard| guard.give_way());
+            state.guards.iter().for_each(|guard| guard.lower_priority());
         }
         moves
     }
@@ -194,7 +194,7 @@ impl Errand {
     pub(super) fn forgive(&self, time: Duration) {
         let state = self.state();
         if state.is_long && !self.is_waiting() {
-            state.guards.iter().filter(|guard| !guard.is_paused()).for_each(|guard| guard.forgive(time));
+            state.guards.iter().filter(|guard| !guard.is_paused()).for_each(|guard| guard.exclude_time(time));
         }
     }
 
@@ -254,7 +254,7 @@ pub fn watch_over(guard: &Arc<Guard>) -> Watched {
             guard.stop(Diagnostic::new(Code::CANCELLED, "the call was answered in its place"));
         }
         if state.is_long {
-            guard.give_way();
+            guard.lower_priority();
         }
         state.guards.push(Arc::clone(guard));
         drop(state);

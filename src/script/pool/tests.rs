@@ -107,7 +107,7 @@ fn what_a_call_does_after_its_answer_reaches_nobody() {
         sealable(own.seal());
         ready.send(()).expect("someone waits");
         let _ = freed.recv();
-        let first = guard::going().is_err();
+        let first = guard::check_stopped().is_err();
         let again = Guard::new(Limits::default(), CancelFlag::default());
         let _again = watch_over(&again);
         let _ = own.write("after.txt", b"a");
@@ -382,7 +382,7 @@ fn a_call_that_was_taken_back_is_stopped_before_its_next_effect() {
     let pool = Pool::new();
     let (told, tells) = channel();
     let call = Stuck::doing(&pool, "taken back", 3_600_000, move || {
-        told.send(guard::going().is_err()).expect("someone waits")
+        told.send(guard::check_stopped().is_err()).expect("someone waits")
     });
     call.cancel.cancel();
     assert_eq!(call.answer().expect_err("it was cancelled").code, Code::CANCELLED);

@@ -66,7 +66,7 @@ fn native(call: impl Fn(Vec<Value>) -> Result<Value> + Send + Sync + 'static) ->
 }
 
 /// Primitives that stand on a library that cannot be stopped, and refuse beforehand what would take too long there
-/// ([`crate::guard::price`]), or have a deadline: they may do so many times as much between two looks.
+/// ([`crate::guard::require_time`]), or have a deadline: they may do so many times as much between two looks.
 const PRICED: &[(&str, u32)] = &[
     ("diff", 5),
     ("edit_section", 5),

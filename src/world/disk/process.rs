@@ -96,7 +96,7 @@ pub(super) fn run_beside(
     };
     let mut notes = Vec::new();
     let is_confined = command.needs == Needs::Program && disk.sandbox().is_confining();
-    let _waiting = is_confined.then(|| guard::waiting_for(still_running(command)));
+    let _waiting = is_confined.then(|| guard::note_wait(still_running(command)));
     let ended = disk.sandbox().start(&start, command).and_then(|mut started| {
         if let Some(under_way) = &mut noted {
             under_way.started(started.pid);
