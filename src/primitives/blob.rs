@@ -1,6 +1,6 @@
 //! `blob`: a resource's bytes.
 
-use crate::content::{ContentBody, Content, ResourceBody};
+use crate::content::{Content, ContentBody, ResourceBody};
 use crate::diagnostic::Result;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, blocks, option, required};
 use crate::value::{Kind, Value};

@@ -1,6 +1,6 @@
 //! `image`: a block with a picture.
 
-use crate::content::{ContentBody, Content};
+use crate::content::{Content, ContentBody};
 use crate::diagnostic::Result;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, blocks, required};
 use crate::value::{Kind, Value};

@@ -1,6 +1,6 @@
 //! `resource`: a resource with its contents.
 
-use crate::content::{ContentBody, Content, ResourceBody};
+use crate::content::{Content, ContentBody, ResourceBody};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, blocks, option};
 use crate::value::{Kind, Value};

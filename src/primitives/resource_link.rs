@@ -1,6 +1,6 @@
 //! `resource_link`: a resource to be read by whoever wants it.
 
-use crate::content::{ContentBody, Content};
+use crate::content::{Content, ContentBody};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, blocks, option};
 use crate::value::{Kind, Value};

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::Nodes;
-use crate::guard::{self, BYTE, ITEM, CheckedIterator, checked};
+use crate::guard::{self, BYTE, CheckedIterator, ITEM, checked};
 use crate::letters;
 use crate::primitive::*;
 use crate::sequence;

@@ -1,7 +1,7 @@
 //! `sort`: a list in order, by its items or by keys.
 
 use crate::diagnostic::Result;
-use crate::guard::{self, ITEM, CheckedIterator};
+use crate::guard::{self, CheckedIterator, ITEM};
 use crate::order::{self, SortBy, SortKey};
 use crate::primitive::*;
 use crate::sequence;

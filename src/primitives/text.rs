@@ -1,6 +1,6 @@
 //! `text`: a block of text.
 
-use crate::content::{ContentBody, Content};
+use crate::content::{Content, ContentBody};
 use crate::diagnostic::Result;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, blocks, required};
 use crate::value::{Kind, Value};

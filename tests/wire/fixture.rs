@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use toolsd::call::{Answer, Answering, Caller, Change, Changes, Contents, Outcome, Request};
-use toolsd::content::{ContentBody, Content, ResourceBody};
+use toolsd::content::{Content, ContentBody, ResourceBody};
 use toolsd::definition::*;
 use toolsd::diagnostic::{Code, Diagnostic};
 use toolsd::primitive::{Effect, LogLevel, Notice};
