@@ -25,7 +25,7 @@ const SMALL: usize = 64 << 10;
 /// there twice while it is made a value.
 pub fn reserve(bytes: usize) -> Result<()> {
     refuse_above(bytes)?;
-    if bytes < SMALL { Ok(()) } else { guard::room(bytes.saturating_mul(2)) }
+    if bytes < SMALL { Ok(()) } else { guard::reserve_memory(bytes.saturating_mul(2)) }
 }
 
 /// Asks for the memory that values take when they are made into something else: `times` as much as they hold.
@@ -33,15 +33,15 @@ pub fn reserve(bytes: usize) -> Result<()> {
 pub fn reserve_for(value: &Value, times: usize) -> Result<()> {
     let bytes = weight(value).saturating_mul(times);
     guard::check()?;
-    if bytes < SMALL { Ok(()) } else { guard::room(bytes) }
+    if bytes < SMALL { Ok(()) } else { guard::reserve_memory(bytes) }
 }
 
-/// Refuses a value that cannot be worked on in time: see [`guard::price`]. `nanoseconds` is what a byte takes at worst.
+/// Refuses a value that cannot be worked on in time: see [`guard::require_time`]. `nanoseconds` is what a byte takes at worst.
 #[cfg_attr(test, track_caller)]
 pub fn price(what: &str, value: &Value, nanoseconds: u32) -> Result<()> {
     let bytes = weight(value);
     guard::check()?;
-    guard::price(what, bytes, nanoseconds)
+    guard::require_time(what, bytes, nanoseconds)
 }
 
 /// The bytes that a value holds, native things aside: those are made once and shared. Counted as work.
@@ -73,7 +73,7 @@ impl BoundedText {
             // It grows to twice its size while the old one is still there.
             let wanted = length.max(self.text.capacity().saturating_mul(2));
             if wanted >= SMALL {
-                guard::room(wanted)?;
+                guard::reserve_memory(wanted)?;
             }
             self.text.reserve_exact(wanted - self.text.len());
         }
@@ -128,7 +128,7 @@ impl std::io::Write for BoundedWriter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::guard::{Cancel, Guard, Limits};
+    use crate::guard::{CancelFlag, Guard, Limits};
 
     //= docs/spec.md#scripts
     //= type=test
@@ -145,7 +145,7 @@ mod tests {
                 (0..16).try_for_each(|_| text.push(&part))
             },
         ] {
-            let guard = Guard::new(limits, Cancel::default());
+            let guard = Guard::new(limits, CancelFlag::default());
             let _entered = guard.enter();
             assert_eq!(ask().expect_err("8 MB are all it has").code, Code::LIMIT);
             assert!(guard.memory() <= 8 << 20, "{}", guard.memory());

@@ -43,9 +43,9 @@ pub use serving::Serving;
 pub use staging::{Lines, Staging};
 pub use status::{STATUS, fault as fault_json, status};
 
-use crate::content::{Block, Content, ResourceBody};
+use crate::content::{Content, ContentBody, ResourceBody};
 use crate::diagnostic::Diagnostic;
-use crate::guard::Cancel;
+use crate::guard::CancelFlag;
 use crate::primitive::Notice;
 use crate::registry::Skills;
 use crate::script::Party;
@@ -164,10 +164,10 @@ impl Outcome {
     /// Bytes of it as an answer, about: its data are told as a text, too.
     pub fn bytes(&self) -> usize {
         let size = |content: &Content| match &content.block {
-            Block::Text(text) => text.len(),
-            Block::Image { data, .. } | Block::Audio { data, .. } => data.len(),
-            Block::Resource { body: ResourceBody::Text(text) | ResourceBody::Blob(text), .. } => text.len(),
-            Block::Link(_) => 0,
+            ContentBody::Text(text) => text.len(),
+            ContentBody::Image { data, .. } | ContentBody::Audio { data, .. } => data.len(),
+            ContentBody::Resource { body: ResourceBody::Text(text) | ResourceBody::Blob(text), .. } => text.len(),
+            ContentBody::Link(_) => 0,
         };
         let content: usize = self.content.iter().map(size).sum();
         AROUND + if self.structured.is_some() { content.saturating_mul(2) } else { content }
@@ -201,7 +201,7 @@ impl Contents {
 /// What comes with a request.
 pub struct Caller {
     /// Ends the call from outside.
-    pub cancel: Cancel,
+    pub cancel: CancelFlag,
     /// Takes progress and log lines while the call runs.
     pub notices: Box<dyn Fn(Notice) + Send + Sync>,
     /// The capabilities of the client.

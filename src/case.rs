@@ -9,7 +9,7 @@ mod stage;
 mod timer;
 
 use crate::call::{Answer, Contents, Lines, Outcome, Request, Service, Staging};
-use crate::content::{Block, ResourceBody};
+use crate::content::{ContentBody, ResourceBody};
 use crate::definition::{Act, Case, Expect, Step};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::{LogLevel, Notice};
@@ -259,7 +259,7 @@ fn result_of_tool(outcome: &Outcome) -> Json {
         return data.clone();
     }
     match outcome.content.as_slice() {
-        [one] if let (Block::Text(text), None, None) = (&one.block, &one.annotations, &one.meta) => json!(text),
+        [one] if let (ContentBody::Text(text), None, None) = (&one.block, &one.annotations, &one.meta) => json!(text),
         blocks => blocks.iter().map(Object::to_json).collect(),
     }
 }

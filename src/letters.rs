@@ -1,7 +1,7 @@
 //! Letters of long texts: counted, found, raised and lowered in pieces, the guard being asked in between.
 
 use crate::diagnostic::Result;
-use crate::guard::{self, LOOK};
+use crate::guard::{self, PIECE_BYTES};
 use unicode_normalization::char::canonical_combining_class;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
@@ -34,7 +34,7 @@ pub fn fill(by: &str, length: usize) -> Result<String> {
     let mut letters = by.chars().cycle().take(length);
     loop {
         let before = filled.len();
-        filled.extend(letters.by_ref().take(LOOK / 4));
+        filled.extend(letters.by_ref().take(PIECE_BYTES / 4));
         if filled.len() == before {
             return Ok(filled);
         }
@@ -67,8 +67,8 @@ pub fn collapsed(text: &str) -> Result<String> {
 /// The part is too long to be prepared for the search without being stopped; the running call was stopped.
 pub fn find(text: &str, part: &str) -> Result<Option<usize>> {
     guard::spend(text.len())?;
-    if part.len() > LOOK {
-        guard::price("a text to look for", part.len(), PREPARING)?;
+    if part.len() > PIECE_BYTES {
+        guard::require_time("a text to look for", part.len(), PREPARING)?;
     }
     Ok(memchr::memmem::find(text.as_bytes(), part.as_bytes()))
 }
@@ -104,7 +104,7 @@ pub fn pieces_at_starters(text: &str) -> impl Iterator<Item = Result<&str>> {
     pieces_before(text, starts)
 }
 
-/// A text in pieces of some [`LOOK`] bytes, each but the first beginning with a letter that `begins` takes, if there is
+/// A text in pieces of some [`PIECE_BYTES`] bytes, each but the first beginning with a letter that `begins` takes, if there is
 /// one within as much again.
 fn pieces_before(text: &str, begins: impl Fn(char) -> bool) -> impl Iterator<Item = Result<&str>> {
     let mut rest = text;
@@ -112,8 +112,8 @@ fn pieces_before(text: &str, begins: impl Fn(char) -> bool) -> impl Iterator<Ite
         if rest.is_empty() {
             return None;
         }
-        let least = rest.ceil_char_boundary(LOOK.min(rest.len()));
-        let most = rest.ceil_char_boundary((2 * LOOK).min(rest.len()));
+        let least = rest.ceil_char_boundary(PIECE_BYTES.min(rest.len()));
+        let most = rest.ceil_char_boundary((2 * PIECE_BYTES).min(rest.len()));
         let end = rest[least..most].find(&begins).map_or(most, |at| least + at);
         let (piece, after) = rest.split_at(end);
         rest = after;
@@ -140,7 +140,7 @@ mod tests {
             "\u{1F468}\u{200d}",
         ];
         parts.into_iter().flat_map(|part| {
-            (0..6).map(move |shift| format!("{}{}", "x".repeat(shift), part.repeat(3 * LOOK / part.len())))
+            (0..6).map(move |shift| format!("{}{}", "x".repeat(shift), part.repeat(3 * PIECE_BYTES / part.len())))
         })
     }
 
@@ -161,12 +161,12 @@ mod tests {
 
     #[test]
     fn a_character_is_found_by_its_number() {
-        let text = "aé".repeat(LOOK);
-        for number in [0, 1, LOOK - 1, LOOK, 2 * LOOK - 1, 2 * LOOK, usize::MAX] {
+        let text = "aé".repeat(PIECE_BYTES);
+        for number in [0, 1, PIECE_BYTES - 1, PIECE_BYTES, 2 * PIECE_BYTES - 1, 2 * PIECE_BYTES, usize::MAX] {
             let expected = text.char_indices().nth(number).map_or(text.len(), |(at, _)| at);
             assert_eq!(byte_of(&text, number).unwrap(), expected);
         }
         assert_eq!(fill("ab", 5).unwrap(), "ababa");
-        assert_eq!(fill("é", 3 * LOOK).unwrap().chars().count(), 3 * LOOK);
+        assert_eq!(fill("é", 3 * PIECE_BYTES).unwrap().chars().count(), 3 * PIECE_BYTES);
     }
 }

@@ -1,7 +1,7 @@
 //! What the list primitives share: reading items of any sequence, keys, and words made of values.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard::Work;
+use crate::guard::CheckedIterator;
 use crate::primitive::Args;
 use crate::value::{Frozen, Kind, Object, Record, Text, Value};
 use std::borrow::Cow;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use toolsd::call::{Answer, Asking, Caller, Peer, Request, Service, Site};
 use toolsd::diagnostic::Result;
-use toolsd::guard::Cancel;
+use toolsd::guard::CancelFlag;
 use toolsd::registry::{Choice, Layer, Trust, Worlds};
 use toolsd::value::Json;
 use toolsd::world::World;
@@ -69,7 +69,7 @@ impl House {
 
 fn list(service: &Arc<Service>) -> Arc<Vec<Json>> {
     let caller = Caller {
-        cancel: Cancel::default(),
+        cancel: CancelFlag::default(),
         notices: Box::new(|_| {}),
         capabilities: Json::Null,
         asking: Asking::Nobody,

@@ -3,7 +3,7 @@
 use super::host::CallHost;
 use crate::definition::{GraphDefinition, Refresh};
 use crate::diagnostic::Result;
-use crate::graph::{Build, Functions, Origin, Store};
+use crate::graph::{BuildPlan, Functions, GraphOrigin, GraphStore};
 use crate::guard::{self, Guard};
 use crate::primitive::Host;
 use crate::script::watch_over;
@@ -11,40 +11,40 @@ use crate::value::Value;
 use crate::world::World;
 use std::sync::Arc;
 
-/// How a graph is asked for: [`Store::origin`], or [`Store::standing_origin`].
-type Ask = fn(&Store, &Build<'_>) -> Result<Origin>;
+/// How a graph is asked for: [`GraphStore::origin`], or [`GraphStore::latest_origin`].
+type Ask = fn(&GraphStore, &BuildPlan<'_>) -> Result<GraphOrigin>;
 
 /// The graph as the pack refreshes it: as the files are now, unless that is seen to beside the calls. What the call
 /// itself wrote it always sees.
-pub fn graph(host: &Arc<CallHost>, store: &Arc<Store>, graph: &GraphDefinition) -> Result<Origin> {
+pub fn graph(host: &Arc<CallHost>, store: &Arc<GraphStore>, graph: &GraphDefinition) -> Result<GraphOrigin> {
     let wrote = host.world().staged().is_some_and(|staged| !staged.is_empty());
     match graph.refresh {
-        Refresh::Beside { .. } if !wrote => asked(host, store, graph, Store::standing_origin),
-        _ => asked(host, store, graph, Store::origin),
+        Refresh::Beside { .. } if !wrote => asked(host, store, graph, GraphStore::latest_origin),
+        _ => asked(host, store, graph, GraphStore::origin),
     }
 }
 
 /// The graph as the files are now.
-pub fn fresh(host: &Arc<CallHost>, store: &Arc<Store>, graph: &GraphDefinition) -> Result<Origin> {
-    asked(host, store, graph, Store::origin)
+pub fn fresh(host: &Arc<CallHost>, store: &Arc<GraphStore>, graph: &GraphDefinition) -> Result<GraphOrigin> {
+    asked(host, store, graph, GraphStore::origin)
 }
 
 /// The time of a build is not the call's.
-fn asked(host: &Arc<CallHost>, store: &Arc<Store>, graph: &GraphDefinition, ask: Ask) -> Result<Origin> {
+fn asked(host: &Arc<CallHost>, store: &Arc<GraphStore>, graph: &GraphDefinition, ask: Ask) -> Result<GraphOrigin> {
     let made = &host.pack.made;
     let functions = made.program.functions_of(&graph.script.value);
     let functions: Arc<dyn Functions> = Arc::new(OfPack { functions, hash: made.hash });
     let outer = guard::current();
     let _pause = outer.as_ref().map(|outer| outer.pause());
     let within = |world: Arc<dyn World>, job: &mut dyn FnMut() -> Result<()>| {
-        let guard = Guard::for_all(made.build_limits, host.cancel.clone());
+        let guard = Guard::without_address(made.build_limits, host.cancel.clone());
         let _watched = watch_over(&guard);
         let inner = host.for_build(world) as Arc<dyn Host>;
         made.program.within(&graph.script.value, inner, guard, job)
     };
     let config = host.config();
     let world = host.readable()?;
-    let build = Build { world: &world, functions: &functions, entry: "build", config: &config, within: &within };
+    let build = BuildPlan { world: &world, functions: &functions, entry: "build", config: &config, within: &within };
     ask(store, &build)
 }
 

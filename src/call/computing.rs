@@ -4,7 +4,7 @@ use super::running::Running;
 use super::service::Service;
 use crate::definition::{Located, Prompt};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard::Cancel;
+use crate::guard::CancelFlag;
 use crate::primitive::Effect;
 use crate::registry::{Registry, ServedPrompt};
 use crate::value::Json;
@@ -81,7 +81,7 @@ impl Service {
     }
 
     fn reading(&self, registry: &Registry, pattern: &ServedPrompt) -> Result<Running> {
-        let calling = self.background(registry, Cancel::default());
+        let calling = self.background(registry, CancelFlag::default());
         calling.begin(&pattern.pack, Effect::Reads, pattern.checks.limits, false, None)
     }
 
@@ -93,7 +93,7 @@ impl Service {
             else {
                 continue;
             };
-            let calling = self.background(registry, Cancel::default());
+            let calling = self.background(registry, CancelFlag::default());
             let filled = calling.begin(pack, Effect::Reads, pack.made.build_limits, false, None).and_then(|running| {
                 let mut context = running.function(script, &function.value, Vec::new())?.json()?;
                 if let Some(map) = context.as_object_mut() {

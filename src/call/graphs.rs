@@ -1,7 +1,7 @@
 //! The graph of one call: looked at once, and again when the call itself changed what it is made of.
 
 use crate::diagnostic::Result;
-use crate::graph::{Graph, Store};
+use crate::graph::{Graph, GraphStore};
 use crate::world::staged::Staged;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -18,7 +18,7 @@ struct Now {
     /// The epoch of the staged world, and the graph at it.
     graph: Option<(u64, Result<Arc<Graph>>)>,
     /// A store of the call's own: what it staged is nobody else's business.
-    own: Option<Arc<Store>>,
+    own: Option<Arc<GraphStore>>,
 }
 
 impl Graphs {
@@ -31,8 +31,8 @@ impl Graphs {
     pub fn get(
         &self,
         staged: Option<&Staged>,
-        store: &Arc<Store>,
-        build: impl Fn(&Arc<Store>) -> Result<Arc<Graph>>,
+        store: &Arc<GraphStore>,
+        build: impl Fn(&Arc<GraphStore>) -> Result<Arc<Graph>>,
     ) -> Result<Arc<Graph>> {
         if let (None, Some(graph)) = (staged, self.first.get()) {
             return graph.clone();

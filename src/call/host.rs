@@ -10,8 +10,8 @@ use super::{Change, Changes};
 use crate::content::ResourceBody;
 use crate::definition::{Checker, Declared, Problem, object};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::graph::{Entry, Graph, Label, Origin, Store};
-use crate::guard::{self, Cancel};
+use crate::graph::{ChangeEntry, ChangeLabel, Graph, GraphOrigin, GraphStore};
+use crate::guard::{self, CancelFlag};
 use crate::primitive::{Asked, Effect, Host, Memory, Notice, PackFile, Question, Violation, time};
 use crate::registry::Pack;
 use crate::script::aside;
@@ -36,7 +36,7 @@ pub struct CallHost {
     /// What the call does at most.
     effect: Effect,
     /// Ends the call from outside.
-    pub cancel: Cancel,
+    pub cancel: CancelFlag,
     /// The configuration of the pack.
     config: Value,
     /// The world in place of the pack's root.
@@ -46,7 +46,7 @@ pub struct CallHost {
     /// The same, recorded if somebody wants to know what was read.
     world: Arc<dyn World>,
     recorded: Option<Arc<Recorded>>,
-    store: Arc<Store>,
+    store: Arc<GraphStore>,
     /// Where it is told that the graph changed.
     changes: Arc<Changes>,
     memory: Arc<Memory>,
@@ -154,7 +154,7 @@ impl CallHost {
         let root = self.world.root();
         let own = recorded.take().paths();
         let own = own.into_iter().map(|path| path::clean(&path::join(root, &path))).collect();
-        let of_graph = self.graphs.is_used().then(|| self.store.touched_below(root));
+        let of_graph = self.graphs.is_used().then(|| self.store.read_paths_below(root));
         std::iter::once(own).chain(of_graph).collect()
     }
 
@@ -185,15 +185,15 @@ impl CallHost {
     pub fn turn_over(&self) {
         if self.turn.commit() {
             let root = self.world.root();
-            self.changes.announce(&Change::Files(self.store.touched_below(root).to_vec()));
+            self.changes.announce(&Change::Files(self.store.read_paths_below(root).to_vec()));
         }
     }
 
-    fn build(&self, store: &Arc<Store>) -> Result<Arc<Graph>> {
+    fn build(&self, store: &Arc<GraphStore>) -> Result<Arc<Graph>> {
         self.origin(store).map(|origin| Arc::clone(origin.graph()))
     }
 
-    fn origin(&self, store: &Arc<Store>) -> Result<Origin> {
+    fn origin(&self, store: &Arc<GraphStore>) -> Result<GraphOrigin> {
         let Some(graph) = &self.pack.made.graph else {
             let fault = Diagnostic::new(Code::SCRIPT, format!("the pack `{}` has no graph", self.pack.name));
             return Err(fault.help("declare one: `[graph]` with `script`"));
@@ -240,7 +240,7 @@ impl Host for CallHost {
         self.turn.files.get(self.world.staged(), &self.store, |store| self.build(store))
     }
 
-    fn changes(&self) -> Vec<Arc<Entry>> {
+    fn changes(&self) -> Vec<Arc<ChangeEntry>> {
         self.turn.taken().map_or_else(|| self.store.entries(), |turn| turn.entries())
     }
 
@@ -251,13 +251,13 @@ impl Host for CallHost {
         }
     }
 
-    fn change(&self, name: &str, act: &dyn Fn(Value) -> Result<Value>) -> Result<Arc<Entry>> {
+    fn change(&self, name: &str, act: &dyn Fn(Value) -> Result<Value>) -> Result<Arc<ChangeEntry>> {
         let at = time::format(self.now_ms, None)?.into();
-        let label = Label { id: self.uuid().into(), name: name.into(), at };
+        let label = ChangeLabel { id: self.uuid().into(), name: name.into(), at };
         self.turn.change(&self.store, self.effect, label, || self.origin(&self.store), act)
     }
 
-    fn undo(&self, to: Option<&str>) -> Result<Option<Vec<Arc<Entry>>>> {
+    fn undo(&self, to: Option<&str>) -> Result<Option<Vec<Arc<ChangeEntry>>>> {
         let turn = self.turn.take(&self.store, self.effect)?;
         match to {
             Some(id) => turn.undo_to(id),
@@ -371,7 +371,7 @@ impl Host for CallHost {
         let end = Instant::now() + Duration::from_millis(ms);
         let sleep = || {
             loop {
-                guard::room(0)?;
+                guard::reserve_memory(0)?;
                 let left = end.saturating_duration_since(Instant::now());
                 if left.is_zero() {
                     return Ok(());

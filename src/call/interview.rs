@@ -253,7 +253,7 @@ impl Interview {
                 aside(|| asker.ask(&open))
             };
             // What ended the call meanwhile is why no answer came.
-            guard::room(0)?;
+            guard::reserve_memory(0)?;
             let answers = answers??;
             let mut left = Vec::new();
             for ((key, wish), answer) in open.into_iter().zip(answers) {

@@ -110,7 +110,7 @@ fn parts(value: &Value, has_schema: bool) -> Result<Outcome> {
 
 fn size(content: &Content) -> usize {
     match &content.block {
-        crate::content::Block::Text(text) => text.len(),
+        crate::content::ContentBody::Text(text) => text.len(),
         _ => content.to_json().to_string().len(),
     }
 }

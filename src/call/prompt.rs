@@ -2,7 +2,7 @@
 
 use super::running::Running;
 use super::{coerce, outcome, tool};
-use crate::content::{Block, Content, Reply, ResourceBody};
+use crate::content::{Content, ContentBody, Reply, ResourceBody};
 use crate::definition::{MessagePart, Prompt, listed_prompt};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::registry::ServedPrompt;
@@ -33,7 +33,7 @@ pub fn messages(
             }
             MessagePart::Resource(uri) => {
                 let parts = read(&running.inline(uri, &context)?)?;
-                let block = |(uri, mime_type, body)| Content::new(Block::Resource { uri, mime_type, body });
+                let block = |(uri, mime_type, body)| Content::new(ContentBody::Resource { uri, mime_type, body });
                 parts.into_iter().map(block).collect()
             }
             MessagePart::Image { file, mime_type } => vec![image(running, file, mime_type)?],
@@ -94,5 +94,5 @@ fn image(running: &Running, file: &str, mime_type: &str) -> Result<Content> {
     if data.is_empty() {
         return Err(Diagnostic::new(Code::WORLD, format!("`{file}` is empty")));
     }
-    Ok(Content::new(Block::Image { data, mime_type: mime_type.to_owned() }))
+    Ok(Content::new(ContentBody::Image { data, mime_type: mime_type.to_owned() }))
 }

@@ -7,7 +7,7 @@ use super::{Asking, Change, Peer};
 use crate::definition::Refresh;
 use crate::diagnostic::Result;
 use crate::graph::Graph;
-use crate::guard::Cancel;
+use crate::guard::CancelFlag;
 use crate::primitive::{Effect, LogLevel, Notice};
 use crate::registry::{Pack, Registry};
 use crate::value::{Json, Object, Value};
@@ -56,11 +56,11 @@ impl Service {
     /// with the last one. Then computes what follows from it, and announces the lists that differ. A graph that cannot
     /// be built is told in the log. Runs on this thread, whose stack must be as large as that of a script thread.
     /// Tells whether the graph is another one now.
-    pub fn refresh(&self, pack: &str, cancel: Cancel) -> bool {
+    pub fn refresh(&self, pack: &str, cancel: CancelFlag) -> bool {
         let registry = self.registry();
         let Some(pack) = registry.packs.iter().find(|known| known.name == pack) else { return false };
         let calling = self.background(&registry, cancel);
-        let (began, before) = (Instant::now(), self.store(&pack.name).last());
+        let (began, before) = (Instant::now(), self.store(&pack.name).last_graph());
         let seen = self.found.outline();
         //= docs/spec.md#freshness
         //# Where a graph is refreshed beside the calls, an edit MUST be seen by the calls after the next refresh.
@@ -94,7 +94,7 @@ impl Service {
         let Some(pack) = registry.packs.iter().find(|known| known.name == pack) else { return Vec::new() };
         let Ok(world) = pack.world(Effect::Reads) else { return Vec::new() };
         let absolute = |path: String| path::clean(&path::join(world.root(), &world.whole().spelled(&path)));
-        self.store(&pack.name).touched().into_iter().map(absolute).collect()
+        self.store(&pack.name).read_paths().into_iter().map(absolute).collect()
     }
 
     /// Computes descriptions again if a graph that they were computed from is another one now.
@@ -107,7 +107,7 @@ impl Service {
         let registry = self.registry();
         let described = registry.tools.iter().filter(|one| one.tool.describe.is_some());
         let is_stale = |pack: &Pack| {
-            let last = self.store(&pack.name).last();
+            let last = self.store(&pack.name).last_graph();
             last.is_some_and(|graph| !self.described.is_from(&pack.name, &graph))
         };
         if described.into_iter().any(|one| is_stale(&one.pack)) {
@@ -116,7 +116,7 @@ impl Service {
     }
 
     /// Something that nobody asked for: what it tells goes to the log, here and of every client.
-    pub(super) fn background<'a>(&'a self, registry: &'a Registry, cancel: Cancel) -> Calling<'a> {
+    pub(super) fn background<'a>(&'a self, registry: &'a Registry, cancel: CancelFlag) -> Calling<'a> {
         let (changes, log) = (Arc::clone(&self.changes), self.log().cloned());
         let notices = Arc::new(move |notice| {
             if let Notice::Log { level, data } = notice {

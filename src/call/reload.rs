@@ -5,7 +5,7 @@ use super::service::Service;
 use super::{Change, fault_json};
 use crate::definition::Body;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::guard::Cancel;
+use crate::guard::CancelFlag;
 use crate::primitive::{Effect, LogLevel};
 use crate::registry::{Checks, Registry, ServedPrompt, ServedResource, ServedTool};
 use crate::value::Json;
@@ -111,7 +111,7 @@ impl Service {
     }
 
     fn description(&self, registry: &Registry, served: &ServedTool, function: &str) -> Option<String> {
-        let calling = self.background(registry, Cancel::default());
+        let calling = self.background(registry, CancelFlag::default());
         let script = match &served.tool.body.value {
             Body::Script { script, .. } | Body::Operations { script } => script.clone(),
             _ => format!("tools.d/{}.rhai", served.pack.name),
@@ -119,7 +119,7 @@ impl Service {
         let Checks { limits, .. } = served.checks;
         let running = calling.begin(&served.pack, Effect::Reads, limits, false, None);
         let text = running.and_then(|running| running.function(&script, function, Vec::new()));
-        self.described.note(&served.pack.name, self.store(&served.pack.name).last().as_ref());
+        self.described.note(&served.pack.name, self.store(&served.pack.name).last_graph().as_ref());
         match text {
             Ok(text) => text.as_text().map(str::to_owned),
             Err(fault) => {

@@ -2,7 +2,7 @@
 
 use super::running::{self, Running};
 use super::{Contents, coerce, outcome, tool};
-use crate::content::{Block, Content, ResourceBody};
+use crate::content::{Content, ContentBody, ResourceBody};
 use crate::definition::Body;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::Host;
@@ -82,14 +82,14 @@ fn parts(value: &Value, uri: &str, mime_type: Option<&str>) -> Result<Parts> {
 fn part(content: Content, uri: &str, mime_type: Option<&str>) -> (String, Option<String>, ResourceBody) {
     let kind = mime_type.map(str::to_owned);
     match content.block {
-        Block::Text(text) => (uri.to_owned(), kind, ResourceBody::Text(text)),
-        Block::Image { data, mime_type } | Block::Audio { data, mime_type } => {
+        ContentBody::Text(text) => (uri.to_owned(), kind, ResourceBody::Text(text)),
+        ContentBody::Image { data, mime_type } | ContentBody::Audio { data, mime_type } => {
             (uri.to_owned(), kind.or(Some(mime_type)), ResourceBody::Blob(data))
         }
-        Block::Resource { uri: own, mime_type, body } => {
+        ContentBody::Resource { uri: own, mime_type, body } => {
             (if own.is_empty() { uri.to_owned() } else { own }, mime_type.or(kind), body)
         }
-        Block::Link(link) => {
+        ContentBody::Link(link) => {
             (uri.to_owned(), Some("application/json".to_owned()), ResourceBody::Text(link.to_string()))
         }
     }

@@ -6,8 +6,8 @@ use super::serving::Since;
 use super::staging::Staging;
 use crate::definition::{Body, Declared};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::graph::{Functions, Store};
-use crate::guard::{Cancel, Guard, Limits};
+use crate::graph::{Functions, GraphStore};
+use crate::guard::{CancelFlag, Guard, Limits};
 use crate::primitive::{Context, Effect, Host, Memory, Need, Primitive};
 use crate::primitives::ALL;
 use crate::registry::Pack;
@@ -34,7 +34,7 @@ pub struct Beginning<'a> {
     /// What it may use.
     pub limits: Limits,
     /// The pack's graph.
-    pub store: &'a Arc<Store>,
+    pub store: &'a Arc<GraphStore>,
     /// Where changes of the graph are told.
     pub changes: &'a Arc<super::Changes>,
     /// What the pack remembers.
@@ -44,7 +44,7 @@ pub struct Beginning<'a> {
     /// Another stage than the pack's own.
     pub staging: &'a Staging,
     /// Ends it from outside.
-    pub cancel: Cancel,
+    pub cancel: CancelFlag,
     /// Takes what it tells the client.
     pub notices: Notices,
     /// Whether somebody wants to know what it read.
@@ -185,7 +185,7 @@ impl Running {
         let functions: Arc<dyn Functions> = self.pack().made.program.functions_of("");
         let context = Context { host: self.host.as_ref(), functions: &functions };
         let value = (primitive.run)(&context, primitive.accept(positional(primitive, arguments))?)?;
-        crate::guard::room(0)?;
+        crate::guard::reserve_memory(0)?;
         Ok(value)
     }
 }

@@ -15,8 +15,8 @@ use super::{complete, held, operation, prompt, resource, tool};
 use crate::content::{Content, ResourceBody};
 use crate::definition::{Completion, Declared, Located, Setting};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::graph::Store;
-use crate::guard::{Cancel, Limits};
+use crate::graph::GraphStore;
+use crate::guard::{CancelFlag, Limits};
 use crate::primitive::{Effect, Listed, LogLevel, Memory, Notice, Question, lacking};
 use crate::registry::{Pack, Part, Registry, ServedPrompt, ServedResource, ServedTool};
 use crate::script::{Party, Pool};
@@ -36,7 +36,7 @@ pub struct Service {
     /// Whether descriptions are computed: only where somebody sees them.
     pub(super) describes: AtomicBool,
     pub(super) pool: Arc<Pool>,
-    stores: Mutex<HashMap<String, Arc<Store>>>,
+    stores: Mutex<HashMap<String, Arc<GraphStore>>>,
     memories: Mutex<HashMap<String, Arc<Memory>>>,
     staging: Staging,
     pub(super) since: Arc<Since>,
@@ -140,7 +140,7 @@ impl Service {
     pub fn on_script_thread(self: &Arc<Self>, name: &str, job: impl FnOnce() -> bool + Send + 'static) -> bool {
         let (sender, receiver) = channel();
         self.pool
-            .call(name.to_owned(), Party::default(), Cancel::default(), job, move |ended| drop(sender.send(ended)));
+            .call(name.to_owned(), Party::default(), CancelFlag::default(), job, move |ended| drop(sender.send(ended)));
         receiver.recv().unwrap_or_else(|_| Err(ended_early())).unwrap_or_else(|fault| {
             told(self.log(), LogLevel::Warning, &Json::from(format!("`{name}` did not end: {fault}")));
             false
@@ -168,7 +168,7 @@ impl Service {
     }
 
     /// The graph of a pack; it survives reloads.
-    pub(super) fn store(&self, pack: &str) -> Arc<Store> {
+    pub(super) fn store(&self, pack: &str) -> Arc<GraphStore> {
         let mut stores = self.stores.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(stores.entry(pack.to_owned()).or_default())
     }
@@ -226,7 +226,7 @@ fn announcing(changes: Arc<Changes>, log: Option<Lines>, notices: Box<dyn Fn(Not
 pub(super) struct Calling<'a> {
     pub(super) service: &'a Service,
     pub(super) registry: &'a Registry,
-    pub(super) cancel: crate::guard::Cancel,
+    pub(super) cancel: crate::guard::CancelFlag,
     pub(super) notices: Notices,
     pub(super) interview: Arc<Interview>,
 }

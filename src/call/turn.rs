@@ -2,7 +2,7 @@
 
 use super::graphs::Graphs;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::graph::{Changing, Entry, Graph, Label, Origin, Store};
+use crate::graph::{ChangeEntry, ChangeLabel, ChangeSession, Graph, GraphOrigin, GraphStore};
 use crate::primitive::Effect;
 use crate::value::Value;
 use crate::world::staged::Staged;
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 #[derive(Default)]
 pub struct Turn {
     /// From the first change on: others wait.
-    changing: OnceLock<Changing>,
+    changing: OnceLock<ChangeSession>,
     /// Held while it is taken.
     taking: Mutex<()>,
     /// What the files say, while changes are pending.
@@ -26,7 +26,7 @@ impl Turn {
     ///
     //= docs/spec.md#changes
     //# Only a call whose definition declares `changes` or more MAY change the graph.
-    pub fn take(&self, store: &Arc<Store>, effect: Effect) -> Result<&Changing> {
+    pub fn take(&self, store: &Arc<GraphStore>, effect: Effect) -> Result<&ChangeSession> {
         if effect < Effect::Changes {
             let message = "the graph may not be changed: the definition does not declare it";
             return Err(Diagnostic::new(Code::WORLD, message).help("declare `effect = \"changes\"`"));
@@ -38,34 +38,34 @@ impl Turn {
         if let Some(changing) = self.changing.get() {
             return Ok(changing);
         }
-        let changing = Changing::begin(store)?;
+        let changing = ChangeSession::begin(store)?;
         Ok(self.changing.get_or_init(|| changing))
     }
 
     /// The turn, if the call has it.
-    pub fn taken(&self) -> Option<&Changing> {
+    pub fn taken(&self) -> Option<&ChangeSession> {
         self.changing.get()
     }
 
     /// Whether the call changed something that does not count as yet.
     pub fn is_dirty(&self) -> bool {
-        self.taken().is_some_and(Changing::is_dirty)
+        self.taken().is_some_and(ChangeSession::is_dirty)
     }
 
     /// One transaction.
     pub fn change(
         &self,
-        store: &Arc<Store>,
+        store: &Arc<GraphStore>,
         effect: Effect,
-        label: Label,
-        origin: impl FnOnce() -> Result<Origin>,
+        label: ChangeLabel,
+        origin: impl FnOnce() -> Result<GraphOrigin>,
         act: impl FnOnce(Value) -> Result<Value>,
-    ) -> Result<Arc<Entry>> {
+    ) -> Result<Arc<ChangeEntry>> {
         self.take(store, effect)?.change(label, origin, act)
     }
 
     /// Drops pending changes, or faults if there are some; with `full` the last build is forgotten, too.
-    pub fn refresh(&self, store: &Arc<Store>, effect: Effect, discard: bool, full: bool) -> Result<()> {
+    pub fn refresh(&self, store: &Arc<GraphStore>, effect: Effect, discard: bool, full: bool) -> Result<()> {
         let changing = self.take(store, effect)?;
         let count = changing.entries().len();
         if count > 0 && !discard {
@@ -114,7 +114,7 @@ impl Turn {
     }
 
     /// The graph with pending changes, those of the call included; nothing if there are none.
-    pub fn graph(&self, store: &Store) -> Option<Result<Arc<Graph>>> {
+    pub fn graph(&self, store: &GraphStore) -> Option<Result<Arc<Graph>>> {
         match self.taken() {
             Some(changing) => changing.graph(),
             None => store.pending_graph().map(Ok),
@@ -131,7 +131,7 @@ mod tests {
     //# Only a call whose definition declares `changes` or more MAY change the graph.
     #[test]
     fn who_does_not_declare_it_changes_nothing() {
-        let (turn, store) = (Turn::default(), Arc::new(Store::default()));
+        let (turn, store) = (Turn::default(), Arc::new(GraphStore::default()));
         for effect in Effect::ALL {
             assert_eq!(turn.take(&store, effect).is_ok(), effect >= Effect::Changes, "{effect:?}");
         }

@@ -1,7 +1,7 @@
 //! The host of a function whose answer may be kept: it notes what the function looked at.
 
 use crate::diagnostic::Result;
-use crate::graph::{Entry, Graph};
+use crate::graph::{ChangeEntry, Graph};
 use crate::primitive::{Asked, Host, Memory, Notice, PackFile, Violation};
 use crate::value::{Json, Value};
 use crate::world::World;
@@ -86,7 +86,7 @@ impl Host for Witness {
         self.elsewhere().graph_of_files()
     }
 
-    fn changes(&self) -> Vec<Arc<Entry>> {
+    fn changes(&self) -> Vec<Arc<ChangeEntry>> {
         self.elsewhere().changes()
     }
 
@@ -94,11 +94,11 @@ impl Host for Witness {
         self.elsewhere().stale_files()
     }
 
-    fn change(&self, name: &str, act: &dyn Fn(Value) -> Result<Value>) -> Result<Arc<Entry>> {
+    fn change(&self, name: &str, act: &dyn Fn(Value) -> Result<Value>) -> Result<Arc<ChangeEntry>> {
         self.elsewhere().change(name, act)
     }
 
-    fn undo(&self, to: Option<&str>) -> Result<Option<Vec<Arc<Entry>>>> {
+    fn undo(&self, to: Option<&str>) -> Result<Option<Vec<Arc<ChangeEntry>>>> {
         self.elsewhere().undo(to)
     }
 

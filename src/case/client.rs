@@ -4,7 +4,7 @@ use super::UNMET;
 use crate::call::{Answer, Asker, Asking, Caller, Peer, Record, Request, Service};
 use crate::definition::Case;
 use crate::diagnostic::{Diagnostic, Result, did_you_mean};
-use crate::guard::Cancel;
+use crate::guard::CancelFlag;
 use crate::primitive::{Notice, Wish};
 use crate::value::Json;
 use serde_json::json;
@@ -60,7 +60,7 @@ impl Client {
         let caller = |asking: Asking| {
             let told = Arc::clone(notices);
             Caller {
-                cancel: Cancel::default(),
+                cancel: CancelFlag::default(),
                 notices: Box::new(move |notice| told.lock().unwrap_or_else(PoisonError::into_inner).push(notice)),
                 capabilities: self.capabilities.clone(),
                 asking,

@@ -3,7 +3,7 @@
 use super::stage::Snapshot;
 use super::{Blessing, diff, gives, matches, result_of, same, wrong};
 use crate::call::Answer;
-use crate::content::{Block, Content, ResourceBody};
+use crate::content::{Content, ContentBody, ResourceBody};
 use crate::definition::{Expect, Step};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::primitive::Notice;
@@ -115,8 +115,8 @@ fn contains(text: &str, answer: &Answer) -> Option<String> {
 
 fn words(answer: &Answer) -> Vec<String> {
     let of_block = |content: &Content| match &content.block {
-        Block::Text(text) => text.clone(),
-        Block::Resource { body: ResourceBody::Text(text), .. } => text.clone(),
+        ContentBody::Text(text) => text.clone(),
+        ContentBody::Resource { body: ResourceBody::Text(text), .. } => text.clone(),
         other => format!("{other:?}"),
     };
     match answer {

@@ -1,7 +1,7 @@
 //! The clock by which the graph of a case is refreshed: it moves only with `advance_ms`.
 
 use crate::call::{Change, Listener, Service};
-use crate::guard::Cancel;
+use crate::guard::CancelFlag;
 use crate::primitive::{Listed, Notice};
 use crate::registry::Pack;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -25,7 +25,7 @@ impl Timer {
         let (inner, name) = (Arc::clone(service), pack.name.clone());
         service.on_script_thread("graph", move || {
             inner.describe();
-            inner.refresh(&name, Cancel::default())
+            inner.refresh(&name, CancelFlag::default())
         });
         let told: Arc<Mutex<Vec<Notice>>> = Arc::default();
         let hears = Arc::clone(&told);
@@ -62,5 +62,5 @@ impl Timer {
 /// On a script thread, whose stack is large enough.
 fn refresh(service: &Arc<Service>, pack: &str) {
     let (inner, pack) = (Arc::clone(service), pack.to_owned());
-    service.on_script_thread("refresh", move || inner.refresh(&pack, Cancel::default()));
+    service.on_script_thread("refresh", move || inner.refresh(&pack, CancelFlag::default()));
 }

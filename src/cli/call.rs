@@ -3,7 +3,7 @@
 use super::options::Format;
 use super::{Ended, Exit, Session, arguments, show};
 use crate::call::{Answer, FAILURE, Outcome, Request, Staging};
-use crate::content::{Block, Content, ResourceBody};
+use crate::content::{Content, ContentBody, ResourceBody};
 use crate::diagnostic::Diagnostic;
 use crate::value::{Json, Object};
 use clap::Args;
@@ -100,7 +100,7 @@ fn tell_outcome(session: &Session, outcome: &Outcome) -> Exit {
 /// The data of a result without structure: the text of one text, else all blocks as MCP writes them.
 fn bare(content: &[Content]) -> Json {
     match content {
-        [Content { block: Block::Text(text), .. }] => Json::from(text.as_str()),
+        [Content { block: ContentBody::Text(text), .. }] => Json::from(text.as_str()),
         blocks => blocks.iter().map(Object::to_json).collect(),
     }
 }
@@ -108,8 +108,8 @@ fn bare(content: &[Content]) -> Json {
 /// What a person reads of a block.
 pub(super) fn words(content: &Content) -> String {
     match &content.block {
-        Block::Text(text) => text.clone(),
-        Block::Resource { body: ResourceBody::Text(text), .. } => text.clone(),
+        ContentBody::Text(text) => text.clone(),
+        ContentBody::Resource { body: ResourceBody::Text(text), .. } => text.clone(),
         _ => content.to_json().to_string(),
     }
 }

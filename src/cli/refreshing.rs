@@ -1,7 +1,7 @@
 //! Graphs that are refreshed beside the calls: one thread that knows the clock, and watchers of what they were made of.
 
 use crate::call::{Pace, Service};
-use crate::guard::Cancel;
+use crate::guard::CancelFlag;
 use crate::script::STACK;
 use crate::watch::Watcher;
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ const LONG: Duration = Duration::from_secs(3_600);
 /// Refreshes for as long as it is kept.
 pub struct Refreshing {
     sender: Sender<Message>,
-    cancel: Cancel,
+    cancel: CancelFlag,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -35,7 +35,7 @@ impl Refreshing {
     /// Begins. Where no thread can be had, graphs stay as they were built first, and the log says so.
     pub fn begin(service: &Arc<Service>) -> Self {
         let (sender, messages) = channel();
-        let cancel = Cancel::default();
+        let cancel = CancelFlag::default();
         let keeper =
             Keeper { service: Arc::clone(service), sender: sender.clone(), cancel: cancel.clone(), kept: Vec::new() };
         let thread = std::thread::Builder::new().name("refresh".to_owned()).stack_size(STACK);
@@ -68,7 +68,7 @@ impl Drop for Refreshing {
 struct Keeper {
     service: Arc<Service>,
     sender: Sender<Message>,
-    cancel: Cancel,
+    cancel: CancelFlag,
     kept: Vec<Kept>,
 }
 
@@ -123,7 +123,7 @@ impl Keeper {
     }
 }
 
-fn refresh(service: &Arc<Service>, cancel: &Cancel, sender: &Sender<Message>, kept: &mut Kept) {
+fn refresh(service: &Arc<Service>, cancel: &CancelFlag, sender: &Sender<Message>, kept: &mut Kept) {
     service.refresh(&kept.pace.pack, cancel.clone());
     if !kept.pace.watch {
         return;

@@ -6,7 +6,7 @@ use super::record::load_trust;
 use super::terminal::Terminal;
 use crate::call::{Answer, Asking, Caller, Peer, Request, Service, Site};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::guard::Cancel;
+use crate::guard::CancelFlag;
 use crate::primitive::Notice;
 use crate::registry::{
     Choice, EJECTED, EMBEDDED, Layer, Registry, Settings, Trust, UNTRUSTED, WORKSPACE_FOLDER, Worlds,
@@ -156,7 +156,7 @@ impl Session {
     pub fn ask(&self, service: &Arc<Service>, request: Request) -> Answer {
         super::interruption::heed();
         let caller = Caller {
-            cancel: Cancel::default(),
+            cancel: CancelFlag::default(),
             // What a script logs is in the log already.
             notices: Box::new(|notice| match notice {
                 Notice::Log { .. } => {}

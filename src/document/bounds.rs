@@ -33,8 +33,8 @@ pub fn refuse_unbounded(text: &str) -> Result<()> {
         longest = longest.max(paragraph);
     }
     let per_byte = BLOCKS.saturating_mul(1 + u32::try_from(deepest / 4).unwrap_or(u32::MAX));
-    guard::price("the reader of Markdown", text.len(), per_byte)?;
-    guard::price("a paragraph of Markdown", longest, PARAGRAPH)
+    guard::require_time("the reader of Markdown", text.len(), per_byte)?;
+    guard::require_time("a paragraph of Markdown", longest, PARAGRAPH)
 }
 
 /// How many quotes and items of lists the line begins or goes on with, as far as its own marks tell; and whether nothing

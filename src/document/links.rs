@@ -2,7 +2,7 @@
 
 use super::{Document, add_seen, refuse_unbounded};
 use crate::diagnostic::Result;
-use crate::guard::{self, ITEM, LOOK};
+use crate::guard::{self, ITEM, PIECE_BYTES};
 use pulldown_cmark::{BrokenLink, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd};
 use std::ops::Range;
 
@@ -51,7 +51,7 @@ pub fn links(document: &Document) -> Result<Vec<Link>> {
     let mut open: Vec<usize> = Vec::new();
     refuse_unbounded(document.text())?;
     for (event, span) in Parser::new_ext(document.text(), Options::empty()).into_offset_iter() {
-        guard::spend((open.len() + 1) * (ITEM + span.len().min(LOOK)))?;
+        guard::spend((open.len() + 1) * (ITEM + span.len().min(PIECE_BYTES)))?;
         match event {
             Event::Start(Tag::Link { link_type, dest_url, .. }) => {
                 open.push(links.len());

@@ -2,7 +2,7 @@
 
 use super::Document;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard::{self, ITEM, each};
+use crate::guard::{self, ITEM, checked};
 use memchr::memmem;
 use std::ops::Range;
 
@@ -89,7 +89,7 @@ fn starts(text: &str, markers: &[String]) -> Result<Vec<usize>> {
     for marker in markers {
         guard::spend(text.len())?;
         let finder = memmem::Finder::new(marker.as_bytes());
-        for at in each(finder.find_iter(text.as_bytes())) {
+        for at in checked(finder.find_iter(text.as_bytes())) {
             let at = at?;
             if is_first(text, at) {
                 starts.push(at);

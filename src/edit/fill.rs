@@ -2,7 +2,7 @@
 
 use crate::bounded::BoundedText;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::guard::{self, ITEM, Work, each};
+use crate::guard::{self, CheckedIterator, ITEM, checked};
 use crate::parse::Input;
 use crate::value::Value;
 use std::collections::{BTreeMap, HashSet};
@@ -26,7 +26,7 @@ struct Token<'a> {
 pub fn tokens<'a>(input: &Input<'a>) -> Result<Vec<&'a str>> {
     let mut names: Vec<&str> = Vec::new();
     let mut known = HashSet::new();
-    for token in each(scan(input)?) {
+    for token in checked(scan(input)?) {
         let name = token?.name;
         if known.insert(name) {
             names.push(name);
@@ -89,7 +89,7 @@ fn shown(text: &str) -> String {
 fn refuse_unknown(input: &Input<'_>, found: &[Token<'_>], values: &BTreeMap<String, String>) -> Result<()> {
     let mut unknown: Vec<&Token<'_>> = Vec::new();
     let mut known = HashSet::new();
-    for token in each(found) {
+    for token in checked(found) {
         let token = token?;
         if !values.contains_key(token.name) && known.insert(token.name) {
             unknown.push(token);

@@ -11,7 +11,7 @@ use super::{Cuts, Events, line_end, with_line_end, with_mark_of};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{self, ITEM};
 use crate::parse::{Input, front_matter};
-use crate::value::{Json, Map, Value, ordered};
+use crate::value::{Json, Map, Value, order_keys};
 use change::Change;
 use tree::{Node, Shape};
 use writing::Style;
@@ -54,7 +54,7 @@ pub fn edit_front_matter(input: &Value, changes: &Json, how: &FrontMatter) -> Re
     let whole = Input::of(input);
     let text = whole.text();
     let empty = serde_json::Map::new();
-    let changes = ordered(changes.clone(), &how.order);
+    let changes = order_keys(changes.clone(), &how.order);
     let changes = changes.as_object().unwrap_or(&empty);
     let found = Found::in_text(&whole)?;
     let wanted = wanted(&found.data, changes);

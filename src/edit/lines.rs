@@ -3,7 +3,7 @@
 use super::{Cuts, line_end};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::document::Document;
-use crate::guard::{self, ITEM, each};
+use crate::guard::{self, ITEM};
 use crate::value::{Map, Value};
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ pub struct Edit {
 
 /// The edits that maps of `from`, `to` and `text` tell.
 pub fn edits_of(values: &[Value]) -> Result<Vec<Edit>> {
-    each(values).map(|value| edit_of(value?)).collect()
+    guard::checked(values).map(|value| edit_of(value?)).collect()
 }
 
 fn edit_of(value: &Value) -> Result<Edit> {
@@ -66,7 +66,7 @@ pub fn edit_lines(document: &Document, edits: &[Edit]) -> Result<String> {
 /// Edits that overlap, and characters that the text does not have, are faults.
 pub fn edit_spans(document: &Document, edits: &[Edit]) -> Result<String> {
     let text = document.text();
-    guard::room(text.len().saturating_mul(size_of::<usize>()))?;
+    guard::reserve_memory(text.len().saturating_mul(size_of::<usize>()))?;
     let mut starts: Vec<usize> = Vec::with_capacity(text.len() + 1);
     for piece in guard::pieces(text) {
         let piece = piece?;

@@ -5,9 +5,9 @@ mod layout;
 use super::Events;
 use crate::bounded::BoundedText;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard::{self, ITEM, Work};
+use crate::guard::{self, CheckedIterator, ITEM};
 use crate::parse::{self, Input, yaml_flush, yaml_scalar};
-use crate::value::{Json, Value, ordered};
+use crate::value::{Json, Value, order_keys};
 use granit_parser::ScalarStyle;
 use layout::{Entry, Node, Shape};
 use std::collections::HashMap;
@@ -127,7 +127,7 @@ impl Wish<'_> {
                 None => {
                     let value = self.changes.get(*key).or_else(|| self.data.get(*key)).cloned().unwrap_or_default();
                     let pair = Json::Object([((*key).clone(), value)].into_iter().collect());
-                    text.push(&yaml_flush(&ordered(pair, self.order))?)?;
+                    text.push(&yaml_flush(&order_keys(pair, self.order))?)?;
                 }
             }
         }

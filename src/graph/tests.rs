@@ -13,7 +13,7 @@ mod store;
 mod timing;
 mod walking;
 
-use super::{Builder, Functions, Graph, Nodes, record_in};
+use super::{Builder, Functions, Graph, Nodes, record_into};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::document::Document;
 use crate::value::{Function, Json, Map, Object, Value};
@@ -179,7 +179,7 @@ fn read_lines(arguments: Vec<Value>) -> Result<Value> {
         let word = |at: usize| words.get(at).copied().map_or(Value::Null, Value::from);
         let fields =
             |level: Value| Value::map([("file", document.path().into()), ("line", line.into()), ("level", level)]);
-        record_in(f, |recording| match words.first().copied() {
+        record_into(f, |recording| match words.first().copied() {
             Some("node") => recording.add(words[1], &word(2), &fields(Value::Null), &word(3)),
             Some("once") => recording.add_once(words[1], &word(2), &fields(Value::Null), &Value::Null),
             Some("merge") => {

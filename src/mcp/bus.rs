@@ -2,7 +2,7 @@
 
 use crate::call::{Answer, Answering, Asking, Caller, Change, Contents, Listener, Peer, Request};
 use crate::content::ResourceBody;
-use crate::guard::Cancel;
+use crate::guard::CancelFlag;
 use crate::primitive::LogLevel;
 use crate::value::Json;
 use std::collections::{HashMap, HashSet};
@@ -168,7 +168,7 @@ async fn follow(bus: Weak<Bus>, service: Arc<dyn Answering>, mut changes: mpsc::
 pub(crate) async fn read_resource(service: &Arc<dyn Answering>, uri: &str) -> Option<Contents> {
     let (done, answered) = oneshot::channel();
     let caller = Caller {
-        cancel: Cancel::default(),
+        cancel: CancelFlag::default(),
         notices: Box::new(|_| {}),
         capabilities: Json::default(),
         asking: Asking::Nobody,

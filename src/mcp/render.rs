@@ -2,7 +2,7 @@
 
 use super::{Revision, published};
 use crate::call::{Contents, Outcome};
-use crate::content::{Block, Content, ResourceBody};
+use crate::content::{Content, ContentBody, ResourceBody};
 use crate::value::{Json, Object};
 use rmcp::model::{
     CacheScope, CallToolResult, ContentBlock, ErrorData, GetPromptResult, MetaObject, PromptMessage,
@@ -42,20 +42,22 @@ pub(crate) fn outcome(outcome: Outcome, wrapped: bool, revision: Revision) -> Ca
 /// A block of content; a revision that does not know it gets the nearest that it knows.
 fn block(content: Content, revision: Revision) -> Option<ContentBlock> {
     let content = match content {
-        Content { block: Block::Text(text), annotations: None, meta: None } => return Some(ContentBlock::text(text)),
+        Content { block: ContentBody::Text(text), annotations: None, meta: None } => {
+            return Some(ContentBlock::text(text));
+        }
         content => content,
     };
     let mut json = match &content.block {
-        Block::Audio { data, mime_type } if !revision.has_hints() => json!({
+        ContentBody::Audio { data, mime_type } if !revision.has_hints() => json!({
             "type": "resource",
             "resource": { "uri": "toolsd://content/audio", "mimeType": mime_type, "blob": data },
         }),
-        Block::Link(link) if !revision.has_structured() => {
+        ContentBody::Link(link) if !revision.has_structured() => {
             let uri = link.get("uri").and_then(Json::as_str).unwrap_or_default();
             let name = link.get("title").or_else(|| link.get("name")).and_then(Json::as_str).unwrap_or(uri);
             json!({ "type": "text", "text": format!("[{name}]({uri})") })
         }
-        Block::Link(link) => {
+        ContentBody::Link(link) => {
             let mut json = published::resource(link, revision);
             json["type"] = json!("resource_link");
             json
@@ -164,12 +166,12 @@ mod tests {
 
     #[test]
     fn what_a_revision_does_not_know_becomes_what_it_knows() {
-        let link = Content::new(Block::Link(json!({ "uri": "a:b", "name": "b", "icons": [] })));
+        let link = Content::new(ContentBody::Link(json!({ "uri": "a:b", "name": "b", "icons": [] })));
         let old = block(link.clone(), Revision::Hints).map(|block| json!(block));
         assert_eq!(old, Some(json!({ "type": "text", "text": "[b](a:b)" })));
         let new = block(link.clone(), Revision::Structured).map(|block| json!(block));
         assert_eq!(new, Some(json!({ "type": "resource_link", "uri": "a:b", "name": "b" })));
-        let sound = Content::new(Block::Audio { data: "AA==".to_owned(), mime_type: "audio/wav".to_owned() });
+        let sound = Content::new(ContentBody::Audio { data: "AA==".to_owned(), mime_type: "audio/wav".to_owned() });
         assert_eq!(block(sound, Revision::First).map(|block| json!(block)["type"].clone()), Some(json!("resource")));
     }
 }

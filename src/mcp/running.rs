@@ -4,7 +4,7 @@
 use super::{Connection, Line, Manner, Put, Revision, Sender};
 use crate::call::{Answer, Asking, Caller, Request};
 use crate::diagnostic::json_bytes;
-use crate::guard::Cancel;
+use crate::guard::CancelFlag;
 use crate::primitive::{LogLevel, Notice};
 use crate::value::Json;
 use rmcp::model::{ErrorData, LoggingLevel, LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken};
@@ -190,7 +190,7 @@ fn size_of(notice: &Notice) -> usize {
 }
 
 /// Ends the call when the request is forgotten.
-pub(crate) struct EndOnDrop(pub(crate) Cancel);
+pub(crate) struct EndOnDrop(pub(crate) CancelFlag);
 
 impl Drop for EndOnDrop {
     fn drop(&mut self) {
@@ -227,7 +227,7 @@ impl Connection {
         let is_heard = token.is_some() || level.is_some();
         let (notices, mut heard) = is_heard.then(|| mpsc::channel(WAITING)).unzip();
         let voice = Arc::new(Voice::new(notices, Arc::clone(&self.host.said), token.is_some(), level));
-        let cancel = Cancel::default();
+        let cancel = CancelFlag::default();
         let (done, answered) = oneshot::channel();
         let speaker = Arc::clone(&voice);
         let (line, mut questions) = matches!(manner, Manner::Waits).then(mpsc::unbounded_channel).unzip();

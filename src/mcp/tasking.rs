@@ -4,7 +4,7 @@ use super::{Begun, Calls, Connection, EndOnDrop, Host, Line, Owner, PATIENCE, Pu
 use super::{asked, faults, render, unheard};
 use crate::call::{Answer, Asking, Caller, Peer, Record, Request};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::guard::Cancel;
+use crate::guard::CancelFlag;
 use crate::primitive::Notice;
 use crate::value::Json;
 use hyper::header::AUTHORIZATION;
@@ -115,7 +115,7 @@ impl Job {
         let Self { host, begun, request, record, calls, capabilities, peer } = self;
         let Begun { task, cancelled, mut answers } = begun;
         let id = task.task_id;
-        let cancel = Cancel::default();
+        let cancel = CancelFlag::default();
         let (line, mut questions) = mpsc::unbounded_channel();
         let (told, speaks_for) = (Arc::clone(&host), id.clone());
         let caller = Caller {

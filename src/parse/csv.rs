@@ -2,7 +2,7 @@
 
 use super::Input;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard::{self, ITEM, LOOK, Work};
+use crate::guard::{self, CheckedIterator, ITEM, PIECE_BYTES};
 use crate::value::{Map, Text, Value};
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -155,7 +155,7 @@ impl<'a> Reader<'a> {
         let (text, start) = (self.input.text(), self.at);
         let is_end = |byte: &u8| *byte == self.separator || matches!(byte, b'\n' | b'\r');
         let mut end = start;
-        for piece in text.as_bytes()[start..].chunks(LOOK) {
+        for piece in text.as_bytes()[start..].chunks(PIECE_BYTES) {
             let length = piece.iter().position(is_end).unwrap_or(piece.len());
             guard::spend(length)?;
             end += length;
@@ -217,7 +217,7 @@ impl<'a> Reader<'a> {
 /// Where the next double quote stands.
 fn quote_from(text: &str, from: usize) -> Result<Option<usize>> {
     let mut at = from;
-    for piece in text.as_bytes()[from..].chunks(LOOK) {
+    for piece in text.as_bytes()[from..].chunks(PIECE_BYTES) {
         let found = memchr::memchr(b'"', piece);
         guard::spend(found.unwrap_or(piece.len()) + 1)?;
         if let Some(found) = found {

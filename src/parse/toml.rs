@@ -152,7 +152,7 @@ pub fn parse(source: &Arc<Source>, dates: Dates, faults: &mut Vec<Diagnostic>) -
 /// # Errors
 /// The first fault; the text is longer than what is read without being stopped in between; the call was stopped.
 pub fn parse_to_fault(source: &Arc<Source>, dates: Dates) -> Result<Node> {
-    guard::price("the reader of TOML", source.text.len(), READING)?;
+    guard::require_time("the reader of TOML", source.text.len(), READING)?;
     let table =
         DeTable::parse(&source.text).map_err(|error| syntax(source, error.message(), error.span().unwrap_or(0..0)))?;
     let mut faults = Vec::new();

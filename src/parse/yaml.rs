@@ -52,7 +52,7 @@ pub fn yaml(input: &Input<'_>) -> Result<Value> {
 
 /// The value, or what is wrong; the outer fault is that of the guard.
 pub(super) fn parse(text: &str) -> Result<std::result::Result<Value, Refused>> {
-    guard::price("a comment of YAML", longest_comment(text)?, COMMENT)?;
+    guard::require_time("a comment of YAML", longest_comment(text)?, COMMENT)?;
     let read = serde_saphyr::with_deserializer_from_str_with_options(text, options(), |deserializer| {
         // What is rounded here is looked at again as it is written.
         Plain { last_wins: false, is_rounded: &Cell::new(false) }.deserialize(deserializer)

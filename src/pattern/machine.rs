@@ -67,7 +67,7 @@ impl Threads {
 /// What the guard has to say.
 pub fn search(nfa: &NFA, text: &str, span: Range<usize>, anchored: bool, width: usize) -> Result<Option<Slots>> {
     let states = nfa.states().len();
-    crate::guard::room(2 * states * (width + 2) * size_of::<usize>())?;
+    crate::guard::reserve_memory(2 * states * (width + 2) * size_of::<usize>())?;
     let mut machine = Machine { nfa, text, width, stack: Vec::new(), slots: vec![None; width], steps: 0 };
     let (mut now, mut next) = (Threads::new(states, width), Threads::new(states, width));
     let mut found = None;

@@ -1,7 +1,7 @@
 //! What patterns find, when they stop, and what is refused.
 
 use super::*;
-use crate::guard::{Cancel, Guard, Limits};
+use crate::guard::{CancelFlag, Guard, Limits};
 use proptest::prelude::*;
 use std::time::Duration;
 
@@ -154,7 +154,7 @@ fn groups_that_took_no_part_are_null() {
 /// would take minutes ends.
 fn stops(pattern: &str, text: &str) {
     let pattern = Pattern::of(pattern).expect("valid");
-    let cancel = Cancel::default();
+    let cancel = CancelFlag::default();
     cancel.cancel();
     let guard = Guard::new(Limits { time: Duration::from_secs(3_600), ..Limits::default() }, cancel);
     let _entered = guard.enter();
@@ -195,7 +195,7 @@ fn the_worst_patterns_stop() {
         stops(pattern, &random[..4 << 10]);
     }
     // Many short searches are as long as a long one.
-    let (pattern, cancel) = (Pattern::of("(?:[ab]{1,100}){1,10}c").expect("valid"), Cancel::default());
+    let (pattern, cancel) = (Pattern::of("(?:[ab]{1,100}){1,10}c").expect("valid"), CancelFlag::default());
     cancel.cancel();
     let guard = Guard::new(Limits::default(), cancel);
     let _entered = guard.enter();
@@ -213,7 +213,7 @@ fn the_last_resort_stops_too() {
     let (linear, text) = (linear.beginning_with(linear::Way::Asking), "ab".repeat(1 << 19));
     for wanted in [Wanted::Existence, Wanted::Span, Wanted::Groups] {
         // It is asked at the beginning, too, where there is still time.
-        let guard = Guard::new(Limits { time: Duration::from_millis(2), ..Limits::default() }, Cancel::default());
+        let guard = Guard::new(Limits { time: Duration::from_millis(2), ..Limits::default() }, CancelFlag::default());
         let _entered = guard.enter();
         let fault = linear.find(&text, 0, wanted, &mut Progress::default()).err();
         assert_eq!(fault.map(|fault| fault.code), Some(Code::LIMIT), "{wanted:?}");

@@ -3,7 +3,7 @@
 use super::{Effect, Need, Param, Primitive};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph;
-use crate::guard::{self, Work};
+use crate::guard::{self, CheckedIterator};
 use crate::value::{Bytes, Function, Json, Kind, Map, Object, Text, Value};
 
 static NULL: Value = Value::Null;
@@ -21,7 +21,7 @@ pub struct Args {
 impl Primitive {
     /// Checks number and kinds of the arguments.
     pub fn accept(&'static self, mut values: Vec<Value>) -> Result<Args> {
-        if self.effect >= Effect::Reads && graph::is_limited() {
+        if self.effect >= Effect::Reads && graph::has_limited_reads() {
             let message = format!("a derived function with `reads` cannot call `{}`", self.name);
             return Err(Diagnostic::new(Code::SCRIPT, message)
                 .help("it sees nothing but its node and the kinds that `reads` names: let `build` put into fields what it needs"));
@@ -268,7 +268,7 @@ impl Args {
         if let Some(text) = self.text_or(name) {
             return Ok(vec![text.to_owned()]);
         }
-        guard::each(self.list(name)?)
+        guard::checked(self.list(name)?)
             .map(|item| match item? {
                 Value::Text(text) => Ok(text.to_string()),
                 other => {

@@ -2,7 +2,7 @@
 
 use super::{Args, Param, option, required};
 use crate::diagnostic::Result;
-use crate::graph::{Drawing, Nodes};
+use crate::graph::{DiagramOptions, Nodes};
 use crate::value::Kind;
 
 /// The parameters of a primitive that draws.
@@ -15,13 +15,13 @@ pub const PARAMS: &[Param] = &[
 ];
 
 /// Draws what the arguments name, as they ask for it.
-pub fn drawn(args: &Args, draw: impl FnOnce(Nodes, &Drawing<'_>) -> Result<String>) -> Result<String> {
+pub fn drawn(args: &Args, draw: impl FnOnce(Nodes, &DiagramOptions<'_>) -> Result<String>) -> Result<String> {
     let kinds = args.texts_or("edges")?;
-    let drawing = Drawing {
+    let drawing = DiagramOptions {
         direction: args.text_or("direction").unwrap_or("TB"),
         label: args.text_or("label").unwrap_or("key"),
         class: args.text_or("class"),
         kinds: kinds.as_deref(),
     };
-    draw(Nodes::given_whole(args.value("nodes"))?, &drawing)
+    draw(Nodes::from_value_with_edges(args.value("nodes"))?, &drawing)
 }

@@ -63,7 +63,7 @@ pub fn find_of(args: &Args) -> Result<Find> {
     // Each glob is compiled behind the root.
     let root = args.path_or("root")?.unwrap_or(".");
     let bytes = globs.iter().chain(&skip).map(|glob| glob.len().saturating_add(root.len()));
-    guard::price("a set of globs", bytes.fold(0, usize::saturating_add), COMPILING)?;
+    guard::require_time("a set of globs", bytes.fold(0, usize::saturating_add), COMPILING)?;
     Ok(Find {
         globs,
         skip,

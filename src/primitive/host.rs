@@ -2,7 +2,7 @@
 
 use super::{Asked, Memory};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::graph::{Entry, Functions, Graph};
+use crate::graph::{ChangeEntry, Functions, Graph};
 use crate::value::{Json, Value};
 use crate::world::World;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub trait Host: Send + Sync {
     }
 
     /// The changes of the graph that are pending, the oldest first.
-    fn changes(&self) -> Vec<Arc<Entry>> {
+    fn changes(&self) -> Vec<Arc<ChangeEntry>> {
         Vec::new()
     }
 
@@ -42,13 +42,13 @@ pub trait Host: Send + Sync {
     ///
     /// # Errors
     /// What `act` fails with; the call's effect does not let it; there is no graph.
-    fn change(&self, _name: &str, _act: &dyn Fn(Value) -> Result<Value>) -> Result<Arc<Entry>> {
+    fn change(&self, _name: &str, _act: &dyn Fn(Value) -> Result<Value>) -> Result<Arc<ChangeEntry>> {
         Err(no_graph())
     }
 
     /// Takes back the last change, or all from the last to the one with this id; the last one first. Nothing if there
     /// is none.
-    fn undo(&self, _to: Option<&str>) -> Result<Option<Vec<Arc<Entry>>>> {
+    fn undo(&self, _to: Option<&str>) -> Result<Option<Vec<Arc<ChangeEntry>>>> {
         Err(no_graph())
     }
 

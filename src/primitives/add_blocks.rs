@@ -1,7 +1,7 @@
 //! `add_blocks`: the blocks of a text as nodes.
 
 use crate::diagnostic::Result;
-use crate::graph::{Blocks, record_in};
+use crate::graph::{BlockMapping, record_into};
 use crate::parse::blocks::{Rules, blocks};
 use crate::parse::{Input, TEXTS};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
@@ -49,8 +49,8 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    let (rules, how) = (Rules::read(args.value("rules"))?, Blocks::read(&args.map("nodes")?)?);
+    let (rules, how) = (Rules::read(args.value("rules"))?, BlockMapping::parse(&args.map("nodes")?)?);
     let found = blocks(&Input::of(args.value("text")).document(), &rules)?;
-    let count = record_in(args.value("f"), |recording| recording.add_blocks(&found, &rules, &how))?;
+    let count = record_into(args.value("f"), |recording| recording.add_blocks(&found, &rules, &how))?;
     Ok(Value::Integer(i64::try_from(count).unwrap_or(i64::MAX)))
 }

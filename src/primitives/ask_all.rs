@@ -1,7 +1,7 @@
 //! `ask_all`: several questions for the client at once.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard::each;
+use crate::guard::checked;
 use crate::primitive::{Args, Asked, Context, Effect, Example, Family, Primitive, Question, required};
 use crate::value::{Kind, Value};
 
@@ -30,7 +30,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let asked: Vec<Asked> = match args.value("questions") {
         Value::List(_) => args.texts("questions")?.into_iter().map(|key| Asked { key, question: None }).collect(),
-        _ => each(args.map("questions")?).map(|one| one.and_then(|(key, value)| question(&key, &value))).collect::<Result<_>>()?,
+        _ => checked(args.map("questions")?).map(|one| one.and_then(|(key, value)| question(&key, &value))).collect::<Result<_>>()?,
     };
     let answers = context.host.ask(&asked)?;
     Ok(Value::map(asked.into_iter().map(|asked| asked.key).zip(answers)))

@@ -1,6 +1,6 @@
 //! `blob`: a resource's bytes.
 
-use crate::content::{Block, Content, ResourceBody};
+use crate::content::{Content, ContentBody, ResourceBody};
 use crate::diagnostic::Result;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, blocks, option, required};
 use crate::value::{Kind, Value};
@@ -29,5 +29,5 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let body = ResourceBody::Blob(blocks::base64_of(&args, "data")?);
     let mime_type = args.text_or("mime_type").map(str::to_owned);
     let uri = args.text_or("uri").unwrap_or_default().to_owned();
-    Ok(Value::handle(Content::new(Block::Resource { uri, mime_type, body }).of_options(&args)?))
+    Ok(Value::handle(Content::new(ContentBody::Resource { uri, mime_type, body }).of_options(&args)?))
 }

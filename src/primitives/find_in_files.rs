@@ -120,7 +120,7 @@ impl Search<'_> {
                     //= docs/spec.md#robustness
                     //# A file that cannot be searched MUST be named, and MUST NOT keep the others from being searched if the caller says so.
                     // What ends the call is none of the file.
-                    guard::going()?;
+                    guard::check_stopped()?;
                     let fault = of_file(path, fault);
                     if !self.tells {
                         return Err(fault);
@@ -165,7 +165,7 @@ fn of_file(path: &str, mut fault: Box<Diagnostic>) -> Box<Diagnostic> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::guard::{Cancel, Guard, Limits};
+    use crate::guard::{CancelFlag, Guard, Limits};
     use crate::world::memory::Memory;
 
     //= docs/spec.md#robustness
@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(paths, ["a.md", "b.md", "d.md", "e.md"]);
         assert!(told[0]["fault"].is_null() && told[2]["line"] == 1, "{told}");
         assert_eq!(told[3]["fault"], "there is no file `e.md`");
-        let guard = Guard::new(Limits::default(), Cancel::default());
+        let guard = Guard::new(Limits::default(), CancelFlag::default());
         let _entered = guard.enter();
         guard.exceeded("it is over".to_owned(), "time_ms");
         assert_eq!(search(true).expect_err("it is over").message, "it is over");

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Result;
 use crate::document::{Document, links};
-use crate::guard::{Work, each};
+use crate::guard::{CheckedIterator, checked};
 use crate::letters;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
@@ -56,7 +56,7 @@ fn places(document: &Document, bytes: impl Iterator<Item = usize>) -> Result<Has
     bytes.sort_unstable();
     let mut places = HashMap::with_capacity(bytes.len());
     let (mut last_line, mut seen, mut column) = (0, 0, 0);
-    for at in each(bytes) {
+    for at in checked(bytes) {
         let at = at?;
         let line = ranges.partition_point(|range| range.start <= at).saturating_sub(1);
         if line != last_line {

@@ -55,5 +55,5 @@ fn room_for(list: &Vec<Value>, more: usize) -> Result<()> {
     if wanted <= list.capacity() || more < 1_024 {
         return Ok(());
     }
-    guard::room(wanted.saturating_mul(size_of::<Value>()))
+    guard::reserve_memory(wanted.saturating_mul(size_of::<Value>()))
 }

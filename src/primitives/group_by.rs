@@ -1,7 +1,7 @@
 //! `group_by`: The items of `list` by their `key`, as a map of lists in their order; items without one are under `()`.
 
 use crate::diagnostic::Result;
-use crate::guard::{self, ITEM, Work};
+use crate::guard::{self, CheckedIterator, ITEM};
 use crate::primitive::*;
 use crate::sequence;
 use crate::value::{Kind, Text, Value};

@@ -1,6 +1,6 @@
 //! `image`: a block with a picture.
 
-use crate::content::{Block, Content};
+use crate::content::{Content, ContentBody};
 use crate::diagnostic::Result;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, blocks, required};
 use crate::value::{Kind, Value};
@@ -31,5 +31,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let data = blocks::base64_of(&args, "data")?;
     let mime_type = args.text("mime_type").to_owned();
-    Ok(Value::handle(Content::new(Block::Image { data, mime_type }).of_options(&args)?))
+    Ok(Value::handle(Content::new(ContentBody::Image { data, mime_type }).of_options(&args)?))
 }

@@ -28,7 +28,7 @@ fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
         return answer;
     }
     let mut best: Option<Value> = None;
-    for item in guard::each(sequence::items(&mut args, "list")?) {
+    for item in guard::checked(sequence::items(&mut args, "list")?) {
         let item = item?;
         if best.as_ref().is_none_or(|best| order::compare(&item, best).is_lt()) {
             best = Some(item);

@@ -1,6 +1,6 @@
 //! `resource`: a resource with its contents.
 
-use crate::content::{Block, Content, ResourceBody};
+use crate::content::{Content, ContentBody, ResourceBody};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, blocks, option};
 use crate::value::{Kind, Value};
@@ -41,5 +41,5 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
         _ => return Err(Diagnostic::new(Code::ARGUMENTS, "`resource` takes either `text` or `blob`")),
     };
     let mime_type = args.text_or("mime_type").map(str::to_owned);
-    Ok(Value::handle(Content::new(Block::Resource { uri: uri.to_owned(), mime_type, body }).of_options(&args)?))
+    Ok(Value::handle(Content::new(ContentBody::Resource { uri: uri.to_owned(), mime_type, body }).of_options(&args)?))
 }

@@ -1,6 +1,6 @@
 //! `resource_link`: a resource to be read by whoever wants it.
 
-use crate::content::{Block, Content};
+use crate::content::{Content, ContentBody};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, blocks, option};
 use crate::value::{Kind, Value};
@@ -43,5 +43,5 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
             link.insert(key.to_owned(), value.json()?);
         }
     }
-    Ok(Value::handle(Content::new(Block::Link(link.into())).of_options(&args)?))
+    Ok(Value::handle(Content::new(ContentBody::Link(link.into())).of_options(&args)?))
 }

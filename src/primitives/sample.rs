@@ -1,6 +1,6 @@
 //! `sample`: a question that the client's model answers.
 
-use crate::guard::each;
+use crate::guard::checked;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, Question, Wish, option, required};
 use crate::value::{Json, Kind, Value};
@@ -42,7 +42,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let messages: Vec<Json> = match args.text_or("prompt") {
         Some(text) => vec![said("user", json!({ "type": "text", "text": text }))],
-        None => each(&args.list("prompt")?).map(|one| message(one?)).collect::<Result<_>>()?,
+        None => checked(&args.list("prompt")?).map(|one| message(one?)).collect::<Result<_>>()?,
     };
     let tokens = args.integer_or("max_tokens").unwrap_or(MOST_TOKENS).clamp(1, i64::from(u32::MAX));
     let mut params = json!({ "messages": messages, "maxTokens": tokens });

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::Nodes;
-use crate::guard::{self, BYTE, ITEM, Work, each};
+use crate::guard::{self, BYTE, CheckedIterator, ITEM, checked};
 use crate::letters;
 use crate::primitive::*;
 use crate::sequence;
@@ -131,7 +131,7 @@ impl Query {
         let mut words: Vec<&str> = Vec::new();
         if quoted.is_none() {
             let mut seen = HashSet::new();
-            for word in each(phrase.split(' ')) {
+            for word in checked(phrase.split(' ')) {
                 let word = word?;
                 if seen.insert(word) {
                     words.push(word);

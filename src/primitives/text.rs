@@ -1,6 +1,6 @@
 //! `text`: a block of text.
 
-use crate::content::{Block, Content};
+use crate::content::{Content, ContentBody};
 use crate::diagnostic::Result;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, blocks, required};
 use crate::value::{Kind, Value};
@@ -24,5 +24,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    Ok(Value::handle(Content::new(Block::Text(args.text("words").to_owned())).of_options(&args)?))
+    Ok(Value::handle(Content::new(ContentBody::Text(args.text("words").to_owned())).of_options(&args)?))
 }

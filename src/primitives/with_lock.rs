@@ -140,7 +140,7 @@ fn seconds(given: &Value) -> Result<f64> {
 fn taken(context: &Context<'_>, path: &str, timeout: Duration) -> Result<(Box<dyn Lock>, Duration)> {
     let world = context.host.world();
     let (began, mut pause) = (Instant::now(), Duration::from_millis(1));
-    guard::room(0)?;
+    guard::reserve_memory(0)?;
     if let Attempt::Held(lock) = world.lock(path)? {
         return Ok((lock, Duration::ZERO));
     }
@@ -149,7 +149,7 @@ fn taken(context: &Context<'_>, path: &str, timeout: Duration) -> Result<(Box<dy
     //# A call that waits for a lock MUST NOT keep other calls from running, and MUST end when it is cancelled.
     context.host.aside(&mut || {
         loop {
-            guard::room(0)?;
+            guard::reserve_memory(0)?;
             match world.lock(path)? {
                 Attempt::Held(lock) => {
                     had = Some(lock);

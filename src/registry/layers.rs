@@ -66,7 +66,7 @@ impl LayerFile {
             Content::Bytes(bytes) => Self::new(EMBEDDED, path, bytes),
             Content::Text(text, tree) => Self {
                 origin: EMBEDDED.to_owned(),
-                source: Some(Source::of(path, Cow::Borrowed(text))),
+                source: Some(Source::from_text(path, Cow::Borrowed(text))),
                 tree,
                 binary: Arc::default(),
                 hash: OnceLock::new(),

@@ -105,7 +105,7 @@ fn call(primitive: &'static Primitive, context: &NativeCallContext<'_>, argument
     }
     let run = || {
         // A call that was answered in its place has no more effects, whatever its next tick will say.
-        crate::guard::going()?;
+        crate::guard::check_stopped()?;
         let running = current()?;
         let values: Vec<Value> = arguments
             .iter()

@@ -41,7 +41,7 @@ fn convert(from: &Dynamic, origin: Origin<'_, '_>, depth: usize) -> Result<Value
         && let Ok(text) = from.as_immutable_string_ref()
     {
         if text.len() >= LONG {
-            guard::room(text.len())?;
+            guard::reserve_memory(text.len())?;
             guard::spend(text.len())?;
         }
         return Ok(Value::Text(Arc::from(text.as_str())));
@@ -61,7 +61,7 @@ fn convert(from: &Dynamic, origin: Origin<'_, '_>, depth: usize) -> Result<Value
         && let Ok(list) = from.as_array_ref()
     {
         if list.len() >= LONG / size_of::<Value>() {
-            guard::room(list.len().saturating_mul(size_of::<Value>()))?;
+            guard::reserve_memory(list.len().saturating_mul(size_of::<Value>()))?;
         }
         let mut items = Vec::with_capacity(list.len());
         for item in list.iter() {

@@ -73,7 +73,7 @@ impl Inner {
         let script = |message: String| Diagnostic::new(Code::SCRIPT, message);
         match fault {
             E::ErrorRuntime(thrown, _) => match to_value(&thrown, None) {
-                Ok(value) => Fault::of(&value),
+                Ok(value) => Fault::from_thrown(&value),
                 Err(_) => script("the script threw a value that is no text and no map".into()),
             },
             E::ErrorTerminated(..) => guard::current()

@@ -11,7 +11,7 @@ pub use watchdog::Held;
 
 use super::STACK;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard::{self, Cancel};
+use crate::guard::{self, CancelFlag};
 use errand::Errand;
 use queue::{Job, Queue, WAITING, Whose};
 use std::cell::{Cell, RefCell};
@@ -115,7 +115,7 @@ impl Pool {
         &self,
         name: String,
         party: Party,
-        cancel: Cancel,
+        cancel: CancelFlag,
         job: impl FnOnce() -> T + Send + 'static,
         done: impl FnOnce(Result<T>) + Send + 'static,
     ) {
@@ -350,16 +350,16 @@ fn start(crew: &Arc<Crew>) -> bool {
 
 fn work(crew: &Arc<Crew>) {
     CREW.with(|own| own.replace(Some(Arc::clone(crew))));
-    guard::may_give_way();
+    guard::allow_lower_priority();
     while let Some((whose, job)) = crew.take() {
         WORKS_FOR.set(Some(whose));
-        guard::works_for(Some(whose.party().place));
+        guard::set_thread_address(Some(whose.party().place));
         // A panic of `done` is its owner's; the thread goes on.
         let _ = catch_unwind(AssertUnwindSafe(job));
         WORKS_FOR.set(None);
-        guard::works_for(None);
+        guard::set_thread_address(None);
         crew.free(whose, &mut crew.queue());
-        if guard::gave_way() {
+        if guard::has_lower_priority() {
             // The next call is not to be served by what this one left of it.
             if crew.working.fetch_sub(1, Ordering::AcqRel) <= crew.needed() {
                 start(crew);

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::Functions;
-use crate::guard::{self, Cancel, Guard, Limits};
+use crate::guard::{self, CancelFlag, Guard, Limits};
 use crate::primitive::Host;
 use crate::source::{Place, Source};
 use crate::value::Value;
@@ -106,7 +106,7 @@ impl Program {
         let running = Running { program: Arc::clone(self.inner()), host, functions, cells: Arc::clone(&held.0) };
         let _entered = enter(Arc::new(running));
         let result = at_level(MOST_LEVELS - depth, job);
-        match (guard::room(0), result) {
+        match (guard::reserve_memory(0), result) {
             (Err(stop), Err(fault)) if fault.code == stop.code => Err(fault),
             (Err(stop), _) => Err(stop),
             (Ok(()), result) => result,
@@ -320,7 +320,7 @@ fn evaluate(engine: &Engine, script: &mut Script) -> Result<()> {
             .at(script.source.place(0..1)));
     }
     let limits = Limits { time: Duration::from_secs(1), memory: 64 << 20, ..Limits::default() };
-    let guard = Guard::new(limits, Cancel::default());
+    let guard = Guard::new(limits, CancelFlag::default());
     let _entered = guard.enter();
     match Module::eval_ast_as_new(Scope::new(), &script.ast, engine) {
         Ok(module) => {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use toolsd::call::{Answer, Answering, Caller, Change, Changes, Contents, Outcome, Request};
-use toolsd::content::{Block, Content, ResourceBody};
+use toolsd::content::{Content, ContentBody, ResourceBody};
 use toolsd::definition::*;
 use toolsd::diagnostic::{Code, Diagnostic};
 use toolsd::primitive::{Effect, LogLevel, Notice};
@@ -252,8 +252,8 @@ impl Fixture {
     }
 }
 
-fn embedded() -> Block {
-    Block::Resource {
+fn embedded() -> ContentBody {
+    ContentBody::Resource {
         uri: "fix://note".to_owned(),
         mime_type: Some("text/plain".to_owned()),
         body: ResourceBody::Text("first".to_owned()),
@@ -280,10 +280,10 @@ fn call(tool: &str, arguments: &Json, caller: &Caller) -> Answer {
             let annotations = Some(json!({ "audience": ["assistant"], "lastModified": "2026-01-01T00:00:00Z" }));
             let content = vec![
                 Content { annotations, meta: Some(json!({ "a": 1 })), ..Content::text("words") },
-                Content::new(Block::Image { data: "AA==".to_owned(), mime_type: mime_type() }),
-                Content::new(Block::Audio { data: "AA==".to_owned(), mime_type: "audio/wav".to_owned() }),
+                Content::new(ContentBody::Image { data: "AA==".to_owned(), mime_type: mime_type() }),
+                Content::new(ContentBody::Audio { data: "AA==".to_owned(), mime_type: "audio/wav".to_owned() }),
                 Content::new(embedded()),
-                Content::new(Block::Link(link)),
+                Content::new(ContentBody::Link(link)),
             ];
             Answer::Tool(Outcome { content, ..Outcome::default() })
         }

@@ -169,7 +169,7 @@ impl Asker for Slow {
 #[test]
 fn waiting_is_not_the_scripts_time() {
     let limits = crate::guard::Limits { time: std::time::Duration::from_millis(100), ..Default::default() };
-    let guard = crate::guard::Guard::new(limits, crate::guard::Cancel::default());
+    let guard = crate::guard::Guard::new(limits, crate::guard::CancelFlag::default());
     let _entered = guard.enter();
     let asking = Asking::Waits { asker: Arc::new(Slow), record: Box::default() };
     let interview = Interview::new(asking, capabilities(), Peer::default());

@@ -1,7 +1,7 @@
 //! Places that differ from a quote by one byte, in linear time.
 
 use crate::diagnostic::Result;
-use crate::guard::{self, Work};
+use crate::guard::{self, CheckedIterator};
 use memchr::memmem;
 use std::ops::Range;
 
@@ -84,7 +84,7 @@ fn shared<'a>(
 ) -> Result<Vec<usize>> {
     let mut text: Vec<u8> = needle.copied().collect_checked()?;
     let size = text.len();
-    guard::room((length + size).saturating_mul(size_of::<usize>()))?;
+    guard::reserve_memory((length + size).saturating_mul(size_of::<usize>()))?;
     text.append(&mut hay.copied().collect_checked()?);
     let mut shares = vec![0; text.len() + 1];
     let (mut left, mut right) = (0, 0);

@@ -5,7 +5,7 @@ use super::writing::{Style, is_bare};
 use super::{FrontMatter, Quote};
 use crate::diagnostic::Result;
 use crate::edit::Cuts;
-use crate::guard::{self, ITEM, Work};
+use crate::guard::{self, CheckedIterator, ITEM};
 use crate::value::{Json, Map, Value};
 use granit_parser::ScalarStyle;
 use std::collections::HashMap;

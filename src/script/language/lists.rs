@@ -1,7 +1,7 @@
 //! Lists: what builds them. What orders and searches them is a primitive or a verb with a function.
 
 use super::{Outcome, compared, raise, same, spend};
-use crate::guard::{self, ITEM, Work};
+use crate::guard::{self, CheckedIterator, ITEM};
 use rhai::{Array, Dynamic, FuncRegistration, INT, Module, NativeCallContext};
 
 /// A pure verb: it works on constants.
@@ -104,5 +104,5 @@ fn join(module: &mut Module) {
 }
 
 fn room(context: &NativeCallContext<'_>, items: usize) -> Outcome<()> {
-    guard::room(items.saturating_mul(size_of::<Dynamic>())).map_err(|fault| raise(fault, context))
+    guard::reserve_memory(items.saturating_mul(size_of::<Dynamic>())).map_err(|fault| raise(fault, context))
 }

@@ -2,7 +2,7 @@
 
 use super::Party;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard::{Cancel, Guard};
+use crate::guard::{CancelFlag, Guard};
 use crate::world::staged::Seal;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,7 +27,7 @@ pub struct Errand {
     pub name: String,
     /// Who calls.
     pub(super) party: Party,
-    cancel: Cancel,
+    cancel: CancelFlag,
     /// How many of its threads wait for something: 1 while it waits.
     pub waits: AtomicUsize,
     state: Mutex<State>,
@@ -73,7 +73,7 @@ impl Drop for Watched {
 }
 
 impl Errand {
-    pub(super) fn new(name: String, party: Party, cancel: Cancel, answer: Answer) -> Arc<Self> {
+    pub(super) fn new(name: String, party: Party, cancel: CancelFlag, answer: Answer) -> Arc<Self> {
         let (answer, guards, seals) = (Some(answer), Vec::new(), Vec::new());
         let state = State {
             phase: Phase::Open,
@@ -170,7 +170,7 @@ impl Errand {
         let moves = works && !state.is_over && !state.is_lost && !state.is_long && !self.is_waiting();
         if moves {
             state.is_long = true;
-            state.guards.iter().for_each(|guard| guard.give_way());
+            state.guards.iter().for_each(|guard| guard.lower_priority());
         }
         moves
     }
@@ -196,7 +196,7 @@ impl Errand {
     pub(super) fn forgive(&self, time: Duration) {
         let state = self.state();
         if state.is_long && !self.is_waiting() {
-            state.guards.iter().filter(|guard| !guard.is_paused()).for_each(|guard| guard.forgive(time));
+            state.guards.iter().filter(|guard| !guard.is_paused()).for_each(|guard| guard.exclude_time(time));
         }
     }
 
@@ -256,7 +256,7 @@ pub fn watch_over(guard: &Arc<Guard>) -> Watched {
             guard.stop(Diagnostic::new(Code::CANCELLED, "the call was answered in its place"));
         }
         if state.is_long {
-            guard.give_way();
+            guard.lower_priority();
         }
         state.guards.push(Arc::clone(guard));
         drop(state);

@@ -13,7 +13,7 @@ const SOON: Duration = Duration::from_secs(60);
 /// A call that asks nobody until it is let go.
 struct Stuck {
     free: Sender<()>,
-    cancel: Cancel,
+    cancel: CancelFlag,
     answers: Receiver<Result<u8>>,
 }
 
@@ -31,7 +31,7 @@ impl Stuck {
     /// The same, of a client.
     fn of(party: Party, pool: &Pool, name: &str, ms: u64, then: impl FnOnce() + Send + 'static) -> Self {
         let ((free, freed), (done, answers)) = (channel(), channel());
-        let cancel = Cancel::default();
+        let cancel = CancelFlag::default();
         let own = cancel.clone();
         let job = move || {
             let guard = Guard::new(Limits { time: Duration::from_millis(ms), ..Limits::default() }, own);
@@ -100,15 +100,15 @@ fn what_a_call_does_after_its_answer_reaches_nobody() {
     let ((ready, is_ready), own) = (channel(), Arc::clone(&staged));
     let ((free, freed), (done, answers)) = (channel::<()>(), channel());
     let job = move || {
-        let guard = Guard::new(Limits { time: Duration::from_millis(20), ..Limits::default() }, Cancel::default());
+        let guard = Guard::new(Limits { time: Duration::from_millis(20), ..Limits::default() }, CancelFlag::default());
         let (_watched, _entered) = (watch_over(&guard), guard.enter());
         own.write("before.txt", b"a").expect("it is staged");
         own.flush().expect("it is not overdue yet");
         sealable(own.seal());
         ready.send(()).expect("someone waits");
         let _ = freed.recv();
-        let first = guard::going().is_err();
-        let again = Guard::new(Limits::default(), Cancel::default());
+        let first = guard::check_stopped().is_err();
+        let again = Guard::new(Limits::default(), CancelFlag::default());
         let _again = watch_over(&again);
         let _ = own.write("after.txt", b"a");
         let another = Staged::new(Arc::new(Memory::new()), false);
@@ -123,7 +123,7 @@ fn what_a_call_does_after_its_answer_reaches_nobody() {
         ];
         told.send(outcomes).expect("someone waits");
     };
-    pool.call("late".to_owned(), Party::default(), Cancel::default(), job, move |result| drop(done.send(result)));
+    pool.call("late".to_owned(), Party::default(), CancelFlag::default(), job, move |result| drop(done.send(result)));
     is_ready.recv().expect("it begins");
     assert!(answers.recv_timeout(SOON).expect("it is answered").is_err());
     drop(free);
@@ -172,7 +172,13 @@ fn busy_threads_do_not_hold_up_others() {
     let busy: Vec<_> = (0..pool.threads()).map(|_| Stuck::begin(&pool, "busy", 3_600_000)).collect();
     for _ in 0..5 {
         let (done, answers) = channel();
-        pool.call("quick".to_owned(), Party::default(), Cancel::default(), || 7, move |result| drop(done.send(result)));
+        pool.call(
+            "quick".to_owned(),
+            Party::default(),
+            CancelFlag::default(),
+            || 7,
+            move |result| drop(done.send(result)),
+        );
         assert_eq!(answers.recv_timeout(SOON).expect("it is answered"), Ok(7));
     }
     for call in &busy {
@@ -199,7 +205,7 @@ fn a_crowd_of_calls_does_not_hold_up_another_client_nor_another_tool() {
                 let _ = began.send(());
                 let _ = freed.recv();
             };
-            pool.call("slow".to_owned(), party(1, 1), Cancel::default(), job, |_| {});
+            pool.call("slow".to_owned(), party(1, 1), CancelFlag::default(), job, |_| {});
             free
         })
         .collect();
@@ -320,13 +326,13 @@ fn calls_that_share_the_processors_have_more_time() {
     for at in 0..most * 2 {
         let (told, freed) = (told.clone(), Arc::clone(&freed));
         let job = move || {
-            let guard = Guard::new(Limits::default(), Cancel::default());
+            let guard = Guard::new(Limits::default(), CancelFlag::default());
             let _watched = watch_over(&guard);
             let _ = told.send((Instant::now(), Arc::clone(&guard)));
             let _ = freed.lock().unwrap_or_else(PoisonError::into_inner).recv();
         };
         let party = Party { place: at, ..Party::default() };
-        pool.call("endless".to_owned(), party, Cancel::default(), job, |_| {});
+        pool.call("endless".to_owned(), party, CancelFlag::default(), job, |_| {});
     }
     let guards: Vec<(Instant, Arc<Guard>)> =
         (0..most * 2).map(|_| tells.recv_timeout(SOON).expect("it begins")).collect();
@@ -358,14 +364,16 @@ fn a_call_that_is_writing_answers_by_itself() {
     let pool = Pool::new();
     let (done, answers) = channel();
     let job = || {
-        let guard = Guard::new(Limits { time: Duration::from_millis(1), ..Limits::default() }, Cancel::default());
+        let guard = Guard::new(Limits { time: Duration::from_millis(1), ..Limits::default() }, CancelFlag::default());
         let _watched = watch_over(&guard);
         settle(|| {
             thread::sleep(Duration::from_millis(800));
             Ok(7)
         })
     };
-    pool.call("writing".to_owned(), Party::default(), Cancel::default(), job, move |result| drop(done.send(result)));
+    pool.call("writing".to_owned(), Party::default(), CancelFlag::default(), job, move |result| {
+        drop(done.send(result))
+    });
     assert_eq!(answers.recv_timeout(SOON).expect("it is answered"), Ok(Ok(7)));
 }
 
@@ -374,7 +382,7 @@ fn a_call_that_was_taken_back_is_stopped_before_its_next_effect() {
     let pool = Pool::new();
     let (told, tells) = channel();
     let call = Stuck::doing(&pool, "taken back", 3_600_000, move || {
-        told.send(guard::going().is_err()).expect("someone waits")
+        told.send(guard::check_stopped().is_err()).expect("someone waits")
     });
     call.cancel.cancel();
     assert_eq!(call.answer().expect_err("it was cancelled").code, Code::CANCELLED);
@@ -387,11 +395,13 @@ fn a_call_that_waits_for_something_is_not_answered_in_its_place() {
     let pool = Pool::new();
     let (done, answers) = channel();
     let job = || {
-        let guard = Guard::new(Limits { time: Duration::from_millis(1), ..Limits::default() }, Cancel::default());
+        let guard = Guard::new(Limits { time: Duration::from_millis(1), ..Limits::default() }, CancelFlag::default());
         let _watched = watch_over(&guard);
         aside(|| thread::sleep(Duration::from_millis(800)))
     };
-    pool.call("waiting".to_owned(), Party::default(), Cancel::default(), job, move |result| drop(done.send(result)));
+    pool.call("waiting".to_owned(), Party::default(), CancelFlag::default(), job, move |result| {
+        drop(done.send(result))
+    });
     assert_eq!(answers.recv_timeout(SOON).expect("it is answered"), Ok(Ok(())));
 }
 

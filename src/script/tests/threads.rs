@@ -4,14 +4,14 @@ use super::super::{Pool, Program};
 use super::host::TestHost;
 use super::value;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::guard::{Cancel, Guard, Limits};
+use crate::guard::{CancelFlag, Guard, Limits};
 use crate::primitive::{LogLevel, Notice};
 use crate::value::{Json, Value};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 
 fn guard(limits: Limits) -> Arc<Guard> {
-    Guard::new(limits, Cancel::default())
+    Guard::new(limits, CancelFlag::default())
 }
 
 #[test]

@@ -251,9 +251,9 @@ impl Group {
     //= docs/spec.md#calls
     //# Nothing that a call does after it was answered in its place MUST reach the disk, the graph, the memory of its pack or the client.
     /// Has whoever answers in place of the call kill it before.
-    fn awaited(self: &Arc<Self>, what: Option<String>) -> guard::Waiting {
+    fn awaited(self: &Arc<Self>, what: Option<String>) -> guard::WaitNote {
         let group = Arc::clone(self);
-        guard::waiting_for(what, move || group.kill())
+        guard::note_wait(what, move || group.kill())
     }
 
     /// Kills all of it. The system lets no process of it start another one meanwhile.

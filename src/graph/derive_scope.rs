@@ -1,77 +1,70 @@
-//! What is being computed on this thread, and which nodes it may therefore see.
+//! The derived fields that are being computed on this thread, and the nodes that they may see.
 
-use super::{Graph, Nodes};
+use super::derived_fields::VisibleNodes;
+use super::snapshot::Graph;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::value::Value;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-/// A derived field of a node while its function runs.
+/// A derived field of a node whose function runs.
 #[derive(Clone)]
-pub(super) struct Doing {
+pub(super) struct ActiveDerivation {
     /// The address of the snapshot: a function may make a graph of its own.
     graph: usize,
     /// The group.
     pub group: u32,
     /// The node.
     pub node: u32,
-    /// What it sees of the kinds of which it reads some nodes only; none as long as these are looked for.
-    pub related: Option<Arc<[Related]>>,
+    /// The visible nodes of the kinds of which it reads some; `None` while these are searched.
+    pub related: Option<Arc<[VisibleNodes]>>,
 }
 
-/// The nodes of one kind that a derived field reads.
-pub(super) struct Related {
-    /// The kind.
-    pub kind: u16,
-    /// Its nodes, in the order of insertion.
-    pub nodes: Arc<[u32]>,
-}
-
-/// What is being computed on a thread, outermost first.
+/// The derived fields that are being computed on a thread, outermost first.
 #[derive(Clone, Default)]
-pub(super) struct Progress(Vec<Doing>);
+pub(super) struct DerivationStack(Vec<ActiveDerivation>);
 
 thread_local! {
-    static PROGRESS: RefCell<Progress> = RefCell::default();
+    static PROGRESS: RefCell<DerivationStack> = RefCell::default();
 }
 
-impl Doing {
+impl ActiveDerivation {
     pub fn new(graph: &Graph, group: u32, node: u32) -> Self {
         Self { graph: address(graph), group, node, related: None }
     }
 }
 
-impl Progress {
+impl DerivationStack {
     pub fn current() -> Self {
         PROGRESS.with(|progress| progress.borrow().clone())
     }
 
-    /// Runs `act` as if what is in progress here were in progress there too; then restores what was.
-    pub fn within<T>(self, act: impl FnOnce() -> T) -> T {
-        struct Restore(Progress);
-        impl Drop for Restore {
+    /// Runs `act` with this stack as that of the thread, and restores the previous stack.
+    pub fn run_within<T>(self, act: impl FnOnce() -> T) -> T {
+        struct RestoreStack(DerivationStack);
+        impl Drop for RestoreStack {
             fn drop(&mut self) {
                 PROGRESS.with(|progress| progress.borrow_mut().0 = std::mem::take(&mut self.0.0));
             }
         }
-        let _restore = Restore(PROGRESS.with(|progress| std::mem::replace(&mut *progress.borrow_mut(), self)));
+        let _restore = RestoreStack(PROGRESS.with(|progress| std::mem::replace(&mut *progress.borrow_mut(), self)));
         act()
     }
 
-    /// The same, and `doing` inside of it all.
+    /// Adds `doing` as the innermost one.
     #[must_use]
-    pub fn and(mut self, doing: Doing) -> Self {
+    pub fn with(mut self, doing: ActiveDerivation) -> Self {
         self.0.push(doing);
         self
     }
 
-    /// How deep it is.
+    /// The depth of nesting.
     pub fn depth(&self) -> usize {
         self.0.len()
     }
 
-    /// From the first entry on that is this group and one of these nodes: group and node.
-    pub fn since(&self, graph: &Graph, group: u32, is_one: impl Fn(u32) -> bool) -> Option<Vec<(u32, u32)>> {
+    /// The groups and nodes from the first entry on that has this group and one of these nodes; `None` if there is
+    /// none.
+    pub fn chain_from(&self, graph: &Graph, group: u32, is_one: impl Fn(u32) -> bool) -> Option<Vec<(u32, u32)>> {
         let graph = address(graph);
         let at = self.0.iter().position(|doing| doing.graph == graph && doing.group == group && is_one(doing.node))?;
         Some(self.0[at..].iter().filter(|doing| doing.graph == graph).map(|doing| (doing.group, doing.node)).collect())
@@ -82,34 +75,34 @@ fn address(graph: &Graph) -> usize {
     std::ptr::from_ref(graph) as usize
 }
 
-/// Whether a derived function with `reads` runs on this thread: whatever it sees besides is a hidden input.
-pub fn is_limited() -> bool {
+/// Whether a derived function with `reads` runs on this thread. Anything else that it sees would be a hidden input.
+pub fn has_limited_reads() -> bool {
     LIMITED.get() > 0
 }
 
 thread_local! {
-    static LIMITED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    static LIMITED: Cell<usize> = const { Cell::new(0) };
 }
 
-/// While it lives, a function with `reads` runs on this thread.
-pub(super) struct Limited(());
+/// Marks that a function with `reads` runs on this thread until it is dropped.
+pub(super) struct LimitedReads(());
 
-impl Limited {
+impl LimitedReads {
     pub fn begin() -> Self {
         LIMITED.set(LIMITED.get() + 1);
         Self(())
     }
 }
 
-impl Drop for Limited {
+impl Drop for LimitedReads {
     fn drop(&mut self) {
         LIMITED.set(LIMITED.get() - 1);
     }
 }
 
 impl Graph {
-    /// What is being computed here, and what it sees some of, if it is limited to what its `reads` names.
-    fn sight<T>(&self, look: impl FnOnce(&Doing, &[Related]) -> T) -> Option<T> {
+    /// Calls `look` with the innermost derived field of this snapshot and its visible nodes, if that field has `reads`.
+    fn with_visibility<T>(&self, look: impl FnOnce(&ActiveDerivation, &[VisibleNodes]) -> T) -> Option<T> {
         PROGRESS.with(|progress| {
             let progress = progress.borrow();
             let here = address(self);
@@ -118,14 +111,14 @@ impl Graph {
         })
     }
 
-    /// Whether what is computed here is limited to what its `reads` names.
-    pub(super) fn is_seen_in_part(&self) -> bool {
-        self.sight(|_, _| ()).is_some()
+    /// Whether the running derived field sees only what its `reads` names.
+    pub(super) fn is_partly_visible(&self) -> bool {
+        self.with_visibility(|_, _| ()).is_some()
     }
 
-    /// Faults if a kind may not be read here.
+    /// Requires that a kind may be read here.
     pub(super) fn permit(&self, kind: &str) -> Result<()> {
-        let refused = self.sight(|doing, _| {
+        let refused = self.with_visibility(|doing, _| {
             let group = &self.groups[doing.group as usize];
             (!group.reads().is_some_and(|reads| reads.names(kind))).then(|| group.function().clone())
         });
@@ -139,45 +132,45 @@ impl Graph {
         }
     }
 
-    /// Faults if this node may not be read here.
+    /// Requires that a node may be read here.
     pub(super) fn permit_node(&self, node: u32) -> Result<()> {
-        if self.sees(node) {
+        if self.is_visible(node) {
             return Ok(());
         }
-        let kind = &self.parts.kinds[usize::from(self.parts.kind_of[node as usize])].name;
+        let kind = &self.data.kinds[usize::from(self.data.kind_of[node as usize])].name;
         self.permit(kind)?;
-        let message = format!("the {kind} `{}` is none of those that `reads` names", self.parts.head(node).id);
+        let message = format!("the {kind} `{}` is none of those that `reads` names", self.data.head(node).id);
         Err(Diagnostic::new(Code::SCRIPT, message).help(format!("`reads: [\"{kind}\"]` names them all")))
     }
 
-    /// Whether a node can be seen here.
-    pub(super) fn sees(&self, node: u32) -> bool {
-        let kind = self.parts.kind_of[node as usize];
-        let seen = self.sight(|doing, related| {
+    /// Whether a node is visible here.
+    pub(super) fn is_visible(&self, node: u32) -> bool {
+        let kind = self.data.kind_of[node as usize];
+        let seen = self.with_visibility(|doing, related| {
             let some = related.iter().find(|related| related.kind == kind);
             doing.node == node
                 || match some {
                     Some(related) => related.nodes.binary_search(&node).is_ok(),
                     None => self.groups[doing.group as usize]
                         .reads()
-                        .is_some_and(|reads| reads.names(&self.parts.kinds[usize::from(kind)].name)),
+                        .is_some_and(|reads| reads.names(&self.data.kinds[usize::from(kind)].name)),
                 }
         });
         seen.unwrap_or(true)
     }
 
-    /// The nodes of a kind that can be seen here, if these are not all of them.
-    pub(super) fn seen_of(&self, kind: u16) -> Option<Arc<[u32]>> {
-        let seen = self.sight(|_, related| {
+    /// The nodes of a kind that are visible here; `None` if all of them are.
+    pub(super) fn visible_of_kind(&self, kind: u16) -> Option<Arc<[u32]>> {
+        let seen = self.with_visibility(|_, related| {
             let some = related.iter().find(|related| related.kind == kind);
             some.map(|related| Arc::clone(&related.nodes))
         });
         seen.flatten()
     }
 
-    /// Faults if only some kinds may be read here: `what` is not told by them.
+    /// Requires that the whole graph may be read here, since `what` depends on all kinds.
     pub(super) fn permit_whole(&self, what: &str, help: &str) -> Result<()> {
-        match self.sight(|doing, _| self.groups[doing.group as usize].function().clone()) {
+        match self.with_visibility(|doing, _| self.groups[doing.group as usize].function().clone()) {
             None => Ok(()),
             Some(function) => {
                 let message = format!("{what} is no part of what `reads` of `{function}` names");
@@ -186,11 +179,11 @@ impl Graph {
         }
     }
 
-    /// Faults if a field of this group changes with more than what is computed here.
+    /// Requires that the fields of a group depend on no more than the running derived field does.
     pub(super) fn permit_group(&self, group: u32) -> Result<()> {
-        let Some(outer) = self.sight(|doing, _| doing.group) else { return Ok(()) };
+        let Some(outer) = self.with_visibility(|doing, _| doing.group) else { return Ok(()) };
         let (outer, inner) = (&self.groups[outer as usize], &self.groups[group as usize]);
-        let Some(needs) = self.needs(inner) else {
+        let Some(needs) = self.needed_kinds(inner) else {
             let message = format!(
                 "`{}` has `reads`, but the fields of {} that `{}` derives have none",
                 outer.function(),
@@ -200,7 +193,7 @@ impl Graph {
             return Err(Diagnostic::new(Code::SCRIPT, message).help("give both of them `reads`, or neither"));
         };
         let known = outer.basis.get();
-        match needs.iter().find(|kind| !known.is_some_and(|basis| basis.counts(kind))) {
+        match needs.iter().find(|kind| !known.is_some_and(|basis| basis.includes(kind))) {
             None => Ok(()),
             Some(kind) => {
                 let message = format!(
@@ -212,17 +205,5 @@ impl Graph {
                     .help(format!("add it where the field is derived: `reads: [.., \"{kind}\"]`")))
             }
         }
-    }
-}
-
-impl Nodes {
-    /// The nodes given to a verb that follows edges, or leads further than the kinds that `reads` names.
-    pub fn given_whole(value: &Value) -> Result<Self> {
-        let nodes = Self::given(value)?;
-        nodes.graph().permit_whole(
-            "where edges lead",
-            "it may use `parent`, `children`, `ancestors`, `nodes` and `get`; or leave `reads` out",
-        )?;
-        Ok(nodes)
     }
 }

@@ -1,46 +1,53 @@
-//! The builder: what `build` fills, and what `new_graph` gives.
+//! The builder of a graph: the argument of `build`, and the result of `new_graph`.
 
-use super::{Fragment, Functions, Graph, Group, Reads, Recording, Scan, Transaction, Values, assemble, plain};
+use super::assemble::assemble;
+use super::change::Transaction;
+use super::derived_fields::{DeclaredReads, DerivedFields, DerivedValues};
+use super::fragment::Fragment;
+use super::fragment_builder::{FragmentBuilder, FragmentHandle};
+use super::scan::FileScanner;
+use super::snapshot::{Functions, Graph};
+use super::stored_value::to_stored;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard::Work;
+use crate::guard::CheckedIterator;
 use crate::value::{Json, Kind, Map, Object, Text, Value};
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A graph in the making. Reading it shows all that was scanned and added before; nodes taken from it earlier
-/// stay as they were.
+/// A graph that is being built. Reading it shows all that was scanned and added so far; nodes that were taken from it
+/// earlier stay as they were.
 pub struct Builder {
-    state: Mutex<State>,
+    state: Mutex<BuilderState>,
     functions: Arc<dyn Functions>,
-    scan: Option<Arc<Scan>>,
+    scan: Option<Arc<FileScanner>>,
 }
 
 #[derive(Default)]
-struct State {
+struct BuilderState {
     fragments: Vec<Arc<Fragment>>,
-    /// What was added since the last fragment.
-    open: Recording,
+    /// The open fragment: what was added since the last scan.
+    open: FragmentBuilder,
     values: Map,
-    groups: Vec<Group>,
-    derived: Vec<Values>,
+    groups: Vec<DerivedFields>,
+    derived: Vec<DerivedValues>,
     /// The graph as it was before `open`.
     snapshot: Option<Arc<Graph>>,
-    /// Whether something came since: then it is only what the next one goes on from.
+    /// Whether something was added since. Then the next snapshot is made from this one.
     is_stale: bool,
 }
 
 impl Builder {
-    /// A graph without files: for any script.
+    /// Creates the builder of a graph without files, for any script.
     pub fn new(functions: Arc<dyn Functions>) -> Self {
         Self { state: Mutex::default(), functions, scan: None }
     }
 
-    /// The graph of a pack.
-    pub(super) fn over(scan: Arc<Scan>) -> Self {
+    /// Creates the builder of the graph of a pack.
+    pub(super) fn with_scanner(scan: Arc<FileScanner>) -> Self {
         Self { state: Mutex::default(), functions: Arc::clone(scan.functions()), scan: Some(scan) }
     }
 
-    pub(super) fn record<T>(&self, act: impl FnOnce(&mut Recording) -> Result<T>) -> Result<T> {
+    pub(super) fn record<T>(&self, act: impl FnOnce(&mut FragmentBuilder) -> Result<T>) -> Result<T> {
         act(&mut self.lock().open)
     }
 
@@ -50,16 +57,16 @@ impl Builder {
         self.scan_each(files, function, std::slice::from_ref(arguments))
     }
 
-    /// The same, with arguments for each file; the last ones are those of all files beyond.
+    /// Like [`Self::scan`], with arguments for each file. The last arguments apply to all further files.
     pub fn scan_each(&self, files: &[String], function: &str, arguments: &[Value]) -> Result<()> {
         let Some(scan) = &self.scan else {
             let fault = Diagnostic::new(Code::ARGUMENTS, "only the graph of `build` scans files");
             return Err(fault.help("read them, and `add` what they hold"));
         };
-        self.lock().close();
+        self.lock().close_fragment();
         let fragments = scan.run(files, function, arguments)?;
         let mut state = self.lock();
-        state.close();
+        state.close_fragment();
         if !fragments.is_empty() {
             state.fragments.extend(fragments);
             state.is_stale = true;
@@ -72,7 +79,7 @@ impl Builder {
         if let "faults" | "stamp" = name {
             return Err(Diagnostic::new(Code::ARGUMENTS, format!("`{name}` of a graph means something else")));
         }
-        let value = plain(value)?;
+        let value = to_stored(value)?;
         let mut state = self.lock();
         state.values.insert(name.into(), value);
         state.is_stale = true;
@@ -81,22 +88,26 @@ impl Builder {
 
     /// `derive(kind, [fields], "function")`: fields that `function(g, node)` computes when they are first read.
     ///
-    /// With `reads` it sees nothing but its own node and the nodes of these kinds: `"kind"`, or `"kind by field"`, which
-    /// are those whose field equals the node's own field of that name (its id, if it has no such field). Then its
+    /// With `reads` it sees nothing but its own node and the nodes of these kinds: `"kind"`, or `"kind by field"`,
+    /// which are those whose field equals the node's own field of that name (its id, if it has no such field). Then its
     /// values outlive the snapshot for as long as none of these nodes changed. Without, they are kept for the snapshot.
     pub fn derive(&self, kind: &str, fields: &[String], function: &str, reads: Option<&[String]>) -> Result<()> {
         if let Some(name) = fields.iter().find(|name| matches!(name.as_str(), "kind" | "key" | "id")) {
             return Err(Diagnostic::new(Code::ARGUMENTS, format!("`{name}` cannot be derived")));
         }
-        let reads = reads.map(Reads::read).transpose()?.map(Arc::new);
+        let reads = reads.map(DeclaredReads::parse).transpose()?.map(Arc::new);
         let fields: Vec<Text> = fields.iter().map(|field| field.as_str().into()).collect_checked()?;
         let mut state = self.lock();
-        let known: HashSet<&Text> =
-            state.groups.iter().filter(|group| &**group.kind() == kind).flat_map(Group::fields).collect_checked()?;
+        let known: HashSet<&Text> = state
+            .groups
+            .iter()
+            .filter(|group| &**group.kind() == kind)
+            .flat_map(DerivedFields::fields)
+            .collect_checked()?;
         if let Some(field) = fields.iter().find(|field| known.contains(field)) {
             return Err(Diagnostic::new(Code::ARGUMENTS, format!("`{field}` of {kind} is derived already")));
         }
-        state.groups.push(Group::new(kind.into(), fields.into(), function.into(), reads));
+        state.groups.push(DerivedFields::new(kind.into(), fields.into(), function.into(), reads));
         state.is_stale = true;
         Ok(())
     }
@@ -106,7 +117,7 @@ impl Builder {
     pub fn derive_values(&self, names: &[String], function: &str) -> Result<()> {
         let mut state = self.lock();
         let known: HashSet<&str> =
-            state.derived.iter().flat_map(Values::names).map(|name| &**name).collect_checked()?;
+            state.derived.iter().flat_map(DerivedValues::names).map(|name| &**name).collect_checked()?;
         let taken = |name: &&String| {
             matches!(&***name, "faults" | "stamp")
                 || state.values.contains_key(name.as_str())
@@ -116,13 +127,13 @@ impl Builder {
             return Err(Diagnostic::new(Code::ARGUMENTS, format!("the graph has a value `{name}` already")));
         }
         let names: Vec<Text> = names.iter().map(|name| name.as_str().into()).collect_checked()?;
-        state.derived.push(Values::new(names.into(), function.into()));
+        state.derived.push(DerivedValues::new(names.into(), function.into()));
         state.is_stale = true;
         Ok(())
     }
 
-    /// A snapshot that is up to date in these kinds of nodes, or in all; it may lack what was added of others
-    /// since, so that a loop that reads one kind and adds another does not assemble the graph each time.
+    /// A snapshot that is up to date for these kinds of nodes, or for all if `kinds` is empty. It may lack nodes of
+    /// other kinds, so that a loop that reads one kind and adds another does not assemble the graph each time.
     pub fn read(&self, kinds: &[String]) -> Result<Arc<Graph>> {
         let mut state = self.lock();
         if let Some(snapshot) = state.snapshot.as_ref().filter(|_| !state.is_stale) {
@@ -134,13 +145,13 @@ impl Builder {
                 return Ok(Arc::clone(snapshot));
             }
         }
-        state.close();
-        let groups = state.groups.iter().map(Group::renewed).collect();
-        let keeping = self.scan.as_ref().map(|scan| scan.keeping().clone());
-        let values = (state.values.clone(), state.derived.iter().map(Values::renewed).collect());
+        state.close_fragment();
+        let groups = state.groups.iter().map(DerivedFields::without_results).collect();
+        let cache_scope = self.scan.as_ref().map(|scan| scan.cache_scope().clone());
+        let values = (state.values.clone(), state.derived.iter().map(DerivedValues::without_results).collect());
         let functions = Arc::clone(&self.functions);
         let before = state.snapshot.take().and_then(Graph::into_parts);
-        let graph = assemble(before, &state.fragments, groups, values, functions, keeping)?;
+        let graph = assemble(before, &state.fragments, groups, values, functions, cache_scope)?;
         state.snapshot = Some(Arc::clone(&graph));
         state.is_stale = false;
         Ok(graph)
@@ -151,13 +162,13 @@ impl Builder {
         self.read(&[])
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, BuilderState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
-    fn close(&mut self) {
+impl BuilderState {
+    fn close_fragment(&mut self) {
         if !self.open.is_empty() {
             let open = std::mem::take(&mut self.open);
             self.fragments.push(Arc::new(open.finish()));
@@ -171,7 +182,7 @@ impl Object for Builder {
         Kind::Builder
     }
 
-    /// What was `set`, and `faults`.
+    /// A value that was `set`, else a property of the graph such as `faults`.
     fn field(&self, name: &str) -> Result<Value> {
         let set = self.lock().values.get(name).cloned();
         match set {
@@ -198,15 +209,19 @@ impl Object for Builder {
 }
 
 impl Graph {
-    /// The graph to read behind a handle of a graph or a builder; of a builder, up to date in these kinds, or in all.
-    pub fn given(value: &Value, kinds: &[String]) -> Result<Arc<Self>> {
+    /// The graph behind a graph, a builder or a transaction. That of a builder is up to date for these kinds, or for
+    /// all.
+    ///
+    /// # Errors
+    /// The value is none of these, the graph cannot be assembled, or the kinds may not be read here.
+    pub fn from_value(value: &Value, kinds: &[String]) -> Result<Arc<Self>> {
         if let Some(builder) = value.as_object::<Builder>() {
             return builder.read(kinds);
         }
         if let Some(transaction) = value.as_object::<Transaction>() {
             return transaction.graph();
         }
-        let graph = Self::of(value).ok_or_else(|| {
+        let graph = Self::from_handle(value).ok_or_else(|| {
             Diagnostic::new(Code::ARGUMENTS, format!("a graph is asked for, got {}", value.kind().name()))
         })?;
         if kinds.is_empty() {
@@ -215,4 +230,19 @@ impl Graph {
         kinds.iter().try_for_each(|kind| graph.permit(kind))?;
         Ok(graph)
     }
+}
+
+/// Adds to the fragment or the builder that `receiver` is.
+///
+/// # Errors
+/// The receiver is neither, its fragment is complete, or `act` fails.
+pub fn record_into<T>(receiver: &Value, act: impl FnOnce(&mut FragmentBuilder) -> Result<T>) -> Result<T> {
+    if let Some(builder) = receiver.as_object::<Builder>() {
+        return builder.record(act);
+    }
+    let Some(maker) = receiver.as_object::<FragmentHandle>() else {
+        let message = format!("a node is added to a fragment or a builder, not to a {}", receiver.kind().name());
+        return Err(Diagnostic::new(Code::ARGUMENTS, message));
+    };
+    maker.record(act)
 }

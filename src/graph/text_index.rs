@@ -1,5 +1,5 @@
-//! What finds texts without a look at each of them: made of one column of a fragment when it is first asked for, and
-//! kept with the fragment, so that an edit costs what one file costs.
+//! Text lookups of a column of a fragment: trigram sketches for parts, and an inverted index for tokens. They are made
+//! on first use and kept with the fragment, so that an edit costs the lookups of one file only.
 
 use crate::diagnostic::Result;
 use crate::guard;
@@ -8,65 +8,65 @@ use crate::value::{Text, Value};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Bits of a sketch, a row of them each.
+/// The number of bits of a sketch. Each is a row of bits, one for each row of the table.
 const BITS: usize = 2048;
-/// How many bits number them.
-const NUMBER: u32 = BITS.trailing_zeros();
-/// Letters that lie next to each other, and stand for one bit.
-const NEXT: usize = 3;
+/// The number of bits in the number of such a bit.
+const BIT_WIDTH: u32 = BITS.trailing_zeros();
+/// The bytes of a trigram, which are hashed to one bit.
+const TRIGRAM: usize = 3;
 
-/// The lookups of one table, by column; the ids of its nodes have the number [`IDS`].
+/// The lookups of one table, by column; the ids of its nodes have the number [`ID_COLUMN`].
 #[derive(Default)]
-pub(super) struct Lookups {
-    sketches: Mutex<FxHashMap<u16, Arc<Sketch>>>,
-    tokens: Mutex<FxHashMap<u16, Arc<Tokens>>>,
+pub(super) struct ColumnLookups {
+    sketches: Mutex<FxHashMap<u16, Arc<TrigramSketch>>>,
+    tokens: Mutex<FxHashMap<u16, Arc<TokenRows>>>,
 }
 
-/// The column that stands for the ids.
-pub(super) const IDS: u16 = u16::MAX;
+/// The number that stands for the ids in place of a column.
+pub(super) const ID_COLUMN: u16 = u16::MAX;
 
-/// Which rows may have a text as a part: for each bit the rows of which three letters in a row, in lower case, have it
-/// for their hash.
-pub(super) struct Sketch {
-    /// Words of 64 rows.
+/// A Bloom filter by trigrams: for each bit the rows whose lower-case text has a trigram with that hash. It gives the
+/// rows that may contain a part.
+pub(super) struct TrigramSketch {
+    /// The number of words of 64 rows.
     width: usize,
     bits: Box<[u64]>,
 }
 
-/// Which rows have a token, ascending.
-pub(super) type Tokens = FxHashMap<Text, Vec<u32>>;
+/// The rows that have each token, ascending.
+pub(super) type TokenRows = FxHashMap<Text, Vec<u32>>;
 
-impl Lookups {
-    /// The sketch of a column; `make` gives its values.
-    pub fn sketch<'a, V: Iterator<Item = (usize, Column<'a>)>>(
+impl ColumnLookups {
+    /// The sketch of a column. `make` gives its values if it is not made yet.
+    pub fn sketch<'a, V: Iterator<Item = (usize, ColumnText<'a>)>>(
         &self,
         column: u16,
         rows: usize,
         make: impl FnOnce() -> V,
-    ) -> Arc<Sketch> {
-        kept(&self.sketches, column, || Sketch::new(rows, make()))
+    ) -> Arc<TrigramSketch> {
+        get_or_insert(&self.sketches, column, || TrigramSketch::new(rows, make()))
     }
 
-    /// The tokens of a column; `make` gives its values.
-    pub fn tokens<'a, V: Iterator<Item = (usize, Column<'a>)>>(
+    /// The token rows of a column. `make` gives its values if they are not made yet.
+    pub fn tokens<'a, V: Iterator<Item = (usize, ColumnText<'a>)>>(
         &self,
         column: u16,
         make: impl FnOnce() -> V,
-    ) -> Arc<Tokens> {
-        kept(&self.tokens, column, || tokens_of(make()))
+    ) -> Arc<TokenRows> {
+        get_or_insert(&self.tokens, column, || token_rows(make()))
     }
 }
 
 /// One value of a column.
 #[derive(Clone, Copy)]
-pub(super) enum Column<'a> {
+pub(super) enum ColumnText<'a> {
     Text(&'a str),
     /// Neither a text nor `()`.
     Other,
 }
 
-impl<'a> Column<'a> {
-    pub fn of(value: &'a Value) -> Option<Self> {
+impl<'a> ColumnText<'a> {
+    pub fn from_value(value: &'a Value) -> Option<Self> {
         match value {
             Value::Null => None,
             value => Some(value.as_text().map_or(Self::Other, Self::Text)),
@@ -74,7 +74,7 @@ impl<'a> Column<'a> {
     }
 }
 
-fn kept<T>(of: &Mutex<FxHashMap<u16, Arc<T>>>, column: u16, make: impl FnOnce() -> T) -> Arc<T> {
+fn get_or_insert<T>(of: &Mutex<FxHashMap<u16, Arc<T>>>, column: u16, make: impl FnOnce() -> T) -> Arc<T> {
     let lock = || of.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = lock().get(&column) {
         return Arc::clone(known);
@@ -83,28 +83,28 @@ fn kept<T>(of: &Mutex<FxHashMap<u16, Arc<T>>>, column: u16, make: impl FnOnce() 
     Arc::clone(lock().entry(column).or_insert(made))
 }
 
-fn bit(letters: &[u8]) -> usize {
+fn trigram_bit(letters: &[u8]) -> usize {
     let number = letters.iter().fold(0_u32, |number, letter| (number << 8) | u32::from(*letter));
-    (number.wrapping_mul(0x9E37_79B1) >> (u32::BITS - NUMBER)) as usize
+    (number.wrapping_mul(0x9E37_79B1) >> (u32::BITS - BIT_WIDTH)) as usize
 }
 
-impl Sketch {
-    fn new<'a>(rows: usize, values: impl Iterator<Item = (usize, Column<'a>)>) -> Self {
+impl TrigramSketch {
+    fn new<'a>(rows: usize, values: impl Iterator<Item = (usize, ColumnText<'a>)>) -> Self {
         let width = rows.div_ceil(64);
         let mut bits = vec![0_u64; BITS * width].into_boxed_slice();
         let mut letters = Vec::new();
         for (row, value) in values {
             let (word, mask) = (row / 64, 1_u64 << (row % 64));
             match value {
-                Column::Other => (0..BITS).for_each(|bit| bits[bit * width + word] |= mask),
-                Column::Text(text) => {
+                ColumnText::Other => (0..BITS).for_each(|bit| bits[bit * width + word] |= mask),
+                ColumnText::Text(text) => {
                     letters.clear();
                     match text.is_ascii() {
                         true => letters.extend(text.bytes().map(|letter| letter.to_ascii_lowercase())),
                         false => letters.extend(text.to_lowercase().bytes()),
                     }
-                    for next in letters.windows(NEXT) {
-                        bits[bit(next) * width + word] |= mask;
+                    for next in letters.windows(TRIGRAM) {
+                        bits[trigram_bit(next) * width + word] |= mask;
                     }
                 }
             }
@@ -112,9 +112,10 @@ impl Sketch {
         Self { width, bits }
     }
 
-    /// Hands over the rows that may have `part` in them, ascending. `part` is in lower case, and [`is_looked_up`].
+    /// Passes the rows that may contain `part` to `found`, ascending. `part` must be in lower case and
+    /// [`is_searchable`].
     pub fn rows(&self, part: &str, mut found: impl FnMut(usize)) {
-        let numbers: Vec<usize> = part.as_bytes().windows(NEXT).map(bit).collect();
+        let numbers: Vec<usize> = part.as_bytes().windows(TRIGRAM).map(trigram_bit).collect();
         for word in 0..self.width {
             let mut left = numbers.iter().fold(u64::MAX, |left, bit| left & self.bits[bit * self.width + word]);
             while left != 0 {
@@ -125,15 +126,15 @@ impl Sketch {
     }
 }
 
-/// Whether a part is long enough to be looked up.
-pub(super) fn is_looked_up(part: &str) -> bool {
-    part.len() >= NEXT
+/// Whether a part is long enough for a lookup.
+pub(super) fn is_searchable(part: &str) -> bool {
+    part.len() >= TRIGRAM
 }
 
-fn tokens_of<'a>(values: impl Iterator<Item = (usize, Column<'a>)>) -> Tokens {
-    let mut found = Tokens::default();
+fn token_rows<'a>(values: impl Iterator<Item = (usize, ColumnText<'a>)>) -> TokenRows {
+    let mut found = TokenRows::default();
     for (row, value) in values {
-        let (Column::Text(text), Ok(row)) = (value, u32::try_from(row)) else { continue };
+        let (ColumnText::Text(text), Ok(row)) = (value, u32::try_from(row)) else { continue };
         let lower = text.to_lowercase();
         for token in tokens(&lower) {
             match found.get_mut(token) {
@@ -146,14 +147,14 @@ fn tokens_of<'a>(values: impl Iterator<Item = (usize, Column<'a>)>) -> Tokens {
     found
 }
 
-/// The tokens of a text in lower case, in their order.
+/// The tokens of a text, in lower case and in their order.
 ///
 /// # Errors
 /// The running call was stopped.
-pub fn tokens_in(text: &str) -> Result<Vec<Text>> {
+pub fn lowercase_tokens(text: &str) -> Result<Vec<Text>> {
     let lower = letters::to_lower(text)?;
     let mut found = Vec::new();
-    for part in lower.split(is_between) {
+    for part in lower.split(is_separator) {
         guard::spend(PART + part.len())?;
         let token = part.trim_matches('-');
         if !token.is_empty() {
@@ -163,17 +164,17 @@ pub fn tokens_in(text: &str) -> Result<Vec<Text>> {
     Ok(found)
 }
 
-/// The work of a part of a text that is looked at, and may be none.
+/// The units of work of a part between separators, even if it is empty.
 const PART: usize = 4;
 
-/// Whether a letter is no part of a token.
-fn is_between(letter: char) -> bool {
+/// Whether a character separates tokens.
+fn is_separator(letter: char) -> bool {
     !(letter.is_alphanumeric() || letter == '_' || letter == '-')
 }
 
 /// The tokens of a text: runs of letters, digits, `_` and `-`, without the `-` at their ends.
 pub(super) fn tokens(text: &str) -> impl Iterator<Item = &str> {
-    let parts = text.split(is_between);
+    let parts = text.split(is_separator);
     parts.map(|part| part.trim_matches('-')).filter(|part| !part.is_empty())
 }
 
@@ -191,9 +192,9 @@ mod tests {
     proptest! {
         #[test]
         fn a_sketch_leaves_out_no_row_that_has_the_part(texts in prop::collection::vec("[abcÄé ]{0,12}", 0..150), part in "[abcäé ]{1,5}") {
-            let values = texts.iter().enumerate().map(|(row, text)| (row, Column::Text(text)));
-            let sketch = Sketch::new(texts.len(), values);
-            if is_looked_up(&part) {
+            let values = texts.iter().enumerate().map(|(row, text)| (row, ColumnText::Text(text)));
+            let sketch = TrigramSketch::new(texts.len(), values);
+            if is_searchable(&part) {
                 let mut rows = Vec::new();
                 sketch.rows(&part, |row| rows.push(row));
                 for (row, text) in texts.iter().enumerate() {

@@ -1,69 +1,70 @@
-//! What the calls of one address hold together, and what share of all memory that address has.
+//! The memory that the calls of one address hold together, and the share of all memory that an address may hold.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Bytes that all guards of the process count.
+/// Bytes counted by all guards of the process.
 static ALL: AtomicI64 = AtomicI64::new(0);
-/// How many addresses have a guard.
+/// The number of addresses that have a guard.
 static ADDRESSES: AtomicUsize = AtomicUsize::new(0);
-/// What each of them holds; that of no address is what is done for all, such as a build of the graph.
-static COUNTS: Mutex<BTreeMap<Option<u64>, Arc<Counts>>> = Mutex::new(BTreeMap::new());
+/// The memory of each address. `None` stands for work that is done for all, such as a build of the graph.
+static COUNTS: Mutex<BTreeMap<Option<u64>, Arc<AddressMemory>>> = Mutex::new(BTreeMap::new());
 
 thread_local! {
     /// The address whose call this thread works on.
     static WORKS_FOR: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
-/// From now on the guards that are made on this thread count for this address.
-pub fn works_for(address: Option<u64>) {
+/// Sets the address that the guards created on this thread count for from now on.
+pub fn set_thread_address(address: Option<u64>) {
     WORKS_FOR.set(address);
 }
 
-/// What the guards of one address count.
+/// The memory counted by the guards of one address.
 #[derive(Default)]
-struct Counts {
+struct AddressMemory {
     bytes: AtomicI64,
     guards: AtomicUsize,
 }
 
-/// One guard among those of its address, until it is dropped.
-pub(super) struct Share {
+/// The entry of one guard among those of its address, until it is dropped.
+pub(super) struct MemoryShare {
     address: Option<u64>,
-    counts: Arc<Counts>,
+    counts: Arc<AddressMemory>,
 }
 
-/// What is held at a moment.
+/// The memory that is held at a moment.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Together {
+pub(super) struct HeldMemory {
     /// By all.
     pub all: i64,
-    /// How many addresses these are of.
+    /// The number of addresses.
     pub addresses: usize,
     /// By the calls of this address.
     pub here: i64,
-    /// How many calls these are.
+    /// The number of these calls.
     pub guards: usize,
 }
 
-impl Together {
-    /// What one call of this address may hold while all hold more than `most`; nothing if it need not be stopped.
-    pub(super) fn share(self, most: usize) -> Option<usize> {
+impl HeldMemory {
+    /// The bytes that one call of this address may hold while all calls hold more than `most`; `None` while none needs
+    /// to be stopped.
+    pub(super) fn allowed_share(self, most: usize) -> Option<usize> {
         let is_over = |bytes: i64, most: usize| usize::try_from(bytes).unwrap_or(0) > most;
         let of_address = most / self.addresses.max(1);
         (is_over(self.all, most) && is_over(self.here, of_address)).then(|| of_address / self.guards.max(1))
     }
 }
 
-impl Share {
-    /// That of the call which this thread works on.
-    pub(super) fn of_this_thread() -> Self {
-        Self::of(WORKS_FOR.get())
+impl MemoryShare {
+    /// Creates the entry of a guard for the address whose call this thread works on.
+    pub(super) fn for_this_thread() -> Self {
+        Self::for_address(WORKS_FOR.get())
     }
 
-    pub(super) fn of(address: Option<u64>) -> Self {
+    pub(super) fn for_address(address: Option<u64>) -> Self {
         let mut all = COUNTS.lock().unwrap_or_else(PoisonError::into_inner);
         let counts = Arc::clone(all.entry(address).or_default());
         counts.guards.fetch_add(1, Ordering::Relaxed);
@@ -71,9 +72,9 @@ impl Share {
         Self { address, counts }
     }
 
-    /// The guard counts so much more; tells what is held then.
-    pub(super) fn add(&self, bytes: i64) -> Together {
-        Together {
+    /// Adds bytes to the count, and gives what is held then.
+    pub(super) fn add(&self, bytes: i64) -> HeldMemory {
+        HeldMemory {
             all: ALL.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes),
             addresses: ADDRESSES.load(Ordering::Relaxed),
             here: self.counts.bytes.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes),
@@ -82,9 +83,9 @@ impl Share {
     }
 }
 
-impl Drop for Share {
+impl Drop for MemoryShare {
     fn drop(&mut self) {
-        // Under the lock: nobody takes what is just being forgotten.
+        // Under the lock, so that nobody takes an entry that is just being removed.
         let mut all = COUNTS.lock().unwrap_or_else(PoisonError::into_inner);
         if self.counts.guards.fetch_sub(1, Ordering::Relaxed) == 1 {
             all.remove(&self.address);
