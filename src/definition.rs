@@ -33,7 +33,7 @@ use grammar::{FILE, WORKSPACE};
 use read::{icons, limits};
 
 use crate::diagnostic::Diagnostic;
-use crate::parse::toml::{Dates, Entry, Item, Node, escape, parse, unpacked};
+use crate::parse::toml::{Dates, TomlEntry, TomlItem, TomlNode, escape, parse, unpacked};
 use crate::primitive::Effect;
 use crate::source::Place;
 use crate::value::Json;

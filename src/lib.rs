@@ -18,7 +18,7 @@ pub mod slug;
 pub mod order;
 pub mod bounded;
 pub mod pattern;
-pub mod likeness;
+pub mod similarity;
 pub mod document;
 pub mod parse;
 pub mod edit;

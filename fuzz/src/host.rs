@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 use std::sync::{Arc, LazyLock};
 use toolsd::diagnostic::{Code, Diagnostic, Result};
 use toolsd::graph::Graph;
-use toolsd::primitive::{Host, Notice, PackFile, Violation};
+use toolsd::primitive::{Host, Notice, PackFile, SchemaViolation};
 use toolsd::value::Value;
 use toolsd::world::World;
 use toolsd::world::memory::Memory;
@@ -47,7 +47,7 @@ impl Host for Nowhere {
         nothing()
     }
 
-    fn validate(&self, _: &Json, _: &Json) -> Result<Vec<Violation>> {
+    fn validate(&self, _: &Json, _: &Json) -> Result<Vec<SchemaViolation>> {
         nothing()
     }
 

@@ -1,6 +1,6 @@
 //! Texts of a URI or a prompt into what a schema asks for: numbers and booleans arrive as texts there.
 
-use crate::parse::digits;
+use crate::parse::find_oversized_integer;
 use crate::value::Json;
 
 /// The value that a text spells for this schema; the text itself where it spells none, for the check to tell.
@@ -22,7 +22,7 @@ pub fn typed(text: &str, schema: Option<&Json>) -> Json {
         Json::Null => takes("null"),
         Json::String(_) => false,
     };
-    let exact = |_: &Json| matches!(digits::beyond(text), Ok(None));
+    let exact = |_: &Json| matches!(find_oversized_integer(text), Ok(None));
     serde_json::from_str(text).ok().filter(fits).filter(exact).unwrap_or_else(|| Json::from(text))
 }
 

@@ -12,7 +12,7 @@ use crate::definition::{Checker, Declared, Problem, object};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::{ChangeEntry, ChangeLabel, Graph, GraphOrigin, GraphStore};
 use crate::guard::{self, CancelFlag};
-use crate::primitive::{Asked, Effect, Host, Memory, Notice, PackFile, Question, Violation, time};
+use crate::primitive::{AskedQuestion, Effect, Host, Notice, PackFile, PackMemory, Question, SchemaViolation, time};
 use crate::registry::Pack;
 use crate::script::aside;
 use crate::value::{Json, Value};
@@ -49,7 +49,7 @@ pub struct CallHost {
     store: Arc<GraphStore>,
     /// Where it is told that the graph changed.
     changes: Arc<Changes>,
-    memory: Arc<Memory>,
+    memory: Arc<PackMemory>,
     since: Arc<Since>,
     notices: Notices,
     now_ms: i64,
@@ -294,11 +294,11 @@ impl Host for CallHost {
         Ok(PackFile { text: source.text.to_string(), origin: file.origin.clone(), path: path.to_owned() })
     }
 
-    fn validate(&self, value: &Json, schema: &Json) -> Result<Vec<Violation>> {
+    fn validate(&self, value: &Json, schema: &Json) -> Result<Vec<SchemaViolation>> {
         let problems = Checker::new(object(schema.clone())?)?.check(value);
         Ok(problems
             .into_iter()
-            .map(|Problem { pointer, message, help }| Violation { pointer, message, help })
+            .map(|Problem { pointer, message, help }| SchemaViolation { pointer, message, help })
             .collect())
     }
 
@@ -316,7 +316,7 @@ impl Host for CallHost {
         }
     }
 
-    fn ask(&self, asked: &[Asked]) -> Result<Vec<Value>> {
+    fn ask(&self, asked: &[AskedQuestion]) -> Result<Vec<Value>> {
         let Some(declared) = &self.questions else {
             //= docs/spec.md#questions
             //# A question MUST be refused where a graph is built, a list is made, an argument is completed or a description is computed.
@@ -341,7 +341,7 @@ impl Host for CallHost {
         self.interview.has(capability)
     }
 
-    fn memory(&self) -> Option<&Memory> {
+    fn memory(&self) -> Option<&PackMemory> {
         //= docs/spec.md#memory
         //# What a pack remembers MUST NOT be seen by another pack, nor by the build of a graph.
         (!self.builds).then_some(&*self.memory)

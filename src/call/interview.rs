@@ -4,7 +4,7 @@ use super::Peer;
 use crate::definition::{Checker, Declared, object};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::guard;
-use crate::primitive::{Asked, Question, Wish, has_capability, lacking};
+use crate::primitive::{AskedQuestion, Question, QuestionKind, has_capability, missing_capability};
 use crate::script::aside;
 use crate::value::{Json, Value};
 use serde::{Deserialize, Serialize};
@@ -45,7 +45,7 @@ pub trait Asker: Send + Sync {
     ///
     /// # Errors
     /// The request was taken back, the client is gone, or it does not answer in time.
-    fn ask(&self, questions: &[(String, Wish)]) -> Result<Vec<Json>>;
+    fn ask(&self, questions: &[(String, QuestionKind)]) -> Result<Vec<Json>>;
 }
 
 /// What a call keeps from one run to the next: it must pass through the client, who may read it.
@@ -69,7 +69,7 @@ pub struct Record {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asks {
     /// Key and question.
-    pub questions: Vec<(String, Wish)>,
+    pub questions: Vec<(String, QuestionKind)>,
     /// What the next run needs.
     pub record: Record,
 }
@@ -89,7 +89,7 @@ struct State {
     /// Answers that came with the request and were not asked for yet.
     fresh: BTreeMap<String, Json>,
     /// What each key asked in this run.
-    asked: BTreeMap<String, Wish>,
+    asked: BTreeMap<String, QuestionKind>,
     /// How many ids this run drew.
     drawn: usize,
     /// How many notices this run had.
@@ -186,17 +186,17 @@ impl Interview {
 
     /// Asks, and gives the answers as scripts see them: `()` for an optional question that cannot be asked.
     pub fn ask(&self, questions: &[(String, Question)]) -> Result<Vec<Value>> {
-        let mut open: Vec<(String, Wish)> = Vec::new();
+        let mut open: Vec<(String, QuestionKind)> = Vec::new();
         for (key, question) in questions {
-            let capability = question.wish.capability();
+            let capability = question.kind.capability();
             if !self.has(capability) {
                 if question.optional {
                     continue;
                 }
-                return Err(lacking(&format!("the question `{key}`"), &[capability]));
+                return Err(missing_capability(&format!("the question `{key}`"), &[capability]));
             }
-            if !self.settled(key, &question.wish)? && !open.iter().any(|(known, _)| known == key) {
-                open.push((key.clone(), question.wish.clone()));
+            if !self.settled(key, &question.kind)? && !open.iter().any(|(known, _)| known == key) {
+                open.push((key.clone(), question.kind.clone()));
             }
         }
         if !open.is_empty() {
@@ -211,14 +211,14 @@ impl Interview {
         }
         let state = self.state();
         let told = |(key, question): &(String, Question)| {
-            let answer = state.record.answers.get(key).filter(|_| self.has(question.wish.capability()));
-            answer.map_or(Value::Null, |answer| question.wish.told(answer))
+            let answer = state.record.answers.get(key).filter(|_| self.has(question.kind.capability()));
+            answer.map_or(Value::Null, |answer| question.kind.answer_value(answer))
         };
         Ok(questions.iter().map(told).collect())
     }
 
     /// Whether a question has an answer that fits.
-    fn settled(&self, key: &str, wish: &Wish) -> Result<bool> {
+    fn settled(&self, key: &str, wish: &QuestionKind) -> Result<bool> {
         let mut state = self.state();
         if let Some(before) = state.asked.insert(key.to_owned(), wish.clone())
             && before != *wish
@@ -242,7 +242,7 @@ impl Interview {
     }
 
     /// Asks and waits, again where an answer does not fit.
-    fn wait(&self, asker: &dyn Asker, mut open: Vec<(String, Wish)>) -> Result<()> {
+    fn wait(&self, asker: &dyn Asker, mut open: Vec<(String, QuestionKind)>) -> Result<()> {
         let mut last = String::new();
         for _ in 0..TRIES {
             //= docs/spec.md#questions
@@ -274,7 +274,7 @@ impl Interview {
     }
 
     /// Ends this run of the call.
-    fn suspend(&self, open: Vec<(String, Wish)>) -> Box<Diagnostic> {
+    fn suspend(&self, open: Vec<(String, QuestionKind)>) -> Box<Diagnostic> {
         let mut state = self.state();
         if state.drawn > IDS {
             return Diagnostic::new(Code::LIMIT, format!("a call cannot ask after more than {IDS} ids were drawn"))
@@ -304,8 +304,8 @@ impl State {
     }
 }
 
-fn problem(wish: &Wish, answer: &Json) -> Option<String> {
-    wish.problem(answer, |content, schema| {
+fn problem(wish: &QuestionKind, answer: &Json) -> Option<String> {
+    wish.answer_problem(answer, |content, schema| {
         let problems = Checker::new(object(schema.clone())?)?.check(content);
         Ok(problems.into_iter().map(|problem| problem.message).collect())
     })
@@ -313,14 +313,14 @@ fn problem(wish: &Wish, answer: &Json) -> Option<String> {
 
 //= docs/spec.md#questions
 //# A missing or malformed answer MUST be asked for again, a bounded number of times.
-fn unanswered(open: &[(String, Wish)], why: &str) -> Box<Diagnostic> {
+fn unanswered(open: &[(String, QuestionKind)], why: &str) -> Box<Diagnostic> {
     let keys: Vec<String> = open.iter().map(|(key, _)| format!("`{key}`")).collect();
     let message = format!("the client was asked {TRIES} times and did not answer {}: {why}", keys.join(", "));
     Diagnostic::new(Code::ASK, message).help("answer what the form asks for, or decline it")
 }
 
 /// The question of a key: the one given, else the declared one.
-pub fn question(asked: &Asked, declared: &[Declared]) -> Result<(String, Question)> {
+pub fn question(asked: &AskedQuestion, declared: &[Declared]) -> Result<(String, Question)> {
     if let Some(question) = &asked.question {
         return Ok((asked.key.clone(), question.clone()));
     }

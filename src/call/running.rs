@@ -8,7 +8,7 @@ use crate::definition::{Body, Declared};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::{Functions, GraphStore};
 use crate::guard::{CancelFlag, Guard, Limits};
-use crate::primitive::{Context, Effect, Host, Memory, Need, Primitive};
+use crate::primitive::{Context, Effect, Host, Need, PackMemory, Primitive};
 use crate::primitives::ALL;
 use crate::registry::Pack;
 use crate::script::{Watched, sealable, watch_over};
@@ -38,7 +38,7 @@ pub struct Beginning<'a> {
     /// Where changes of the graph are told.
     pub changes: &'a Arc<super::Changes>,
     /// What the pack remembers.
-    pub memory: &'a Arc<Memory>,
+    pub memory: &'a Arc<PackMemory>,
     /// How the process serves.
     pub since: &'a Arc<Since>,
     /// Another stage than the pack's own.

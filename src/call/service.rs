@@ -17,7 +17,7 @@ use crate::definition::{Completion, Declared, Located, Setting};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::GraphStore;
 use crate::guard::{CancelFlag, Limits};
-use crate::primitive::{Effect, Listed, LogLevel, Memory, Notice, Question, lacking};
+use crate::primitive::{Effect, ListKind, LogLevel, Notice, PackMemory, Question, missing_capability};
 use crate::registry::{Pack, Part, Registry, ServedPrompt, ServedResource, ServedTool};
 use crate::script::{Party, Pool};
 use crate::value::{Json, Value};
@@ -37,7 +37,7 @@ pub struct Service {
     pub(super) describes: AtomicBool,
     pub(super) pool: Arc<Pool>,
     stores: Mutex<HashMap<String, Arc<GraphStore>>>,
-    memories: Mutex<HashMap<String, Arc<Memory>>>,
+    memories: Mutex<HashMap<String, Arc<PackMemory>>>,
     staging: Staging,
     pub(super) since: Arc<Since>,
     pub(super) audit: Audit,
@@ -189,7 +189,7 @@ impl Service {
     }
 
     /// What a pack remembers; it survives reloads.
-    pub(super) fn memory(&self, pack: &str) -> Arc<Memory> {
+    pub(super) fn memory(&self, pack: &str) -> Arc<PackMemory> {
         let mut memories = self.memories.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(memories.entry(pack.to_owned()).or_default())
     }
@@ -211,9 +211,9 @@ fn announcing(changes: Arc<Changes>, log: Option<Lines>, notices: Box<dyn Fn(Not
         match &notice {
             Notice::Log { level, data } => told(log.as_ref(), *level, data),
             Notice::Changed(list) => changes.announce(&Change::Lists {
-                tools: *list == Listed::Tools,
-                prompts: *list == Listed::Prompts,
-                resources: *list == Listed::Resources,
+                tools: *list == ListKind::Tools,
+                prompts: *list == ListKind::Prompts,
+                resources: *list == ListKind::Resources,
             }),
             Notice::Updated { uri } => changes.announce(&Change::Resource { uri: uri.clone() }),
             Notice::Progress { .. } | Notice::Status(_) => {}
@@ -368,7 +368,7 @@ impl Calling<'_> {
         //# A client without a capability that a definition requires MUST be told which one.
         let missing: Vec<&str> =
             names.iter().map(|name| name.value.as_str()).filter(|name| !self.interview.has(name)).collect();
-        if missing.is_empty() { Ok(()) } else { Err(lacking(&format!("`{what}`"), &missing)) }
+        if missing.is_empty() { Ok(()) } else { Err(missing_capability(&format!("`{what}`"), &missing)) }
     }
 
     fn find_prompt(&self, name: &str) -> Result<&Arc<ServedPrompt>> {

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Result;
 use crate::graph::{ChangeEntry, Graph};
-use crate::primitive::{Asked, Host, Memory, Notice, PackFile, Violation};
+use crate::primitive::{AskedQuestion, Host, Notice, PackFile, PackMemory, SchemaViolation};
 use crate::value::{Json, Value};
 use crate::world::World;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -74,7 +74,7 @@ impl Host for Witness {
         self.host.pack_file(path)
     }
 
-    fn validate(&self, value: &Json, schema: &Json) -> Result<Vec<Violation>> {
+    fn validate(&self, value: &Json, schema: &Json) -> Result<Vec<SchemaViolation>> {
         self.host.validate(value, schema)
     }
 
@@ -118,7 +118,7 @@ impl Host for Witness {
         self.elsewhere().notify(notice);
     }
 
-    fn ask(&self, asked: &[Asked]) -> Result<Vec<Value>> {
+    fn ask(&self, asked: &[AskedQuestion]) -> Result<Vec<Value>> {
         self.elsewhere().ask(asked)
     }
 
@@ -134,7 +134,7 @@ impl Host for Witness {
         self.elsewhere().client_has(capability)
     }
 
-    fn memory(&self) -> Option<&Memory> {
+    fn memory(&self) -> Option<&PackMemory> {
         self.elsewhere().memory()
     }
 

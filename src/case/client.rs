@@ -5,7 +5,7 @@ use crate::call::{Answer, Asker, Asking, Caller, Peer, Record, Request, Service}
 use crate::definition::Case;
 use crate::diagnostic::{Diagnostic, Result, did_you_mean};
 use crate::guard::CancelFlag;
-use crate::primitive::{Notice, Wish};
+use crate::primitive::{Notice, QuestionKind};
 use crate::value::Json;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -97,7 +97,7 @@ pub fn has_answers(case: &Case) -> bool {
 }
 
 impl Asker for Client {
-    fn ask(&self, questions: &[(String, Wish)]) -> Result<Vec<Json>> {
+    fn ask(&self, questions: &[(String, QuestionKind)]) -> Result<Vec<Json>> {
         let mut answers = Vec::new();
         for (key, wish) in questions {
             let Some(answer) = self.answers.get(key) else {
@@ -115,26 +115,26 @@ impl Asker for Client {
 }
 
 /// A question as `asks` sees it.
-fn shown(key: &str, wish: &Wish) -> Json {
+fn shown(key: &str, wish: &QuestionKind) -> Json {
     match wish {
-        Wish::Form { message, schema } => json!({ "key": key, "message": message, "schema": schema }),
-        Wish::Visit { message, url } => json!({ "key": key, "message": message, "url": url }),
-        Wish::Sample(params) => json!({ "key": key, "sample": params }),
-        Wish::Roots => json!({ "key": key, "roots": true }),
+        QuestionKind::Form { message, schema } => json!({ "key": key, "message": message, "schema": schema }),
+        QuestionKind::Visit { message, url } => json!({ "key": key, "message": message, "url": url }),
+        QuestionKind::Sample(params) => json!({ "key": key, "sample": params }),
+        QuestionKind::Roots => json!({ "key": key, "roots": true }),
     }
 }
 
 /// An answer as the protocol brings it, from the short form that a case may write.
-fn written(wish: &Wish, answer: &Json) -> Json {
+fn written(wish: &QuestionKind, answer: &Json) -> Json {
     match (wish, answer) {
-        (Wish::Form { .. } | Wish::Visit { .. }, Json::String(action)) => json!({ "action": action }),
-        (Wish::Form { .. }, Json::Object(map)) if !map.contains_key("action") => {
+        (QuestionKind::Form { .. } | QuestionKind::Visit { .. }, Json::String(action)) => json!({ "action": action }),
+        (QuestionKind::Form { .. }, Json::Object(map)) if !map.contains_key("action") => {
             json!({ "action": "accept", "content": answer })
         }
-        (Wish::Sample(_), Json::String(text)) => {
+        (QuestionKind::Sample(_), Json::String(text)) => {
             json!({ "role": "assistant", "content": { "type": "text", "text": text }, "model": "case" })
         }
-        (Wish::Roots, Json::Array(_)) => json!({ "roots": answer }),
+        (QuestionKind::Roots, Json::Array(_)) => json!({ "roots": answer }),
         _ => answer.clone(),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::call::{Change, Listener, Service};
 use crate::guard::CancelFlag;
-use crate::primitive::{Listed, Notice};
+use crate::primitive::{ListKind, Notice};
 use crate::registry::Pack;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -31,7 +31,8 @@ impl Timer {
         let hears = Arc::clone(&told);
         let listener = service.changes().listen(move |change| {
             if let Change::Lists { tools, prompts, resources } = change {
-                let lists = [(*tools, Listed::Tools), (*prompts, Listed::Prompts), (*resources, Listed::Resources)];
+                let lists =
+                    [(*tools, ListKind::Tools), (*prompts, ListKind::Prompts), (*resources, ListKind::Resources)];
                 let changed = lists.into_iter().filter(|(changed, _)| *changed).map(|(_, list)| Notice::Changed(list));
                 hears.lock().unwrap_or_else(PoisonError::into_inner).extend(changed);
             }

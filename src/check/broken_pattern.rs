@@ -35,7 +35,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         for (index, text) in &call.texts {
             // What a parameter takes is told by its name alone; a test holds that no other name is used for these.
             let read = match primitive.positional().nth(*index).map(|param| param.name) {
-                Some("regex") => Pattern::of(text).map(drop),
+                Some("regex") => Pattern::compile_cached(text).map(drop),
                 Some("globs") => Globs::new(&[text], ".").map(drop),
                 _ => continue,
             };

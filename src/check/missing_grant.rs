@@ -51,7 +51,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
 fn missing(call: &Call, grants: &Grants) -> Option<(String, String)> {
     let granting = |grant: String| format!("allow it in `[pack]` by `grants = {{ {grant} }}`");
     if let Some((needs, verb)) = verb_of(call) {
-        let needs = git::find(verb, needs).ok()?.needs;
+        let needs = git::find_verb(verb, needs).ok()?.needs;
         let (level, word) = match needs {
             Needs::ReadGit => (Git::Read, "read"),
             Needs::FetchGit => (Git::Fetch, "fetch"),

@@ -50,10 +50,10 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
     for call in subject.program.surveys().iter().flat_map(|survey| &survey.calls) {
         let Some((needs, verb)) = verb_of(call) else { continue };
-        let told = match git::find(verb, needs) {
+        let told = match git::find_verb(verb, needs) {
             Ok(verb) => {
                 let options = call.keys.iter().filter(|(index, _)| *index == 1).map(|(_, key)| key);
-                options.filter_map(|key| git::unknown(verb, key)).collect()
+                options.filter_map(|key| git::unknown_option(verb, key)).collect()
             }
             Err(fault) => vec![fault],
         };

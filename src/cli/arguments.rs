@@ -2,7 +2,7 @@
 
 use crate::definition::ObjectSchema;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::parse::digits;
+use crate::parse::refuse_oversized_integers;
 use crate::value::Json;
 use serde_json::Map;
 
@@ -14,7 +14,7 @@ pub fn read(words: &[String], schema: Option<&ObjectSchema>) -> Result<Json> {
         let read = serde_json::from_str(word).map_err(|fault| {
             usage(format!("the arguments are no JSON: {fault}"), "write a JSON object, or `key=value` pairs")
         })?;
-        return digits::refuse_beyond(word).map(|()| read);
+        return refuse_oversized_integers(word).map(|()| read);
     }
     let mut map = Map::new();
     for word in words {
@@ -35,7 +35,7 @@ fn typed(value: &str, schema: Option<&Json>) -> Result<Json> {
         _ => schema.get("enum").is_some_and(|list| list.as_array().into_iter().flatten().all(Json::is_string)),
     };
     match schema.filter(|schema| !takes_text(schema)).and_then(|_| serde_json::from_str(value).ok()) {
-        Some(read) => digits::refuse_beyond(value).map(|()| read),
+        Some(read) => refuse_oversized_integers(value).map(|()| read),
         None => Ok(Json::from(value)),
     }
 }

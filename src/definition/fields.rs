@@ -1,6 +1,6 @@
 //! The door of every table: unknown, missing and ill-typed keys are told here, so that lowering can trust what it reads.
 
-use super::{Entry, Grammar, Item, Key, Located, Node, Schema, Shape, code, json};
+use super::{Grammar, Key, Located, Schema, Shape, TomlEntry, TomlItem, TomlNode, code, json};
 use crate::diagnostic::{Diagnostic, did_you_mean};
 use crate::source::Place;
 use crate::value::Json;
@@ -28,12 +28,12 @@ pub enum TextOrTable<'a> {
 struct Field<'a> {
     key: &'static Key,
     at: Place,
-    node: Cow<'a, Node>,
+    node: Cow<'a, TomlNode>,
 }
 
 impl<'a> Fields<'a> {
     /// Opens a table. Anything else but a table has been refused before and has no keys.
-    pub fn open(node: &'a Node, grammar: &'static Grammar, faults: &mut Vec<Diagnostic>) -> Self {
+    pub fn open(node: &'a TomlNode, grammar: &'static Grammar, faults: &mut Vec<Diagnostic>) -> Self {
         let mut fields = Self { header: node.at.clone(), grammar, found: Vec::new() };
         for entry in node.entries() {
             fields.take(entry, faults);
@@ -48,7 +48,7 @@ impl<'a> Fields<'a> {
         fields
     }
 
-    fn take(&mut self, entry: &'a Entry, faults: &mut Vec<Diagnostic>) {
+    fn take(&mut self, entry: &'a TomlEntry, faults: &mut Vec<Diagnostic>) {
         if let Some(key) = self.grammar.keys.iter().find(|key| key.name == entry.key) {
             return self.keep(key, entry, Cow::Borrowed(&entry.node), faults);
         }
@@ -63,7 +63,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    fn keep(&mut self, key: &'static Key, entry: &Entry, node: Cow<'a, Node>, faults: &mut Vec<Diagnostic>) {
+    fn keep(&mut self, key: &'static Key, entry: &TomlEntry, node: Cow<'a, TomlNode>, faults: &mut Vec<Diagnostic>) {
         if let Some(other) = self.field(key.name) {
             let fault = Diagnostic::new(code::CONFLICTING_KEYS, format!("`{}` stands twice", key.name));
             let line = other.at.line_column().0;
@@ -80,7 +80,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The tree of a key.
-    pub fn node(&self, name: &str) -> Option<&Node> {
+    pub fn node(&self, name: &str) -> Option<&TomlNode> {
         self.field(name).map(|field| field.node.as_ref())
     }
 
@@ -96,7 +96,7 @@ impl<'a> Fields<'a> {
 
     /// A text.
     pub fn text(&self, name: &str) -> Option<String> {
-        self.node(name).and_then(Node::text).map(str::to_owned)
+        self.node(name).and_then(TomlNode::text).map(str::to_owned)
     }
 
     /// A text and its place.
@@ -128,7 +128,7 @@ impl<'a> Fields<'a> {
     /// A flag.
     pub fn flag(&self, name: &str) -> Option<bool> {
         match self.node(name)?.item {
-            Item::Scalar(Json::Bool(flag)) => Some(flag),
+            TomlItem::Scalar(Json::Bool(flag)) => Some(flag),
             _ => None,
         }
     }
@@ -142,14 +142,14 @@ impl<'a> Fields<'a> {
     /// A whole number.
     pub fn integer(&self, name: &str) -> Option<u64> {
         match &self.node(name)?.item {
-            Item::Scalar(Json::Number(number)) => number.as_u64(),
+            TomlItem::Scalar(Json::Number(number)) => number.as_u64(),
             _ => None,
         }
     }
 
     /// Any value.
     pub fn json(&self, name: &str) -> Option<Json> {
-        self.node(name).map(Node::to_json)
+        self.node(name).map(TomlNode::to_json)
     }
 
     /// A table of any keys; an empty one if it was left out.
@@ -164,7 +164,7 @@ impl<'a> Fields<'a> {
 
     /// A table from names to texts.
     pub fn text_map(&self, name: &str) -> Vec<(String, String)> {
-        let entries = self.node(name).map(Node::entries).unwrap_or_default();
+        let entries = self.node(name).map(TomlNode::entries).unwrap_or_default();
         entries.iter().filter_map(|entry| Some((entry.key.clone(), entry.node.text()?.to_owned()))).collect()
     }
 
@@ -189,7 +189,7 @@ impl<'a> Fields<'a> {
     pub fn texts_or_tables(&self, name: &str, faults: &mut Vec<Diagnostic>) -> Vec<TextOrTable<'_>> {
         let Some(field) = self.field(name) else { return Vec::new() };
         let Shape::TextsOrTables(grammar) = field.key.shape else { return Vec::new() };
-        let mut item = |item| match Node::text(item) {
+        let mut item = |item| match TomlNode::text(item) {
             Some(text) => TextOrTable::Text(Located { value: text.to_owned(), at: item.at.clone() }),
             None => TextOrTable::Table(Fields::open(item, grammar, faults)),
         };
@@ -200,7 +200,7 @@ impl<'a> Fields<'a> {
     pub fn named_tables(&self, name: &str, faults: &mut Vec<Diagnostic>) -> Vec<(Located<String>, Fields<'_>)> {
         let Some(field) = self.field(name) else { return Vec::new() };
         let Shape::NamedTables(grammar) = field.key.shape else { return Vec::new() };
-        let open = |entry: &'_ Entry| Located { value: entry.key.clone(), at: entry.at.clone() };
+        let open = |entry: &'_ TomlEntry| Located { value: entry.key.clone(), at: entry.at.clone() };
         field.node.entries().iter().map(|entry| (open(entry), Fields::open(&entry.node, grammar, faults))).collect()
     }
 
@@ -219,8 +219,8 @@ impl<'a> Fields<'a> {
     }
 }
 
-fn is_table(node: &Node) -> bool {
-    matches!(node.item, Item::Table(_))
+fn is_table(node: &TomlNode) -> bool {
+    matches!(node.item, TomlItem::Table(_))
 }
 
 /// A sentence as a part of a help line.
@@ -230,7 +230,7 @@ fn plain(doc: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
-fn unknown(grammar: &'static Grammar, entry: &Entry) -> Box<Diagnostic> {
+fn unknown(grammar: &'static Grammar, entry: &TomlEntry) -> Box<Diagnostic> {
     //= docs/spec.md#definitions
     //# A key that the grammar does not have MUST be refused, with the nearest key that it has.
     let message = format!("{} has no key `{}`", grammar.name, entry.key);
@@ -242,13 +242,13 @@ fn unknown(grammar: &'static Grammar, entry: &Entry) -> Box<Diagnostic> {
 }
 
 /// Whether a value is what its key takes; if not, that is told at the part which is wrong.
-fn fits(key: &Key, node: &Node, faults: &mut Vec<Diagnostic>) -> bool {
+fn fits(key: &Key, node: &TomlNode, faults: &mut Vec<Diagnostic>) -> bool {
     let before = faults.len();
-    let mut wrong = |part: &Node, wanted: &str| {
+    let mut wrong = |part: &TomlNode, wanted: &str| {
         let message = format!("`{}` takes {wanted}, got {}", key.name, part.kind());
         faults.push(*Diagnostic::new(code::WRONG_TYPE, message).at(part.at.clone()).help(plain(key.doc)));
     };
-    let is_list = |node: &Node| matches!(node.item, Item::List(_));
+    let is_list = |node: &TomlNode| matches!(node.item, TomlItem::List(_));
     let wanted = key.shape.describe();
     match key.shape {
         Shape::Any => {}
@@ -256,7 +256,7 @@ fn fits(key: &Key, node: &Node, faults: &mut Vec<Diagnostic>) -> bool {
         Shape::OneOf(_) | Shape::WordOrTable(..) | Shape::IntegerOrKey(_) | Shape::FlagOrKey
             if node.text().is_some() => {}
         Shape::WordOrTable(..) if is_table(node) => {}
-        Shape::Flag | Shape::FlagOrKey if matches!(node.item, Item::Scalar(Json::Bool(_))) => {}
+        Shape::Flag | Shape::FlagOrKey if matches!(node.item, TomlItem::Scalar(Json::Bool(_))) => {}
         Shape::Integer(_) | Shape::IntegerWithin(..) | Shape::IntegerOrKey(_) if node.kind() == "an integer" => {}
         Shape::TextOrTexts | Shape::Completion if node.text().is_some() => {}
         Shape::Texts | Shape::TextOrTexts | Shape::Completion if is_list(node) => {
@@ -295,32 +295,32 @@ fn fits(key: &Key, node: &Node, faults: &mut Vec<Diagnostic>) -> bool {
 }
 
 /// Values of the right kind that are not allowed.
-fn allowed(key: &Key, node: &Node, faults: &mut Vec<Diagnostic>) {
+fn allowed(key: &Key, node: &TomlNode, faults: &mut Vec<Diagnostic>) {
     let fault = match (key.shape, &node.item) {
-        (Shape::OneOf(words) | Shape::WordOrTable(words, _), Item::Scalar(Json::String(text)))
+        (Shape::OneOf(words) | Shape::WordOrTable(words, _), TomlItem::Scalar(Json::String(text)))
             if !words.contains(&text.as_str()) =>
         {
             let help = did_you_mean(text, words.iter().copied());
             Diagnostic::new(code::WRONG_VALUE, format!("`{}` cannot be \"{text}\"", key.name))
                 .help(help.unwrap_or_else(|| key.shape.describe()))
         }
-        (Shape::Integer(least) | Shape::IntegerOrKey(least), Item::Scalar(Json::Number(number)))
+        (Shape::Integer(least) | Shape::IntegerOrKey(least), TomlItem::Scalar(Json::Number(number)))
             if number.as_i64().is_none_or(|n| n < least) =>
         {
             Diagnostic::new(code::WRONG_VALUE, format!("`{}` cannot be {number}", key.name)).help(key.shape.describe())
         }
-        (Shape::IntegerWithin(least, most), Item::Scalar(Json::Number(number)))
+        (Shape::IntegerWithin(least, most), TomlItem::Scalar(Json::Number(number)))
             if number.as_i64().is_none_or(|n| n < least || n > most) =>
         {
             Diagnostic::new(code::WRONG_VALUE, format!("`{}` cannot be {number}", key.name)).help(key.shape.describe())
         }
-        (Shape::IntegerOrKey(_) | Shape::FlagOrKey, Item::Scalar(Json::String(text)))
+        (Shape::IntegerOrKey(_) | Shape::FlagOrKey, TomlItem::Scalar(Json::String(text)))
             if text.strip_prefix(CONFIG).is_none_or(str::is_empty) =>
         {
             Diagnostic::new(code::WRONG_VALUE, format!("`{}` cannot be \"{text}\"", key.name))
                 .help(key.shape.describe())
         }
-        (Shape::Text, Item::Scalar(Json::String(text))) if key.required && text.trim().is_empty() => {
+        (Shape::Text, TomlItem::Scalar(Json::String(text))) if key.required && text.trim().is_empty() => {
             Diagnostic::new(code::WRONG_VALUE, format!("`{}` is empty", key.name)).help(plain(key.doc))
         }
         _ => return,

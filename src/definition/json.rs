@@ -1,23 +1,23 @@
 //! JSON in a text of a definition (`KEY_json = '''…'''`): for `null`, and for schemas that were pasted.
 
-use super::{Entry, Item, Node, code};
+use super::{TomlEntry, TomlItem, TomlNode, code};
 use crate::diagnostic::{Diagnostic, Result};
-use crate::parse::digits;
+use crate::parse::{OVERSIZED_INTEGER_HELP, find_oversized_integer};
 use crate::source::Place;
 use crate::value::Json;
 
 /// Reads the text of a node as JSON. Syntax faults are placed exactly where the text has no escapes;
 /// every part of the tree is placed at the text.
-pub fn read(node: &Node) -> Result<Node> {
+pub fn read(node: &TomlNode) -> Result<TomlNode> {
     let Some(text) = node.text() else {
         let message = format!("JSON is written as a text, got {}", node.kind());
         return Err(Diagnostic::new(code::WRONG_TYPE, message).at(node.at.clone()).help("'''{ … }'''"));
     };
     match serde_json::from_str::<Json>(text) {
-        Ok(json) => match digits::beyond(text)? {
+        Ok(json) => match find_oversized_integer(text)? {
             None => Ok(tree(json, &node.at)),
             Some(beyond) => {
-                Err(Diagnostic::new(code::JSON_SYNTAX, beyond.message).at(node.at.clone()).help(digits::HELP))
+                Err(Diagnostic::new(code::JSON_SYNTAX, beyond.message).at(node.at.clone()).help(OVERSIZED_INTEGER_HELP))
             }
         },
         Err(error) => {
@@ -29,15 +29,15 @@ pub fn read(node: &Node) -> Result<Node> {
     }
 }
 
-fn tree(json: Json, at: &Place) -> Node {
+fn tree(json: Json, at: &Place) -> TomlNode {
     let item = match json {
-        Json::Array(items) => Item::List(items.into_iter().map(|item| tree(item, at)).collect()),
-        Json::Object(map) => Item::Table(
-            map.into_iter().map(|(key, value)| Entry { key, at: at.clone(), node: tree(value, at) }).collect(),
+        Json::Array(items) => TomlItem::List(items.into_iter().map(|item| tree(item, at)).collect()),
+        Json::Object(map) => TomlItem::Table(
+            map.into_iter().map(|(key, value)| TomlEntry { key, at: at.clone(), node: tree(value, at) }).collect(),
         ),
-        scalar => Item::Scalar(scalar),
+        scalar => TomlItem::Scalar(scalar),
     };
-    Node { item, at: at.clone() }
+    TomlNode { item, at: at.clone() }
 }
 
 /// The place of a one-based line and column (in bytes) of the text inside its quotes, if it stands there verbatim.

@@ -12,7 +12,7 @@ mod tool;
 pub(super) use pack::limits;
 
 use super::{
-    Body, Completion, Dates, Definitions, FILE, Fields, Located, Node, Role, Schema, SkillsDefinition, code, lint,
+    Body, Completion, Dates, Definitions, FILE, Fields, Located, Role, Schema, SkillsDefinition, TomlNode, code, lint,
     parse, unpacked,
 };
 use crate::diagnostic::Diagnostic;
@@ -46,7 +46,12 @@ pub fn read_known(source: &Arc<Source>, tree: &[u8]) -> (Definitions, Vec<Diagno
     lowered(source, &tree, faults, Care::Known)
 }
 
-fn lowered(source: &Arc<Source>, tree: &Node, faults: Vec<Diagnostic>, care: Care) -> (Definitions, Vec<Diagnostic>) {
+fn lowered(
+    source: &Arc<Source>,
+    tree: &TomlNode,
+    faults: Vec<Diagnostic>,
+    care: Care,
+) -> (Definitions, Vec<Diagnostic>) {
     let mut reading = Reading { script: sibling(&source.path), faults, care };
     //= docs/spec.md#definitions
     //# Every definition file MUST be read to its end.
@@ -74,11 +79,11 @@ fn lower(file: &Fields<'_>, reading: &mut Reading) -> Definitions {
         graph: file.table("graph", &mut reading.faults).map(|fields| pack::graph(&fields, reading)),
         ..Definitions::default()
     };
-    for entry in file.node("data").map(Node::entries).unwrap_or_default() {
+    for entry in file.node("data").map(TomlNode::entries).unwrap_or_default() {
         let name = Located { value: entry.key.clone(), at: entry.at.clone() };
         definitions.data.push((name, entry.node.to_json()));
     }
-    for entry in file.node("defs").map(Node::entries).unwrap_or_default() {
+    for entry in file.node("defs").map(TomlNode::entries).unwrap_or_default() {
         let schema = reading.schema_of(&entry.node, Role::Shared);
         definitions.defs.push((Located { value: entry.key.clone(), at: entry.at.clone() }, schema));
     }
@@ -124,10 +129,10 @@ fn sibling(path: &str) -> String {
 }
 
 /// A function's name, or a list of texts.
-fn completion(node: &Node) -> Completion {
+fn completion(node: &TomlNode) -> Completion {
     match node.text() {
         Some(name) => Completion::Function(Located { value: name.to_owned(), at: node.at.clone() }),
-        None => Completion::List(node.items().iter().filter_map(Node::text).map(str::to_owned).collect()),
+        None => Completion::List(node.items().iter().filter_map(TomlNode::text).map(str::to_owned).collect()),
     }
 }
 
@@ -143,7 +148,7 @@ impl Reading {
     }
 
     /// The schema in a tree, linted.
-    fn schema_of(&mut self, node: &Node, role: Role) -> Schema {
+    fn schema_of(&mut self, node: &TomlNode, role: Role) -> Schema {
         if self.care == Care::Known {
             return Schema::without_places(node);
         }

@@ -15,7 +15,7 @@ pub use publish::{missing_references, object, published, resolved};
 use keyword::{KEYWORDS, PATH, Takes, subschemas};
 use words::{problems_of, shorten};
 
-use super::{Node, code, escape};
+use super::{TomlNode, code, escape};
 use crate::source::Place;
 use crate::value::Json;
 use std::collections::HashMap;
@@ -35,7 +35,7 @@ pub struct Schema {
 
 impl Schema {
     /// The schema in a tree.
-    pub(super) fn of(node: &Node) -> Self {
+    pub(super) fn of(node: &TomlNode) -> Self {
         let mut places = HashMap::new();
         node.places("", &mut |pointer, place| {
             places.insert(pointer, place.clone());
@@ -44,7 +44,7 @@ impl Schema {
     }
 
     /// The same without the places of its parts: of a schema in which no fault will be told.
-    pub(super) fn without_places(node: &Node) -> Self {
+    pub(super) fn without_places(node: &TomlNode) -> Self {
         Self { json: node.to_json().into(), places: HashMap::from([(String::new(), node.at.clone())]) }
     }
 

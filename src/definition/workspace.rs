@@ -1,6 +1,6 @@
 //! Reads `toolsd.toml`: what a workspace says about the packs that serve it.
 
-use super::{Dates, Fields, LimitsOverride, Located, Node, Schema, WORKSPACE, icons, limits, parse};
+use super::{Dates, Fields, LimitsOverride, Located, Schema, TomlNode, WORKSPACE, icons, limits, parse};
 use crate::diagnostic::Diagnostic;
 use crate::source::Source;
 use crate::value::Json;
@@ -85,11 +85,11 @@ pub fn read_workspace(source: &Arc<Source>) -> (Workspace, Vec<Diagnostic>) {
         http: http(&file, &mut faults),
         ..Workspace::default()
     };
-    for entry in file.node("packs").map(Node::entries).unwrap_or_default() {
+    for entry in file.node("packs").map(TomlNode::entries).unwrap_or_default() {
         let name = Located { value: entry.key.clone(), at: entry.at.clone() };
         workspace.packs.push((name, Schema::of(&entry.node)));
     }
-    for entry in file.node("prefixes").map(Node::entries).unwrap_or_default() {
+    for entry in file.node("prefixes").map(TomlNode::entries).unwrap_or_default() {
         let name = Located { value: entry.key.clone(), at: entry.at.clone() };
         workspace.prefixes.push((name, entry.node.text().unwrap_or_default().to_owned()));
     }

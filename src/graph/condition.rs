@@ -216,8 +216,8 @@ impl ValueChoice {
 
 fn regex(name: &str, value: &Value, fold: bool) -> Result<Arc<Pattern>> {
     match value {
-        Value::Text(pattern) if fold => Pattern::of(&format!("(?i:{pattern})")),
-        Value::Text(pattern) => Pattern::of(pattern),
+        Value::Text(pattern) if fold => Pattern::compile_cached(&format!("(?i:{pattern})")),
+        Value::Text(pattern) => Pattern::compile_cached(pattern),
         other => Err(no_text(name, other)),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{HEAD, cell, families, members, word_of};
 use crate::primitive::git;
-use crate::primitive::git::verb::{GitOption, Verb};
+use crate::primitive::git::verb::{GitOption, GitVerb};
 use crate::primitive::{Gives, Need, Param, Primitive};
 use crate::script::documentation::{outcome, parameter};
 use crate::value::Json;
@@ -47,10 +47,10 @@ fn entry(text: &mut String, primitive: &Primitive) {
 }
 
 /// The verbs of a primitive that takes one, from their table.
-pub fn verbs_of(primitive: &Primitive) -> Vec<&'static Verb> {
+pub fn verbs_of(primitive: &Primitive) -> Vec<&'static GitVerb> {
     match primitive.name {
-        "git" => git::writing().collect(),
-        "git_read" => git::reading().collect(),
+        "git" => git::write_verbs().collect(),
+        "git_read" => git::read_verbs().collect(),
         _ => Vec::new(),
     }
 }
@@ -62,7 +62,7 @@ pub fn told_option(option: &GitOption) -> String {
 }
 
 /// The verbs of git, from their table. Every one takes `folder` and `check`, too.
-fn verbs(text: &mut String, verbs: impl Iterator<Item = &'static Verb>) {
+fn verbs(text: &mut String, verbs: impl Iterator<Item = &'static GitVerb>) {
     let common: Vec<String> = git::COMMON.iter().map(|(name, doc)| format!("`{name}`: {doc}")).collect();
     text.push_str(&format!("\nEvery verb takes {}\n\n| verb | options | |\n|---|---|---|\n", common.join(" ")));
     for verb in verbs {
@@ -108,7 +108,7 @@ pub fn to_json(primitive: &Primitive) -> Json {
             Gives::Fault(fails) => json!({ "script": example.script, "files": files, "fails": fails }),
         }
     };
-    let verb = |verb: &Verb| {
+    let verb = |verb: &GitVerb| {
         json!({
             "name": verb.name,
             "summary": verb.summary,

@@ -5,7 +5,7 @@
 use super::{Connection, Revision, Sender};
 use crate::call::{Asker, Asks, Request};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::primitive::Wish;
+use crate::primitive::QuestionKind;
 use crate::value::Json;
 use rmcp::model::{ErrorData, InputRequest, InputRequests, InputRequiredResult, InputResponses, ServerRequest};
 use rmcp::service::{PeerRequestOptions, ServiceError};
@@ -36,7 +36,7 @@ pub(crate) enum Manner {
 /// Questions of a script thread, for the handler of its request.
 pub(crate) struct Put {
     /// By key.
-    pub(crate) questions: Vec<(String, Wish)>,
+    pub(crate) questions: Vec<(String, QuestionKind)>,
     /// Takes the answers, in the order of the questions; the script waits at the other end.
     pub(crate) reply: threads::Sender<crate::diagnostic::Result<Vec<Json>>>,
 }
@@ -45,7 +45,7 @@ pub(crate) struct Put {
 pub(crate) struct Line(pub(crate) mpsc::UnboundedSender<Put>);
 
 impl Asker for Line {
-    fn ask(&self, questions: &[(String, Wish)]) -> crate::diagnostic::Result<Vec<Json>> {
+    fn ask(&self, questions: &[(String, QuestionKind)]) -> crate::diagnostic::Result<Vec<Json>> {
         // The handler drops its end when the request is taken back or the connection ends.
         let gone = || Diagnostic::new(Code::CANCELLED, "the client no longer waits for this call");
         let (reply, answers) = threads::channel();
@@ -100,7 +100,7 @@ impl Connection {
 
     async fn answers(
         &self,
-        questions: &[(String, Wish)],
+        questions: &[(String, QuestionKind)],
         sender: Sender<'_>,
         revision: Revision,
     ) -> crate::diagnostic::Result<Vec<Json>> {
@@ -153,7 +153,7 @@ impl Connection {
 }
 
 /// A question that a result carries.
-pub(crate) fn asked(key: &str, wish: &Wish) -> crate::diagnostic::Result<InputRequest> {
+pub(crate) fn asked(key: &str, wish: &QuestionKind) -> crate::diagnostic::Result<InputRequest> {
     serde_json::from_value(request_of(wish, Revision::Stateless))
         .map_err(|error| Diagnostic::new(Code::INTERNAL, format!("`{key}` cannot be asked: {error}")))
 }
@@ -167,20 +167,20 @@ pub(crate) fn unheard(key: &str) -> Box<Diagnostic> {
 //= docs/spec.md#questions
 //# A form MUST reach the client as it was written, all forms of choices and all defaults included.
 /// A question as a request of the protocol.
-fn request_of(wish: &Wish, revision: Revision) -> Json {
+fn request_of(wish: &QuestionKind, revision: Revision) -> Json {
     match wish {
-        Wish::Form { message, schema } => {
+        QuestionKind::Form { message, schema } => {
             let schema = if revision.has_icons() { schema.clone() } else { older(schema) };
             let params = json!({ "mode": "form", "message": message, "requestedSchema": schema });
             json!({ "method": "elicitation/create", "params": params })
         }
-        Wish::Visit { message, url } => {
+        QuestionKind::Visit { message, url } => {
             let id = if revision.is_stateless() { String::new() } else { uuid::Uuid::new_v4().to_string() };
             let params = json!({ "mode": "url", "message": message, "url": url, "elicitationId": id });
             json!({ "method": "elicitation/create", "params": params })
         }
-        Wish::Sample(params) => json!({ "method": "sampling/createMessage", "params": params }),
-        Wish::Roots => json!({ "method": "roots/list" }),
+        QuestionKind::Sample(params) => json!({ "method": "sampling/createMessage", "params": params }),
+        QuestionKind::Roots => json!({ "method": "roots/list" }),
     }
 }
 
@@ -222,7 +222,7 @@ mod tests {
                 "titled_many": { "type": "array", "items": { "anyOf": [{ "const": "a", "title": "A" }] }, "default": ["a"] },
             }
         });
-        let wish = Wish::Form { message: "Who?".to_owned(), schema: schema.clone() };
+        let wish = QuestionKind::Form { message: "Who?".to_owned(), schema: schema.clone() };
         let request: InputRequest = serde_json::from_value(request_of(&wish, Revision::Stateless)).unwrap();
         assert_eq!(serde_json::to_value(request).unwrap()["params"]["requestedSchema"], schema);
         let request: ServerRequest = serde_json::from_value(request_of(&wish, Revision::Icons)).unwrap();

@@ -4,7 +4,7 @@ use super::{Calls, Connection, Job, LARGE, Manner, Revision, Sender, beside, fau
 use crate::call::{Answer, Record, Request};
 use crate::definition::Task;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::primitive::{has_capability, lacking};
+use crate::primitive::{has_capability, missing_capability};
 use crate::registry::Part;
 use crate::value::Json;
 use rmcp::model::{
@@ -58,7 +58,7 @@ impl Connection {
             //= docs/spec.md#tasks
             //# A tool that runs only as a task MUST refuse other clients, and name the extension.
             Task::Required => {
-                let fault = lacking(&format!("`{}`", call.tool), &[TASKS_EXTENSION_ID]);
+                let fault = missing_capability(&format!("`{}`", call.tool), &[TASKS_EXTENSION_ID]);
                 refused(*fault.help("use a client that knows the extension"), revision)
             }
         }

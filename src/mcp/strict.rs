@@ -1,7 +1,7 @@
 //! Reads the JSON of a message and refuses what readers disagree about: keys that stand twice, a byte order mark, what
 //! is nested too deep or has too many values. A proxy or a log that read it otherwise would have seen another message.
 
-use crate::parse::digits;
+use crate::parse::{OVERSIZED_INTEGER_HELP, find_oversized_integer, may_be_rounded};
 use crate::value::Json;
 use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number};
@@ -48,9 +48,9 @@ pub(crate) fn read_json(text: &[u8]) -> Result<Json, Unreadable> {
     //# A message with a whole number beyond 64 bits MUST be refused with the way to it.
     if let Ok(message) = &read
         && is_rounded.get()
-        && let Ok(Ok(Some(beyond))) = std::str::from_utf8(text).map(digits::beyond)
+        && let Ok(Ok(Some(beyond))) = std::str::from_utf8(text).map(find_oversized_integer)
     {
-        let why = format!("{} ({})", beyond.message, digits::HELP);
+        let why = format!("{} ({})", beyond.message, OVERSIZED_INTEGER_HELP);
         return Err(Unreadable::Beyond { id: message["id"].clone(), why });
     }
     read.map_err(|error| match error.classify() {
@@ -130,7 +130,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Json, E> {
-        if digits::may_be_rounded(value) {
+        if may_be_rounded(value) {
             self.is_rounded.set(true);
         }
         Ok(Number::from_f64(value).map_or(Json::Null, Json::Number))

@@ -33,7 +33,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
-    if let Some(answer) = sequence::own_answer(&args, "contains", "within", &["what"]) {
+    if let Some(answer) = sequence::perform_on_receiver(&args, "contains", "within", &["what"]) {
         return answer;
     }
     let what = args.take("what");

@@ -1,7 +1,7 @@
 //! `find_links`: the links of a Markdown text.
 
 use crate::diagnostic::Result;
-use crate::document::{Document, links};
+use crate::document::{Document, find_links};
 use crate::guard::{CheckedIterator, checked};
 use crate::letters;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
@@ -30,8 +30,8 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    let document = Document::of_value(args.value("document"));
-    let found = links(&document)?;
+    let document = Document::from_value(args.value("document"));
+    let found = find_links(&document)?;
     let places = places(&document, found.iter().flat_map(|link| [link.span.start, link.span.end]))?;
     let place = |at: usize| places.get(&at).map_or((Value::Null, Value::Null), |(line, column)| ((*line).into(), (*column).into()));
     let shown = |link: crate::document::Link| {

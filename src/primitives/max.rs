@@ -24,7 +24,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
-    if let Some(answer) = sequence::own_answer(&args, "max", "list", &[]) {
+    if let Some(answer) = sequence::perform_on_receiver(&args, "max", "list", &[]) {
         return answer;
     }
     let mut best: Option<Value> = None;

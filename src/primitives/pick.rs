@@ -26,7 +26,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    if let Some(answer) = sequence::own_answer(&args, "pick", "from", &["names"]) {
+    if let Some(answer) = sequence::perform_on_receiver(&args, "pick", "from", &["names"]) {
         return answer;
     }
     let from = args.value("from");

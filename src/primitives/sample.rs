@@ -2,7 +2,7 @@
 
 use crate::guard::checked;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, Question, Wish, option, required};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, Question, QuestionKind, option, required};
 use crate::value::{Json, Kind, Value};
 use serde_json::json;
 
@@ -55,7 +55,7 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     if let Some(stop) = args.texts_or("stop")? {
         params["stopSequences"] = json!(stop);
     }
-    Ok(Value::handle(Question { wish: Wish::Sample(params), optional: args.flag("optional") }))
+    Ok(Value::handle(Question { kind: QuestionKind::Sample(params), optional: args.flag("optional") }))
 }
 
 fn message(value: &Value) -> Result<Json> {

@@ -37,7 +37,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
-    if let Some(answer) = sequence::own_answer(&args, "sort", "list", &["by"]) {
+    if let Some(answer) = sequence::perform_on_receiver(&args, "sort", "list", &["by"]) {
         return answer;
     }
     let keys = SortKey::parse(args.value("by"))?;

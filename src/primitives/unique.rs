@@ -23,7 +23,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
-    if let Some(answer) = sequence::own_answer(&args, "unique", "list", &[]) {
+    if let Some(answer) = sequence::perform_on_receiver(&args, "unique", "list", &[]) {
         return answer;
     }
     let items = sequence::items(&mut args, "list")?;

@@ -129,7 +129,7 @@ impl UriTemplate {
             let message = format!("the URI has {} bytes; at most {LONGEST_URI}", path.len());
             return Some(Err(Diagnostic::new(Code::ARGUMENTS, message)));
         }
-        let regex = self.regex.get_or_init(|| Pattern::of(&pattern(&self.parts)).ok()).as_ref()?;
+        let regex = self.regex.get_or_init(|| Pattern::compile_cached(&pattern(&self.parts)).ok()).as_ref()?;
         let found = match regex.first(path) {
             Ok(found) => found?,
             Err(fault) => return Some(Err(fault)),

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::{Functions, Graph};
-use crate::primitive::{self, Effect, Family, Host, Notice, PackFile, Primitive, Violation};
+use crate::primitive::{self, Effect, Family, Host, Notice, PackFile, Primitive, SchemaViolation};
 use crate::value::{Json, Map, Value};
 use crate::world::World;
 use crate::world::memory::Memory;
@@ -134,7 +134,7 @@ impl Host for Nowhere {
         nothing("files")
     }
 
-    fn validate(&self, _: &Json, _: &Json) -> Result<Vec<Violation>> {
+    fn validate(&self, _: &Json, _: &Json) -> Result<Vec<SchemaViolation>> {
         nothing("schemas")
     }
 

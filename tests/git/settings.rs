@@ -6,7 +6,7 @@ use crate::yard::Yard;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
-use toolsd::primitive::git::{reading, writing};
+use toolsd::primitive::git::{read_verbs, write_verbs};
 use toolsd::world::repository::known::{Heard, KNOWN};
 
 /// A setting, its value, what is so before by git, the verb that it matters for, and its options.
@@ -316,7 +316,8 @@ fn every_setting_that_is_known_is_asked_about() {
     assert!(missing.is_empty(), "neither a row nor a reason: {missing:?}");
     let idle: Vec<_> = without.iter().filter(|key| rows.contains(*key) || !known.contains(*key)).collect();
     assert!(idle.is_empty(), "a reason too many: {idle:?}");
-    let commands: BTreeSet<&str> = reading().chain(writing()).filter_map(|verb| verb.words.first().copied()).collect();
+    let commands: BTreeSet<&str> =
+        read_verbs().chain(write_verbs()).filter_map(|verb| verb.words.first().copied()).collect();
     for (at, one) in KNOWN.iter().enumerate() {
         assert!(KNOWN[..at].iter().all(|other| other.key != one.key), "{} stands there twice", one.key);
         assert_eq!(one.key, one.key.to_ascii_lowercase());
@@ -358,7 +359,7 @@ fn a_file_that_the_repository_names_is_told() {
         yard.put("team", "*.own\n*.txt binary\n");
         for (verb, options) in asked {
             yard.put("a.own", "x");
-            let reads = reading().any(|one| one.name == verb);
+            let reads = read_verbs().any(|one| one.name == verb);
             let told = if reads { yard.look(verb, &options) } else { yard.act(verb, &options) };
             let notice = format!("{} (the repository's)", key.to_ascii_lowercase());
             assert!(told["notices"].to_string().contains(&notice), "{key} {verb}: {told}");
@@ -423,7 +424,7 @@ fn a_setting_of_the_user_counts_or_is_told() {
         options["folder"] = json!(format!("q{at}/{below}"));
         options["check"] = json!(false);
         options["any_bytes"] = json!(true);
-        asked.push(json!({ "verb": verb, "options": options, "reads": reading().any(|one| one.name == *verb) }));
+        asked.push(json!({ "verb": verb, "options": options, "reads": read_verbs().any(|one| one.name == *verb) }));
     }
     fs::write(yard.at(".gitconfig"), config).unwrap();
     let answers = yard.call("say_all", &json!({ "questions": asked }));
@@ -431,7 +432,7 @@ fn a_setting_of_the_user_counts_or_is_told() {
     let mut faults = Vec::new();
     let known_here = crate::keys::keys();
     for (at, ((key, value, _, name, options), told)) in ROWS.iter().zip(answers).enumerate() {
-        let verb = reading().chain(writing()).find(|verb| verb.name == *name).unwrap();
+        let verb = read_verbs().chain(write_verbs()).find(|verb| verb.name == *name).unwrap();
         let options: Value = serde_json::from_str(options).unwrap();
         let below = options["folder"].as_str().unwrap_or_default();
         let [ours, theirs, without] = places(at);
@@ -454,7 +455,7 @@ fn a_setting_of_the_user_counts_or_is_told() {
             found
         };
         let (ours, theirs, without) = (seen(&ours), seen(&theirs), seen(&without));
-        let is_text = reading().any(|one| one.name == *name);
+        let is_text = read_verbs().any(|one| one.name == *name);
         if (output == usual || !is_text && *key != "merge.stat") && theirs == without {
             let is_quiet = ["diff.algorithm", "rerere.enabled", "blame.showRoot", "core.safecrlf"].contains(key);
             // An older git does not know of all of them.

@@ -11,8 +11,8 @@ fn capabilities() -> Json {
 }
 
 fn name() -> Question {
-    let schema = form::schema_of(&json!({ "name": { "type": "string", "minLength": 1 } }));
-    Question { wish: Wish::Form { message: "Who?".to_owned(), schema }, optional: false }
+    let schema = form::complete_schema(&json!({ "name": { "type": "string", "minLength": 1 } }));
+    Question { kind: QuestionKind::Form { message: "Who?".to_owned(), schema }, optional: false }
 }
 
 fn suspending(record: Record, answers: &[(&str, Json)]) -> Arc<Interview> {
@@ -91,7 +91,7 @@ fn answers_that_do_not_fit_are_asked_for_again_but_not_for_ever() {
 struct Says(Json, AtomicU32);
 
 impl Asker for Says {
-    fn ask(&self, questions: &[(String, Wish)]) -> Result<Vec<Json>> {
+    fn ask(&self, questions: &[(String, QuestionKind)]) -> Result<Vec<Json>> {
         self.1.fetch_add(1, Ordering::Relaxed);
         Ok(questions.iter().map(|_| self.0.clone()).collect())
     }
@@ -137,7 +137,7 @@ fn a_call_that_waits_goes_on_where_one_that_was_suspended_stood() {
 fn a_key_stands_for_one_question() {
     let interview = suspending(Record::default(), &[("who", accept("Ada"))]);
     ask(&interview, "who").unwrap();
-    let other = Question { wish: Wish::Sample(json!({})), optional: false };
+    let other = Question { kind: QuestionKind::Sample(json!({})), optional: false };
     assert_eq!(interview.ask(&[("who".to_owned(), other)]).unwrap_err().code, Code::ASK);
 }
 
@@ -147,7 +147,7 @@ fn a_key_stands_for_one_question() {
 #[test]
 fn a_client_that_cannot_be_asked_is_a_fault_unless_the_question_is_optional() {
     let interview = suspending(Record::default(), &[]);
-    let roots = |optional| [("roots".to_owned(), Question { wish: Wish::Roots, optional })];
+    let roots = |optional| [("roots".to_owned(), Question { kind: QuestionKind::Roots, optional })];
     assert_eq!(interview.ask(&roots(true)), Ok(vec![Value::Null]));
     let fault = interview.ask(&roots(false)).unwrap_err();
     assert_eq!(fault.code, Code::CAPABILITY);
@@ -157,7 +157,7 @@ fn a_client_that_cannot_be_asked_is_a_fault_unless_the_question_is_optional() {
 struct Slow;
 
 impl Asker for Slow {
-    fn ask(&self, _: &[(String, Wish)]) -> Result<Vec<Json>> {
+    fn ask(&self, _: &[(String, QuestionKind)]) -> Result<Vec<Json>> {
         std::thread::sleep(std::time::Duration::from_millis(150));
         Ok(vec![accept("Ada")])
     }

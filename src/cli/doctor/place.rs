@@ -4,7 +4,7 @@ use super::super::Session;
 use super::super::record::{load_trust, record_path};
 use super::super::session::variable;
 use super::{Finding, State};
-use crate::primitive::git::new_enough;
+use crate::primitive::git::check_git_version;
 use crate::registry::{SETTINGS, is_withheld};
 use crate::world::World;
 use crate::world::disk::{Disk, config_folder, recovered, sandbox_status, secret_variable, state_folder, try_git};
@@ -125,7 +125,7 @@ pub fn git(session: &Session) -> Vec<Finding> {
             return vec![Finding::note("git", fault.message.clone()).next(next)];
         }
     };
-    if let Err(fault) = new_enough(&*session.workspace, Needs::ReadGit) {
+    if let Err(fault) = check_git_version(&*session.workspace, Needs::ReadGit) {
         return vec![Finding::of_fault("git", &fault)];
     }
     let mut findings = tried(&version);

@@ -3,7 +3,7 @@
 use super::Reading;
 use crate::definition::{Care, Checker, Declared, Fields, Located, Schema, code, object};
 use crate::diagnostic::{Diagnostic, did_you_mean};
-use crate::primitive::{CAPABILITIES, Question, Wish, form};
+use crate::primitive::{CAPABILITIES, Question, QuestionKind, form};
 use crate::source::Place;
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ pub fn questions(fields: &Fields<'_>, reading: &mut Reading, tasks: bool) -> Arc
     let mut declared = Vec::new();
     for (key, question) in fields.named_tables("ask", &mut reading.faults) {
         let schema = question.schema("schema").unwrap_or_else(|| Schema::none(&question.header));
-        let form = form::schema_of(&schema.json);
+        let form = form::complete_schema(&schema.json);
         // An author may write the properties alone: then they stand where the schema says `properties`.
         let is_whole = form.get("properties") == schema.json.get("properties");
         let place = |pointer: &str| {
@@ -22,14 +22,14 @@ pub fn questions(fields: &Fields<'_>, reading: &mut Reading, tasks: bool) -> Arc
         if reading.care == Care::Full {
             check(&form, &place, reading);
         }
-        let wish = Wish::Form { message: question.needed("message").value, schema: form };
+        let wish = QuestionKind::Form { message: question.needed("message").value, schema: form };
         let optional = question.flag("optional").unwrap_or(false);
         let before_task = question.flag("before_task").unwrap_or(false);
         if let (true, false, Some(at)) = (before_task, tasks, question.key_at("before_task")) {
             let fault = Diagnostic::new(code::WRONG_VALUE, "there is no task that it could come before");
             reading.fault(fault.at(at.clone()).help("give the tool `task = \"optional\"` or `\"required\"`"));
         }
-        declared.push(Declared { key, question: Question { wish, optional }, before_task });
+        declared.push(Declared { key, question: Question { kind: wish, optional }, before_task });
     }
     declared.into()
 }
@@ -37,7 +37,7 @@ pub fn questions(fields: &Fields<'_>, reading: &mut Reading, tasks: bool) -> Arc
 //= docs/spec.md#questions
 //# A form that elicitation does not allow MUST be refused before the client sees it.
 fn check(form: &crate::value::Json, place: &dyn Fn(&str) -> Place, reading: &mut Reading) {
-    let mut flaws = form::flaws(form);
+    let mut flaws = form::find_violations(form);
     if flaws.is_empty() {
         let free = object(form.clone()).map(|mut free| {
             free.shift_remove("required");

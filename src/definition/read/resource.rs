@@ -1,7 +1,7 @@
 //! Lowers `[[resource]]`.
 
 use super::{Reading, ask, completion, icons};
-use crate::definition::{Care, Completion, Fields, Located, Node, Resource, Role, Schema, code, uri};
+use crate::definition::{Care, Completion, Fields, Located, Resource, Role, Schema, TomlNode, code, uri};
 use crate::diagnostic::{Diagnostic, did_you_mean};
 
 /// `[[resource]]`.
@@ -57,7 +57,7 @@ fn variables(fields: &Fields<'_>, reading: &mut Reading) -> Option<Schema> {
 }
 
 fn complete(fields: &Fields<'_>) -> Vec<(String, Completion)> {
-    let entries = fields.node("complete").map(Node::entries).unwrap_or_default();
+    let entries = fields.node("complete").map(TomlNode::entries).unwrap_or_default();
     entries.iter().map(|entry| (entry.key.clone(), completion(&entry.node))).collect()
 }
 
@@ -95,7 +95,7 @@ fn check_address(address: &Located<String>, is_template: bool, fields: &Fields<'
         }
     }
     for key in ["variables", "complete"] {
-        for entry in fields.node(key).map(Node::entries).unwrap_or_default() {
+        for entry in fields.node(key).map(TomlNode::entries).unwrap_or_default() {
             if !names.contains(&entry.key) {
                 let fault =
                     Diagnostic::new(code::UNKNOWN_KEY, format!("`{}` has no variable `{}`", address.value, entry.key));

@@ -18,7 +18,7 @@ const MOST: u64 = 20_000_000;
 /// # Errors
 /// What is wrong with it, as the end of a sentence.
 pub fn read(pattern: &str) -> std::result::Result<Arc<Pattern>, String> {
-    let read = Pattern::of(pattern).map_err(|fault| {
+    let read = Pattern::compile_cached(pattern).map_err(|fault| {
         let message = fault.message.strip_prefix("invalid regular expression: ");
         message.unwrap_or(&fault.message).to_owned()
     })?;

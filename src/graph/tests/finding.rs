@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::graph::BlockMapping;
-use crate::parse::blocks::{Rules, blocks};
+use crate::parse::blocks::{BlockRules, parse_blocks};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -87,14 +87,14 @@ fn values_of_the_graph_are_computed_once_and_nodes_among_them_stay_nodes() {
 fn the_last_definition_counts_where_the_first_one_stood_and_nothing_of_the_first_is_left() {
     let rules = json!({ "start": r"^# (?<id>\w+): (?<title>.*)$", "fields": { "needs": "^needs: (.*)$" }, "lists": { "needs": {} },
         "items": { "item": r"^(?<label>[A-Z])\. (?<text>.+)$" } });
-    let rules = Rules::read(&Value::from_json(&rules)).unwrap();
+    let rules = BlockRules::read(&Value::from_json(&rules)).unwrap();
     let how = json!({ "kind": "r", "id": "id", "fields": ["title"], "items": { "kind": "i", "key": "label", "fields": ["text"] },
         "references": { "needs": "needs" } });
     let Value::Map(how) = Value::from_json(&how) else { unreachable!() };
     let how = BlockMapping::parse(&how).unwrap();
     let builder = Builder::new(Fake::default().shared());
     let add = |text: &str| {
-        let found = blocks(&Document::new("a", text), &rules).unwrap();
+        let found = parse_blocks(&Document::new("a", text), &rules).unwrap();
         builder.record(|recording| recording.add_blocks(&found, &rules, &how)).unwrap();
     };
     add("# x: one\nneeds: y\nA. one\nB. two\n# y: two\nneeds: x-B\nA. three");

@@ -2,7 +2,7 @@
 
 use super::{SKILL_FILE, Skill, SkillFile};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::parse::{self, Input};
+use crate::parse::{ParserInput, parse_front_matter};
 use crate::source::Place;
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
@@ -39,7 +39,8 @@ pub(super) fn read(
     manifest: impl FnOnce(&str) -> Result<Vec<SkillFile>>,
 ) -> std::result::Result<(Skill, Vec<Diagnostic>), Rejected> {
     let refused = |message: &str| advice(format!("`{}` is left out: {message}", origin.path), origin.at, RULES);
-    let read = parse::front_matter(&Input::of(&origin.text.into())).map_err(|fault| refused(&fault.message))?;
+    let read =
+        parse_front_matter(&ParserInput::from_value(&origin.text.into())).map_err(|fault| refused(&fault.message))?;
     let read = read.to_json();
     if let Some(error) = read["error"].as_str() {
         return Err(refused(error));
