@@ -95,6 +95,7 @@ pub(super) fn run(
         return Ok(Done { ran: process::run(disk, &command)?, settings, ..Done::default() });
     };
     let stand_in = StandIn::new(repository, writes, fetches, settings)?;
+    stand_in.show_under_way(repository, &command)?;
     let own = stand_in.path();
     if command.confinement.processes != Processes::Any {
         command.env.extend(stand_in.programs(&command)?);

@@ -41,6 +41,10 @@ const UNDER_WAY: [&str; 12] = [
     "rebase-merge",
 ];
 
+/// The command that goes on in a working tree which holds the branch itself. It takes the main one for another one, since
+/// that has its folder where the stand-in is.
+const STAYS: &str = "switch";
+
 /// Files of these that git puts anew in place of a link.
 const REPLACED: [&str; 3] = ["HEAD", "packed-refs", "shallow"];
 
@@ -125,6 +129,21 @@ impl StandIn {
         Ok(made)
     }
 
+    /// Shows a command what the main working tree is in the middle of.
+    pub(super) fn show_under_way(&self, repository: &Repository, command: &Command) -> Result<()> {
+        let word = command.arguments.iter().find(|word| !word.starts_with('-'));
+        if repository.git_dir == repository.common_dir && word.is_some_and(|word| word == STAYS) {
+            return Ok(());
+        }
+        for name in UNDER_WAY {
+            let target = path::join(&repository.common_dir, name);
+            if fs::symlink_metadata(&target).is_ok() {
+                symlink(&target, self.folder.path().join(name)).map_err(|error| failed(&error))?;
+            }
+        }
+        Ok(())
+    }
+
     /// The user's own ignore file, as git is shown it.
     pub(super) fn excludes(&self) -> String {
         path::join(&self.path(), EXCLUDES)
@@ -166,12 +185,6 @@ impl StandIn {
             }
             // Git tells whether refs lie in tables by the folder: there must be none that leads nowhere.
             if name != "reftable" || fs::symlink_metadata(&target).is_ok() {
-                symlink(&target, own.join(name))?;
-            }
-        }
-        for name in UNDER_WAY {
-            let target = path::join(real, name);
-            if fs::symlink_metadata(&target).is_ok() {
                 symlink(&target, own.join(name))?;
             }
         }
