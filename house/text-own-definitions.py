@@ -1,0 +1,11 @@
+exec(open('/tmp/w/m.py').read())
+rep('parse/input.rs',('pub fn of(value','pub fn from_value(value'))
+rep('pattern.rs',('    pub fn of(pattern: &str) -> Result<Arc<Self>>','    pub fn compile_cached(pattern: &str) -> Result<Arc<Self>>'))
+ren(['primitive/form.rs'],('flaws(','find_violations('),('schema_of(','complete_schema('))
+ren(['primitives/form.rs'],('flaws','find_violations'),('schema_of','complete_schema'))
+ren(['primitive/question.rs'],('fn told(','fn answer_value('),('fn problem(','fn answer_problem('),('pub wish:','pub kind:'),('.problem(','.answer_problem('))
+rep('primitive/git.rs',('pub fn reading()','pub fn read_verbs()'),('pub fn writing()','pub fn write_verbs()'),('pub fn find(','pub fn find_verb('))
+ren(['primitive/git.rs'],('reading()','read_verbs()'),('writing()','write_verbs()'),('= find(name','= find_verb(name'),('unknown}','unknown_option}'))
+ren(['primitive/git/arguments.rs'],('unknown(verb','unknown_option(verb'),('fn unknown(','fn unknown_option('))
+ren(['primitive/git/tests.rs'],('super::find(','super::find_verb('),('use super::{reading, writing}','use super::{read_verbs, write_verbs}'),('reading()','read_verbs()'),('writing()','write_verbs()'))
+s=rd('primitive/git/tests.rs'); 
