@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Cross-room renames of the call room. Run in the root of a checkout."""
 import re,subprocess,sys
-sys.path.insert(0,'/tmp')
+import os; sys.path.insert(0,os.path.dirname(os.path.abspath(__file__)))
 from coderen import *
 NAMES='Change=HostChange Changes=ChangeFeed Listener=ChangeSubscription Outcome=ToolOutcome Contents=ResourceAnswer Completed=CompletionTarget Asking=AskMode Asks=PendingQuestions Record=CallRecord Pace=RefreshSchedule Site=PackSource Lines=LogLines Answering=RequestHandler'
 names=dict(x.split('=') for x in NAMES.split())
@@ -27,3 +27,11 @@ for f in files:
     if pairs:
         n=coderen(t,*pairs)
         if n!=t: open(f,'w').write(n); print(f,sorted(imp) if not inside else '')
+# Functions and methods of `call` seen in other rooms.
+for f in files:
+    if f.startswith('src/call') : continue
+    t=open(f).read()
+    n=coderen(t,(r'\bcall::parts\(','call::load_packs('),(r'\bcall::clashes\(','call::name_clashes('),
+        (r'\bservice\.paces\(\)','service.refresh_schedules()'),(r'\bservice\.changes\(\)\.listen\(','service.changes().subscribe('),
+        (r'(Peer \{[^}]*?)\bparty:',r'\1caller_id:'))
+    if n!=t: open(f,'w').write(n); print(f)
