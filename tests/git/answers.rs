@@ -404,7 +404,8 @@ pub fn plain(yard: &Yard, folder: &Path, verb: &Verb, options: &Value) -> (i64, 
     command.args(&words).current_dir(folder).env("LC_ALL", "C").env("GIT_ADVICE", "0");
     command.env("GIT_EDITOR", ":").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    child.stdin.take().unwrap().write_all(&input).unwrap();
+    // Git may end before it has read all of it.
+    drop(child.stdin.take().unwrap().write_all(&input));
     let output = child.wait_with_output().unwrap();
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
     (output.status.code().unwrap_or(-1).into(), text(&output.stdout), text(&output.stderr))

@@ -238,7 +238,7 @@ pub const KNOWN: &[Known] = &[
     unless("grep.linenumber", "false", &["grep"]),
     unheard("grep.patterntype", &["grep"]),
     heard("i18n.commitencoding"),
-    unheard("i18n.logoutputencoding", &["blame", "log", "show"]),
+    unheard("i18n.logoutputencoding", &["blame", "log", "rev-list", "show", "stash"]),
     own("index.sparse"),
     heard("index.version"),
     heard("init.defaultbranch"),
