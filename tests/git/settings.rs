@@ -442,19 +442,11 @@ fn a_setting_of_the_user_counts_or_is_told() {
         let [ours, theirs, without] = places(at);
         let (code, output, errors) = plain(&yard, &theirs.join(below), verb, &options);
         let (_, usual, _) = plain(&yard, &without.join(below), verb, &options);
-        // The names in a tree of notes are hashes of commits, which hang on the clock: of a ref of notes its name counts.
-        let timeless = |line: &str| match line.split_once(' ') {
-            Some((name, _)) if name.starts_with("refs/notes/") => Some(name.to_owned()),
-            _ => (!line.contains("Notes added by")).then(|| line.to_owned()),
-        };
         let seen = |folder: &std::path::Path| {
             let mut found = state(&template, folder);
             let more = ["log", "-1", "--format=%cn %ce %N %(trailers) %e%n%B", "--notes"];
             found
                 .insert("last".to_owned(), String::from_utf8_lossy(&template.plain(folder, &more).stdout).into_owned());
-            for text in found.values_mut() {
-                *text = text.split('\n').filter_map(timeless).collect::<Vec<_>>().join("\n");
-            }
             found.insert("config".to_owned(), fs::read_to_string(folder.join(".git/config")).unwrap());
             found
         };
