@@ -81,17 +81,27 @@ pub(super) fn check_changes(
             return check_merge(session, verb, &wide, &exact);
         }
     };
+    check_found_entries(session, verb, options, &names)
+}
+
+/// Refuses entries that the pack may not write; else these are what git gets to change.
+fn check_found_entries(
+    session: &mut GitSession<'_>,
+    verb: &GitVerb,
+    options: &Map,
+    entries: &[WorktreeEntry],
+) -> Result<()> {
     //= docs/spec.md#git
     //# What is found in the working tree where no grant to read covers it MUST NOT be named, and the answer MUST tell how many such files were left out.
     match verb.changes {
         WorktreeChanges::Switched | WorktreeChanges::Patched | WorktreeChanges::Moved | WorktreeChanges::Removed => {
-            may_write(session, verb.name, &names)?;
+            may_write(session, verb.name, entries)?;
         }
-        _ => may_write_found(session, verb.name, &names)?,
+        _ => may_write_found(session, verb.name, entries)?,
     }
     // Folders go that no name says.
-    let has_folders = is_on("untracked") || is_on("folders");
-    session.changed = match changed_files(session, &names) {
+    let has_folders = is_on(options, "untracked") || is_on(options, "folders");
+    session.changed = match changed_files(session, entries) {
         Changed::Files(files) if has_folders => Changed::Around(files),
         changed => changed,
     };
