@@ -47,7 +47,7 @@ use crate::content::{Content, ContentBody, ResourceBody};
 use crate::diagnostic::Diagnostic;
 use crate::guard::CancelFlag;
 use crate::primitive::Notice;
-use crate::registry::Skills;
+use crate::registry::SkillIndex;
 use crate::script::Party;
 use crate::value::Json;
 use std::sync::Arc;
@@ -131,7 +131,7 @@ pub enum Answer {
     /// The resources: objects as MCP lists them (`uri`, `name`, …), in a total order.
     Resources(Arc<Vec<Json>>),
     /// The skills.
-    Skills(Arc<Skills>),
+    Skills(Arc<SkillIndex>),
     /// The call may begin, with what was asked beforehand.
     Ready(Box<Record>),
     /// The call cannot go on without answers: make it again with them. Only where [`Asking::Suspends`].

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 use toml::{Table, Value};
-use toolsd::check::{check_among, in_order, read_packs};
+use toolsd::check::{check_among, read_packs, sort_by_place};
 use toolsd::definition::code;
 use toolsd::diagnostic::{Code, Diagnostic};
 use toolsd::document::Document;
@@ -23,7 +23,7 @@ fn faults(files: &Files) -> Vec<Diagnostic> {
     let (parts, other) = read_packs(files);
     let mut faults = check_among(&parts, &other.iter().collect::<Vec<_>>());
     faults.extend(parts.faults);
-    in_order(&mut faults);
+    sort_by_place(&mut faults);
     faults
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use toolsd::call::{Answer, Asking, Caller, Peer, Request, Service, Site};
 use toolsd::diagnostic::Result;
 use toolsd::guard::CancelFlag;
-use toolsd::registry::{Choice, Layer, Trust, Worlds};
+use toolsd::registry::{Layer, PackChoice, WorkspaceTrust, WorldOpener};
 use toolsd::value::Json;
 use toolsd::world::World;
 use toolsd::world::memory::Memory;
@@ -19,7 +19,7 @@ struct House {
     layer: Arc<Memory>,
 }
 
-impl Worlds for House {
+impl WorldOpener for House {
     fn open(&self, _folder: &str, _granted: &[String], _named: &[String]) -> Result<Arc<dyn World>> {
         Ok(Arc::clone(&self.workspace) as _)
     }
@@ -34,12 +34,12 @@ impl Site for House {
         Ok(vec![Layer { origin: "test".to_owned(), world: Some(Arc::clone(&self.layer) as _), trust: None }])
     }
 
-    fn trust(&self) -> Result<Trust> {
-        Ok(Trust::default())
+    fn trust(&self) -> Result<WorkspaceTrust> {
+        Ok(WorkspaceTrust::default())
     }
 
-    fn choice(&self) -> Choice {
-        Choice::ByMarkers
+    fn choice(&self) -> PackChoice {
+        PackChoice::ByMarkers
     }
 
     fn roots(&self) -> Vec<String> {

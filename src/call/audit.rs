@@ -45,7 +45,7 @@ impl Audit {
             "tool": tool.name,
             "operation": operation.map(|operation| &operation.name.value),
             "pack": tool.pack.name,
-            "workspace": tool.pack.made.root.as_ref().map(|root| root.root().to_owned()),
+            "workspace": tool.pack.compiled.root.as_ref().map(|root| root.root().to_owned()),
             "effect": effect.value.name(),
             "ended": kind,
             "ms": u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),

@@ -31,7 +31,7 @@ pub fn fresh(host: &Arc<CallHost>, store: &Arc<GraphStore>, graph: &GraphDefinit
 
 /// The time of a build is not the call's.
 fn asked(host: &Arc<CallHost>, store: &Arc<GraphStore>, graph: &GraphDefinition, ask: Ask) -> Result<GraphOrigin> {
-    let made = &host.pack.made;
+    let made = &host.pack.compiled;
     let functions = made.program.functions_of(&graph.script.value);
     let functions: Arc<dyn Functions> = Arc::new(OfPack { functions, hash: made.hash });
     let outer = guard::current();

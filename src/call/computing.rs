@@ -82,7 +82,7 @@ impl Service {
 
     fn reading(&self, registry: &Registry, pattern: &ServedPrompt) -> Result<Running> {
         let calling = self.background(registry, CancelFlag::default());
-        calling.begin(&pattern.pack, Effect::Reads, pattern.checks.limits, false, None)
+        calling.begin(&pattern.pack, Effect::Reads, pattern.contract.limits, false, None)
     }
 
     /// Fills the instructions of packs that a function gives something for; one that fails leaves them as they were.
@@ -94,13 +94,14 @@ impl Service {
                 continue;
             };
             let calling = self.background(registry, CancelFlag::default());
-            let filled = calling.begin(pack, Effect::Reads, pack.made.build_limits, false, None).and_then(|running| {
-                let mut context = running.function(script, &function.value, Vec::new())?.json()?;
-                if let Some(map) = context.as_object_mut() {
-                    map.entry("config").or_insert_with(|| json!(self.configuration(pack).to_json()));
-                }
-                running.template(&template.value, &context)
-            });
+            let filled =
+                calling.begin(pack, Effect::Reads, pack.compiled.build_limits, false, None).and_then(|running| {
+                    let mut context = running.function(script, &function.value, Vec::new())?.json()?;
+                    if let Some(map) = context.as_object_mut() {
+                        map.entry("config").or_insert_with(|| json!(self.configuration(pack).to_json()));
+                    }
+                    running.template(&template.value, &context)
+                });
             match filled {
                 Ok(text) => drop(instructions.insert(pack.name.clone(), text)),
                 Err(fault) => tracing::warn!("the instructions of `{}`: {fault}", pack.name),
@@ -120,7 +121,7 @@ fn like(pattern: &ServedPrompt, prompt: Prompt) -> ServedPrompt {
         name: format!("{prefix}{}", prompt.name.value),
         pattern: Some(pattern.name.clone()),
         prompt: Prompt { list: None, ..prompt },
-        checks: pattern.checks.clone(),
+        contract: pattern.contract.clone(),
     }
 }
 

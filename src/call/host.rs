@@ -8,7 +8,7 @@ use super::serving::Since;
 use super::turn::Turn;
 use super::{Change, Changes};
 use crate::content::ResourceBody;
-use crate::definition::{Checker, Declared, Problem, object};
+use crate::definition::{Checker, DeclaredQuestion, schema_object};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::{ChangeEntry, ChangeLabel, Graph, GraphOrigin, GraphStore};
 use crate::guard::{self, CancelFlag};
@@ -54,7 +54,7 @@ pub struct CallHost {
     notices: Notices,
     now_ms: i64,
     interview: Arc<Interview>,
-    questions: Option<Arc<[Declared]>>,
+    questions: Option<Arc<[DeclaredQuestion]>>,
     graphs: Graphs,
     turn: Turn,
     /// Whether it is the host of a build, in which there is no graph yet.
@@ -68,7 +68,7 @@ impl CallHost {
         let Beginning { pack, effect, store, staging, cancel, notices, records, interview, questions, .. } = beginning;
         let (memory, since) = (Arc::clone(beginning.memory), Arc::clone(beginning.since));
         let changes = Arc::clone(beginning.changes);
-        let Some(root) = staging.world.as_ref().or(pack.made.root.as_ref()) else {
+        let Some(root) = staging.world.as_ref().or(pack.compiled.root.as_ref()) else {
             return Err(Diagnostic::new(Code::INTERNAL, format!("the pack `{}` has no root", pack.name)));
         };
         let granted = match &staging.world {
@@ -90,7 +90,7 @@ impl CallHost {
             pack: Arc::clone(pack),
             effect,
             cancel,
-            config: staging.config.clone().unwrap_or_else(|| pack.made.config.clone()),
+            config: staging.config.clone().unwrap_or_else(|| pack.compiled.config.clone()),
             stage: staging.world.clone(),
             overlay,
             world,
@@ -160,7 +160,7 @@ impl CallHost {
 
     /// A file of the pack as a resource holds it: text, or base64.
     pub fn pack_bytes(&self, path: &str) -> Result<ResourceBody> {
-        let file = self.pack.made.files.by_path.get(path).ok_or_else(|| self.no_file(path))?;
+        let file = self.pack.compiled.files.by_path.get(path).ok_or_else(|| self.no_file(path))?;
         Ok(match &file.source {
             Some(source) => ResourceBody::Text(source.text.to_string()),
             None => ResourceBody::Blob(base64::engine::general_purpose::STANDARD.encode(file.bytes())),
@@ -169,7 +169,7 @@ impl CallHost {
 
     fn no_file(&self, path: &str) -> Box<Diagnostic> {
         let fault = Diagnostic::new(Code::WORLD, format!("the pack `{}` has no file `{path}`", self.pack.name));
-        let known: Vec<&str> = self.pack.made.files.by_path.keys().map(String::as_str).collect();
+        let known: Vec<&str> = self.pack.compiled.files.by_path.keys().map(String::as_str).collect();
         match did_you_mean(path, known) {
             Some(help) => fault.help(help),
             None => fault.help("write the path from the root, such as `templates/pack/file.md`"),
@@ -194,7 +194,7 @@ impl CallHost {
     }
 
     fn origin(&self, store: &Arc<GraphStore>) -> Result<GraphOrigin> {
-        let Some(graph) = &self.pack.made.graph else {
+        let Some(graph) = &self.pack.compiled.graph else {
             let fault = Diagnostic::new(Code::SCRIPT, format!("the pack `{}` has no graph", self.pack.name));
             return Err(fault.help("declare one: `[graph]` with `script`"));
         };
@@ -206,7 +206,7 @@ impl CallHost {
 
     /// Looks at the graph of the pack again and builds it anew if that is due; nothing if it has none.
     pub fn refresh(self: &Arc<Self>) -> Result<Option<Arc<Graph>>> {
-        let graph = self.pack.made.graph.as_ref();
+        let graph = self.pack.compiled.graph.as_ref();
         let fresh = |graph| building::fresh(self, &self.store, graph).map(|origin| Arc::clone(origin.graph()));
         graph.map(fresh).transpose()
     }
@@ -275,19 +275,19 @@ impl Host for CallHost {
     }
 
     fn data(&self, name: &str) -> Option<Value> {
-        self.pack.made.data.get(name).cloned()
+        self.pack.compiled.data.get(name).cloned()
     }
 
     fn data_names(&self) -> Vec<String> {
-        self.pack.made.data.keys().cloned().collect()
+        self.pack.compiled.data.keys().cloned().collect()
     }
 
     fn render(&self, template: &str, context: &Json) -> Result<String> {
-        self.pack.made.templates.render(template, context)
+        self.pack.compiled.templates.render(template, context)
     }
 
     fn pack_file(&self, path: &str) -> Result<PackFile> {
-        let file = self.pack.made.files.by_path.get(path).ok_or_else(|| self.no_file(path))?;
+        let file = self.pack.compiled.files.by_path.get(path).ok_or_else(|| self.no_file(path))?;
         let Some(source) = &file.source else {
             return Err(Diagnostic::new(Code::UTF8, format!("`{path}` is no UTF-8")));
         };
@@ -295,11 +295,7 @@ impl Host for CallHost {
     }
 
     fn validate(&self, value: &Json, schema: &Json) -> Result<Vec<SchemaViolation>> {
-        let problems = Checker::new(object(schema.clone())?)?.check(value);
-        Ok(problems
-            .into_iter()
-            .map(|Problem { pointer, message, help }| SchemaViolation { pointer, message, help })
-            .collect())
+        Ok(Checker::new(schema_object(schema.clone())?)?.check(value))
     }
 
     fn now_ms(&self) -> i64 {

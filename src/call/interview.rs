@@ -1,7 +1,7 @@
 //! The questions of one call: what is answered, what is asked, and what stays the same when the call runs again.
 
 use super::Peer;
-use crate::definition::{Checker, Declared, object};
+use crate::definition::{Checker, DeclaredQuestion, schema_object};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::guard;
 use crate::primitive::{AskedQuestion, Question, QuestionKind, has_capability, missing_capability};
@@ -306,7 +306,7 @@ impl State {
 
 fn problem(wish: &QuestionKind, answer: &Json) -> Option<String> {
     wish.answer_problem(answer, |content, schema| {
-        let problems = Checker::new(object(schema.clone())?)?.check(content);
+        let problems = Checker::new(schema_object(schema.clone())?)?.check(content);
         Ok(problems.into_iter().map(|problem| problem.message).collect())
     })
 }
@@ -320,7 +320,7 @@ fn unanswered(open: &[(String, QuestionKind)], why: &str) -> Box<Diagnostic> {
 }
 
 /// The question of a key: the one given, else the declared one.
-pub fn question(asked: &AskedQuestion, declared: &[Declared]) -> Result<(String, Question)> {
+pub fn question(asked: &AskedQuestion, declared: &[DeclaredQuestion]) -> Result<(String, Question)> {
     if let Some(question) = &asked.question {
         return Ok((asked.key.clone(), question.clone()));
     }

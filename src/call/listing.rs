@@ -8,7 +8,7 @@ use crate::diagnostic::Result;
 use crate::graph::Graph;
 use crate::guard::Limits;
 use crate::primitive::{Effect, Host};
-use crate::registry::{Pack, ServedResource, Skills};
+use crate::registry::{Pack, ServedResource, SkillIndex};
 use crate::value::Json;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -36,7 +36,7 @@ struct Listing {
 /// All parts in one list, and these parts.
 struct Whole {
     parts: Vec<Part>,
-    skills: Arc<Skills>,
+    skills: Arc<SkillIndex>,
     all: Arc<Vec<Json>>,
 }
 
@@ -70,7 +70,7 @@ impl Listings {
     }
 
     /// All parts as one list, sorted by URI; where two name the same URI the first one counts.
-    fn whole(&self, parts: Vec<Part>, skills: Arc<Skills>) -> Arc<Vec<Json>> {
+    fn whole(&self, parts: Vec<Part>, skills: Arc<SkillIndex>) -> Arc<Vec<Json>> {
         let mut whole = self.whole.lock().unwrap_or_else(PoisonError::into_inner);
         let is_same = |known: &&Whole| {
             known.parts.len() == parts.len()
@@ -118,7 +118,7 @@ impl Calling<'_> {
         if !served.resource.is_template || served.resource.list.is_none() {
             return Ok(listings.fixed(served));
         }
-        let running = self.of_pack(&served.pack, served.checks.limits, begun)?;
+        let running = self.of_pack(&served.pack, served.contract.limits, begun)?;
         //= docs/spec.md#freshness
         //# What a `list` function gives MAY be kept while its pack and the graph that it looked at are the same, unless it looked at anything else that can change.
         if let Some((graph, part)) = listings.last(served)

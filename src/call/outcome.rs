@@ -19,7 +19,7 @@ const TOLD: usize = 5;
 pub fn of_value(value: &Value, tool: &ServedTool, most: usize) -> Result<Outcome> {
     let mut outcome = parts(value, tool.output.is_some())?;
     if let Some(data) = &mut outcome.structured {
-        if let Some(checker) = &tool.checks.result {
+        if let Some(checker) = &tool.contract.result {
             order::by_schema(data, checker.schema());
         }
         let text = match data {
@@ -35,7 +35,7 @@ pub fn of_value(value: &Value, tool: &ServedTool, most: usize) -> Result<Outcome
     }
     //= docs/spec.md#calls
     //# A result MUST agree with the tool's output schema before it is sent.
-    if let (Some(checker), Some(data)) = (&tool.checks.result, &outcome.structured) {
+    if let (Some(checker), Some(data)) = (&tool.contract.result, &outcome.structured) {
         let problems = checker.check(data);
         if !problems.is_empty() {
             let told: Vec<&str> = problems.iter().take(TOLD).map(|problem| problem.message.as_str()).collect();
@@ -49,7 +49,7 @@ pub fn of_value(value: &Value, tool: &ServedTool, most: usize) -> Result<Outcome
 /// The result of a tool that failed, for the model to repair.
 /// Nothing of it is larger than a result of the tool may be.
 pub fn of_fault(fault: Box<Diagnostic>, tool: &ServedTool) -> Outcome {
-    let fault = fault.bounded(tool.checks.limits.output);
+    let fault = fault.bounded(tool.contract.limits.output);
     let data = match (fault.code, &fault.data) {
         (Code::FAIL | Code::ARGUMENTS, Some(data)) => (**data).clone(),
         (Code::FAIL, None) => json!({ "error": fault.message }),

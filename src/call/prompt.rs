@@ -3,7 +3,7 @@
 use super::running::Running;
 use super::{coerce, outcome, tool};
 use crate::content::{Content, ContentBody, Reply, ResourceBody};
-use crate::definition::{MessagePart, Prompt, listed_prompt};
+use crate::definition::{MessagePart, Prompt, describe_prompt};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::registry::ServedPrompt;
 use crate::value::{Json, Object, Record, Value};
@@ -21,7 +21,7 @@ pub fn messages(
 ) -> Result<Vec<(String, Content)>> {
     let prompt = &served.prompt;
     let accepted = running.guarded(|| accept(served, given))?;
-    let declared = tool::declared(&served.checks.schema);
+    let declared = tool::declared(&served.contract.schema);
     let context = running.context(prompt.context.as_ref(), &accepted, &declared)?;
     let mut messages = Vec::new();
     for message in &prompt.messages {
@@ -45,19 +45,19 @@ pub fn messages(
 
 /// The arguments as the schema asks for them.
 fn accept(served: &ServedPrompt, given: &Json) -> Result<Json> {
-    let properties = served.checks.schema.get("properties");
+    let properties = served.contract.schema.get("properties");
     let typed = given.as_object().into_iter().flatten().map(|(name, value)| {
         let schema = properties.and_then(|properties| properties.get(name));
         let value = value.as_str().map_or_else(|| value.clone(), |text| coerce::typed(text, schema));
         (name.clone(), value)
     });
     let typed = Json::Object(typed.collect());
-    tool::accept(&format!("`{}`", served.name), &served.checks, &served.prompt.with, &typed)
+    tool::accept(&format!("`{}`", served.name), &served.contract, &served.prompt.with, &typed)
 }
 
 /// `{ "prompts": […] }`: the prompts of a pack, for its prompt tool.
 pub fn catalogue<'a>(prompts: impl Iterator<Item = &'a Arc<ServedPrompt>>) -> Value {
-    Value::map([("prompts", Value::list(prompts.map(|served| listed_prompt(&served.prompt))))])
+    Value::map([("prompts", Value::list(prompts.map(|served| describe_prompt(&served.prompt))))])
 }
 
 /// A prompt for its prompt tool: the contents of its messages, and as data who says what.

@@ -131,7 +131,7 @@ impl Service {
 
 impl Calling<'_> {
     fn refreshed(&self, pack: &Arc<Pack>) -> Result<Option<Arc<Graph>>> {
-        let limits = pack.made.build_limits;
+        let limits = pack.compiled.build_limits;
         let running = self.begin(pack, Effect::Reads, limits, false, None)?;
         let _guarded = running.guard.enter();
         running.host.refresh()
@@ -140,7 +140,7 @@ impl Calling<'_> {
 
 /// How a pack is refreshed, if it is refreshed beside the calls.
 fn pace(pack: &Pack, config: &Value) -> Option<Pace> {
-    let Refresh::Beside { every_ms, watch } = &pack.made.graph.as_ref()?.refresh else { return None };
+    let Refresh::Beside { every_ms, watch } = &pack.compiled.graph.as_ref()?.refresh else { return None };
     let config = config.to_json();
     let every_ms = every_ms.value(&config, Json::as_u64).unwrap_or(0);
     let watch = watch.value(&config, Json::as_bool).unwrap_or(false);

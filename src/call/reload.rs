@@ -7,7 +7,7 @@ use crate::definition::Body;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::guard::CancelFlag;
 use crate::primitive::{Effect, LogLevel};
-use crate::registry::{Checks, Registry, ServedPrompt, ServedResource, ServedTool};
+use crate::registry::{CallContract, Registry, ServedPrompt, ServedResource, ServedTool};
 use crate::value::Json;
 use crate::world::disk::shortages;
 use serde_json::json;
@@ -93,7 +93,7 @@ impl Service {
         for served in &mut tools {
             let Some(describe) = &served.tool.describe else { continue };
             let text = self.description(registry, served, &describe.value);
-            let text = text.map(|text| served.tool.described(&text));
+            let text = text.map(|text| served.tool.describe_with_operations(&text));
             let Some(text) = text.filter(|text| *text != served.description) else { continue };
             differs = true;
             *served = Arc::new(ServedTool {
@@ -103,7 +103,7 @@ impl Service {
                 tool: served.tool.clone(),
                 input: served.input.clone(),
                 output: served.output.clone(),
-                checks: served.checks.clone(),
+                contract: served.contract.clone(),
             });
         }
         registry.tools = tools;
@@ -116,7 +116,7 @@ impl Service {
             Body::Script { script, .. } | Body::Operations { script } => script.clone(),
             _ => format!("tools.d/{}.rhai", served.pack.name),
         };
-        let Checks { limits, .. } = served.checks;
+        let CallContract { limits, .. } = served.contract;
         let running = calling.begin(&served.pack, Effect::Reads, limits, false, None);
         let text = running.and_then(|running| running.function(&script, function, Vec::new()));
         self.described.note(&served.pack.name, self.store(&served.pack.name).last_graph().as_ref());

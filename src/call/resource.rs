@@ -6,16 +6,16 @@ use crate::content::{Content, ContentBody, ResourceBody};
 use crate::definition::Body;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::Host;
-use crate::registry::{Pack, ServedResource, Skill, SkillFile, UriTemplate, Variables};
+use crate::registry::{Pack, ServedResource, Skill, SkillFile, UriTemplate, UriVariables};
 use crate::value::{Bytes, Json, Value};
 use base64::Engine;
 use serde_json::json;
 use std::sync::Arc;
 
 /// Reads a resource with the variables of its URI.
-pub fn read(served: &ServedResource, running: &Running, uri: &str, variables: Variables) -> Result<Contents> {
+pub fn read(served: &ServedResource, running: &Running, uri: &str, variables: UriVariables) -> Result<Contents> {
     let resource = &served.resource;
-    let properties = served.checks.schema.get("properties");
+    let properties = served.contract.schema.get("properties");
     let mut typed = serde_json::Map::new();
     for (name, text) in variables {
         let schema = properties.and_then(|properties| properties.get(&name));
@@ -23,7 +23,7 @@ pub fn read(served: &ServedResource, running: &Running, uri: &str, variables: Va
         typed.insert(name, value);
     }
     let accepted =
-        tool::accept(&format!("`{}`", resource.uri.value), &served.checks, &resource.with, &Json::Object(typed))?;
+        tool::accept(&format!("`{}`", resource.uri.value), &served.contract, &resource.with, &Json::Object(typed))?;
     let mime_type = resource.mime_type.as_deref();
     let parts = if let Body::File(path) = &resource.body.value {
         vec![(uri.to_owned(), mime_type.map(str::to_owned), running.host.pack_bytes(path)?)]
@@ -35,7 +35,7 @@ pub fn read(served: &ServedResource, running: &Running, uri: &str, variables: Va
         parts(&value, uri, mime_type)?
     };
     let size: usize = parts.iter().map(|(_, _, body)| length(body)).sum();
-    let most = served.checks.limits.output;
+    let most = served.contract.limits.output;
     if size > most {
         let message = format!("`{uri}` has {} kB, more than the {} kB that it may have", size >> 10, most >> 10);
         return Err(Diagnostic::new(Code::LIMIT, message).help("read a part of it; its author may raise `output_kb`"));
@@ -127,7 +127,7 @@ pub fn skill(skill: &Skill) -> Json {
 
 /// A file of a skill, byte for byte.
 pub fn of_skill(pack: &Pack, file: &SkillFile) -> Result<Contents> {
-    let Some(found) = pack.made.files.by_path.get(&file.path) else {
+    let Some(found) = pack.compiled.files.by_path.get(&file.path) else {
         return Err(Diagnostic::new(Code::INTERNAL, format!("the file `{}` of a skill is gone", file.path)));
     };
     Ok(of_skill_bytes(file, found.bytes()))

@@ -4,7 +4,7 @@ use super::host::{CallHost, Notices};
 use super::interview::Interview;
 use super::serving::Since;
 use super::staging::Staging;
-use crate::definition::{Body, Declared};
+use crate::definition::{Body, DeclaredQuestion};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::{Functions, GraphStore};
 use crate::guard::{CancelFlag, Guard, Limits};
@@ -52,7 +52,7 @@ pub struct Beginning<'a> {
     /// The questions of the call.
     pub interview: &'a Arc<Interview>,
     /// The questions that its definition declares; nothing where nobody may be asked.
-    pub questions: Option<Arc<[Declared]>>,
+    pub questions: Option<Arc<[DeclaredQuestion]>>,
 }
 
 impl Running {
@@ -95,7 +95,7 @@ impl Running {
         function: &str,
         mut arguments: Vec<Value>,
     ) -> Result<Value> {
-        let program = &self.pack().made.program;
+        let program = &self.pack().compiled.program;
         let known = program.functions(script).iter().find(|known| known.name == function);
         if let Some(known) = known {
             arguments.truncate(known.arity);
@@ -106,7 +106,7 @@ impl Running {
     /// Calls a function of a script with exactly these arguments.
     fn call(&self, script: &str, function: &str, arguments: Vec<Value>) -> Result<Value> {
         let host = Arc::clone(&self.host) as Arc<dyn Host>;
-        self.pack().made.program.run(script, function, arguments, host, Arc::clone(&self.guard))
+        self.pack().compiled.program.run(script, function, arguments, host, Arc::clone(&self.guard))
     }
 
     /// Checks, shows or converts a value within the limits of the call: to look through a large one takes time, and what
@@ -164,7 +164,7 @@ impl Running {
     /// Fills a template, named by its path from the root.
     pub fn template(&self, path: &str, context: &Json) -> Result<String> {
         let _guarded = self.guard.enter();
-        let filled = self.pack().made.templates.render(path, context)?;
+        let filled = self.pack().compiled.templates.render(path, context)?;
         crate::guard::check()?;
         Ok(filled)
     }
@@ -172,7 +172,7 @@ impl Running {
     /// Fills a template written in a definition.
     pub fn inline(&self, text: &str, context: &Json) -> Result<String> {
         let _guarded = self.guard.enter();
-        self.pack().made.templates.render_text(text, context)
+        self.pack().compiled.templates.render_text(text, context)
     }
 
     fn primitive(&self, name: &str, arguments: &Json) -> Result<Value> {
@@ -182,7 +182,7 @@ impl Running {
             return Err(fault.help(did_you_mean(name, known).unwrap_or_else(|| "run `toolsd docs`".to_owned())));
         };
         let _guarded = self.guard.enter();
-        let functions: Arc<dyn Functions> = self.pack().made.program.functions_of("");
+        let functions: Arc<dyn Functions> = self.pack().compiled.program.functions_of("");
         let context = Context { host: self.host.as_ref(), functions: &functions };
         let value = (primitive.run)(&context, primitive.accept(positional(primitive, arguments))?)?;
         crate::guard::reserve_memory(0)?;

@@ -13,12 +13,12 @@ use super::staging::{Lines, Staging};
 use super::{Answer, Caller, Change, Changes, Completed, Contents, Request, STATUS};
 use super::{complete, held, operation, prompt, resource, tool};
 use crate::content::{Content, ResourceBody};
-use crate::definition::{Completion, Declared, Located, Setting};
+use crate::definition::{Completion, Configurable, DeclaredQuestion, Located};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::GraphStore;
 use crate::guard::{CancelFlag, Limits};
 use crate::primitive::{Effect, ListKind, LogLevel, Notice, PackMemory, Question, missing_capability};
-use crate::registry::{Pack, Part, Registry, ServedPrompt, ServedResource, ServedTool};
+use crate::registry::{Pack, PackPart, Registry, ServedPrompt, ServedResource, ServedTool};
 use crate::script::{Party, Pool};
 use crate::value::{Json, Value};
 use std::collections::HashMap;
@@ -175,7 +175,7 @@ impl Service {
 
     /// The configuration of a pack: its own, or that of the case.
     pub(super) fn configuration<'a>(&'a self, pack: &'a Pack) -> &'a Value {
-        self.staging.config.as_ref().unwrap_or(&pack.made.config)
+        self.staging.config.as_ref().unwrap_or(&pack.compiled.config)
     }
 
     /// Where it is told what scripts tell, if not in the log.
@@ -184,7 +184,7 @@ impl Service {
     }
 
     /// Whether a definition is served by the configuration in use.
-    pub(super) fn switches_on(&self, pack: &Pack, enabled: &Setting<bool>) -> bool {
+    pub(super) fn switches_on(&self, pack: &Pack, enabled: &Configurable<bool>) -> bool {
         enabled.value(&self.configuration(pack).to_json(), Json::as_bool) == Some(true)
     }
 
@@ -251,7 +251,7 @@ impl Calling<'_> {
         effect: Effect,
         limits: Limits,
         records: bool,
-        questions: Option<&Arc<[Declared]>>,
+        questions: Option<&Arc<[DeclaredQuestion]>>,
     ) -> Result<Running> {
         Running::begin(Beginning {
             pack,
@@ -285,7 +285,7 @@ impl Calling<'_> {
         let switched_on = |tool: &&Arc<ServedTool>| self.service.switches_on(&tool.pack, &tool.tool.enabled);
         let hidden = self.registry.switched_off.iter().filter(switched_on);
         self.registry.tools.iter().chain(hidden).find(|tool| tool.name == name).ok_or_else(|| {
-            if let Some(refused) = self.registry.refusal(Part::Tool, name) {
+            if let Some(refused) = self.registry.refusal(PackPart::Tool, name) {
                 return refused.fault();
             }
             let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no tool `{name}`"));
@@ -299,7 +299,7 @@ impl Calling<'_> {
         self.require(&served.name, &served.tool.requires_client)?;
         let (effect, limits) = operation::held_to(served, arguments);
         let running = self.begin(&served.pack, effect, limits, false, None)?;
-        let accepted = running.guarded(|| tool::accept(name, &served.checks, &served.tool.with, arguments));
+        let accepted = running.guarded(|| tool::accept(name, &served.contract, &served.tool.with, arguments));
         if accepted.is_err() {
             // The call tells what does not fit, in the tool's own way, and runs nothing.
             return self.call(name, arguments);
@@ -321,7 +321,7 @@ impl Calling<'_> {
             if let Some(contents) = self.skill_file(uri) {
                 return contents;
             }
-            if let Some(refused) = self.registry.refusal(Part::Resource, uri) {
+            if let Some(refused) = self.registry.refusal(PackPart::Resource, uri) {
                 return Err(refused.fault().data(serde_json::json!({ "uri": uri })));
             }
             let fault = Diagnostic::new(Code::NOT_FOUND, format!("there is no resource `{uri}`"));
@@ -331,7 +331,7 @@ impl Calling<'_> {
         let (served, variables) = routed?;
         self.require(uri, &served.resource.requires_client)?;
         let questions = Some(&served.resource.questions);
-        let running = self.begin(&served.pack, Effect::Reads, served.checks.limits, true, questions)?;
+        let running = self.begin(&served.pack, Effect::Reads, served.contract.limits, true, questions)?;
         resource::read(served, &running, uri, variables)
     }
 
@@ -357,7 +357,7 @@ impl Calling<'_> {
     fn messages(&self, served: &ServedPrompt, arguments: &Json) -> Result<Vec<(String, Content)>> {
         self.require(&served.name, &served.prompt.requires_client)?;
         let questions = Some(&served.prompt.questions);
-        let running = self.begin(&served.pack, Effect::Reads, served.checks.limits, false, questions)?;
+        let running = self.begin(&served.pack, Effect::Reads, served.contract.limits, false, questions)?;
         let read = |uri: &str| self.read(uri).map(|contents| contents.parts);
         prompt::messages(served, &running, arguments, &read)
     }
@@ -373,7 +373,7 @@ impl Calling<'_> {
 
     fn find_prompt(&self, name: &str) -> Result<&Arc<ServedPrompt>> {
         self.registry.prompts.iter().find(|prompt| prompt.name == name).ok_or_else(|| {
-            if let Some(refused) = self.registry.refusal(Part::Prompt, name) {
+            if let Some(refused) = self.registry.refusal(PackPart::Prompt, name) {
                 return refused.fault();
             }
             let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no prompt `{name}`"));
@@ -391,13 +391,13 @@ impl Calling<'_> {
                     let names = served.prompt.arguments.iter().map(|known| known.name.value.as_str());
                     return Err(no_argument(argument, name, names));
                 };
-                (&served.pack, served.checks.limits, &served.prompt.script, found.complete.as_ref())
+                (&served.pack, served.contract.limits, &served.prompt.script, found.complete.as_ref())
             }
             Completed::Resource(template) => {
                 let served = self.find_template(template)?;
                 let found = served.resource.complete.iter().find(|(known, _)| known == argument);
                 let completion: Option<&Completion> = found.map(|(_, completion)| completion);
-                (&served.pack, served.checks.limits, &served.resource.script, completion)
+                (&served.pack, served.contract.limits, &served.resource.script, completion)
             }
         };
         let Some(completion) = completion else { return Ok(nothing()) };

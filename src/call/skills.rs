@@ -5,7 +5,7 @@ use super::{Contents, resource};
 use crate::definition::Located;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::Effect;
-use crate::registry::{Digests, Pack, Skills, found_skill};
+use crate::registry::{FileDigests, Pack, SkillIndex, read_found_skill};
 use crate::value::{Json, Value};
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,14 +13,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The skills that functions found when they were last asked.
 #[derive(Default)]
 pub struct Found {
-    digests: Digests,
-    last: Mutex<Option<Arc<Skills>>>,
+    digests: FileDigests,
+    last: Mutex<Option<Arc<SkillIndex>>>,
     /// What is wrong is told once.
     told: Mutex<HashSet<String>>,
 }
 
 impl Found {
-    fn last(&self) -> Option<Arc<Skills>> {
+    fn last(&self) -> Option<Arc<SkillIndex>> {
         self.last.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -37,7 +37,7 @@ impl Found {
     }
 }
 
-impl Skills {
+impl SkillIndex {
     /// Each skill as it is listed among the resources.
     pub fn outline(&self) -> Vec<Json> {
         self.iter().map(|(_, skill)| resource::skill(skill)).collect()
@@ -46,7 +46,7 @@ impl Skills {
 
 impl Calling<'_> {
     /// All skills: those among the files of packs, and those that functions find. What fails is left out, and logged.
-    pub(super) fn skills(&self) -> Arc<Skills> {
+    pub(super) fn skills(&self) -> Arc<SkillIndex> {
         if !self.registry.finds_skills() {
             return Arc::clone(&self.registry.skills);
         }
@@ -65,8 +65,8 @@ impl Calling<'_> {
         skills
     }
 
-    fn find(&self, pack: &Arc<Pack>, script: &str, list: &Located<String>, skills: &mut Skills) -> Result<()> {
-        let limits = pack.made.build_limits;
+    fn find(&self, pack: &Arc<Pack>, script: &str, list: &Located<String>, skills: &mut SkillIndex) -> Result<()> {
+        let limits = pack.compiled.build_limits;
         let running = self.begin(pack, Effect::Reads, limits, false, None)?;
         let listed = running.function(script, &list.value, Vec::new())?;
         let Json::Array(items) = listed.to_json() else {
@@ -79,7 +79,7 @@ impl Calling<'_> {
                 let message = format!("an item of `{}` has no `dir`", list.value);
                 return Err(Diagnostic::new(Code::SCRIPT, message).at(list.at.clone()).help(FORM));
             };
-            match found_skill(world.as_ref(), dir, item["path"].as_str(), &found.digests) {
+            match read_found_skill(world.as_ref(), dir, item["path"].as_str(), &found.digests) {
                 Ok((skill, faults)) => {
                     faults.iter().for_each(|fault| found.tell(fault));
                     if let Some(first) = skills.add(pack, &Arc::new(skill)) {
@@ -108,7 +108,7 @@ impl Calling<'_> {
     }
 
     fn world(&self, pack: &Arc<Pack>) -> Result<Arc<dyn crate::world::World>> {
-        let running = self.begin(pack, Effect::Reads, pack.made.build_limits, false, None)?;
+        let running = self.begin(pack, Effect::Reads, pack.compiled.build_limits, false, None)?;
         running.host.readable()
     }
 }

@@ -1,7 +1,7 @@
 //! `toolsd://status`: what serves, what does not, and what is wrong.
 
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::registry::{Permissions, Refused, Registry};
+use crate::registry::{RefusedPart, Registry};
 use crate::value::Json;
 use serde_json::json;
 
@@ -27,7 +27,7 @@ pub fn status(registry: &Registry) -> Json {
                 "title": definition.title.value,
                 "version": definition.version,
                 "state": state,
-                "may": Permissions::of_served(registry, &pack.name).words(),
+                "may": registry.permissions(&pack.name).describe(),
             })
         })
         .collect();
@@ -46,7 +46,7 @@ pub fn status(registry: &Registry) -> Json {
 
 /// What is not served since it is broken, each with its reason.
 fn refused(registry: &Registry) -> Vec<Json> {
-    let one = |refused: &Refused| {
+    let one = |refused: &RefusedPart| {
         json!({
             "pack": refused.pack,
             "part": refused.part.name(),

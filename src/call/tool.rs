@@ -2,14 +2,15 @@
 
 use super::running::{self, Running};
 use super::{Outcome, operation, outcome, writing};
-use crate::definition::{Body, Located, ObjectSchema, Problem, Tool};
+use crate::definition::{Body, Located, ObjectSchema, Tool};
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::primitive::SchemaViolation;
 use crate::registry::ServedTool;
 use crate::value::{Fault, Json, Value};
 use serde_json::json;
 
 /// Checks arguments against a schema: all problems at once; then fills in defaults, and merges constants.
-pub fn accept(what: &str, checks: &crate::registry::Checks, with: &Json, arguments: &Json) -> Result<Json> {
+pub fn accept(what: &str, checks: &crate::registry::CallContract, with: &Json, arguments: &Json) -> Result<Json> {
     let mut arguments = if arguments.is_null() { json!({}) } else { arguments.clone() };
     if let Some(checker) = &checks.arguments {
         //= docs/spec.md#calls
@@ -34,7 +35,7 @@ pub fn merge(arguments: &mut Json, with: &Json) {
 }
 
 /// The fault of arguments that do not fit, for a model to repair: `{ "error", "problems" }`.
-pub fn refused(what: &str, problems: &[Problem]) -> Box<Diagnostic> {
+pub fn refused(what: &str, problems: &[SchemaViolation]) -> Box<Diagnostic> {
     //= docs/spec.md#calls
     //# A failed validation MUST be a tool error that a model can repair.
     let told: Vec<String> = problems.iter().map(said).collect();
@@ -44,7 +45,7 @@ pub fn refused(what: &str, problems: &[Problem]) -> Box<Diagnostic> {
 }
 
 /// A problem as one sentence.
-pub fn said(problem: &Problem) -> String {
+pub fn said(problem: &SchemaViolation) -> String {
     match &problem.help {
         // What is missing is told with what it stands for.
         Some(help) if problem.message.ends_with(" is missing") => format!("{} ({help})", problem.message),
@@ -63,7 +64,7 @@ pub fn call(
     arguments: &Json,
     prompts: &dyn Fn(&Json) -> Result<Value>,
 ) -> Result<Outcome> {
-    let most = served.checks.limits.output;
+    let most = served.contract.limits.output;
     //= docs/spec.md#calls
     //# Arguments MUST be validated before the script runs.
     let value = running.guarded(|| operation::accept(served, arguments)).and_then(|(body, accepted)| {

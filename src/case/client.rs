@@ -1,8 +1,8 @@
 //! The client of a case: it answers what the case says, at once or by another request.
 
-use super::UNMET;
 use crate::call::{Answer, Asker, Asking, Caller, Peer, Record, Request, Service};
 use crate::definition::Case;
+use crate::definition::code::CASE;
 use crate::diagnostic::{Diagnostic, Result, did_you_mean};
 use crate::guard::CancelFlag;
 use crate::primitive::{Notice, QuestionKind};
@@ -16,7 +16,7 @@ const ROUNDS: usize = 20;
 
 /// How the client is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Era {
+pub enum AnswerMode {
     /// The call waits for the answers.
     Waits,
     /// The call ends, and is made again with the answers.
@@ -24,14 +24,14 @@ pub enum Era {
 }
 
 /// The client of a case.
-pub struct Client {
+pub struct CaseClient {
     answers: Json,
     capabilities: Json,
     /// What it was asked, in order.
     asked: Mutex<Vec<Json>>,
 }
 
-impl Client {
+impl CaseClient {
     /// The client that a case describes.
     pub fn new(case: &Case) -> Arc<Self> {
         let everything = json!({ "elicitation": { "form": {}, "url": {} }, "sampling": {}, "roots": {} });
@@ -44,7 +44,7 @@ impl Client {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What it was asked since this was last looked at.
+    /// Takes the questions that it was asked since the last call of this.
     pub fn take_asked(&self) -> Vec<Json> {
         std::mem::take(&mut *self.asked())
     }
@@ -54,7 +54,7 @@ impl Client {
         self: &Arc<Self>,
         service: &Arc<Service>,
         request: &Request,
-        era: Era,
+        era: AnswerMode,
         notices: &Arc<Mutex<Vec<Notice>>>,
     ) -> Result<Answer> {
         let caller = |asking: Asking| {
@@ -67,7 +67,7 @@ impl Client {
                 peer: Peer::default(),
             }
         };
-        if era == Era::Waits {
+        if era == AnswerMode::Waits {
             return Ok(service.wait(
                 request.clone(),
                 caller(Asking::Waits { asker: Arc::clone(self) as Arc<dyn Asker>, record: Box::default() }),
@@ -84,10 +84,9 @@ impl Client {
             answers = asks.questions.into_iter().map(|(key, _)| key).zip(given).collect();
             // Through the client and back, as on the wire.
             let sent = serde_json::to_value(&asks.record).and_then(serde_json::from_value);
-            record =
-                sent.map_err(|error| Diagnostic::new(UNMET, format!("the call keeps what is no JSON: {error}")))?;
+            record = sent.map_err(|error| Diagnostic::new(CASE, format!("the call keeps what is no JSON: {error}")))?;
         }
-        Err(Diagnostic::new(UNMET, format!("the call asks more than {ROUNDS} times")))
+        Err(Diagnostic::new(CASE, format!("the call asks more than {ROUNDS} times")))
     }
 }
 
@@ -96,26 +95,26 @@ pub fn has_answers(case: &Case) -> bool {
     case.answers.as_object().is_some_and(|answers| !answers.is_empty())
 }
 
-impl Asker for Client {
+impl Asker for CaseClient {
     fn ask(&self, questions: &[(String, QuestionKind)]) -> Result<Vec<Json>> {
         let mut answers = Vec::new();
         for (key, wish) in questions {
             let Some(answer) = self.answers.get(key) else {
-                let fault = Diagnostic::new(UNMET, format!("the case has no answer for `{key}`"));
+                let fault = Diagnostic::new(CASE, format!("the case has no answer for `{key}`"));
                 let known: Vec<&str> =
                     self.answers.as_object().into_iter().flatten().map(|(key, _)| key.as_str()).collect();
                 let help = did_you_mean(key, known).unwrap_or_else(|| format!("write it as `answers.{key} = …`"));
                 return Err(fault.help(help));
             };
-            self.asked().push(shown(key, wish));
-            answers.push(written(wish, answer));
+            self.asked().push(question_to_json(key, wish));
+            answers.push(answer_to_json(wish, answer));
         }
         Ok(answers)
     }
 }
 
 /// A question as `asks` sees it.
-fn shown(key: &str, wish: &QuestionKind) -> Json {
+fn question_to_json(key: &str, wish: &QuestionKind) -> Json {
     match wish {
         QuestionKind::Form { message, schema } => json!({ "key": key, "message": message, "schema": schema }),
         QuestionKind::Visit { message, url } => json!({ "key": key, "message": message, "url": url }),
@@ -125,7 +124,7 @@ fn shown(key: &str, wish: &QuestionKind) -> Json {
 }
 
 /// An answer as the protocol brings it, from the short form that a case may write.
-fn written(wish: &QuestionKind, answer: &Json) -> Json {
+fn answer_to_json(wish: &QuestionKind, answer: &Json) -> Json {
     match (wish, answer) {
         (QuestionKind::Form { .. } | QuestionKind::Visit { .. }, Json::String(action)) => json!({ "action": action }),
         (QuestionKind::Form { .. }, Json::Object(map)) if !map.contains_key("action") => {

@@ -1,6 +1,7 @@
 //! Finds functions that stand in two packs.
 
-use super::{Rule, Subject, advice};
+use super::rule::{CheckRule, warning_at};
+use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::script::Program;
 use crate::script::survey::{Definition, Survey};
@@ -13,7 +14,7 @@ const CODE: Code = Code("copied-function");
 const LINES: usize = 5;
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A function of five lines or more stands in another pack, too, under whatever name.",
     why: "What two packs need belongs to neither: each copy is mended alone.",
@@ -62,7 +63,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         if let Some((pack, name, at)) = known {
             let message = format!("`{}` stands in the pack `{pack}`, too: `{name}` at {at}", function.name);
             let help = "make it a primitive, or something that a primitive takes as an option";
-            faults.push(advice(CODE, &function.body, message, help));
+            faults.push(warning_at(CODE, &function.body, message, help));
         }
     }
     faults

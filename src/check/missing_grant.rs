@@ -1,7 +1,7 @@
 //! Finds calls that name, as a literal, what the grants of the pack do not cover.
 
-use super::unknown_git::verb_of;
-use super::{Rule, Subject, advice};
+use super::rule::{CheckRule, warning_at};
+use super::subject::{Subject, git_verb};
 use crate::definition::Grants;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::primitive::{Effect, Family, git};
@@ -13,7 +13,7 @@ use crate::world::run::{Git, Needs};
 const CODE: Code = Code("missing-grant");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A script names a program, a verb of git or a path that the grants of its pack do not cover.",
     why: "The call is refused when it runs: nothing is granted that the pack does not ask for.",
@@ -42,7 +42,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let calls = subject.program.surveys().iter().flat_map(|survey| &survey.calls);
     let told = calls.filter_map(|call| {
         let (what, help) = missing(call, &pack.grants)?;
-        Some(advice(CODE, &call.at, format!("the pack may not {what}"), help))
+        Some(warning_at(CODE, &call.at, format!("the pack may not {what}"), help))
     });
     told.collect()
 }
@@ -50,7 +50,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
 /// What a call does that is not granted, and what to do about it.
 fn missing(call: &Call, grants: &Grants) -> Option<(String, String)> {
     let granting = |grant: String| format!("allow it in `[pack]` by `grants = {{ {grant} }}`");
-    if let Some((needs, verb)) = verb_of(call) {
+    if let Some((needs, verb)) = git_verb(call) {
         let needs = git::find_verb(verb, needs).ok()?.needs;
         let (level, word) = match needs {
             Needs::ReadGit => (Git::Read, "read"),

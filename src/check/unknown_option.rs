@@ -1,6 +1,7 @@
 //! Finds options that a primitive does not have.
 
-use super::{Rule, Subject, found};
+use super::rule::{CheckRule, error_at};
+use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::primitive::{Need, Primitive};
 use crate::primitives;
@@ -10,7 +11,7 @@ use crate::value::Kind;
 const CODE: Code = Code("unknown-option");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A script calls a primitive with an option that it does not have.",
     why: "The call would fail when it runs.",
@@ -41,7 +42,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         unknown.map(|(_, key)| {
             let known = primitive.options().map(|option| option.name).collect::<Vec<_>>();
             let help = did_you_mean(key, known).unwrap_or_else(|| format!("use it as `{}`", primitive.signature()));
-            found(CODE, &call.at, format!("`{}` has no option `{key}`", primitive.name), help)
+            error_at(CODE, &call.at, format!("`{}` has no option `{key}`", primitive.name), help)
         })
     });
     told.collect()

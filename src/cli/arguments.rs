@@ -47,7 +47,7 @@ fn usage(message: String, help: &str) -> Box<Diagnostic> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::definition::object;
+    use crate::definition::schema_object;
     use serde_json::json;
 
     fn words(of: &[&str]) -> Vec<String> {
@@ -57,7 +57,7 @@ mod tests {
     #[test]
     fn pairs_are_typed_by_the_schema() {
         let schema = json!({ "properties": { "limit": { "type": "integer" }, "id": { "type": "string" } } });
-        let read = read(&words(&["limit=3", "id=7", "other=true"]), Some(&object(schema).unwrap().into()));
+        let read = read(&words(&["limit=3", "id=7", "other=true"]), Some(&schema_object(schema).unwrap().into()));
         assert_eq!(read, Ok(json!({ "limit": 3, "id": "7", "other": "true" })));
     }
 

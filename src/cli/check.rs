@@ -5,7 +5,7 @@ use super::terminal::Style;
 use super::{Ended, Exit, Session};
 use crate::call;
 use crate::diagnostic::{Diagnostic, render};
-use crate::registry::Choice;
+use crate::registry::PackChoice;
 use clap::Args;
 
 /// Check packs: definitions, schemas, scripts, templates.
@@ -19,7 +19,7 @@ pub struct Check {
 impl Check {
     pub(super) fn run(self, session: &Session) -> Ended {
         let packs: Vec<String> = self.only.into_iter().chain(session.shared.packs.clone()).collect();
-        let choice = if packs.is_empty() { Choice::ByMarkers } else { Choice::Named(packs) };
+        let choice = if packs.is_empty() { PackChoice::ByMarkers } else { PackChoice::Named(packs) };
         let (parts, mut faults) = call::parts(&session.site(choice)?);
         let count = parts.len();
         faults.extend(parts.into_iter().flat_map(|parts| parts.faults));

@@ -3,7 +3,7 @@
 use super::options::Format;
 use super::{Ended, Exit, Session};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::registry::{EJECTED, Files, ejected};
+use crate::registry::{EJECTED, PackFiles, read_ejected};
 use clap::Args;
 use serde_json::json;
 
@@ -22,11 +22,11 @@ impl Eject {
     pub(super) fn run(self, session: &Session) -> Ended {
         let (target, origin) = session.target_layer()?;
         let below: Vec<_> = session.layers()?.into_iter().filter(|layer| layer.origin != origin).collect();
-        let (files, _) = Files::collect(&below);
+        let (files, _) = PackFiles::collect(&below);
         let mut paths = Vec::new();
         for name in &self.what {
             let found = files.by_path.keys().filter(|path| *path == name);
-            let of_pack = if files.packs().contains(name) { files.of_pack(name) } else { Files::default() };
+            let of_pack = if files.packs().contains(name) { files.for_pack(name) } else { PackFiles::default() };
             let owned: Vec<String> = found.cloned().chain(of_pack.by_path.into_keys()).collect();
             if owned.is_empty() {
                 let fault = Diagnostic::new(Code("usage"), format!("no layer below has `{name}`"));
@@ -35,7 +35,7 @@ impl Eject {
             }
             paths.extend(owned.into_iter().filter(|path| !path.contains("/shared/") || path == name));
         }
-        let mut hashes = ejected(target.as_ref(), EJECTED);
+        let mut hashes = read_ejected(target.as_ref(), EJECTED);
         for path in &paths {
             if target.stat(path)?.is_some() && !self.force {
                 let fault = Diagnostic::new(Code("usage"), format!("`{}/{path}` is already there", target.root()));

@@ -4,7 +4,7 @@ use super::options::Format;
 use super::terminal::{Style, Terminal};
 use super::{Ended, Exit, Session};
 use crate::definition::Operation;
-use crate::registry::{NO_PACK, Pack, Permissions, Registry, ServedTool};
+use crate::registry::{NO_PACK, Pack, Registry, ServedTool};
 use crate::value::Json;
 use clap::Args;
 use serde_json::json;
@@ -45,8 +45,7 @@ impl List {
 }
 
 fn grants_as_json(session: &Session, registry: &Registry) -> Json {
-    let pack =
-        |pack: &Arc<Pack>| json!({ "name": pack.name, "may": Permissions::of_served(registry, &pack.name).words() });
+    let pack = |pack: &Arc<Pack>| json!({ "name": pack.name, "may": registry.permissions(&pack.name).describe() });
     let mut roots = vec![session.workspace.root().to_owned()];
     roots.extend(session.further_roots());
     json!({ "packs": registry.packs.iter().map(pack).collect::<Vec<_>>(), "roots": roots })
@@ -57,7 +56,7 @@ fn grants_as_json(session: &Session, registry: &Registry) -> Json {
 fn show_grants(session: &Session, registry: &Registry) {
     let terminal = &session.terminal;
     let row = |pack: &Arc<Pack>| {
-        let words = Permissions::of_served(registry, &pack.name).words();
+        let words = registry.permissions(&pack.name).describe();
         let may = if words.is_empty() { "nothing outside of itself".to_owned() } else { words.join("  ") };
         vec![pack.name.clone(), may]
     };
@@ -169,7 +168,7 @@ pub(super) fn looked_for(markers: &[String]) -> String {
 }
 
 fn list_files(session: &Session) -> Ended {
-    let (files, _) = crate::registry::Files::collect(&session.layers()?);
+    let (files, _) = crate::registry::PackFiles::collect(&session.layers()?);
     if session.shared.format == Format::Json {
         let list: Vec<Json> =
             files.by_path.iter().map(|(path, file)| json!({ "path": path, "layer": file.origin })).collect();

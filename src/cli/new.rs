@@ -75,7 +75,7 @@ impl New {
         }
         let (target, origin) = session.target_layer()?;
         let layer = crate::registry::Layer { origin, world: Some(target), trust: None };
-        match crate::registry::Files::collect(&[layer]).0.packs().as_slice() {
+        match crate::registry::PackFiles::collect(&[layer]).0.packs().as_slice() {
             [one] => Ok(one.clone()),
             [] => wrong(
                 "there is no pack to put it in".to_owned(),

@@ -1,7 +1,7 @@
 //! The record of trust on this machine: where it lies, what it says of a workspace, how it is changed.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::registry::{TRUST_RECORD, Trust, TrustRecord};
+use crate::registry::{TRUST_RECORD, TrustRecord, WorkspaceTrust};
 use crate::world::disk::{self, Disk, TRUST_BELOW_HOME, trust_folder};
 use crate::world::{World, path};
 
@@ -11,7 +11,7 @@ pub fn record_path() -> Option<String> {
 }
 
 /// What a person allowed in a workspace; nothing if this machine keeps no state.
-pub fn load_trust(workspace: &str) -> Result<Trust> {
+pub fn load_trust(workspace: &str) -> Result<WorkspaceTrust> {
     Ok(load_record(workspace)?.workspaces.remove(workspace).unwrap_or_default())
 }
 

@@ -9,7 +9,8 @@ use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::guard::CancelFlag;
 use crate::primitive::Notice;
 use crate::registry::{
-    Choice, EJECTED, EMBEDDED, Layer, Registry, Settings, Trust, UNTRUSTED, WORKSPACE_FOLDER, Worlds,
+    EJECTED, EMBEDDED, Layer, PackChoice, Registry, UNTRUSTED, WORKSPACE_FOLDER, WorkspaceSettings, WorkspaceTrust,
+    WorldOpener,
 };
 use crate::world::disk::{self, Disk, config_folder, current_folder};
 use crate::world::memory::Memory;
@@ -55,8 +56,8 @@ impl Session {
     pub fn service(&self) -> Result<Arc<Service>> {
         disk::sweep();
         let site = self.site(match self.shared.packs.as_slice() {
-            [] => Choice::ByMarkers,
-            names => Choice::Named(names.to_vec()),
+            [] => PackChoice::ByMarkers,
+            names => PackChoice::Named(names.to_vec()),
         })?;
         let service = Service::open(Arc::new(site));
         self.audit(&service);
@@ -71,7 +72,7 @@ impl Session {
     }
 
     /// The site of this workspace, with this choice of packs.
-    pub fn site(&self, choice: Choice) -> Result<DiskSite> {
+    pub fn site(&self, choice: PackChoice) -> Result<DiskSite> {
         // A folder that was named must be there from the beginning.
         for dir in self.shared.dirs.iter().chain(&self.shared.roots) {
             Disk::new(dir, [])?;
@@ -88,7 +89,7 @@ impl Session {
     pub fn further_roots(&self) -> Vec<String> {
         let root = self.workspace.root();
         let trust = load_trust(root).unwrap_or_default();
-        let (settings, _) = Settings::load(self.workspace.as_ref(), &trust);
+        let (settings, _) = WorkspaceSettings::load(self.workspace.as_ref(), &trust);
         let written = settings.workspace.roots.iter().map(|known| path::join(root, &known.value));
         self.shared.roots.iter().cloned().chain(written).collect()
     }
@@ -101,7 +102,7 @@ impl Session {
 
     /// The layers, the first one strongest.
     pub fn layers(&self) -> Result<Vec<Layer>> {
-        self.site(Choice::ByMarkers)?.layers()
+        self.site(PackChoice::ByMarkers)?.layers()
     }
 
     /// The layer of the workspace, if it has one.
@@ -245,7 +246,7 @@ pub struct DiskSite {
     workspace: Arc<dyn World>,
     dirs: Vec<String>,
     roots: Vec<String>,
-    choice: Choice,
+    choice: PackChoice,
 }
 
 impl DiskSite {
@@ -255,7 +256,7 @@ impl DiskSite {
     }
 }
 
-impl Worlds for DiskSite {
+impl WorldOpener for DiskSite {
     fn open(&self, folder: &str, granted: &[String], named: &[String]) -> Result<Arc<dyn World>> {
         let (granted, named) = (granted.iter().map(String::as_str), named.iter().map(String::as_str));
         Ok(Arc::new(Disk::reaching(folder, granted, named)?))
@@ -284,7 +285,7 @@ impl Site for DiskSite {
         Ok(layers)
     }
 
-    fn trust(&self) -> Result<Trust> {
+    fn trust(&self) -> Result<WorkspaceTrust> {
         load_trust(self.workspace.root())
     }
 
@@ -301,7 +302,7 @@ impl Site for DiskSite {
         fault.into_iter().collect()
     }
 
-    fn choice(&self) -> Choice {
+    fn choice(&self) -> PackChoice {
         self.choice.clone()
     }
 

@@ -6,11 +6,12 @@ use super::session::embedded;
 use super::terminal::Style;
 use super::{Ended, Exit, Session};
 use crate::call::Service;
-use crate::case::{self, Blessing, Played};
-use crate::definition::{Care, Case};
+use crate::case::{self, Blessing, CaseOutcome};
+use crate::definition::code::CASE;
+use crate::definition::{Case, Validation};
 use crate::diagnostic::{Diagnostic, Result, render};
 use crate::primitive::LogLevel;
-use crate::registry::{Choice, Files, Layer, merge, no_pack};
+use crate::registry::{Layer, PackChoice, PackFiles, merge_definitions, unknown_pack};
 use crate::value::Json;
 use crate::world::World;
 use clap::Args;
@@ -45,14 +46,14 @@ struct Ran {
 impl Test {
     pub(super) fn run(self, session: &Session) -> Ended {
         let layers = session.layers()?;
-        let (files, _) = Files::collect(&layers);
+        let (files, _) = PackFiles::collect(&layers);
         let known = files.packs();
         let mut packs: Vec<String> = self.only.into_iter().chain(session.shared.packs.clone()).collect();
         if packs.is_empty() {
             packs.clone_from(&known);
         }
         if let Some(name) = packs.iter().find(|name| !known.contains(name)) {
-            return Err(no_pack(name, &known));
+            return Err(unknown_pack(name, &known));
         }
         let folders: Result<Vec<_>> = layers.iter().map(|layer| folder_of(session, layer)).collect();
         let mut folders: Vec<Arc<dyn World>> = folders?.into_iter().flatten().collect();
@@ -60,10 +61,10 @@ impl Test {
         folders.push(Arc::clone(&session.workspace));
         let (mut ran, mut broken) = (Vec::new(), Vec::new());
         for name in packs {
-            let site = session.site(Choice::Named(vec![name.clone()]))?;
+            let site = session.site(PackChoice::Named(vec![name.clone()]))?;
             let service = Service::open(Arc::new(site));
             broken.extend(service.registry().faults.iter().filter(|fault| fault.is_error()).cloned());
-            let cases = merge(&name, &files.of_pack(&name), Care::Full).definitions.cases;
+            let cases = merge_definitions(&name, &files.for_pack(&name), Validation::Full).definitions.cases;
             ran.extend(run_pack(session, &service, &name, &cases, &folders, self.bless));
         }
         broken.dedup();
@@ -87,7 +88,7 @@ fn run_pack(
     let Some(pack) = registry.packs.iter().find(|pack| pack.name == name) else { return Vec::new() };
     let bar = progress(session, name, cases.len());
     let one = |case: &Case| {
-        let Played { faults, blessings, log } = case::run(service, pack, case, folders, blesses);
+        let CaseOutcome { faults, blessings, log } = case::run(service, pack, case, folders, blesses);
         bar.inc(1);
         Ran { pack: name.to_owned(), title: case.title.value.clone(), faults, blessings, log }
     };
@@ -103,7 +104,7 @@ fn folder_of(session: &Session, layer: &Layer) -> Result<Option<Arc<dyn World>>>
 }
 
 /// Writes the blessings into the files of the layers that hold them. What is inside the binary is refused.
-fn write_blessings(session: &Session, layers: &[Layer], files: &Files, ran: &[Ran]) -> Vec<Diagnostic> {
+fn write_blessings(session: &Session, layers: &[Layer], files: &PackFiles, ran: &[Ran]) -> Vec<Diagnostic> {
     let mut by_path: BTreeMap<&str, Vec<Blessing>> = BTreeMap::new();
     for blessing in ran.iter().flat_map(|ran| &ran.blessings) {
         by_path.entry(&blessing.at.source.path).or_default().push(blessing.clone());
@@ -117,7 +118,7 @@ fn write_blessings(session: &Session, layers: &[Layer], files: &Files, ran: &[Ra
             Err(fault) => Err(fault),
             Ok(Some(world)) => case::bless(&blessings[0].at.source.text, &blessings)
                 .and_then(|text| world.write(path, text.as_bytes())),
-            Ok(None) => Err(Diagnostic::new(case::UNMET, format!("`{path}` is inside the binary"))
+            Ok(None) => Err(Diagnostic::new(CASE, format!("`{path}` is inside the binary"))
                 .help("name the folder it came from by `--dir`, or `toolsd eject` it")),
         };
         match written {

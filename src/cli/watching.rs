@@ -4,7 +4,8 @@ use super::Session;
 use super::record::record_path;
 use super::refreshing::{Message, Refreshing};
 use crate::call::{Change, Service};
-use crate::registry::{FOLDERS, SETTINGS, WORKSPACE_FOLDER};
+use crate::definition::SETTINGS_FILE;
+use crate::registry::{FOLDERS, WORKSPACE_FOLDER};
 use crate::watch::Watcher;
 use crate::world::disk::config_folder;
 use crate::world::path;
@@ -64,7 +65,7 @@ fn watch(paths: Vec<PathBuf>, changed: impl Fn(BTreeSet<PathBuf>) + Send + 'stat
 fn layers(session: &Session) -> Vec<PathBuf> {
     let mut paths = Vec::new();
     let workspace = session.workspace.root();
-    paths.push(path::join(workspace, SETTINGS));
+    paths.push(path::join(workspace, SETTINGS_FILE));
     paths.push(path::join(workspace, WORKSPACE_FOLDER));
     for layer in session.shared.dirs.iter().cloned().chain(config_folder()) {
         paths.extend(FOLDERS.map(|folder| path::join(&layer, folder)));

@@ -1,9 +1,9 @@
 //! Who we are and what we can do, as each revision wants to hear it.
 
 use super::{Revision, STATUS, Settings};
-use crate::definition::Task;
+use crate::definition::TaskSupport;
 use crate::diagnostic::Diagnostic;
-use crate::registry::{NAME_CLASH, NO_PACK, Part, Registry, is_withheld};
+use crate::registry::{NAME_CLASH, NO_PACK, PackPart, Registry, is_withheld};
 use crate::value::Json;
 use crate::world::ownership::NOT_OWNED;
 use rmcp::model::{SKILLS_EXTENSION_ID, ServerConfig, TASKS_EXTENSION_ID};
@@ -40,7 +40,7 @@ fn capabilities(registry: &Registry, revision: Revision) -> Json {
     if registry.has_skills() {
         extensions.insert(SKILLS_EXTENSION_ID.to_owned(), json!({ "directoryRead": true }));
     }
-    let has_tasks = registry.tools.iter().any(|served| served.tool.tasking.task != Task::Never);
+    let has_tasks = registry.tools.iter().any(|served| served.tool.task_policy.task != TaskSupport::Never);
     if has_tasks && revision.is_stateless() {
         extensions.insert(TASKS_EXTENSION_ID.to_owned(), json!({}));
     }
@@ -116,11 +116,12 @@ const MOST_TOLD: usize = 8;
 //# A client MUST be told in the instructions, and in `toolsd://status`, what is withheld or refused, why, and what to do.
 fn not_served(registry: &Registry) -> Option<String> {
     let mut lines: Vec<String> = Vec::new();
-    let is_whole = |pack: &str| registry.refusal(Part::Pack, pack).is_some();
-    let told = registry.refused.iter().filter(|refused| refused.part == Part::Pack || !is_whole(&refused.pack));
+    let is_whole = |pack: &str| registry.refusal(PackPart::Pack, pack).is_some();
+    let told = registry.refused.iter().filter(|refused| refused.part == PackPart::Pack || !is_whole(&refused.pack));
     // What is withheld is told below.
     for refused in told.filter(|refused| !is_withheld(&refused.why)) {
-        let of = if refused.part == Part::Pack { String::new() } else { format!(" of the pack `{}`", refused.pack) };
+        let of =
+            if refused.part == PackPart::Pack { String::new() } else { format!(" of the pack `{}`", refused.pack) };
         lines.push(format!("the {} `{}`{of} is broken: {}", refused.part.name(), refused.name, refused.why));
     }
     let clashes = registry.faults.iter().filter(|fault| fault.code == NAME_CLASH);

@@ -2,10 +2,10 @@
 
 use super::{Calls, Connection, Job, LARGE, Manner, Revision, Sender, beside, faults, render};
 use crate::call::{Answer, Record, Request};
-use crate::definition::Task;
+use crate::definition::TaskSupport;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::primitive::{has_capability, missing_capability};
-use crate::registry::Part;
+use crate::registry::PackPart;
 use crate::value::Json;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CreateTaskResult, ErrorData, InputResponses,
@@ -39,7 +39,7 @@ impl Connection {
         let lists = self.lists(revision);
         let Some(calls) = lists.calls(&params.name) else {
             let known = lists.registry.tools.iter().map(|tool| tool.name.as_str());
-            return Err(faults::unknown(&lists.registry, Part::Tool, &params.name, known));
+            return Err(faults::unknown(&lists.registry, PackPart::Tool, &params.name, known));
         };
         let call = Call {
             tool: params.name.into_owned(),
@@ -51,13 +51,15 @@ impl Connection {
         //= docs/spec.md#tasks
         //# A call MUST become a task only if its own request declares the extension.
         let knows_tasks = revision.is_stateless() && has_capability(&self.capabilities(sender), TASKS_EXTENSION_ID);
-        match call.calls.tasking.task {
-            Task::Never => self.call_at_once(call, None, sender, revision).await,
-            Task::Optional | Task::Required if knows_tasks => self.call_as_task(call, sender, revision).await,
-            Task::Optional => self.call_at_once(call, None, sender, revision).await,
+        match call.calls.task_policy.task {
+            TaskSupport::Never => self.call_at_once(call, None, sender, revision).await,
+            TaskSupport::Optional | TaskSupport::Required if knows_tasks => {
+                self.call_as_task(call, sender, revision).await
+            }
+            TaskSupport::Optional => self.call_at_once(call, None, sender, revision).await,
             //= docs/spec.md#tasks
             //# A tool that runs only as a task MUST refuse other clients, and name the extension.
-            Task::Required => {
+            TaskSupport::Required => {
                 let fault = missing_capability(&format!("`{}`", call.tool), &[TASKS_EXTENSION_ID]);
                 refused(*fault.help("use a client that knows the extension"), revision)
             }
@@ -117,7 +119,7 @@ impl Connection {
             _ => return Err(faults::surprise()),
         };
         let owner = super::owner(sender);
-        match (self.host.tasks.begin(owner, sender.party(), call.calls.tasking), call.calls.tasking.task) {
+        match (self.host.tasks.begin(owner, sender.party(), call.calls.task_policy), call.calls.task_policy.task) {
             (Some(begun), _) => {
                 let mut result = CreateTaskResult::new(begun.task.clone());
                 self.stamp(&mut result.meta, revision);
@@ -133,7 +135,7 @@ impl Connection {
                 Ok(CallToolResponse::Task(result))
             }
             // Whoever knows tasks can wait as well.
-            (None, Task::Optional) => self.call_at_once(call, Some(record), sender, revision).await,
+            (None, TaskSupport::Optional) => self.call_at_once(call, Some(record), sender, revision).await,
             (None, _) => Err(ErrorData::internal_error("too many tasks are kept: fetch or cancel some, or wait", None)),
         }
     }

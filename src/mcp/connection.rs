@@ -3,7 +3,7 @@
 use super::{Bus, Ends, Lists, Manner, Revision, Sealing, Sender, Settings, Shelf, Tasks};
 use crate::call::{Answer, Answering, Peer, Request};
 use crate::primitive::LogLevel;
-use crate::registry::{LONGEST_URI, Skills};
+use crate::registry::{LONGEST_URI, SkillIndex};
 use crate::value::Json;
 use rmcp::model::{CacheScope, ErrorData, MetaObject};
 use serde_json::json;
@@ -211,7 +211,7 @@ impl Connection {
     }
 
     /// The skills at present. Where a function finds them, it is a script thread that asks it.
-    pub(crate) async fn skills(&self, sender: Sender<'_>, revision: Revision) -> Result<Arc<Skills>, ErrorData> {
+    pub(crate) async fn skills(&self, sender: Sender<'_>, revision: Revision) -> Result<Arc<SkillIndex>, ErrorData> {
         let registry = self.host.service.registry();
         if !registry.finds_skills() {
             return Ok(Arc::clone(&registry.skills));

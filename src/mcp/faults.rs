@@ -2,7 +2,7 @@
 
 use super::{Revision, STATUS};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::registry::{Part, Registry};
+use crate::registry::{PackPart, Registry};
 use crate::value::Json;
 use rmcp::model::{ErrorCode, ErrorData};
 use serde_json::json;
@@ -49,7 +49,7 @@ pub(crate) fn error(fault: Diagnostic, uri: Option<&str>, revision: Revision) ->
 /// The error for a name that nothing has, with the nearest that something has.
 pub(crate) fn unknown<'a>(
     registry: &Registry,
-    part: Part,
+    part: PackPart,
     name: &str,
     known: impl Iterator<Item = &'a str> + Clone,
 ) -> ErrorData {

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::call::{Answer, Completed, Request};
 use crate::diagnostic::Diagnostic;
-use crate::registry::{LONGEST_URI, Part};
+use crate::registry::{LONGEST_URI, PackPart};
 use crate::value::Json;
 use rmcp::model::*;
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
@@ -241,7 +241,7 @@ impl ServerHandler for Connection {
         let registry = self.host.service.registry();
         if !registry.prompts.iter().any(|prompt| prompt.name == request.name) {
             let known = registry.prompts.iter().map(|prompt| prompt.name.as_str());
-            return Err(faults::unknown(&registry, Part::Prompt, &request.name, known));
+            return Err(faults::unknown(&registry, PackPart::Prompt, &request.name, known));
         }
         let arguments = request.arguments.unwrap_or_default();
         if let Some((name, _)) = arguments.iter().find(|(_, value)| !value.is_string()) {

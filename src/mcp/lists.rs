@@ -2,7 +2,7 @@
 
 use super::{Revision, Settings, about, published};
 use crate::call::Answering;
-use crate::definition::Tasking;
+use crate::definition::TaskPolicy;
 use crate::guard::Limits;
 use crate::registry::{Registry, ServedTool};
 use crate::value::Json;
@@ -38,7 +38,7 @@ pub(crate) struct Calls {
     /// Whether its results are wrapped where objects are wanted.
     pub(crate) wrapped: bool,
     /// Whether its calls run as tasks.
-    pub(crate) tasking: Tasking,
+    pub(crate) task_policy: TaskPolicy,
     /// Whether its schema asks for headers.
     pub(crate) asks_headers: bool,
     /// Bytes of a result, at most.
@@ -57,10 +57,13 @@ impl Lists {
         let calls = registry.tools.iter().map(|tool| {
             let wrapped = tool.output.as_ref().is_some_and(published::is_wrapped);
             let asks_headers = asks_headers(&tool.input);
-            (tool.name.clone(), Calls { wrapped, tasking: tool.tool.tasking, asks_headers, output: output_of(tool) })
+            (
+                tool.name.clone(),
+                Calls { wrapped, task_policy: tool.tool.task_policy, asks_headers, output: output_of(tool) },
+            )
         });
         let calls = calls.collect();
-        let resource = registry.resources.iter().map(|served| served.checks.limits.output).max().unwrap_or(0);
+        let resource = registry.resources.iter().map(|served| served.contract.limits.output).max().unwrap_or(0);
         let about = about::config(settings, &registry, revision);
         let itself = about::implementation(settings, &registry, revision);
         Self { registry, tools, templates, prompts, about, itself, calls, resource }
@@ -104,8 +107,8 @@ impl Shelf {
 
 /// Bytes of a result of a tool, whichever operation it is of.
 fn output_of(tool: &ServedTool) -> usize {
-    let operations = tool.checks.operations.iter().map(|checks| checks.limits.output);
-    operations.chain([tool.checks.limits.output]).max().unwrap_or(0)
+    let operations = tool.contract.operations.iter().map(|checks| checks.limits.output);
+    operations.chain([tool.contract.limits.output]).max().unwrap_or(0)
 }
 
 /// Whether a part of a schema is to be told in a header.

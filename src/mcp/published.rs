@@ -1,7 +1,7 @@
 //! Tools, prompts and resources as a revision of the protocol lists them.
 
 use super::Revision;
-use crate::definition::{Hints, ObjectSchema};
+use crate::definition::{ObjectSchema, ToolHints};
 use crate::parse::toml::unescape;
 use crate::primitive::Effect;
 use crate::registry::{ServedPrompt, ServedResource, ServedTool};
@@ -40,7 +40,7 @@ fn output(served: &ServedTool, revision: Revision) -> Option<ObjectSchema> {
 }
 
 /// The hints of a tool: they follow from its effect, and its author may know better.
-fn hints(title: Option<String>, effect: Effect, hints: Hints) -> ToolAnnotations {
+fn hints(title: Option<String>, effect: Effect, hints: ToolHints) -> ToolAnnotations {
     let reads_only = matches!(effect, Effect::Pure | Effect::Reads);
     // What changes the graph in memory can be undone; what writes or runs may not be.
     let destroys = matches!(effect, Effect::Writes | Effect::Runs);
@@ -239,10 +239,10 @@ fn put_meta(item: &mut Map<String, Json>, meta: Option<&Json>, revision: Revisio
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::definition::object;
+    use crate::definition::schema_object;
 
     fn form(schema: Json) -> ObjectSchema {
-        object(schema).unwrap().into()
+        schema_object(schema).unwrap().into()
     }
 
     #[test]
@@ -272,13 +272,13 @@ mod tests {
 
     #[test]
     fn hints_follow_from_the_effect_unless_the_author_knows_better() {
-        let plain = Hints::default();
+        let plain = ToolHints::default();
         let hints = |effect, own| hints(None, effect, own);
         assert_eq!(hints(Effect::Reads, plain).read_only_hint, Some(true));
         assert_eq!(hints(Effect::Reads, plain).open_world_hint, Some(false));
         assert_eq!(hints(Effect::Writes, plain).destructive_hint, Some(true));
         assert_eq!(hints(Effect::Runs, plain).open_world_hint, Some(true));
-        let gentle = Hints { destructive: Some(false), ..plain };
+        let gentle = ToolHints { destructive: Some(false), ..plain };
         assert_eq!(hints(Effect::Writes, gentle).destructive_hint, Some(false));
     }
 }

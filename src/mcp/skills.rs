@@ -1,19 +1,19 @@
 //! The Skills extension (SEP-2640): what there is, the manifest of one, and the folders below it.
 
 use super::typed;
-use crate::registry::{Skill, Skills};
+use crate::registry::{Skill, SkillIndex};
 use crate::value::Json;
 use rmcp::model::{ErrorData, Resource, Skill as Entry};
 use serde_json::json;
 use std::collections::BTreeMap;
 
 /// All skills, in the order of their URIs.
-pub(crate) fn entries(skills: &Skills) -> Vec<Entry> {
+pub(crate) fn entries(skills: &SkillIndex) -> Vec<Entry> {
     skills.iter().filter_map(|(_, skill)| entry(skill)).collect()
 }
 
 /// One skill.
-pub(crate) fn one(skills: &Skills, uri: &str) -> Result<Entry, ErrorData> {
+pub(crate) fn one(skills: &SkillIndex, uri: &str) -> Result<Entry, ErrorData> {
     let found = skills.get(uri).and_then(|(_, skill)| entry(skill));
     found.ok_or_else(|| ErrorData::invalid_params(format!("there is no skill `{uri}`"), Some(json!({ "uri": uri }))))
 }
@@ -25,7 +25,7 @@ fn entry(skill: &Skill) -> Option<Entry> {
 }
 
 /// The direct children of a folder of a skill, or of a folder above one; folders first have their type.
-pub(crate) fn children(skills: &Skills, uri: &str) -> Result<Vec<Resource>, ErrorData> {
+pub(crate) fn children(skills: &SkillIndex, uri: &str) -> Result<Vec<Resource>, ErrorData> {
     let folder = format!("{}/", uri.trim_end_matches('/'));
     let mut found: BTreeMap<String, Json> = BTreeMap::new();
     for (_, skill) in skills.iter() {

@@ -88,7 +88,7 @@ impl Connection {
 impl Job {
     async fn run(self, all: CancellationToken) {
         let (host, id) = (Arc::clone(&self.host), self.begun.task.task_id.clone());
-        let lives = Duration::from_millis(self.calls.tasking.ttl_ms);
+        let lives = Duration::from_millis(self.calls.task_policy.ttl_ms);
         let expires = Instant::now() + lives;
         let end = tokio::select! {
             biased;

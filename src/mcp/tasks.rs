@@ -1,6 +1,6 @@
 //! Tasks (SEP-2663): what is known of each call that outlives its request, for whoever began it, until it expires.
 
-use crate::definition::Tasking;
+use crate::definition::TaskPolicy;
 use crate::script::Party;
 use crate::value::Json;
 use rmcp::model::{DetailedTask, InputRequest, InputRequests, InputResponses, Task, TaskPayload, TaskStatus};
@@ -66,7 +66,7 @@ impl Tasks {
     }
 
     /// Begins a task; nothing if there are too many, of its client or of all, or their results take too much room.
-    pub(crate) fn begin(&self, owner: Owner, party: Party, tasking: Tasking) -> Option<Begun> {
+    pub(crate) fn begin(&self, owner: Owner, party: Party, tasking: TaskPolicy) -> Option<Begun> {
         let mut state = self.state();
         if !state.has_room(party) {
             return None;
@@ -266,13 +266,13 @@ mod tests {
     const ME: Owner = [1; 32];
 
     fn begin(tasks: &Tasks) -> Option<Begun> {
-        tasks.begin(ME, Party::default(), Tasking::default())
+        tasks.begin(ME, Party::default(), TaskPolicy::default())
     }
 
     /// Begins as many as a client may, and says how many that were.
     fn begin_all(tasks: &Tasks, place: u64, client: u64) -> usize {
         (0..)
-            .take_while(|_| tasks.begin(ME, Party { place, client, connection: 0 }, Tasking::default()).is_some())
+            .take_while(|_| tasks.begin(ME, Party { place, client, connection: 0 }, TaskPolicy::default()).is_some())
             .count()
     }
 
@@ -306,7 +306,7 @@ mod tests {
         tasks.end(&large, done(&"x".repeat(BYTES / 2)));
         assert!(begin(&tasks).is_none(), "half of all bytes are one client's");
         let other =
-            tasks.begin(ME, Party { place: 1, client: 1, connection: 0 }, Tasking::default()).unwrap().task.task_id;
+            tasks.begin(ME, Party { place: 1, client: 1, connection: 0 }, TaskPolicy::default()).unwrap().task.task_id;
         tasks.end(&other, done(&"x".repeat(BYTES / 2)));
         assert_eq!(begin_all(&tasks, 2, 2), 0, "{BYTES} bytes are kept");
         for id in [&large, &large, &other] {

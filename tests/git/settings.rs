@@ -504,9 +504,9 @@ fn a_setting_of_the_user_counts_or_is_told_whatever_is_asked() {
     changed(&yard, &yard.workspace());
     fs::write(yard.at("excludes"), "*.swp\n").unwrap();
     fs::write(yard.at("mailmap"), "X <x@example.org> <a@example.org>\n").unwrap();
-    let mut questions: Vec<_> = questions(reading()).into_iter().map(|(verb, _, options)| (verb, options)).collect();
+    let mut questions: Vec<_> = questions(read_verbs()).into_iter().map(|(verb, _, options)| (verb, options)).collect();
     for (name, format) in FORMATS {
-        let verb = reading().find(|verb| verb.name == *name).unwrap();
+        let verb = read_verbs().find(|verb| verb.name == *name).unwrap();
         questions.push((verb, json!({ "format": format })));
     }
     let asked: Vec<Value> = questions

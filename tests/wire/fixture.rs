@@ -10,7 +10,7 @@ use toolsd::content::{Content, ContentBody, ResourceBody};
 use toolsd::definition::*;
 use toolsd::diagnostic::{Code, Diagnostic};
 use toolsd::primitive::{Effect, LogLevel, Notice};
-use toolsd::registry::{Checks, Pack, Registry, ServedPrompt, ServedResource, ServedTool};
+use toolsd::registry::{CallContract, Pack, Registry, ServedPrompt, ServedResource, ServedTool};
 use toolsd::source::Source;
 use toolsd::value::Json;
 
@@ -57,7 +57,7 @@ fn pack() -> Arc<Pack> {
         instructions: Some("Call `echo` first.".to_owned()),
         skills: Vec::new(),
         skill_lists: Vec::new(),
-        made: toolsd::registry::Made::default(),
+        compiled: toolsd::registry::CompiledPack::default(),
     })
 }
 
@@ -77,7 +77,7 @@ fn tool(pack: &Arc<Pack>, name: &str, effect: Effect, output: Option<Json>) -> A
             title: Some(format!("Tool {name}")),
             description: at(format!("The tool {name}")),
             describe: None,
-            enabled: Setting::Is(true),
+            enabled: Configurable::Fixed(true),
             effect: at(effect),
             input: schema(input.clone()),
             output: output.clone().map(schema),
@@ -87,15 +87,15 @@ fn tool(pack: &Arc<Pack>, name: &str, effect: Effect, output: Option<Json>) -> A
             on_error: None,
             questions: Arc::from([]),
             requires_client: Vec::new(),
-            tasking: Tasking::default(),
-            hints: Hints::default(),
+            task_policy: TaskPolicy::default(),
+            hints: ToolHints::default(),
             icons: icon(),
             meta: Some(json!({ "example.org/kind": "fixture" })),
             limits: LimitsOverride::default(),
         },
-        input: object(input).unwrap().into(),
-        output: output.map(|output| object(output).unwrap().into()),
-        checks: Checks::default(),
+        input: schema_object(input).unwrap().into(),
+        output: output.map(|output| schema_object(output).unwrap().into()),
+        contract: CallContract::default(),
     })
 }
 
@@ -127,7 +127,7 @@ fn resource(pack: &Arc<Pack>) -> Arc<ServedResource> {
             annotations: Some(json!({ "audience": ["user"], "priority": 0.8, "lastModified": "2026-01-01T00:00:00Z" })),
             meta: None,
         },
-        checks: Checks::default(),
+        contract: CallContract::default(),
     })
 }
 
@@ -149,7 +149,7 @@ fn prompt(pack: &Arc<Pack>) -> Arc<ServedPrompt> {
             name: at("greet".to_owned()),
             title: Some("Greet somebody".to_owned()),
             description: Some("Greets".to_owned()),
-            enabled: Setting::Is(true),
+            enabled: Configurable::Fixed(true),
             list: None,
             arguments: vec![argument],
             messages: Vec::new(),
@@ -161,7 +161,7 @@ fn prompt(pack: &Arc<Pack>) -> Arc<ServedPrompt> {
             icons: icon(),
             meta: None,
         },
-        checks: Checks::default(),
+        contract: CallContract::default(),
     })
 }
 

@@ -4,8 +4,9 @@ use super::super::Session;
 use super::super::record::{load_trust, record_path};
 use super::super::session::variable;
 use super::{Finding, State};
+use crate::definition::SETTINGS_FILE;
 use crate::primitive::git::check_git_version;
-use crate::registry::{SETTINGS, is_withheld};
+use crate::registry::is_withheld;
 use crate::world::World;
 use crate::world::disk::{Disk, config_folder, recovered, sandbox_status, secret_variable, state_folder, try_git};
 use crate::world::run::{Command, Confinement, Needs};
@@ -19,7 +20,7 @@ pub fn workspace(session: &Session) -> Vec<Finding> {
         findings.push(match Disk::new(&folder, []) {
             Ok(_) => Finding::well("root", folder),
             Err(fault) => Finding::broken("root", fault.message.clone())
-                .next(format!("name a folder that is there, or take it out of `--root` or `{SETTINGS}`")),
+                .next(format!("name a folder that is there, or take it out of `--root` or `{SETTINGS_FILE}`")),
         });
     }
     findings

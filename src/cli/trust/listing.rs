@@ -1,8 +1,9 @@
 //! What there is to trust in a workspace: each file, whether it is new or changed, and what it asks for.
 
 use super::super::terminal::Terminal;
+use crate::definition::SETTINGS_FILE;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean, quoted};
-use crate::registry::{Permissions, SETTINGS, Trust, hash, pack_of_file, workspace_files};
+use crate::registry::{Permissions, WorkspaceTrust, hash_hex, pack_of_file, workspace_files};
 use crate::source::Source;
 use crate::value::Json;
 use crate::world::World;
@@ -51,11 +52,11 @@ impl State {
 
 impl Listing {
     /// Everything in a workspace that needs trust, as it is now.
-    pub fn of(workspace: &dyn World, trust: &Trust) -> Result<Self> {
+    pub fn of(workspace: &dyn World, trust: &WorkspaceTrust) -> Result<Self> {
         let mut refused = Vec::new();
         let mut paths = workspace_files(workspace, &mut refused);
-        if !matches!(workspace.stat(SETTINGS), Ok(None)) {
-            paths.push(SETTINGS.to_owned());
+        if !matches!(workspace.stat(SETTINGS_FILE), Ok(None)) {
+            paths.push(SETTINGS_FILE.to_owned());
         }
         let mut rows = Vec::new();
         for path in paths {
@@ -76,8 +77,8 @@ impl Listing {
             return Err(fault.help(format!("the packs here: {}", packs.join(", "))));
         }
         for name in names {
-            if clean(name) == SETTINGS {
-                let fault = Diagnostic::new(Code("usage"), format!("edits of `{SETTINGS}` cannot be trusted"));
+            if clean(name) == SETTINGS_FILE {
+                let fault = Diagnostic::new(Code("usage"), format!("edits of `{SETTINGS_FILE}` cannot be trusted"));
                 return Err(
                     fault.help("it says which packs serve, and where: each change of it is shown and asked for")
                 );
@@ -138,12 +139,12 @@ impl Listing {
     /// The BLAKE3 of all that is agreed to: files, their bytes, edits.
     pub fn hash(&self) -> String {
         let mut parts = vec![json!(self.edits)];
-        parts.extend(self.rows.iter().map(|row| json!([row.path, hash(&row.bytes), row.wants_edits])));
-        hash(json!(parts).to_string().as_bytes())
+        parts.extend(self.rows.iter().map(|row| json!([row.path, hash_hex(&row.bytes), row.wants_edits])));
+        hash_hex(json!(parts).to_string().as_bytes())
     }
 
     /// Notes that everything here is allowed; what is no longer there is forgotten.
-    pub fn allow(&self, trust: &mut Trust, until: Option<i64>) {
+    pub fn allow(&self, trust: &mut WorkspaceTrust, until: Option<i64>) {
         // One that cannot be used as it is may be mended: its trust stays.
         if !self.is_partial && self.refused.is_empty() {
             trust.files.retain(|path, _| self.rows.iter().any(|row| row.path == *path));
@@ -178,8 +179,8 @@ impl Listing {
             json!({
                 "path": row.path,
                 "state": row.state.name(),
-                "blake3": hash(&row.bytes),
-                "permissions": row.asks.words(),
+                "blake3": hash_hex(&row.bytes),
+                "permissions": row.asks.describe(),
                 "widened": row.beyond(),
                 "edits_until": row.edits_until.map(date),
             })
@@ -193,7 +194,7 @@ impl Listing {
 //# Nothing MUST be trusted before what each file asks for was shown and agreed to.
 /// The bytes, unless they are settings that cannot be read: what those ask for nobody can show, and nobody can agree to.
 fn readable(path: &str, bytes: Vec<u8>) -> Result<Vec<u8>> {
-    if path != SETTINGS {
+    if path != SETTINGS_FILE {
         return Ok(bytes);
     }
     let text = std::str::from_utf8(&bytes).map_err(|fault| fault.to_string());
@@ -207,15 +208,15 @@ fn readable(path: &str, bytes: Vec<u8>) -> Result<Vec<u8>> {
 }
 
 impl Row {
-    fn of(path: String, bytes: Vec<u8>, trust: &Trust) -> Self {
-        let asks = match path == SETTINGS {
-            true => Permissions::of_settings(&Source::new(SETTINGS, String::from_utf8_lossy(&bytes))),
-            false => Permissions::of_file(&path, &bytes),
+    fn of(path: String, bytes: Vec<u8>, trust: &WorkspaceTrust) -> Self {
+        let asks = match path == SETTINGS_FILE {
+            true => Permissions::from_settings(&Source::new(SETTINGS_FILE, String::from_utf8_lossy(&bytes))),
+            false => Permissions::from_file(&path, &bytes),
         };
         let known = trust.files.get(&path);
         let state = match known {
             None => State::New,
-            Some(known) if known.hash == hash(&bytes) => State::Same,
+            Some(known) if known.hash == hash_hex(&bytes) => State::Same,
             Some(_) => State::Changed,
         };
         let before = known.map(|known| known.permissions.clone()).unwrap_or_default();
@@ -238,7 +239,11 @@ impl Row {
 
     /// What a changed file asks for beyond what it was trusted with.
     fn beyond(&self) -> Vec<String> {
-        if self.state == State::Changed { self.asks.beyond(&self.before).words_within(&self.asks) } else { Vec::new() }
+        if self.state == State::Changed {
+            self.asks.exceeding(&self.before).describe_within(&self.asks)
+        } else {
+            Vec::new()
+        }
     }
 
     fn words(&self) -> String {
@@ -246,14 +251,14 @@ impl Row {
         let mut words = match self.state {
             State::Changed => {
                 let mut words: Vec<String> = self.beyond().into_iter().map(|word| format!("+ {word}")).collect();
-                let before = self.before.words();
+                let before = self.before.describe();
                 if !words.is_empty() {
                     let before = if before.is_empty() { "nothing".to_owned() } else { before.join("  ") };
                     words.push(format!("(was: {before})"));
                 }
                 words
             }
-            State::New | State::Same => self.asks.words(),
+            State::New | State::Same => self.asks.describe(),
         };
         words.extend(edits);
         words.join("  ")

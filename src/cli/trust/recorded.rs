@@ -5,7 +5,7 @@ use super::super::record::{change_record, load_record, record_path};
 use super::super::{Ended, Exit, Session};
 use super::listing::date;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean, quoted};
-use crate::registry::{TrustRecord, Trusted, pack_of_file};
+use crate::registry::{TrustRecord, TrustedFile, pack_of_file};
 use crate::value::Json;
 use crate::world::disk::Disk;
 use serde_json::json;
@@ -15,9 +15,9 @@ pub fn list(session: &Session) -> Ended {
     let record = load_record(session.workspace.root())?;
     let terminal = &session.terminal;
     if session.shared.format == Format::Json {
-        let file = |(path, file): (&String, &Trusted)| {
+        let file = |(path, file): (&String, &TrustedFile)| {
             json!({
-                "path": path, "blake3": file.hash, "permissions": file.permissions.words(),
+                "path": path, "blake3": file.hash, "permissions": file.permissions.describe(),
                 "edits_until": file.edits_until.map(date),
             })
         };
@@ -42,7 +42,7 @@ pub fn list(session: &Session) -> Ended {
                 Some(until) => format!("  edits until {}, which is over", date(until)),
                 None => String::new(),
             };
-            let line = format!("  {}  {}{edits}", quoted(path), file.permissions.words().join("  "));
+            let line = format!("  {}  {}{edits}", quoted(path), file.permissions.describe().join("  "));
             terminal.line(line.trim_end());
         }
     }

@@ -4,7 +4,7 @@
 
 use super::gate::Checked;
 use super::{Connection, Incoming, Revision, Sender, message_of};
-use crate::definition::Task;
+use crate::definition::TaskSupport;
 use hyper::StatusCode;
 use hyper::header::{ACCEPT, AsHeaderName, HeaderMap, ORIGIN};
 use rmcp::model::{
@@ -58,7 +58,7 @@ impl Straight {
             return None;
         }
         let calls = self.connection.lists(Revision::Stateless).calls(name)?;
-        if calls.tasking.task != Task::Never || calls.asks_headers {
+        if calls.task_policy.task != TaskSupport::Never || calls.asks_headers {
             return None;
         }
         let plain = plain_call(message_of(checked.take()));
