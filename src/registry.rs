@@ -28,7 +28,7 @@ pub use uri_template::{LONGEST_URI, UriTemplate, UriVariables};
 pub use workspace_files::{FOLDERS, WORKSPACE_FOLDER, is_hidden, is_withheld, pack_of_file, workspace_files};
 
 use crate::definition::{Configurable, Located, ObjectSchema, Operation, Prompt, Resource, Tool};
-use crate::diagnostic::{Diagnostic, Result};
+use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::source::Place;
 use crate::value::Json;
 use crate::world::World;
@@ -145,8 +145,7 @@ impl Registry {
                 let message =
                     format!("the packs `{}` and `{}` both have a skill `{}`", first.name, served.pack.name, skill.uri);
                 faults.push(
-                    *Diagnostic::new(NAME_CLASH, message)
-                        .help("rename one of them: a skill is known by its URI"),
+                    *Diagnostic::new(NAME_CLASH, message).help("rename one of them: a skill is known by its URI"),
                 );
             }
         }

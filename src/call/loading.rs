@@ -7,8 +7,7 @@ use crate::primitive::Effect;
 use crate::registry::{
     Layer, NAME_CLASH, PackChoice, PackFiles, PackPart, PackParts, PackSelection, RefusedPart, Registry, RegistryParts,
     WorkspaceSettings, WorkspaceTrust, WorldOpener, assemble, compile_pack, find_root, grant, granted_paths,
-    is_withheld, merge_definitions, pack_of_file, roots_outside, select_pack, unknown_pack,
-    told_in_part,
+    is_withheld, merge_definitions, pack_of_file, roots_outside, select_pack, told_in_part, unknown_pack,
 };
 use crate::world::{World, path};
 use rayon::prelude::*;

@@ -218,7 +218,7 @@ fn result_of_tool(outcome: &Outcome) -> Json {
         return data.clone();
     }
     match outcome.content.as_slice() {
-        [one] if let (Block::Text(text), None, None) = (&one.block, &one.annotations, &one.meta) => json!(text),
+        [one] if let (ContentBody::Text(text), None, None) = (&one.block, &one.annotations, &one.meta) => json!(text),
         blocks => blocks.iter().map(Object::to_json).collect(),
     }
 }

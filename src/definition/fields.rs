@@ -5,8 +5,8 @@ use super::grammar::{Grammar, GrammarKey, ValueShape};
 use super::located::Located;
 use super::schema::Schema;
 use crate::diagnostic::{Diagnostic, Result, did_you_mean};
-use crate::parse::{OVERSIZED_INTEGER_HELP, find_oversized_integer};
 use crate::parse::toml::{TomlEntry, TomlItem, TomlNode};
+use crate::parse::{OVERSIZED_INTEGER_HELP, find_oversized_integer};
 use crate::source::Place;
 use crate::value::Json;
 use std::borrow::Cow;
@@ -88,7 +88,13 @@ impl<'a> Fields<'a> {
         }
     }
 
-    fn keep(&mut self, key: &'static GrammarKey, entry: &TomlEntry, node: Cow<'a, TomlNode>, faults: &mut Vec<Diagnostic>) {
+    fn keep(
+        &mut self,
+        key: &'static GrammarKey,
+        entry: &TomlEntry,
+        node: Cow<'a, TomlNode>,
+        faults: &mut Vec<Diagnostic>,
+    ) {
         if let Some(other) = self.field(key.name) {
             let fault = Diagnostic::new(code::CONFLICTING_KEYS, format!("`{}` stands twice", key.name));
             let line = other.at.line_column().0;

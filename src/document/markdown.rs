@@ -6,7 +6,7 @@ mod tests;
 use super::lines::{Document, Line, Lines};
 use super::section::{Section, Sections};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard::{self, ITEM, LOOK};
+use crate::guard::{self, ITEM, PIECE_BYTES};
 use crate::slug::{Slugs, ascii_slug, github_slug};
 use pulldown_cmark::{BrokenLink, CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd};
 use std::ops::Range;
@@ -248,7 +248,7 @@ pub fn find_links(document: &Document) -> Result<Vec<Link>> {
     let mut open: Vec<usize> = Vec::new();
     check_markdown_limits(document.text())?;
     for (event, span) in Parser::new_ext(document.text(), Options::empty()).into_offset_iter() {
-        guard::spend((open.len() + 1) * (ITEM + span.len().min(LOOK)))?;
+        guard::spend((open.len() + 1) * (ITEM + span.len().min(PIECE_BYTES)))?;
         match event {
             Event::Start(Tag::Link { link_type, dest_url, .. }) => {
                 open.push(links.len());
@@ -358,8 +358,8 @@ pub fn check_markdown_limits(text: &str) -> Result<()> {
         longest = longest.max(paragraph);
     }
     let per_byte = BLOCKS.saturating_mul(1 + u32::try_from(deepest / 4).unwrap_or(u32::MAX));
-    guard::price("the reader of Markdown", text.len(), per_byte)?;
-    guard::price("a paragraph of Markdown", longest, PARAGRAPH)
+    guard::require_time("the reader of Markdown", text.len(), per_byte)?;
+    guard::require_time("a paragraph of Markdown", longest, PARAGRAPH)
 }
 
 /// How many quotes and items of lists the line begins or goes on with, as far as its own marks tell; and whether nothing

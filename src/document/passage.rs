@@ -4,7 +4,7 @@
 use super::lines::Lines;
 use super::spans::Spans;
 use crate::diagnostic::Result;
-use crate::guard::{self, BYTE, ITEM, Work};
+use crate::guard::{self, BYTE, CheckedIterator, ITEM};
 use crate::value::{Json, Kind, Object, Text, Value, no_field};
 use memchr::memmem;
 use std::ops::Range;
@@ -254,7 +254,7 @@ fn shared<'a>(
 ) -> Result<Vec<usize>> {
     let mut text: Vec<u8> = needle.copied().collect_checked()?;
     let size = text.len();
-    guard::room((length + size).saturating_mul(size_of::<usize>()))?;
+    guard::reserve_memory((length + size).saturating_mul(size_of::<usize>()))?;
     text.append(&mut hay.copied().collect_checked()?);
     let mut shares = vec![0; text.len() + 1];
     let (mut left, mut right) = (0, 0);

@@ -9,7 +9,7 @@ pub use style::QuoteStyle;
 use super::replacements::{Replacements, line_end, with_byte_order_mark_of, with_line_end};
 use super::yaml_tree::{SourceEntry, SourceNode, SourceShape, read_source_tree};
 use crate::diagnostic::{Code, Result};
-use crate::guard::{self, ITEM, Work};
+use crate::guard::{self, CheckedIterator, ITEM};
 use crate::parse::{ParserInput, parse_front_matter};
 use crate::value::{Json, Map, Value, order_keys};
 use granit_parser::ScalarStyle;

@@ -6,7 +6,7 @@ use super::nodes::Node;
 use super::stored_value::{node_fields, to_stored};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::guard::{self, ITEM, checked};
-use crate::parse::blocks::{Block, Pairs, Rules};
+use crate::parse::blocks::{BlockRules, NamedValues, ParsedBlock};
 use crate::value::{Json, Kind, Map, Object, Text, Value, no_field};
 use rustc_hash::FxHashMap;
 use std::sync::{Mutex, PoisonError};
@@ -151,11 +151,11 @@ impl FragmentBuilder {
     /// `add_blocks(blocks, how)`: a node for each block that has an id, children for its items and sections, and its
     /// references. Of several blocks with one id the last one becomes the node, where the first one stood; what each of
     /// them refers to is kept. Gives how many blocks have an id.
-    pub fn add_blocks(&mut self, blocks: &[Block], rules: &Rules, how: &BlockMapping) -> Result<usize> {
+    pub fn add_blocks(&mut self, blocks: &[ParsedBlock], rules: &BlockRules, how: &BlockMapping) -> Result<usize> {
         let mut count = 0;
         for block in blocks {
             guard::check()?;
-            let id = match block.named(&how.id) {
+            let id = match block.value_named(&how.id) {
                 Some(Value::Text(id)) => id,
                 Some(Value::Null) => continue,
                 _ => return Err(Diagnostic::new(Code::ARGUMENTS, format!("blocks have no text `{}`", how.id))),
@@ -170,13 +170,13 @@ impl FragmentBuilder {
         Ok(count)
     }
 
-    fn add_block(&mut self, block: &Block, id: &Text, rules: &Rules, how: &BlockMapping) -> Result<()> {
+    fn add_block(&mut self, block: &ParsedBlock, id: &Text, rules: &BlockRules, how: &BlockMapping) -> Result<()> {
         let whole = &how.whole;
         // A block without an end line lacks the groups of that line.
-        let named = |name: &str| block.named(name).or_else(|| rules.names(name).then_some(Value::Null));
+        let named = |name: &str| block.value_named(name).or_else(|| rules.names(name).then_some(Value::Null));
         let head = self.put_values(&whole.kind, id.clone(), whole, whole.values(named)?, None)?;
         if let Some((part, key)) = &how.items {
-            let key_of = |at: usize| block.items[at].named(key).as_ref().and_then(Value::as_text).map(Text::from);
+            let key_of = |at: usize| block.items[at].value_named(key).as_ref().and_then(Value::as_text).map(Text::from);
             let keys: Vec<Option<Text>> = (0..block.items.len()).map(key_of).collect();
             for (at, key) in keys.iter().enumerate() {
                 let Some(key) = key.as_ref().filter(|key| !keys[..at].contains(&Some(Text::clone(key)))) else {
@@ -184,7 +184,7 @@ impl FragmentBuilder {
                 };
                 // The last one of several with this key counts, at the place of the first.
                 let counts = keys.iter().rposition(|other| other.as_ref() == Some(key)).unwrap_or(at);
-                let values = part.values(|name| block.items[counts].named(name))?;
+                let values = part.values(|name| block.items[counts].value_named(name))?;
                 self.put_values(&part.kind, format!("{id}-{key}").into(), part, values, Some(head))?;
             }
         }
@@ -205,17 +205,17 @@ impl FragmentBuilder {
             put(self, values)?;
         }
         for section in block.sections.iter().filter(|section| !section.text.is_empty()) {
-            let title = section.named("title");
+            let title = section.value_named("title");
             if title.as_ref().and_then(Value::as_text).is_some_and(|title| without.contains(&title.to_lowercase())) {
                 continue;
             }
-            put(self, part.values(|name| section.named(name))?)?;
+            put(self, part.values(|name| section.value_named(name))?)?;
         }
         Ok(())
     }
 
     /// Adds one edge for each label of each record, without duplicates.
-    fn refer_to_all(&mut self, from: &Text, kind: &Text, records: &[Pairs]) -> Result<()> {
+    fn refer_to_all(&mut self, from: &Text, kind: &Text, records: &[NamedValues]) -> Result<()> {
         let mut done: Vec<(&str, &str)> = Vec::new();
         for record in records {
             let text = |name: &str| {

@@ -2,7 +2,7 @@
 //! automaton in units of the guard.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard::{self, LOOK};
+use crate::guard::{self, PIECE_BYTES};
 use regex_syntax::ast::{Ast, RepetitionKind, RepetitionRange};
 
 /// The most bytes that the text of a pattern may have.
@@ -117,7 +117,7 @@ fn repeat_count(kind: &RepetitionKind) -> Option<u64> {
 const STEPS: u64 = 16;
 
 /// Steps between two checks of the guard: about 10 ms, at worst 100.
-pub const PERIOD: u64 = STEPS * LOOK as u64;
+pub const PERIOD: u64 = STEPS * PIECE_BYTES as u64;
 
 /// Counts steps that were taken, or that will be taken without interruption: a thousand short searches count as much as a
 /// long one.

@@ -4,7 +4,7 @@
 use super::declaration::{Args, Param, option, required};
 use crate::content::Content;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::graph::{Drawing, Nodes};
+use crate::graph::{DiagramOptions, Nodes};
 use crate::guard;
 use crate::value::{Json, Kind, Map, Value};
 use crate::world::find::Find;
@@ -75,7 +75,7 @@ pub fn find_from_args(args: &Args) -> Result<Find> {
     // Each glob is compiled behind the root.
     let root = args.path_or("root")?.unwrap_or(".");
     let bytes = globs.iter().chain(&skip).map(|glob| glob.len().saturating_add(root.len()));
-    guard::price("a set of globs", bytes.fold(0, usize::saturating_add), COMPILING)?;
+    guard::require_time("a set of globs", bytes.fold(0, usize::saturating_add), COMPILING)?;
     Ok(Find {
         globs,
         skip,
@@ -97,15 +97,15 @@ pub const DRAWING: &[Param] = &[
 ];
 
 /// Draws what the arguments name, as they ask for it.
-pub fn draw_as_asked(args: &Args, draw: impl FnOnce(Nodes, &Drawing<'_>) -> Result<String>) -> Result<String> {
+pub fn draw_as_asked(args: &Args, draw: impl FnOnce(Nodes, &DiagramOptions<'_>) -> Result<String>) -> Result<String> {
     let kinds = args.texts_or("edges")?;
-    let drawing = Drawing {
+    let drawing = DiagramOptions {
         direction: args.text_or("direction").unwrap_or("TB"),
         label: args.text_or("label").unwrap_or("key"),
         class: args.text_or("class"),
         kinds: kinds.as_deref(),
     };
-    draw(Nodes::given_whole(args.value("nodes"))?, &drawing)
+    draw(Nodes::from_value_with_edges(args.value("nodes"))?, &drawing)
 }
 
 /// The option `annotations` of every primitive that makes a block.

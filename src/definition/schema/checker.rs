@@ -64,7 +64,8 @@ impl Checker {
 
     /// Every violation, in the order of the schema, each once.
     pub fn check(&self, value: &Json) -> Vec<SchemaViolation> {
-        let whole = |message: String, help: Option<String>| vec![SchemaViolation { pointer: String::new(), message, help }];
+        let whole =
+            |message: String, help: Option<String>| vec![SchemaViolation { pointer: String::new(), message, help }];
         let validator = match self.validator() {
             Err(fault) => return whole(fault.message, fault.help),
             Ok(CompiledSchema { validator, names }) => match too_many_names(value, *names) {

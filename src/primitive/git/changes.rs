@@ -51,7 +51,9 @@ pub(super) fn check_changes(
         WorktreeChanges::Reset if !matches!(text("mode").as_deref(), Some("hard" | "merge" | "keep")) => {
             return changes_no_file(session);
         }
-        WorktreeChanges::Reset => [finder.written_anew(Some(&first()), &[])?, finder.between_head_and(&first())?].concat(),
+        WorktreeChanges::Reset => {
+            [finder.written_anew(Some(&first()), &[])?, finder.between_head_and(&first())?].concat()
+        }
         WorktreeChanges::Patched => match patched(session, verb, said, options)? {
             Some(names) => WorktreeEntry::from_names(names),
             None => return changes_no_file(session),
@@ -272,7 +274,7 @@ impl ChangeFinder<'_, '_> {
         let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
         let named: Vec<&str> = source.as_deref().into_iter().chain(["--"]).chain(paths.iter().copied()).collect();
         let found = self.changed(&[asked, &DIFF[1..]].concat(), &named)?;
-        Ok([found, WorktreeEntry::files(self.assumed(&paths)?)].concat())
+        Ok([found, WorktreeEntry::from_names(self.assumed(&paths)?)].concat())
     }
 
     /// Files that the index says to be unchanged, whatever they are (`update-index --assume-unchanged`): a difference of them
