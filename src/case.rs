@@ -9,7 +9,7 @@ mod variables;
 pub use blessing::{Blessing, bless};
 pub use expectation::result_of;
 
-use crate::call::{Answer, Lines, Request, Service, Staging};
+use crate::call::{Answer, LogLines, Request, Service, Staging};
 use crate::definition::{Case, CaseAction, CaseStep, Expectation};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::primitive::{LogLevel, Notice};
@@ -74,7 +74,7 @@ fn run_in_mode(
     blesses: bool,
 ) -> (CaseOutcome, Vec<Json>) {
     let mut played = CaseOutcome::default();
-    let (mut results, log) = (Vec::new(), Lines::default());
+    let (mut results, log) = (Vec::new(), LogLines::default());
     match CaseRun::start(service, pack, case, folders, era, &log) {
         Ok(mut playing) => {
             for step in &case.steps {
@@ -115,7 +115,7 @@ impl<'a> CaseRun<'a> {
         case: &Case,
         folders: &[Arc<dyn World>],
         era: AnswerMode,
-        log: &Lines,
+        log: &LogLines,
     ) -> Result<Self> {
         let stage = CaseStage::new(case, pack, folders)?;
         let staging = Staging {

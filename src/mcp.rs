@@ -37,7 +37,7 @@ pub use http::{ConnectionLimits, Gate, HttpSettings, Listening, Renew};
 pub use secret::Secret;
 pub use wire::Bounds;
 
-use crate::call::Answering;
+use crate::call::RequestHandler;
 use crate::value::Json;
 use asking::{Line, Manner, PATIENCE, Put, asked, unheard};
 use beside::{LARGE, beside};
@@ -115,7 +115,7 @@ impl Default for Settings {
 ///
 /// # Errors
 /// The streams cannot be taken, or signals cannot be heard.
-pub async fn serve_stdio(service: Arc<dyn Answering>, settings: Settings) -> io::Result<()> {
+pub async fn serve_stdio(service: Arc<dyn RequestHandler>, settings: Settings) -> io::Result<()> {
     let ends = Ends::default();
     // A terminal that is closed is the end too.
     let ended = ended([SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()])?;
@@ -137,7 +137,7 @@ pub async fn serve_stdio(service: Arc<dyn Answering>, settings: Settings) -> io:
 /// # Errors
 /// The address cannot be listened at, or signals cannot be heard.
 pub async fn serve_http(
-    service: Arc<dyn Answering>,
+    service: Arc<dyn RequestHandler>,
     settings: Settings,
     http: HttpSettings,
     renew: Renew,
@@ -165,7 +165,7 @@ fn ended<const COUNT: usize>(kinds: [SignalKind; COUNT]) -> io::Result<impl Futu
 
 /// Serves one connection until its input ends, or whoever reads its output is gone.
 pub async fn serve(
-    service: Arc<dyn Answering>,
+    service: Arc<dyn RequestHandler>,
     settings: Settings,
     input: impl AsyncRead + Send + Unpin + 'static,
     output: impl AsyncWrite + Send + Unpin + 'static,
@@ -174,7 +174,7 @@ pub async fn serve(
 }
 
 async fn serve_until(
-    service: Arc<dyn Answering>,
+    service: Arc<dyn RequestHandler>,
     settings: Settings,
     input: impl AsyncRead + Send + Unpin + 'static,
     output: impl AsyncWrite + Send + Unpin + 'static,

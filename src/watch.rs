@@ -1,7 +1,7 @@
 //! Turns file events into debounced sets of changed paths.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::script::STACK;
+use crate::script::STACK_BYTES;
 use notify::event::{AccessKind, AccessMode, EventKind};
 use notify::{Config, Event, PollWatcher, RecommendedWatcher, RecursiveMode, Watcher as _};
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,7 +41,7 @@ impl Watcher {
         let thread = std::thread::Builder::new()
             .name("watch".into())
             // What is called may run scripts.
-            .stack_size(STACK)
+            .stack_size(STACK_BYTES)
             .spawn(move || armed.run(&events, &changed))
             .map_err(|error| Diagnostic::new(Code::WORLD, format!("no thread to watch files with: {error}")))?;
         Ok(Self { stop: Some(sender), thread: Some(thread) })

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
 use std::sync::Arc;
-use toolsd::call::{Answer, Asking, Caller, Peer, Request, Service, Site};
+use toolsd::call::{Answer, AskMode, Caller, PackSource, Peer, Request, Service};
 use toolsd::diagnostic::Result;
 use toolsd::guard::CancelFlag;
 use toolsd::registry::{Layer, PackChoice, WorkspaceTrust, WorldOpener};
@@ -25,7 +25,7 @@ impl WorldOpener for House {
     }
 }
 
-impl Site for House {
+impl PackSource for House {
     fn workspace(&self) -> Arc<dyn World> {
         Arc::clone(&self.workspace) as _
     }
@@ -72,7 +72,7 @@ fn list(service: &Arc<Service>) -> Arc<Vec<Json>> {
         cancel: CancelFlag::default(),
         notices: Box::new(|_| {}),
         capabilities: Json::Null,
-        asking: Asking::Nobody,
+        asking: AskMode::Nobody,
         peer: Peer::default(),
     };
     match service.wait(Request::ListResources, caller) {

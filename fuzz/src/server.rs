@@ -1,7 +1,7 @@
 //! A server on a workspace in memory, with one pack.
 
 use std::sync::Arc;
-use toolsd::call::{Service, Site};
+use toolsd::call::{PackSource, Service};
 use toolsd::diagnostic::Result;
 use toolsd::registry::{Choice, Layer, Trust, Worlds};
 use toolsd::world::World;
@@ -42,7 +42,7 @@ impl Worlds for Kept {
     }
 }
 
-impl Site for Kept {
+impl PackSource for Kept {
     fn workspace(&self) -> Arc<dyn World> {
         Arc::clone(&self.workspace)
     }

@@ -1,6 +1,6 @@
 //! The client of a case: it answers what the case says, at once or by another request.
 
-use crate::call::{Answer, Asker, Asking, Caller, Peer, Record, Request, Service};
+use crate::call::{Answer, AskMode, Asker, CallRecord, Caller, Peer, Request, Service};
 use crate::definition::Case;
 use crate::definition::code::CASE;
 use crate::diagnostic::{Diagnostic, Result, did_you_mean};
@@ -57,7 +57,7 @@ impl CaseClient {
         era: AnswerMode,
         notices: &Arc<Mutex<Vec<Notice>>>,
     ) -> Result<Answer> {
-        let caller = |asking: Asking| {
+        let caller = |asking: AskMode| {
             let told = Arc::clone(notices);
             Caller {
                 cancel: CancelFlag::default(),
@@ -70,12 +70,12 @@ impl CaseClient {
         if era == AnswerMode::Waits {
             return Ok(service.wait(
                 request.clone(),
-                caller(Asking::Waits { asker: Arc::clone(self) as Arc<dyn Asker>, record: Box::default() }),
+                caller(AskMode::Waits { asker: Arc::clone(self) as Arc<dyn Asker>, record: Box::default() }),
             ));
         }
-        let (mut record, mut answers) = (Record::default(), BTreeMap::new());
+        let (mut record, mut answers) = (CallRecord::default(), BTreeMap::new());
         for _ in 0..ROUNDS {
-            let asking = Asking::Suspends { record: Box::new(record), answers };
+            let asking = AskMode::Suspends { record: Box::new(record), answers };
             let asks = match service.wait(request.clone(), caller(asking)) {
                 Answer::Asks(asks) => asks,
                 answer => return Ok(answer),

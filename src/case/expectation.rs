@@ -2,7 +2,7 @@
 
 use super::blessing::Blessing;
 use super::stage::Snapshot;
-use crate::call::{Answer, Contents, Outcome};
+use crate::call::{Answer, ResourceAnswer, ToolOutcome};
 use crate::content::{Content, ContentBody, ResourceBody};
 use crate::definition::code::CASE;
 use crate::definition::{CaseStep, Expectation};
@@ -213,7 +213,7 @@ pub fn result_of(answer: &Answer) -> Json {
     }
 }
 
-fn result_of_tool(outcome: &Outcome) -> Json {
+fn result_of_tool(outcome: &ToolOutcome) -> Json {
     if let Some(data) = &outcome.structured {
         return data.clone();
     }
@@ -223,7 +223,7 @@ fn result_of_tool(outcome: &Outcome) -> Json {
     }
 }
 
-fn result_of_read(contents: &Contents) -> Json {
+fn result_of_read(contents: &ResourceAnswer) -> Json {
     let shown = |(uri, mime_type, body): &(String, Option<String>, ResourceBody)| match body {
         ResourceBody::Text(text) if mime_type.as_deref().is_some_and(|kind| kind.contains("json")) => {
             serde_json::from_str(text).unwrap_or_else(|_| json!(text))

@@ -1,7 +1,7 @@
 //! The world of a case: a workspace in memory or in a temporary folder, its clock and the timer that follows it, its
 //! environment, the configuration of the pack.
 
-use crate::call::{Change, Listener, Service};
+use crate::call::{ChangeSubscription, HostChange, Service};
 use crate::definition::Case;
 use crate::definition::code::CASE;
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -193,13 +193,13 @@ pub struct RefreshTimer {
     due_ms: AtomicI64,
     /// The notices since the last step.
     told: Arc<Mutex<Vec<Notice>>>,
-    _listener: Listener,
+    _listener: ChangeSubscription,
 }
 
 impl RefreshTimer {
     /// Builds the graph, as a server does when it starts. None for a pack whose graph is refreshed before each call.
     pub fn start(service: &Arc<Service>, pack: &Arc<Pack>, now_ms: i64) -> Option<Self> {
-        let pace = service.paces().into_iter().find(|pace| pace.pack == pack.name)?;
+        let pace = service.refresh_schedules().into_iter().find(|pace| pace.pack == pack.name)?;
         let (inner, name) = (Arc::clone(service), pack.name.clone());
         service.on_script_thread("graph", move || {
             inner.describe();
@@ -207,8 +207,8 @@ impl RefreshTimer {
         });
         let told: Arc<Mutex<Vec<Notice>>> = Arc::default();
         let hears = Arc::clone(&told);
-        let listener = service.changes().listen(move |change| {
-            if let Change::Lists { tools, prompts, resources } = change {
+        let listener = service.changes().subscribe(move |change| {
+            if let HostChange::Lists { tools, prompts, resources } = change {
                 let lists =
                     [(*tools, ListKind::Tools), (*prompts, ListKind::Prompts), (*resources, ListKind::Resources)];
                 let changed = lists.into_iter().filter(|(changed, _)| *changed).map(|(_, list)| Notice::Changed(list));

@@ -61,7 +61,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     places.extend(definitions.graph.as_ref().map(|graph| &graph.script.at));
     let mut faults = Vec::new();
     for named in subject.named_functions().iter().filter(|named| places.contains(&named.at)) {
-        let Some(calls) = subject.program.reaches(named.script, named.function, ASKING) else { continue };
+        let Some(calls) = subject.program.find_calls_to(named.script, named.function, ASKING) else { continue };
         let steps: Vec<String> = calls.iter().map(|(name, at)| format!("`{name}` at {at}")).collect();
         let message = format!("`{}` asks the client, and nobody can answer there", named.function);
         let help = format!("ask in a tool, a prompt or a read; here it is {}", steps.join(", then "));

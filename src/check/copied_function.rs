@@ -4,7 +4,7 @@ use super::rule::{CheckRule, warning_at};
 use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::script::Program;
-use crate::script::survey::{Definition, Survey};
+use crate::script::survey::{FunctionDefinition, ScriptSurvey};
 use crate::source::Place;
 use std::collections::HashMap;
 
@@ -69,13 +69,13 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     faults
 }
 
-fn functions(program: &Program) -> impl Iterator<Item = (&Survey, &Definition)> {
+fn functions(program: &Program) -> impl Iterator<Item = (&ScriptSurvey, &FunctionDefinition)> {
     program.surveys().iter().flat_map(|survey| survey.functions.iter().map(move |function| (survey, function)))
 }
 
 /// Parameters and body as they are compared: without blanks at the ends of lines, empty lines and lines of comments.
 /// Nothing if it is short.
-fn text_of(function: &Definition) -> Option<String> {
+fn text_of(function: &FunctionDefinition) -> Option<String> {
     let body = function.body.source.text.get(function.body.span.clone())?;
     let lines = body.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"));
     let lines: Vec<&str> = lines.collect();

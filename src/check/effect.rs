@@ -66,7 +66,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
 }
 
 fn compare(subject: &Subject<'_>, script: &str, function: &str, declared: Effect, at: &Place) -> Option<Diagnostic> {
-    let reached = subject.program.effect(script, function);
+    let reached = subject.program.strongest_effect(script, function);
     if reached.effect <= declared {
         return None;
     }

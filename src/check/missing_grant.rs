@@ -5,7 +5,7 @@ use super::subject::{Subject, git_verb};
 use crate::definition::Grants;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::primitive::{Effect, Family, git};
-use crate::script::survey::Call;
+use crate::script::survey::CallSite;
 use crate::world::glob::Globs;
 use crate::world::path;
 use crate::world::run::{Git, Needs};
@@ -48,7 +48,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
 }
 
 /// What a call does that is not granted, and what to do about it.
-fn missing(call: &Call, grants: &Grants) -> Option<(String, String)> {
+fn missing(call: &CallSite, grants: &Grants) -> Option<(String, String)> {
     let granting = |grant: String| format!("allow it in `[pack]` by `grants = {{ {grant} }}`");
     if let Some((needs, verb)) = git_verb(call) {
         let needs = git::find_verb(verb, needs).ok()?.needs;

@@ -190,7 +190,7 @@ fn reach_of_script(at: &Place, parts: &PackParts, items: &[PackItem<'_>]) -> Fau
         inside.map(|function| function.name.as_str())
     });
     let reaches = |script: &str, name: &str| match function {
-        Some(function) => program.called_from(script, name).contains(&(path, function)),
+        Some(function) => program.reachable_functions(script, name).contains(&(path, function)),
         // The script cannot be compiled: none of its functions can be called.
         None => script == path || is_library(path),
     };
@@ -212,7 +212,7 @@ fn reach_of_template(path: &str, parts: &PackParts, items: &[PackItem<'_>]) -> F
         return FaultReach::Items(indexes_where(items, |item| item.templates.contains(&path)));
     }
     // It is a partial, or a script names it: everything that renders may need it.
-    let renders = |(script, name): &(&str, &str)| parts.program.reaches(script, name, &["render"]).is_some();
+    let renders = |(script, name): &(&str, &str)| parts.program.find_calls_to(script, name, &["render"]).is_some();
     FaultReach::Items(indexes_where(items, |item| {
         item.renders || !item.templates.is_empty() || item.functions.iter().any(renders)
     }))

@@ -3,7 +3,7 @@
 use crate::definition::{Body, Completion, Definitions, Located, MessagePart, Operation, Resource, Schema, Tool};
 use crate::primitive::Effect;
 use crate::registry::{PackFiles, PackParts, WorkspaceSettings};
-use crate::script::survey::Call;
+use crate::script::survey::CallSite;
 use crate::script::{Program, survey};
 use crate::source::{Place, Source};
 use crate::template::Templates;
@@ -126,7 +126,7 @@ impl<'a> Subject<'a> {
     }
 
     /// The functions that a script can call: its own, and those of the libraries.
-    pub(super) fn visible_functions(&self, script: &str) -> Vec<&survey::Definition> {
+    pub(super) fn visible_functions(&self, script: &str) -> Vec<&survey::FunctionDefinition> {
         let seen = self.program.surveys().iter().filter(|survey| {
             let path = survey.source.path.as_str();
             path == script || path.ends_with("/lib.rhai") || path.ends_with("/graph.rhai")
@@ -240,7 +240,7 @@ fn completion_function<'a>(script: &'a str, completion: &'a Completion) -> Optio
 }
 
 /// What a call of git says as a literal: its primitive, its verb.
-pub(super) fn git_verb(call: &Call) -> Option<(Needs, &str)> {
+pub(super) fn git_verb(call: &CallSite) -> Option<(Needs, &str)> {
     let needs = match call.name.as_str() {
         "git" => Needs::WriteGit,
         "git_read" => Needs::ReadGit,

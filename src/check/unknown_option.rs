@@ -5,7 +5,7 @@ use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::primitive::{Need, Primitive};
 use crate::primitives;
-use crate::script::survey::Call;
+use crate::script::survey::CallSite;
 use crate::value::Kind;
 
 const CODE: Code = Code("unknown-option");
@@ -49,7 +49,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
 }
 
 /// Whether a literal map in this place can be nothing but the options: the last argument, where no parameter takes a map.
-fn are_options(primitive: &'static Primitive, call: &Call, index: usize) -> bool {
+fn are_options(primitive: &'static Primitive, call: &CallSite, index: usize) -> bool {
     let needed = primitive.positional().filter(|param| param.need == Need::Required).count();
     let takes_map = |kind: &Kind| matches!(kind, Kind::Map | Kind::Any);
     let is_value = primitive.positional().nth(index).is_some_and(|param| param.kinds.iter().any(takes_map));

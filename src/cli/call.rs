@@ -2,7 +2,7 @@
 
 use super::options::Format;
 use super::{Ended, Exit, Session, arguments, show};
-use crate::call::{Answer, FAILURE, Outcome, Request, Staging};
+use crate::call::{Answer, FAILURE, Request, Staging, ToolOutcome};
 use crate::content::{Content, ContentBody, ResourceBody};
 use crate::diagnostic::Diagnostic;
 use crate::value::{Json, Object};
@@ -57,7 +57,7 @@ impl Call {
 }
 
 /// What a dry run would have changed; for machines `{ "changes", "result" }`.
-fn tell_changes(session: &Session, outcome: &Outcome) -> Exit {
+fn tell_changes(session: &Session, outcome: &ToolOutcome) -> Exit {
     let terminal = &session.terminal;
     let changes = outcome.changes.iter();
     if session.shared.format == Format::Json && !outcome.failed {
@@ -78,7 +78,7 @@ fn tell_changes(session: &Session, outcome: &Outcome) -> Exit {
     exit
 }
 
-fn tell_outcome(session: &Session, outcome: &Outcome) -> Exit {
+fn tell_outcome(session: &Session, outcome: &ToolOutcome) -> Exit {
     //= docs/spec.md#command-line
     //# `toolsd call` MUST exit with 1 on a tool error.
     let exit = if outcome.failed { Exit::Faults } else { Exit::Well };

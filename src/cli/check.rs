@@ -20,10 +20,10 @@ impl Check {
     pub(super) fn run(self, session: &Session) -> Ended {
         let packs: Vec<String> = self.only.into_iter().chain(session.shared.packs.clone()).collect();
         let choice = if packs.is_empty() { PackChoice::ByMarkers } else { PackChoice::Named(packs) };
-        let (parts, mut faults) = call::parts(&session.site(choice)?);
+        let (parts, mut faults) = call::load_packs(&session.site(choice)?);
         let count = parts.len();
         faults.extend(parts.into_iter().flat_map(|parts| parts.faults));
-        faults.extend(call::clashes(session.service()?.registry().as_ref()));
+        faults.extend(call::name_clashes(session.service()?.registry().as_ref()));
         faults.sort_by_cached_key(|fault| {
             let place = fault.at.as_ref().map(|at| (at.source.path.clone(), at.span.start));
             (place.is_none(), place)

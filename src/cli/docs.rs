@@ -8,7 +8,7 @@ use crate::definition::{Grammar, GrammarKey};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::manual::{ManualEntries, describe_option, families, family_primitives, family_word, nearest_name, verbs_of};
 use crate::primitive::{Family, Primitive};
-use crate::script::documentation::{outcome, parameter};
+use crate::script::documentation::{describe_outcome, describe_parameter};
 use clap::Args;
 
 /// Explain primitives, tables of definitions, and check rules.
@@ -72,14 +72,14 @@ fn explain(terminal: &Terminal, primitive: &Primitive) {
     terminal.styled(&[(Style::Bold, &primitive.signature())]);
     let (effect, family) = (primitive.effect.name(), family_word(primitive.family));
     terminal.line(&format!("{} Effect: {effect}. Family: {family}.", primitive.summary));
-    primitive.params.iter().for_each(|param| terminal.line(&format!("  {}", parameter(param))));
+    primitive.params.iter().for_each(|param| terminal.line(&format!("  {}", describe_parameter(param))));
     for example in primitive.examples {
         terminal.line("");
         for (path, text) in example.files {
             terminal.styled(&[(Style::Dim, &format!("  // {path}: {text:?}"))]);
         }
         example.script.lines().for_each(|line| terminal.line(&format!("  {line}")));
-        terminal.styled(&[(Style::Green, &format!("  // {}", outcome(&example.gives)))]);
+        terminal.styled(&[(Style::Green, &format!("  // {}", describe_outcome(&example.gives)))]);
     }
     for verb in verbs_of(primitive) {
         terminal.line("");

@@ -3,7 +3,7 @@
 use super::call::tell_unexpected;
 use super::options::Format;
 use super::{Ended, Exit, Session};
-use crate::call::{Answer, Contents, Request};
+use crate::call::{Answer, Request, ResourceAnswer};
 use crate::content::ResourceBody;
 use crate::value::Json;
 use clap::Args;
@@ -34,7 +34,7 @@ impl Read {
     }
 }
 
-fn tell(session: &Session, contents: &Contents) {
+fn tell(session: &Session, contents: &ResourceAnswer) {
     for (uri, mime_type, body) in &contents.parts {
         match (session.shared.format, body) {
             (Format::Json, ResourceBody::Text(text)) => match serde_json::from_str::<Json>(text) {

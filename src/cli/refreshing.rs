@@ -1,8 +1,8 @@
 //! Graphs that are refreshed beside the calls: one thread that knows the clock, and watchers of what they were made of.
 
-use crate::call::{Pace, Service};
+use crate::call::{RefreshSchedule, Service};
 use crate::guard::CancelFlag;
-use crate::script::STACK;
+use crate::script::STACK_BYTES;
 use crate::watch::Watcher;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -38,7 +38,7 @@ impl Refreshing {
         let cancel = CancelFlag::default();
         let keeper =
             Keeper { service: Arc::clone(service), sender: sender.clone(), cancel: cancel.clone(), kept: Vec::new() };
-        let thread = std::thread::Builder::new().name("refresh".to_owned()).stack_size(STACK);
+        let thread = std::thread::Builder::new().name("refresh".to_owned()).stack_size(STACK_BYTES);
         let thread = thread.spawn(move || keeper.run(&messages));
         if let Err(error) = &thread {
             tracing::warn!("no graph is refreshed: {error}");
@@ -74,7 +74,7 @@ struct Keeper {
 
 /// A pack whose graph is refreshed.
 struct Kept {
-    pace: Pace,
+    pace: RefreshSchedule,
     due: Option<Instant>,
     watched: BTreeSet<PathBuf>,
     watcher: Option<Watcher>,
@@ -107,7 +107,7 @@ impl Keeper {
 
     /// Begins with packs that are new, and ends with those that are gone or have another pace.
     fn look(&mut self) {
-        let paces = self.service.paces();
+        let paces = self.service.refresh_schedules();
         self.kept.retain(|kept| paces.contains(&kept.pace));
         for pace in paces {
             if !self.kept.iter().any(|kept| kept.pace == pace) {

@@ -48,7 +48,7 @@ impl Serve {
     pub(super) fn run(self, session: Session) -> Ended {
         world::disk::check_descriptors()?;
         // Beside the reading of definitions, which needs one core at first.
-        rayon::spawn(script::prepare);
+        rayon::spawn(script::prepare_engine);
         let gate = self.gate(self.secrets.token())?;
         let state_key = self.secrets.state_key();
         let service = session.service()?;

@@ -4,7 +4,7 @@ use super::list::looked_for;
 use super::options::Shared;
 use super::record::load_trust;
 use super::terminal::Terminal;
-use crate::call::{Answer, Asking, Caller, Peer, Request, Service, Site};
+use crate::call::{Answer, AskMode, Caller, PackSource, Peer, Request, Service};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::guard::CancelFlag;
 use crate::primitive::Notice;
@@ -164,7 +164,7 @@ impl Session {
                 notice => tracing::info!("{notice:?}"),
             }),
             capabilities: json!({}),
-            asking: Asking::Nobody,
+            asking: AskMode::Nobody,
             peer: Peer::default(),
         };
         service.wait(request, caller)
@@ -263,7 +263,7 @@ impl WorldOpener for DiskSite {
     }
 }
 
-impl Site for DiskSite {
+impl PackSource for DiskSite {
     fn workspace(&self) -> Arc<dyn World> {
         Arc::clone(&self.workspace)
     }

@@ -3,7 +3,7 @@
 use super::Session;
 use super::record::record_path;
 use super::refreshing::{Message, Refreshing};
-use crate::call::{Change, Service};
+use crate::call::{HostChange, Service};
 use crate::definition::SETTINGS_FILE;
 use crate::registry::{FOLDERS, WORKSPACE_FOLDER};
 use crate::watch::Watcher;
@@ -41,11 +41,11 @@ impl Watching {
             let telling = Arc::clone(service);
             let workspace = session.workspace.root().to_owned();
             watchers.extend(watch(vec![PathBuf::from(&workspace)], move |paths| {
-                telling.changes().announce(&Change::Files(with_folders(&paths)));
+                telling.changes().announce(&HostChange::Files(with_folders(&paths)));
                 telling.describe();
             }));
             // What is followed already may have changed before it was watched: no list did, but all of it is read again.
-            service.changes().announce(&Change::Lists { tools: false, prompts: false, resources: false });
+            service.changes().announce(&HostChange::Lists { tools: false, prompts: false, resources: false });
         }
         Self { _watchers: watchers, _refreshing: refreshing }
     }

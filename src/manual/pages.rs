@@ -7,7 +7,7 @@ use crate::primitive::git;
 use crate::primitive::git::verb::{GitOption, GitVerb};
 use crate::primitive::{Family, Gives, Need, Param, Primitive};
 use crate::primitives::ALL as PRIMITIVES;
-use crate::script::documentation::{outcome, parameter};
+use crate::script::documentation::{describe_outcome, describe_parameter};
 use crate::value::Json;
 use crate::world::run::Needs;
 use serde_json::json;
@@ -55,13 +55,13 @@ fn push_primitive(text: &mut String, primitive: &Primitive) {
     let effect = primitive.effect.name();
     text.push_str(&format!("\n### {}\n\n`{}`\n\n", primitive.name, primitive.signature()));
     text.push_str(&format!("{} Effect: {effect}.\n\n", primitive.summary));
-    primitive.params.iter().for_each(|param| text.push_str(&format!("- {}\n", parameter(param))));
+    primitive.params.iter().for_each(|param| text.push_str(&format!("- {}\n", describe_parameter(param))));
     text.push_str(if primitive.params.is_empty() { "```rhai\n" } else { "\n```rhai\n" });
     for example in primitive.examples {
         for (path, content) in example.files {
             text.push_str(&format!("// {path}: {content:?}\n"));
         }
-        text.push_str(&format!("{}\n// {}\n", example.script.trim_end(), outcome(&example.gives)));
+        text.push_str(&format!("{}\n// {}\n", example.script.trim_end(), describe_outcome(&example.gives)));
     }
     text.push_str("```\n");
     let known = verbs_of(primitive);
@@ -247,7 +247,7 @@ pub fn code_to_json(fault: &ErrorCode) -> Json {
 /// The generated files: path from the root of the repository, and text.
 pub fn files() -> Vec<(&'static str, String)> {
     vec![
-        ("docs/primitives.d.rhai", crate::script::documentation::definitions()),
+        ("docs/primitives.d.rhai", crate::script::documentation::rhai_definitions()),
         ("docs/primitives.md", primitives_page()),
         ("docs/definitions.md", definitions_page()),
         ("docs/checks.md", checks_page()),

@@ -3,7 +3,7 @@
 #![allow(deprecated, reason = "sampling and roots are deprecated in the newest revision and alive in all of them")]
 
 use super::{Connection, Revision, Sender};
-use crate::call::{Asker, Asks, Request};
+use crate::call::{Asker, PendingQuestions, Request};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::primitive::QuestionKind;
 use crate::value::Json;
@@ -27,7 +27,7 @@ pub(crate) enum Manner {
     /// By a result that asks for another request; these answers came with this one.
     Suspends {
         /// What the runs before kept.
-        record: Box<crate::call::Record>,
+        record: Box<crate::call::CallRecord>,
         /// Answers, by key.
         answers: InputResponses,
     },
@@ -73,7 +73,7 @@ impl Connection {
     /// The result that asks the client before the call can go on.
     pub(crate) fn input_required(
         &self,
-        asks: &Asks,
+        asks: &PendingQuestions,
         request: Option<&Request>,
         revision: Revision,
     ) -> Result<InputRequiredResult, ErrorData> {

@@ -1,6 +1,8 @@
 //! What happens outside of requests, on its way to every client: changed lists, updated resources, log lines.
 
-use crate::call::{Answer, Answering, Asking, Caller, Change, Contents, Listener, Peer, Request};
+use crate::call::{
+    Answer, AskMode, Caller, ChangeSubscription, HostChange, Peer, Request, RequestHandler, ResourceAnswer,
+};
 use crate::content::ResourceBody;
 use crate::guard::CancelFlag;
 use crate::primitive::LogLevel;
@@ -35,7 +37,7 @@ pub(crate) struct Bus {
     events: broadcast::Sender<Event>,
     followed: Mutex<HashMap<String, Followed>>,
     /// With it goes the way on which changes reach the task that reads again, and so the task.
-    _listener: Listener,
+    _listener: ChangeSubscription,
 }
 
 /// A resource that somebody subscribed to.
@@ -50,11 +52,11 @@ struct Followed {
 
 impl Bus {
     /// Listens to the changes of a host. A task reads again what clients follow, as long as the bus lives.
-    pub(crate) fn start(service: &Arc<dyn Answering>) -> Arc<Self> {
+    pub(crate) fn start(service: &Arc<dyn RequestHandler>) -> Arc<Self> {
         let (sender, changes) = mpsc::unbounded_channel();
         let bus = Arc::new_cyclic(|bus: &Weak<Self>| {
             let speaker = Weak::clone(bus);
-            let listener = service.changes().listen(move |change| {
+            let listener = service.changes().subscribe(move |change| {
                 if let Some(bus) = speaker.upgrade() {
                     bus.announce(change);
                     // The task ends with the bus; a change after that is nobody's.
@@ -77,9 +79,9 @@ impl Bus {
         let _ = self.events.send(event);
     }
 
-    fn announce(&self, change: &Change) {
+    fn announce(&self, change: &HostChange) {
         match change {
-            Change::Lists { tools, prompts, resources } => {
+            HostChange::Lists { tools, prompts, resources } => {
                 for (changed, event) in
                     [(*tools, Event::Tools), (*prompts, Event::Prompts), (*resources, Event::Resources)]
                 {
@@ -88,9 +90,9 @@ impl Bus {
                     }
                 }
             }
-            Change::Files(_) => {}
-            Change::Resource { uri } => self.send(Event::Updated(uri.clone())),
-            Change::Log { level, data } => self.send(Event::Log(*level, data.clone())),
+            HostChange::Files(_) => {}
+            HostChange::Resource { uri } => self.send(Event::Updated(uri.clone())),
+            HostChange::Log { level, data } => self.send(Event::Log(*level, data.clone())),
         }
     }
 
@@ -99,7 +101,7 @@ impl Bus {
     }
 
     /// A client follows a resource, whose contents are these at present, if they are known.
-    pub(crate) fn follow(&self, uri: &str, contents: Option<&Contents>) {
+    pub(crate) fn follow(&self, uri: &str, contents: Option<&ResourceAnswer>) {
         let mut all = self.followed();
         let entry =
             all.entry(uri.to_owned()).or_insert_with(|| Followed { clients: 0, touched: HashSet::new(), print: None });
@@ -122,21 +124,21 @@ impl Bus {
     }
 
     /// The followed resources that a change may have touched.
-    fn touched_by(&self, change: &Change) -> Vec<String> {
+    fn touched_by(&self, change: &HostChange) -> Vec<String> {
         let all = self.followed();
         let touched = all.iter().filter(|(uri, followed)| {
             uri.as_str() == STATUS
                 || match change {
-                    Change::Lists { .. } => true,
-                    Change::Files(paths) => paths.iter().any(|path| followed.touched.contains(path)),
-                    Change::Resource { .. } | Change::Log { .. } => false,
+                    HostChange::Lists { .. } => true,
+                    HostChange::Files(paths) => paths.iter().any(|path| followed.touched.contains(path)),
+                    HostChange::Resource { .. } | HostChange::Log { .. } => false,
                 }
         });
         touched.map(|(uri, _)| uri.clone()).collect()
     }
 
     /// Keeps what was read, and tells the clients if it is not what it was.
-    fn compare(&self, uri: &str, contents: Option<&Contents>) {
+    fn compare(&self, uri: &str, contents: Option<&ResourceAnswer>) {
         let print = contents.map(print_of);
         let differs = {
             let mut all = self.followed();
@@ -153,7 +155,7 @@ impl Bus {
 }
 
 /// Reads again what is followed whenever something changed that it may be made from.
-async fn follow(bus: Weak<Bus>, service: Arc<dyn Answering>, mut changes: mpsc::UnboundedReceiver<Change>) {
+async fn follow(bus: Weak<Bus>, service: Arc<dyn RequestHandler>, mut changes: mpsc::UnboundedReceiver<HostChange>) {
     while let Some(change) = changes.recv().await {
         let Some(uris) = bus.upgrade().map(|bus| bus.touched_by(&change)) else { return };
         for uri in uris {
@@ -165,13 +167,13 @@ async fn follow(bus: Weak<Bus>, service: Arc<dyn Answering>, mut changes: mpsc::
 }
 
 /// Reads a resource for nobody in particular; nothing if it cannot be read.
-pub(crate) async fn read_resource(service: &Arc<dyn Answering>, uri: &str) -> Option<Contents> {
+pub(crate) async fn read_resource(service: &Arc<dyn RequestHandler>, uri: &str) -> Option<ResourceAnswer> {
     let (done, answered) = oneshot::channel();
     let caller = Caller {
         cancel: CancelFlag::default(),
         notices: Box::new(|_| {}),
         capabilities: Json::default(),
-        asking: Asking::Nobody,
+        asking: AskMode::Nobody,
         peer: Peer::default(),
     };
     let request = Request::Read { uri: uri.to_owned() };
@@ -183,11 +185,11 @@ pub(crate) async fn read_resource(service: &Arc<dyn Answering>, uri: &str) -> Op
 }
 
 /// The files and folders that contents were made from.
-fn all_of(contents: &Contents) -> HashSet<String> {
+fn all_of(contents: &ResourceAnswer) -> HashSet<String> {
     contents.touched.iter().flat_map(|part| part.iter()).cloned().collect()
 }
 
-fn print_of(contents: &Contents) -> blake3::Hash {
+fn print_of(contents: &ResourceAnswer) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new();
     for (uri, mime_type, body) in &contents.parts {
         let (kind, body) = match body {

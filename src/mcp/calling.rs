@@ -1,7 +1,7 @@
 //! A call of a tool: answered at once, or begun as a task whose result is fetched later.
 
 use super::{Calls, Connection, Job, LARGE, Manner, Revision, Sender, beside, faults, render};
-use crate::call::{Answer, Record, Request};
+use crate::call::{Answer, CallRecord, Request};
 use crate::definition::TaskSupport;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::primitive::{has_capability, missing_capability};
@@ -70,7 +70,7 @@ impl Connection {
     async fn call_at_once(
         &self,
         call: Call,
-        record: Option<Box<Record>>,
+        record: Option<Box<CallRecord>>,
         sender: Sender<'_>,
         revision: Revision,
     ) -> Result<CallToolResponse, ErrorData> {

@@ -1,7 +1,7 @@
 //! A connection and what it remembers: the level of its log, its subscriptions, what its client can do.
 
 use super::{Bus, Ends, Lists, Manner, Revision, Sealing, Sender, Settings, Shelf, Tasks};
-use crate::call::{Answer, Answering, Peer, Request};
+use crate::call::{Answer, Peer, Request, RequestHandler};
 use crate::primitive::LogLevel;
 use crate::registry::{LONGEST_URI, SkillIndex};
 use crate::value::Json;
@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 
 /// What all connections share.
 pub(crate) struct Host {
-    pub(crate) service: Arc<dyn Answering>,
+    pub(crate) service: Arc<dyn RequestHandler>,
     pub(crate) settings: Settings,
     pub(crate) bus: Arc<Bus>,
     pub(crate) shelf: Shelf,
@@ -30,7 +30,7 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    pub(crate) fn new(service: Arc<dyn Answering>, settings: Settings) -> Self {
+    pub(crate) fn new(service: Arc<dyn RequestHandler>, settings: Settings) -> Self {
         let bus = Bus::start(&service);
         let (turns, over) = (AtomicUsize::new(0), Notify::new());
         let sealing = Sealing::new(settings.state_key.as_ref());
@@ -203,7 +203,7 @@ impl Connection {
             None => sender.peer.and_then(|peer| peer.peer_info()).map(|peer| json!(peer.client_info)),
         };
         let client = client.map(|info| json!({ "name": info["name"], "version": info["version"] }));
-        Peer { revision: Some(revision.name().to_owned()), client, party: sender.party() }
+        Peer { revision: Some(revision.name().to_owned()), client, caller_id: sender.party() }
     }
 
     pub(crate) fn lists(&self, revision: Revision) -> Arc<Lists> {

@@ -5,7 +5,7 @@ use super::{
     Connection, Followed, LARGE, Manner, Revision, STATUS, Sender, about, beside, faults, is_removed, level_of,
     misread, page, published, render, skills, typed, unknown_method,
 };
-use crate::call::{Answer, Completed, Request};
+use crate::call::{Answer, CompletionTarget, Request};
 use crate::diagnostic::Diagnostic;
 use crate::registry::{LONGEST_URI, PackPart};
 use crate::value::Json;
@@ -273,8 +273,8 @@ impl ServerHandler for Connection {
         let known = request.context.and_then(|context| context.arguments).unwrap_or_default();
         let known: Map<String, Json> = known.into_iter().map(|(name, value)| (name, json!(value))).collect();
         let of = match request.r#ref {
-            Reference::Prompt(prompt) => Completed::Prompt(prompt.name),
-            Reference::Resource(resource) => Completed::Resource(resource.uri),
+            Reference::Prompt(prompt) => CompletionTarget::Prompt(prompt.name),
+            Reference::Resource(resource) => CompletionTarget::Resource(resource.uri),
             _ => return Err(ErrorData::invalid_params("`ref` is a prompt or a resource template", None)),
         };
         let ArgumentInfo { name, value, .. } = request.argument;

@@ -1,7 +1,7 @@
 //! The lists of a generation, ready for each revision, and the pages that clients ask for.
 
 use super::{Revision, Settings, about, published};
-use crate::call::Answering;
+use crate::call::RequestHandler;
 use crate::definition::TaskPolicy;
 use crate::guard::Limits;
 use crate::registry::{Registry, ServedTool};
@@ -91,7 +91,7 @@ pub(crate) struct Shelf([ArcSwapOption<Lists>; Revision::ALL.len()]);
 
 impl Shelf {
     /// The lists of the generation in use.
-    pub(crate) fn lists(&self, settings: &Settings, service: &dyn Answering, revision: Revision) -> Arc<Lists> {
+    pub(crate) fn lists(&self, settings: &Settings, service: &dyn RequestHandler, revision: Revision) -> Arc<Lists> {
         let registry = service.registry();
         let slot = &self.0[revision.index()];
         if let Some(lists) = slot.load_full()

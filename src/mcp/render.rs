@@ -1,7 +1,7 @@
 //! Results as a revision of the protocol wants them.
 
 use super::{Revision, published};
-use crate::call::{Contents, Outcome};
+use crate::call::{ResourceAnswer, ToolOutcome};
 use crate::content::{Content, ContentBody, ResourceBody};
 use crate::value::{Json, Object};
 use rmcp::model::{
@@ -12,7 +12,7 @@ use serde_json::json;
 
 /// The result of a tool. `wrapped` says whether the tool's results are wrapped where objects are wanted
 /// even if they are objects, because its output schema is.
-pub(crate) fn outcome(outcome: Outcome, wrapped: bool, revision: Revision) -> CallToolResult {
+pub(crate) fn outcome(outcome: ToolOutcome, wrapped: bool, revision: Revision) -> CallToolResult {
     let mut content: Vec<ContentBlock> =
         outcome.content.into_iter().filter_map(|content| block(content, revision)).collect();
     if content.is_empty()
@@ -98,7 +98,7 @@ pub(crate) fn messages(
 }
 
 /// The contents of a resource. Nothing at all is an error: a resource that is not there is “not found”.
-pub(crate) fn contents(contents: &Contents, revision: Revision) -> Result<ReadResourceResult, ErrorData> {
+pub(crate) fn contents(contents: &ResourceAnswer, revision: Revision) -> Result<ReadResourceResult, ErrorData> {
     if contents.parts.is_empty() {
         return Err(ErrorData::internal_error("the resource has no contents", None));
     }
@@ -132,8 +132,8 @@ pub(crate) fn scope(name: Option<&str>) -> CacheScope {
 mod tests {
     use super::*;
 
-    fn data(json: Json) -> Outcome {
-        Outcome { structured: Some(json), ..Outcome::default() }
+    fn data(json: Json) -> ToolOutcome {
+        ToolOutcome { structured: Some(json), ..ToolOutcome::default() }
     }
 
     //= docs/spec.md#protocol

@@ -2,7 +2,7 @@
 #![allow(deprecated, reason = "logging is deprecated in the newest revision and alive in all of them")]
 
 use super::{Connection, Line, Manner, Put, Revision, Sender};
-use crate::call::{Answer, Asking, Caller, Request};
+use crate::call::{Answer, AskMode, Caller, Request};
 use crate::diagnostic::json_bytes;
 use crate::guard::CancelFlag;
 use crate::primitive::{LogLevel, Notice};
@@ -238,9 +238,9 @@ impl Connection {
             notices: Box::new(move |notice| speaker.say(notice)),
             capabilities: self.usable(sender, revision),
             asking: match (manner, &line) {
-                (Manner::Suspends { record, answers }, _) => Asking::Suspends { record, answers },
-                (_, Some(line)) => Asking::Waits { asker: Arc::<Line>::clone(line), record: Box::default() },
-                (_, None) => Asking::Nobody,
+                (Manner::Suspends { record, answers }, _) => AskMode::Suspends { record, answers },
+                (_, Some(line)) => AskMode::Waits { asker: Arc::<Line>::clone(line), record: Box::default() },
+                (_, None) => AskMode::Nobody,
             },
             peer: self.peer(sender, revision),
         };

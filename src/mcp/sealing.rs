@@ -2,7 +2,7 @@
 //! was asked of whom, and for a while only. It is readable: nothing secret belongs into it.
 
 use super::Secret;
-use crate::call::{Record, Request};
+use crate::call::{CallRecord, Request};
 use crate::value::Json;
 use rmcp::model::{ErrorData, RequestStateCodec, SealOptions};
 use std::time::Duration;
@@ -38,7 +38,7 @@ impl Sealing {
     }
 
     /// What a call keeps, for the client to bring again with the same request.
-    pub(crate) fn seal(&self, record: &Record, request: &Request) -> Result<String, ErrorData> {
+    pub(crate) fn seal(&self, record: &CallRecord, request: &Request) -> Result<String, ErrorData> {
         let bytes = serde_json::to_vec(record).map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         if bytes.len() > MOST {
             let message = format!("what the call keeps until it is answered has more than {} kB", MOST >> 10);
@@ -48,7 +48,7 @@ impl Sealing {
     }
 
     /// What was sealed for this very request.
-    pub(crate) fn open(&self, state: &str, request: &Request) -> Result<Record, ErrorData> {
+    pub(crate) fn open(&self, state: &str, request: &Request) -> Result<CallRecord, ErrorData> {
         //= docs/spec.md#questions
         //# A state that was changed, that belongs to another request or that is too old MUST be refused with -32602.
         let refuse = || {
@@ -127,9 +127,9 @@ mod tests {
     fn a_state_opens_for_its_own_request_alone() {
         let sealing = Sealing::new(None);
         let own = call("brew", json!({ "a": 1, "b": { "c": [1], "d": 2 } }));
-        let state = sealing.seal(&Record::default(), &own).unwrap();
+        let state = sealing.seal(&CallRecord::default(), &own).unwrap();
         let turned = call("brew", json!({ "b": { "d": 2, "c": [1] }, "a": 1 }));
-        assert_eq!(sealing.open(&state, &turned).unwrap(), Record::default(), "the order of keys does not matter");
+        assert_eq!(sealing.open(&state, &turned).unwrap(), CallRecord::default(), "the order of keys does not matter");
         let refused = |state: &str, request: &Request| sealing.open(state, request).unwrap_err().code.0;
         assert_eq!(refused(&format!("{state}-TAMPERED"), &own), -32602);
         assert_eq!(refused("", &own), -32602);
@@ -150,7 +150,7 @@ mod tests {
     fn replicas_with_one_secret_open_each_others_states() {
         let own = call("brew", json!({}));
         let with = |secret: &str| Sealing::new(Some(&Secret::new(secret)));
-        let state = with("a secret of the replicas").seal(&Record::default(), &own).unwrap();
+        let state = with("a secret of the replicas").seal(&CallRecord::default(), &own).unwrap();
         assert!(with("a secret of the replicas").open(&state, &own).is_ok());
         assert!(with("another secret").open(&state, &own).is_err());
     }

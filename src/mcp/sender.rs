@@ -1,7 +1,7 @@
 //! Who sent a request: what it says of itself, and how it is reached while the request is worked on.
 
 use super::LARGE;
-use crate::script::Party;
+use crate::script::CallerId;
 use hyper::header::{HeaderMap, USER_AGENT};
 use hyper::http::request::Parts;
 use rmcp::RoleServer;
@@ -59,8 +59,8 @@ impl Sender<'_> {
 
     /// With whom its calls take turns. On standard streams there is one client. Over HTTP a client is known by its session;
     /// without one by what it says of itself, which counts among the clients of its own address only.
-    pub(crate) fn party(&self) -> Party {
-        let Some(headers) = self.headers else { return Party::default() };
+    pub(crate) fn party(&self) -> CallerId {
+        let Some(headers) = self.headers else { return CallerId::default() };
         let mut client = DefaultHasher::new();
         match headers.get("mcp-session-id") {
             Some(session) => session.hash(&mut client),
@@ -73,7 +73,7 @@ impl Sender<'_> {
             }
         }
         let (place, connection) = self.place.map_or((0, 0), |place| (place.address, place.connection));
-        Party { place, client: client.finish(), connection }
+        CallerId { address: place, client: client.finish(), connection }
     }
 }
 

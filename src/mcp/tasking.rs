@@ -2,7 +2,7 @@
 
 use super::{Begun, Calls, Connection, EndOnDrop, Host, Line, Owner, PATIENCE, Put, Revision, Sender};
 use super::{asked, faults, render, unheard};
-use crate::call::{Answer, Asking, Caller, Peer, Record, Request};
+use crate::call::{Answer, AskMode, CallRecord, Caller, Peer, Request};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::guard::CancelFlag;
 use crate::primitive::Notice;
@@ -24,7 +24,7 @@ pub(crate) struct Job {
     pub(crate) host: Arc<Host>,
     pub(crate) begun: Begun,
     pub(crate) request: Request,
-    pub(crate) record: Box<Record>,
+    pub(crate) record: Box<CallRecord>,
     pub(crate) calls: Calls,
     /// The capabilities of the client that began it.
     pub(crate) capabilities: Json,
@@ -129,7 +129,7 @@ impl Job {
             }),
             capabilities,
             peer,
-            asking: Asking::Waits { asker: Arc::new(Line(line)), record },
+            asking: AskMode::Waits { asker: Arc::new(Line(line)), record },
         };
         let (done, mut answered) = oneshot::channel();
         let ended = EndOnDrop(cancel.clone());

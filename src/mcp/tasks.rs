@@ -1,7 +1,7 @@
 //! Tasks (SEP-2663): what is known of each call that outlives its request, for whoever began it, until it expires.
 
 use crate::definition::TaskPolicy;
-use crate::script::Party;
+use crate::script::CallerId;
 use crate::value::Json;
 use rmcp::model::{DetailedTask, InputRequest, InputRequests, InputResponses, Task, TaskPayload, TaskStatus};
 use rmcp::task_manager::current_timestamp;
@@ -37,7 +37,7 @@ struct State {
 
 struct Entry {
     owner: Owner,
-    party: Party,
+    party: CallerId,
     task: Task,
     /// The result or the error, once there is one.
     end: Option<TaskPayload>,
@@ -66,7 +66,7 @@ impl Tasks {
     }
 
     /// Begins a task; nothing if there are too many, of its client or of all, or their results take too much room.
-    pub(crate) fn begin(&self, owner: Owner, party: Party, tasking: TaskPolicy) -> Option<Begun> {
+    pub(crate) fn begin(&self, owner: Owner, party: CallerId, tasking: TaskPolicy) -> Option<Begun> {
         let mut state = self.state();
         if !state.has_room(party) {
             return None;
@@ -223,9 +223,9 @@ impl Taken {
 
 impl State {
     /// Whether a party may begin another task.
-    fn has_room(&self, party: Party) -> bool {
+    fn has_room(&self, party: CallerId) -> bool {
         let (mut of_client, mut of_place) = (Taken::default(), Taken::default());
-        for entry in self.kept.values().filter(|entry| entry.party.place == party.place) {
+        for entry in self.kept.values().filter(|entry| entry.party.address == party.address) {
             of_place.add(entry);
             if entry.party.client() == party.client() {
                 of_client.add(entry);
@@ -266,13 +266,15 @@ mod tests {
     const ME: Owner = [1; 32];
 
     fn begin(tasks: &Tasks) -> Option<Begun> {
-        tasks.begin(ME, Party::default(), TaskPolicy::default())
+        tasks.begin(ME, CallerId::default(), TaskPolicy::default())
     }
 
     /// Begins as many as a client may, and says how many that were.
     fn begin_all(tasks: &Tasks, place: u64, client: u64) -> usize {
         (0..)
-            .take_while(|_| tasks.begin(ME, Party { place, client, connection: 0 }, TaskPolicy::default()).is_some())
+            .take_while(|_| {
+                tasks.begin(ME, CallerId { address: place, client, connection: 0 }, TaskPolicy::default()).is_some()
+            })
             .count()
     }
 
@@ -305,8 +307,11 @@ mod tests {
         let large = begin(&tasks).unwrap().task.task_id;
         tasks.end(&large, done(&"x".repeat(BYTES / 2)));
         assert!(begin(&tasks).is_none(), "half of all bytes are one client's");
-        let other =
-            tasks.begin(ME, Party { place: 1, client: 1, connection: 0 }, TaskPolicy::default()).unwrap().task.task_id;
+        let other = tasks
+            .begin(ME, CallerId { address: 1, client: 1, connection: 0 }, TaskPolicy::default())
+            .unwrap()
+            .task
+            .task_id;
         tasks.end(&other, done(&"x".repeat(BYTES / 2)));
         assert_eq!(begin_all(&tasks, 2, 2), 0, "{BYTES} bytes are kept");
         for id in [&large, &large, &other] {

@@ -170,9 +170,9 @@ pub fn compile_pack(
     let others = || CompiledParts::compile(name, &files, &merged, settings);
     //= docs/spec.md#scripts
     //# A script MUST be compiled once for each time its pack is loaded, and not again for a call.
-    let program = Program::later(&scripts);
+    let program = Program::deferred(&scripts);
     let is_needed = merged.validation == Validation::Full || merged.definitions.has_computed_texts();
-    let ready = || if is_needed { program.ready().to_vec() } else { Vec::new() };
+    let ready = || if is_needed { program.diagnostics().to_vec() } else { Vec::new() };
     let (broken, others) = rayon::join(ready, others);
     let MergedDefinitions { definitions, pack, mut faults, .. } = merged;
     faults.extend(broken);

@@ -62,7 +62,7 @@ fn a_function_runs() {
 //# A script MUST be compiled once for each time its pack is loaded, and not again for a call.
 #[test]
 fn scripts_are_compiled_at_load_only() {
-    let compiled = || super::program::COMPILED.with(std::cell::Cell::get);
+    let compiled = || super::compile::COMPILED.with(std::cell::Cell::get);
     let before = compiled();
     let files = [("a.rhai", "fn main() { [1, 2].map(|x| twice(x)) }"), ("lib.rhai", "fn twice(x) { x * 2 }")];
     let (program, faults) = Program::compile(&files);

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use toolsd::call::{Answer, Answering, Caller, Change, Changes, Contents, Outcome, Request};
+use toolsd::call::{Answer, Caller, ChangeFeed, HostChange, Request, RequestHandler, ResourceAnswer, ToolOutcome};
 use toolsd::content::{Content, ContentBody, ResourceBody};
 use toolsd::definition::*;
 use toolsd::diagnostic::{Code, Diagnostic};
@@ -17,7 +17,7 @@ use toolsd::value::Json;
 /// The host.
 pub struct Fixture {
     registry: Arc<Registry>,
-    changes: Changes,
+    changes: ChangeFeed,
     /// What `fix://note` says.
     pub note: Mutex<String>,
     /// How many calls without an end have begun.
@@ -189,7 +189,12 @@ impl Fixture {
             ..Registry::default()
         };
         let note = Mutex::new("first".to_owned());
-        Arc::new(Self { registry: Arc::new(registry), changes: Changes::default(), note, spins: AtomicUsize::new(0) })
+        Arc::new(Self {
+            registry: Arc::new(registry),
+            changes: ChangeFeed::default(),
+            note,
+            spins: AtomicUsize::new(0),
+        })
     }
 
     /// Announces what a transcript says: `lists`, `files` (with a new `note`), `resource` or `log`.
@@ -201,12 +206,12 @@ impl Fixture {
         let lists = texts("lists");
         let has = |name: &str| lists.iter().any(|list| list == name);
         self.changes.announce(&match what {
-            what if what["log"].is_string() => Change::Log { level: LogLevel::Warning, data: what["log"].clone() },
+            what if what["log"].is_string() => HostChange::Log { level: LogLevel::Warning, data: what["log"].clone() },
             what if what["resource"].is_string() => {
-                Change::Resource { uri: what["resource"].as_str().unwrap().to_owned() }
+                HostChange::Resource { uri: what["resource"].as_str().unwrap().to_owned() }
             }
-            what if what["files"].is_array() => Change::Files(texts("files")),
-            _ => Change::Lists { tools: has("tools"), prompts: has("prompts"), resources: has("resources") },
+            what if what["files"].is_array() => HostChange::Files(texts("files")),
+            _ => HostChange::Lists { tools: has("tools"), prompts: has("prompts"), resources: has("resources") },
         });
     }
 
@@ -248,7 +253,7 @@ impl Fixture {
             _ => return Answer::Fault(Diagnostic::new(Code::NOT_FOUND, format!("no resource `{uri}`"))),
         };
         let touched = vec![["note.md".to_owned()].into()];
-        Answer::Contents(Contents { parts, ttl_ms: Some(1000), cache_scope: Some("public".to_owned()), touched })
+        Answer::Contents(ResourceAnswer { parts, ttl_ms: Some(1000), cache_scope: Some("public".to_owned()), touched })
     }
 }
 
@@ -261,15 +266,15 @@ fn embedded() -> ContentBody {
 }
 
 fn call(tool: &str, arguments: &Json, caller: &Caller) -> Answer {
-    let data = |structured: Json| Answer::Tool(Outcome { structured: Some(structured), ..Outcome::default() });
+    let data = |structured: Json| Answer::Tool(ToolOutcome { structured: Some(structured), ..ToolOutcome::default() });
     match tool {
         "echo" => data(json!({ "text": arguments["text"] })),
         "list" => data(json!([1, 2])),
-        "fail" => Answer::Tool(Outcome {
+        "fail" => Answer::Tool(ToolOutcome {
             content: vec![Content::text("{\"error\":\"no\"}")],
             structured: Some(json!({ "error": "no" })),
             failed: true,
-            ..Outcome::default()
+            ..ToolOutcome::default()
         }),
         "reject" => {
             Answer::Fault(Diagnostic::new(Code::REJECT, "never").data(json!({ "code": 7, "data": { "a": 1 } })))
@@ -285,7 +290,7 @@ fn call(tool: &str, arguments: &Json, caller: &Caller) -> Answer {
                 Content::new(embedded()),
                 Content::new(ContentBody::Link(link)),
             ];
-            Answer::Tool(Outcome { content, ..Outcome::default() })
+            Answer::Tool(ToolOutcome { content, ..ToolOutcome::default() })
         }
         "talk" => {
             for done in [0.0, 50.0, 50.0, 100.0] {
@@ -294,7 +299,7 @@ fn call(tool: &str, arguments: &Json, caller: &Caller) -> Answer {
             }
             (caller.notices)(Notice::Log { level: LogLevel::Debug, data: json!("quiet") });
             (caller.notices)(Notice::Log { level: LogLevel::Error, data: json!({ "loud": true }) });
-            Answer::Tool(Outcome { content: vec![Content::text("said")], ..Outcome::default() })
+            Answer::Tool(ToolOutcome { content: vec![Content::text("said")], ..ToolOutcome::default() })
         }
         _ => {
             while !caller.cancel.is_cancelled() {
@@ -305,12 +310,12 @@ fn call(tool: &str, arguments: &Json, caller: &Caller) -> Answer {
     }
 }
 
-impl Answering for Fixture {
+impl RequestHandler for Fixture {
     fn registry(&self) -> Arc<Registry> {
         Arc::clone(&self.registry)
     }
 
-    fn changes(&self) -> &Changes {
+    fn changes(&self) -> &ChangeFeed {
         &self.changes
     }
 

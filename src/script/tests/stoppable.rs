@@ -99,7 +99,7 @@ struct Bench {
 impl Bench {
     fn new() -> Self {
         let (program, _) = Program::compile(&[("a.rhai", "fn main() { }")]);
-        Self { functions: program.functions_of("a.rhai") }
+        Self { functions: program.functions_seen_by("a.rhai") }
     }
 
     fn call(&self, primitive: &'static Primitive, arguments: Vec<Value>) -> Result<Value> {

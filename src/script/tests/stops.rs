@@ -205,11 +205,11 @@ fn a_script_that_goes_on_after_its_answer_reaches_nothing() {
     let (running, own) = (Arc::clone(&program), Arc::clone(&host));
     let job = move || {
         let guard = Guard::new(limits, CancelFlag::default());
-        let _watched = crate::script::watch_over(&guard);
+        let _watched = crate::script::watch_guard(&guard);
         let result = running.run("a.rhai", "main", Vec::new(), own, guard);
         let _ = ended.send(result.err().map(|fault| fault.message));
     };
-    pool.call("spin".to_owned(), crate::script::Party::default(), CancelFlag::default(), job, move |result| {
+    pool.call("spin".to_owned(), crate::script::CallerId::default(), CancelFlag::default(), job, move |result| {
         drop(answered.send(result))
     });
     let fault = answers.recv().expect("it is answered").expect_err("in its place");
