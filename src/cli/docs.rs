@@ -1,8 +1,7 @@
 //! `toolsd docs`: primitives, tables of definitions, rules and fault codes, each from the table it is declared in.
 
-use super::options::{Format, Shared};
-use super::terminal::{Style, Terminal};
-use super::{Ended, Exit};
+use super::options::{CommandResult, Exit, OutputFormat, SharedOptions};
+use super::terminal::{Terminal, TextStyle};
 use crate::check::{CheckRule, diff_lines};
 use crate::definition::{Grammar, GrammarKey};
 use crate::diagnostic::{Code, Diagnostic};
@@ -13,26 +12,26 @@ use clap::Args;
 
 /// Explain primitives, tables of definitions, and check rules.
 #[derive(Args)]
-pub struct Docs {
+pub struct DocsCommand {
     /// A primitive, a family of them, a table such as `tool`, or the code of a fault [default: an overview].
     #[arg(value_name = "PRIMITIVE | FAMILY | TABLE | CODE")]
     name: Option<String>,
 }
 
-impl Docs {
-    pub(super) fn run(self, shared: &Shared, terminal: &Terminal) -> Ended {
+impl DocsCommand {
+    pub(super) fn run(self, options: &SharedOptions, terminal: &Terminal) -> CommandResult {
         let entries = self.name.as_deref().map_or_else(ManualEntries::all, ManualEntries::named);
         match self.name {
-            Some(name) if entries.is_empty() => return Err(unknown(&name)),
-            _ if shared.format == Format::Json => terminal.json(&entries.to_json()),
+            Some(name) if entries.is_empty() => return Err(unknown_name(&name)),
+            _ if options.format == OutputFormat::Json => terminal.json(&entries.to_json()),
             Some(_) => explain_all(terminal, &entries),
             None => overview(terminal, &entries),
         }
-        Ok(Exit::Well)
+        Ok(Exit::Success)
     }
 }
 
-fn unknown(name: &str) -> Box<Diagnostic> {
+fn unknown_name(name: &str) -> Box<Diagnostic> {
     let message = format!("there is no primitive, family, table or code `{name}`");
     let near = nearest_name(name).map(|near| format!("did you mean `{near}`?"));
     Diagnostic::new(Code("usage"), message).help(near.unwrap_or_else(|| "`toolsd docs` names all of them".to_owned()))
@@ -43,15 +42,15 @@ fn overview(terminal: &Terminal, all: &ManualEntries) {
         let names: Vec<&str> = family_primitives(family).map(|primitive| primitive.name).collect();
         vec![family.title().to_owned(), names.join(" ")]
     };
-    terminal.styled(&[(Style::Bold, "Primitives")]);
+    terminal.styled(&[(TextStyle::Bold, "Primitives")]);
     terminal.table(&["family", "primitives"], families().into_iter().map(row).collect());
-    terminal.styled(&[(Style::Bold, "Tables of definitions")]);
+    terminal.styled(&[(TextStyle::Bold, "Tables of definitions")]);
     let row = |table: &&Grammar| vec![table.name.to_owned(), table.doc.to_owned()];
     terminal.table(&["table", "what it is"], all.tables.iter().map(row).collect());
-    terminal.styled(&[(Style::Bold, "Rules of `toolsd check`")]);
+    terminal.styled(&[(TextStyle::Bold, "Rules of `toolsd check`")]);
     let row = |rule: &&CheckRule| vec![rule.code.0.to_owned(), rule.summary.to_owned()];
     terminal.table(&["code", "what it finds"], all.rules.iter().map(row).collect());
-    terminal.styled(&[(Style::Bold, "Other codes of faults")]);
+    terminal.styled(&[(TextStyle::Bold, "Other codes of faults")]);
     let rows = all.faults.iter().map(|fault| vec![fault.code.to_owned(), fault.summary.to_owned()]);
     terminal.table(&["code", "what it means"], rows.collect());
     terminal.note("`toolsd docs NAME` explains one of them");
@@ -59,44 +58,44 @@ fn overview(terminal: &Terminal, all: &ManualEntries) {
 
 fn explain_all(terminal: &Terminal, entries: &ManualEntries) {
     entries.primitives.iter().for_each(|primitive| explain(terminal, primitive));
-    entries.families.iter().for_each(|family| tell_family(terminal, *family));
-    entries.tables.iter().for_each(|table| tell_table(terminal, table));
-    entries.rules.iter().for_each(|rule| tell_rule(terminal, rule));
+    entries.families.iter().for_each(|family| print_family(terminal, *family));
+    entries.tables.iter().for_each(|table| print_table(terminal, table));
+    entries.rules.iter().for_each(|rule| print_rule(terminal, rule));
     for fault in &entries.faults {
-        terminal.styled(&[(Style::Bold, fault.code)]);
+        terminal.styled(&[(TextStyle::Bold, fault.code)]);
         terminal.line(fault.summary);
     }
 }
 
 fn explain(terminal: &Terminal, primitive: &Primitive) {
-    terminal.styled(&[(Style::Bold, &primitive.signature())]);
+    terminal.styled(&[(TextStyle::Bold, &primitive.signature())]);
     let (effect, family) = (primitive.effect.name(), family_word(primitive.family));
     terminal.line(&format!("{} Effect: {effect}. Family: {family}.", primitive.summary));
     primitive.params.iter().for_each(|param| terminal.line(&format!("  {}", describe_parameter(param))));
     for example in primitive.examples {
         terminal.line("");
         for (path, text) in example.files {
-            terminal.styled(&[(Style::Dim, &format!("  // {path}: {text:?}"))]);
+            terminal.styled(&[(TextStyle::Dim, &format!("  // {path}: {text:?}"))]);
         }
         example.script.lines().for_each(|line| terminal.line(&format!("  {line}")));
-        terminal.styled(&[(Style::Green, &format!("  // {}", describe_outcome(&example.gives)))]);
+        terminal.styled(&[(TextStyle::Green, &format!("  // {}", describe_outcome(&example.gives)))]);
     }
     for verb in verbs_of(primitive) {
         terminal.line("");
-        terminal.styled(&[(Style::Bold, verb.name)]);
+        terminal.styled(&[(TextStyle::Bold, verb.name)]);
         terminal.line(&format!("  {}", verb.summary));
         verb.options().for_each(|option| terminal.line(&format!("  {}", describe_option(option))));
     }
 }
 
-fn tell_family(terminal: &Terminal, family: Family) {
-    terminal.styled(&[(Style::Bold, family.title())]);
+fn print_family(terminal: &Terminal, family: Family) {
+    terminal.styled(&[(TextStyle::Bold, family.title())]);
     let row = |one: &Primitive| vec![one.signature(), one.effect.name().to_owned(), one.summary.to_owned()];
     terminal.table(&["primitive", "effect", "what it gives"], family_primitives(family).map(row).collect());
 }
 
-fn tell_table(terminal: &Terminal, table: &Grammar) {
-    terminal.styled(&[(Style::Bold, table.name)]);
+fn print_table(terminal: &Terminal, table: &Grammar) {
+    terminal.styled(&[(TextStyle::Bold, table.name)]);
     terminal.text(table.doc);
     let row = |key: &GrammarKey| {
         let name = if key.required { format!("{} (required)", key.name) } else { key.name.to_owned() };
@@ -105,11 +104,11 @@ fn tell_table(terminal: &Terminal, table: &Grammar) {
     terminal.table(&["key", "takes", "what it means"], table.keys.iter().map(row).collect());
 }
 
-fn tell_rule(terminal: &Terminal, rule: &CheckRule) {
-    terminal.styled(&[(Style::Bold, rule.code.0)]);
+fn print_rule(terminal: &Terminal, rule: &CheckRule) {
+    terminal.styled(&[(TextStyle::Bold, rule.code.0)]);
     terminal.line(&format!("{} {}", rule.summary, rule.why));
     let file = |path: &str, lines: &mut dyn Iterator<Item = String>| {
-        terminal.styled(&[(Style::Dim, &format!("  # {path}"))]);
+        terminal.styled(&[(TextStyle::Dim, &format!("  # {path}"))]);
         lines.for_each(|line| terminal.line(&format!("  {line}")));
     };
     terminal.line("");

@@ -1,7 +1,7 @@
 //! `toolsd eject`: copies files of a pack into this workspace, to change them there.
 
-use super::options::Format;
-use super::{Ended, Exit, Session};
+use super::context::CommandContext;
+use super::options::{CommandResult, Exit, OutputFormat};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::registry::{EJECTED, PackFiles, read_ejected};
 use clap::Args;
@@ -9,7 +9,7 @@ use serde_json::json;
 
 /// Copy files of a pack out of the binary, to change them here.
 #[derive(Args)]
-pub struct Eject {
+pub struct EjectCommand {
     /// Paths as `toolsd list --where` shows them, or names of packs.
     #[arg(required = true, value_name = "PATH | PACK")]
     what: Vec<String>,
@@ -18,10 +18,10 @@ pub struct Eject {
     force: bool,
 }
 
-impl Eject {
-    pub(super) fn run(self, session: &Session) -> Ended {
-        let (target, origin) = session.target_layer()?;
-        let below: Vec<_> = session.layers()?.into_iter().filter(|layer| layer.origin != origin).collect();
+impl EjectCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+        let (target, origin) = context.target_layer()?;
+        let below: Vec<_> = context.layers()?.into_iter().filter(|layer| layer.origin != origin).collect();
         let (files, _) = PackFiles::collect(&below);
         let mut paths = Vec::new();
         for name in &self.what {
@@ -46,13 +46,13 @@ impl Eject {
             hashes.insert(path.clone(), blake3::Hash::from(*file.hash()).to_string());
         }
         target.write(EJECTED, (serde_json::to_string_pretty(&hashes).unwrap_or_default() + "\n").as_bytes())?;
-        session.keep_from_others(target.as_ref(), &paths)?;
-        if session.shared.format == Format::Json {
-            session.terminal.json(&json!({ "folder": target.root(), "files": paths }));
+        context.restrict_write_access(target.as_ref(), &paths)?;
+        if context.options.format == OutputFormat::Json {
+            context.terminal.json(&json!({ "folder": target.root(), "files": paths }));
         } else {
-            paths.iter().for_each(|path| session.terminal.line(&format!("{}/{path}", target.root())));
-            session.hint_of_trust(&origin);
+            paths.iter().for_each(|path| context.terminal.line(&format!("{}/{path}", target.root())));
+            context.hint_at_trust(&origin);
         }
-        Ok(Exit::Well)
+        Ok(Exit::Success)
     }
 }

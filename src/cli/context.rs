@@ -1,61 +1,66 @@
-//! Where a command works: the workspace, the layers of packs, the trust of a person, the service.
+//! What a command works with: the workspace, the layers of packs, the record of trust, the service.
 
-use super::list::looked_for;
-use super::options::Shared;
-use super::record::load_trust;
-use super::terminal::Terminal;
+use super::options::SharedOptions;
+use super::terminal::{Terminal, print_error_json};
 use crate::call::{Answer, AskMode, Caller, PackSource, Peer, Request, Service};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::guard::CancelFlag;
 use crate::primitive::Notice;
 use crate::registry::{
-    EJECTED, EMBEDDED, Layer, PackChoice, Registry, UNTRUSTED, WORKSPACE_FOLDER, WorkspaceSettings, WorkspaceTrust,
+    EJECTED, EMBEDDED, Layer, PackChoice, Registry, TRUST_RECORD, TrustRecord, UNTRUSTED,
+    WORKSPACE_FOLDER, WorkspaceSettings, WorkspaceTrust,
     WorldOpener,
 };
-use crate::world::disk::{self, Disk, config_folder, current_folder};
+use crate::world::disk::{self, Disk, TRUST_BELOW_HOME, config_folder, current_folder, trust_folder};
 use crate::world::memory::Memory;
 use crate::world::ownership::NOT_OWNED;
 use crate::world::{World, path};
 use serde_json::json;
-use std::sync::Arc;
+use std::sync::{Arc, Once};
+use tokio::signal::unix::{SignalKind, signal};
+
+/// The markers of a pack, in words.
+pub(super) fn describe_markers(markers: &[String]) -> String {
+    if markers.is_empty() { "nothing: it serves by `--pack` only".to_owned() } else { markers.join(", ") }
+}
 
 /// A variable of the environment.
-pub fn variable(name: &str) -> Option<String> {
+pub fn environment_variable(name: &str) -> Option<String> {
     Disk::new("/", []).ok()?.env(name)
 }
 
-/// Where a command works.
-pub struct Session {
+/// What a command works with.
+pub struct CommandContext {
     /// The options that every command takes.
-    pub shared: Shared,
-    /// Where it writes.
+    pub options: SharedOptions,
+    /// The terminal that it writes to.
     pub terminal: Terminal,
     /// The workspace.
     pub workspace: Arc<dyn World>,
 }
 
-impl Session {
+impl CommandContext {
     /// Opens the workspace that the options name. A folder that is not there is a fault.
-    pub fn open(mut shared: Shared, terminal: Terminal) -> Result<Self> {
+    pub fn open(mut options: SharedOptions, terminal: Terminal) -> Result<Self> {
         disk::fail_at_largest_file();
         disk::check_threads()?;
-        disk::choose_sandbox(shared.sandbox.into());
+        disk::choose_sandbox(options.sandbox.into());
         let here = current_folder()?;
         let absolute = |folder: &String| path::clean(&path::join(&here, folder));
-        let folder = shared.workspace.as_ref().map_or_else(|| here.clone(), absolute);
-        shared.dirs = shared.dirs.iter().map(absolute).collect();
-        shared.roots = shared.roots.iter().map(absolute).collect();
-        let roots: Vec<&str> = shared.roots.iter().map(String::as_str).collect();
+        let folder = options.workspace.as_ref().map_or_else(|| here.clone(), absolute);
+        options.dirs = options.dirs.iter().map(absolute).collect();
+        options.roots = options.roots.iter().map(absolute).collect();
+        let roots: Vec<&str> = options.roots.iter().map(String::as_str).collect();
         let all: Vec<&str> = std::iter::once(folder.as_str()).chain(roots.iter().copied()).collect();
         disk::recover(&all);
         let workspace: Arc<dyn World> = Arc::new(Disk::new(&folder, roots)?);
-        Ok(Self { shared, terminal, workspace })
+        Ok(Self { options, terminal, workspace })
     }
 
     /// The service of this workspace.
     pub fn service(&self) -> Result<Arc<Service>> {
         disk::sweep();
-        let site = self.site(match self.shared.packs.as_slice() {
+        let site = self.pack_source(match self.options.packs.as_slice() {
             [] => PackChoice::ByMarkers,
             names => PackChoice::Named(names.to_vec()),
         })?;
@@ -64,23 +69,23 @@ impl Session {
         Ok(service)
     }
 
-    /// Has the calls of a service told on standard error, if that was asked for.
+    /// Has the calls of a service audited on standard error, if that was asked for.
     pub fn audit(&self, service: &Service) {
-        if self.shared.audit {
-            service.audit(super::terminal::error_line);
+        if self.options.audit {
+            service.audit(print_error_json);
         }
     }
 
-    /// The site of this workspace, with this choice of packs.
-    pub fn site(&self, choice: PackChoice) -> Result<DiskSite> {
+    /// The packs and the workspace on the disk, with this choice of packs.
+    pub fn pack_source(&self, choice: PackChoice) -> Result<DiskPackSource> {
         // A folder that was named must be there from the beginning.
-        for dir in self.shared.dirs.iter().chain(&self.shared.roots) {
+        for dir in self.options.dirs.iter().chain(&self.options.roots) {
             Disk::new(dir, [])?;
         }
-        Ok(DiskSite {
+        Ok(DiskPackSource {
             workspace: Arc::clone(&self.workspace),
-            dirs: self.shared.dirs.clone(),
-            roots: self.shared.roots.clone(),
+            dirs: self.options.dirs.clone(),
+            roots: self.options.roots.clone(),
             choice,
         })
     }
@@ -91,18 +96,18 @@ impl Session {
         let trust = load_trust(root).unwrap_or_default();
         let (settings, _) = WorkspaceSettings::load(self.workspace.as_ref(), &trust);
         let written = settings.workspace.roots.iter().map(|known| path::join(root, &known.value));
-        self.shared.roots.iter().cloned().chain(written).collect()
+        self.options.roots.iter().cloned().chain(written).collect()
     }
 
     /// The folders that scripts may be let into: the workspace, further roots, folders of packs.
     pub fn folders(&self) -> Vec<String> {
         let workspace = self.workspace.root().to_owned();
-        [&[workspace], self.further_roots().as_slice(), &self.shared.dirs].concat()
+        [&[workspace], self.further_roots().as_slice(), &self.options.dirs].concat()
     }
 
     /// The layers, the first one strongest.
     pub fn layers(&self) -> Result<Vec<Layer>> {
-        self.site(PackChoice::ByMarkers)?.layers()
+        self.pack_source(PackChoice::ByMarkers)?.layers()
     }
 
     /// The layer of the workspace, if it has one.
@@ -116,7 +121,7 @@ impl Session {
 
     /// The layer that `new` and `eject` write to, and its origin: the first `--dir`, else that of the workspace.
     pub fn target_layer(&self) -> Result<(Arc<dyn World>, String)> {
-        if let Some(dir) = self.shared.dirs.first() {
+        if let Some(dir) = self.options.dirs.first() {
             return Ok((Arc::new(Disk::new(dir, [])?), dir.clone()));
         }
         if self.workspace.stat(WORKSPACE_FOLDER)?.is_none() {
@@ -129,9 +134,9 @@ impl Session {
         Ok((layer, "workspace".to_owned()))
     }
 
-    /// Takes from the files that were just written, and their folders, the write permission that a umask gave to others:
-    /// with it they would not be used.
-    pub fn keep_from_others(&self, target: &dyn World, paths: &[String]) -> Result<()> {
+    /// Takes the write permission of others from files that were just written, and from their folders. A umask may have given
+    /// it, and the files would not be used with it.
+    pub fn restrict_write_access(&self, target: &dyn World, paths: &[String]) -> Result<()> {
         let mut all: std::collections::BTreeSet<&str> = [".", EJECTED].into();
         for file in paths {
             all.extend(file.match_indices('/').map(|(at, _)| &file[..at]));
@@ -145,8 +150,8 @@ impl Session {
         Ok(())
     }
 
-    /// Says what a new file of the workspace layer waits for.
-    pub fn hint_of_trust(&self, origin: &str) {
+    /// Notes that a new file of the workspace layer must be trusted before it is used.
+    pub fn hint_at_trust(&self, origin: &str) {
         if origin == "workspace" {
             self.terminal
                 .note("run `toolsd trust` to have it used, `toolsd trust --edits PACK` to have later edits used too");
@@ -154,8 +159,8 @@ impl Session {
     }
 
     /// Answers a request and waits for it.
-    pub fn ask(&self, service: &Arc<Service>, request: Request) -> Answer {
-        super::interruption::heed();
+    pub fn answer(&self, service: &Arc<Service>, request: Request) -> Answer {
+        end_at_signals();
         let caller = Caller {
             cancel: CancelFlag::default(),
             // What a script logs is in the log already.
@@ -170,12 +175,12 @@ impl Session {
         service.wait(request, caller)
     }
 
-    /// Tells what is wrong with the packs, on standard error. Many files that nobody trusted are one line.
-    pub fn tell_faults(&self, registry: &Registry) {
-        self.tell(registry.faults.iter());
+    /// Prints what is wrong with the packs on standard error. Many untrusted files are one line.
+    pub fn print_faults(&self, registry: &Registry) {
+        self.print(registry.faults.iter());
     }
 
-    fn tell<'a>(&self, faults: impl Iterator<Item = &'a Diagnostic>) {
+    fn print<'a>(&self, faults: impl Iterator<Item = &'a Diagnostic>) {
         let (untrusted, others): (Vec<_>, Vec<_>) = faults.partition(|fault| fault.code == UNTRUSTED);
         if untrusted.len() > 3 {
             let message = format!("{} files are not trusted and so not used", untrusted.len());
@@ -184,7 +189,7 @@ impl Session {
         } else {
             untrusted.iter().for_each(|fault| self.terminal.fault(fault));
         }
-        // What is wrong in one way with many parts is one line.
+        // The same fault of many parts is one line.
         let mut seen: Vec<&Diagnostic> = Vec::new();
         for fault in others {
             if seen.iter().all(|known| known.message != fault.message || known.help != fault.help) {
@@ -194,8 +199,8 @@ impl Session {
         }
     }
 
-    /// The fault of a name that nothing here answers.
-    pub fn unknown<'a>(
+    /// The fault for a name that nothing here has.
+    pub fn unknown_name<'a>(
         &self,
         what: &str,
         name: &str,
@@ -203,12 +208,12 @@ impl Session {
         registry: &Registry,
     ) -> Box<Diagnostic> {
         if registry.packs.is_empty() && registry.refused.is_empty() {
-            return self.nothing_serves(registry);
+            return self.no_pack_serves(registry);
         }
         let refused = registry.refused.iter().find(|refused| refused.name == name);
         // A reason that is told with the refusal is not told before it, too.
         let told = refused.map(|refused| refused.why.message.as_str());
-        self.tell(registry.faults.iter().filter(|fault| told != Some(fault.message.as_str())));
+        self.print(registry.faults.iter().filter(|fault| told != Some(fault.message.as_str())));
         if let Some(refused) = refused {
             return refused.fault();
         }
@@ -219,12 +224,15 @@ impl Session {
         }
     }
 
-    /// The fault of a workspace in which no pack serves: the marker that each looked for.
-    pub fn nothing_serves(&self, registry: &Registry) -> Box<Diagnostic> {
-        self.tell_faults(registry);
+    /// The fault for a workspace in which no pack serves: it names the markers that each pack looked for.
+    pub fn no_pack_serves(&self, registry: &Registry) -> Box<Diagnostic> {
+        self.print_faults(registry);
         let message = format!("no pack serves `{}`", self.workspace.root());
-        let dormant: Vec<String> =
-            registry.dormant.iter().map(|(name, when)| format!("`{name}` looked for {}", looked_for(when))).collect();
+        let dormant: Vec<String> = registry
+            .dormant
+            .iter()
+            .map(|(name, when)| format!("`{name}` looked for {}", describe_markers(when)))
+            .collect();
         let changeable = registry.withheld().find(|fault| fault.code == NOT_OWNED).and_then(|fault| fault.help.clone());
         let help = match dormant.is_empty() {
             // Trust does not help there.
@@ -242,28 +250,28 @@ impl Session {
 }
 
 /// The packs and the workspace on the disk.
-pub struct DiskSite {
+pub struct DiskPackSource {
     workspace: Arc<dyn World>,
     dirs: Vec<String>,
     roots: Vec<String>,
     choice: PackChoice,
 }
 
-impl DiskSite {
+impl DiskPackSource {
     /// Whether the folder of the user's packs is the workspace's.
     fn is_misled(&self, folder: &str) -> bool {
         disk::is_misled(folder, self.workspace.root(), disk::CONFIG_BELOW_HOME)
     }
 }
 
-impl WorldOpener for DiskSite {
+impl WorldOpener for DiskPackSource {
     fn open(&self, folder: &str, granted: &[String], named: &[String]) -> Result<Arc<dyn World>> {
         let (granted, named) = (granted.iter().map(String::as_str), named.iter().map(String::as_str));
         Ok(Arc::new(Disk::reaching(folder, granted, named)?))
     }
 }
 
-impl PackSource for DiskSite {
+impl PackSource for DiskPackSource {
     fn workspace(&self) -> Arc<dyn World> {
         Arc::clone(&self.workspace)
     }
@@ -318,4 +326,78 @@ pub(super) fn embedded() -> Result<Arc<dyn World>> {
         world.write(path, bytes)?;
     }
     Ok(Arc::new(world))
+}
+
+/// The path of the record of trust; nothing if this machine keeps no state.
+pub fn trust_record_path() -> Option<String> {
+    trust_folder().map(|folder| path::join(&folder, TRUST_RECORD))
+}
+
+/// What a person allowed in a workspace; nothing if this machine keeps no state.
+pub fn load_trust(workspace: &str) -> Result<WorkspaceTrust> {
+    Ok(load_trust_record(workspace)?.workspaces.remove(workspace).unwrap_or_default())
+}
+
+/// The record of trust of all workspaces.
+///
+/// # Errors
+/// The record lies in this workspace, or cannot be read or believed.
+pub fn load_trust_record(workspace: &str) -> Result<TrustRecord> {
+    let Some(folder) = trust_folder() else { return Ok(TrustRecord::default()) };
+    refuse_misled(&folder, workspace)?;
+    match Disk::new("/", [])?.stat(&folder)? {
+        Some(_) => TrustRecord::load(&Disk::new(&folder, [])?),
+        None => Ok(TrustRecord::default()),
+    }
+}
+
+/// Changes the record of trust.
+///
+/// # Errors
+/// The record lies in this workspace, or cannot be written.
+pub fn change_trust_record(workspace: &str, change: impl FnOnce(&mut TrustRecord)) -> Result<()> {
+    let Some(folder) = trust_folder() else {
+        let fault = Diagnostic::new(Code::WORLD, "there is no place to keep trust in");
+        return Err(fault.help("set `HOME`"));
+    };
+    refuse_misled(&folder, workspace)?;
+    disk::make_private_folder(&folder)?;
+    TrustRecord::change(&Disk::new(&folder, [])?, change)?;
+    // A umask may have let the group write the file that is new: then it would not be believed.
+    disk::take_write_from_others(&path::join(&folder, TRUST_RECORD))
+}
+
+//= docs/spec.md#trust
+//# A record of trust that lies in the workspace, or that another user owns or can change, MUST NOT be believed.
+fn refuse_misled(folder: &str, workspace: &str) -> Result<()> {
+    if !disk::is_misled(folder, workspace, TRUST_BELOW_HOME) {
+        return Ok(());
+    }
+    let message = format!("the record of trust would lie in the workspace, in `{folder}`: it is not believed");
+    Err(Diagnostic::new(Code::WORLD, message).help("`HOME` leads there: let it name your home folder"))
+}
+
+/// What a shell adds to the number of the signal that ended a program.
+const SIGNAL_EXIT_BASE: i32 = 128;
+
+/// Has SIGINT and SIGTERM end this process in good order from now on. If that cannot be set up, they end it at once, and the
+/// next command cleans up. SIGHUP is left alone: `nohup` ignores it.
+//= docs/spec.md#programs
+//# A command that SIGINT or SIGTERM ends MUST end its programs, and put right what they made, before it is gone.
+pub(super) fn end_at_signals() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        std::thread::spawn(|| {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().ok()?;
+            let came = runtime.block_on(async {
+                let mut interrupted = signal(SignalKind::interrupt()).ok()?;
+                let mut terminated = signal(SignalKind::terminate()).ok()?;
+                Some(tokio::select! {
+                    _ = interrupted.recv() => SignalKind::interrupt(),
+                    _ = terminated.recv() => SignalKind::terminate(),
+                })
+            });
+            came.map(|kind| -> () { disk::end_process(SIGNAL_EXIT_BASE + kind.as_raw_value()) })
+        });
+    });
 }

@@ -1,5 +1,6 @@
-//! What happens outside of requests, on its way to every client: changed lists, updated resources, log lines.
+//! Events outside of requests, on their way to every client: changed lists, updated resources, log lines.
 
+use super::lists::STATUS;
 use crate::call::{
     Answer, AskMode, Caller, ChangeSubscription, HostChange, Peer, Request, RequestHandler, ResourceAnswer,
 };
@@ -11,62 +12,59 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
-/// The resource that says what is wrong at present.
-pub(crate) const STATUS: &str = "toolsd://status";
+/// How many events may wait for a client; one that misses some is told that everything may have changed.
+const EVENT_CAPACITY: usize = 256;
 
-/// So many events wait for a client; one that misses some is told that everything may have changed.
-const WAITING: usize = 256;
-
-/// One thing that clients may want to know.
+/// An event that clients may want to know of.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Event {
-    /// The list of tools is another.
+    /// The list of tools changed.
     Tools,
-    /// The list of prompts is another.
+    /// The list of prompts changed.
     Prompts,
-    /// The list of resources or of templates is another.
+    /// The list of resources or of templates changed.
     Resources,
-    /// A resource holds something else.
+    /// The contents of a resource changed.
     Updated(String),
-    /// A line for the log.
+    /// A log line.
     Log(LogLevel, Json),
 }
 
-/// The bus.
-pub(crate) struct Bus {
+/// Broadcasts the events of a service to all connections, and notices when followed resources change.
+pub(crate) struct EventHub {
     events: broadcast::Sender<Event>,
-    followed: Mutex<HashMap<String, Followed>>,
-    /// With it goes the way on which changes reach the task that reads again, and so the task.
+    followed: Mutex<HashMap<String, FollowedResource>>,
+    /// Dropping it closes the channel of the task that reads followed resources, which then ends.
     _listener: ChangeSubscription,
 }
 
-/// A resource that somebody subscribed to.
-struct Followed {
-    /// How many did.
+/// A resource that clients subscribed to.
+struct FollowedResource {
+    /// The number of subscriptions.
     clients: usize,
-    /// What its contents were made from.
-    touched: HashSet<String>,
-    /// What they were.
-    print: Option<blake3::Hash>,
+    /// The files and folders that its contents were made from.
+    source_paths: HashSet<String>,
+    /// The fingerprint of its contents; nothing if it could not be read.
+    fingerprint: Option<blake3::Hash>,
 }
 
-impl Bus {
-    /// Listens to the changes of a host. A task reads again what clients follow, as long as the bus lives.
+impl EventHub {
+    /// Starts listening to the changes of a service. A task reads followed resources again, as long as the hub lives.
     pub(crate) fn start(service: &Arc<dyn RequestHandler>) -> Arc<Self> {
         let (sender, changes) = mpsc::unbounded_channel();
-        let bus = Arc::new_cyclic(|bus: &Weak<Self>| {
-            let speaker = Weak::clone(bus);
+        let hub = Arc::new_cyclic(|hub: &Weak<Self>| {
+            let listening_hub = Weak::clone(hub);
             let listener = service.changes().subscribe(move |change| {
-                if let Some(bus) = speaker.upgrade() {
-                    bus.announce(change);
-                    // The task ends with the bus; a change after that is nobody's.
+                if let Some(hub) = listening_hub.upgrade() {
+                    hub.announce(change);
+                    // The task ends with the hub; a change after that is dropped.
                     let _ = sender.send(change.clone());
                 }
             });
-            Self { events: broadcast::channel(WAITING).0, followed: Mutex::default(), _listener: listener }
+            Self { events: broadcast::channel(EVENT_CAPACITY).0, followed: Mutex::default(), _listener: listener }
         });
-        tokio::spawn(follow(Arc::downgrade(&bus), Arc::clone(service), changes));
-        bus
+        tokio::spawn(refresh_followed(Arc::downgrade(&hub), Arc::clone(service), changes));
+        hub
     }
 
     /// All events from now on.
@@ -75,7 +73,7 @@ impl Bus {
     }
 
     fn send(&self, event: Event) {
-        // Nobody listening is no fault.
+        // Having no receiver is no error.
         let _ = self.events.send(event);
     }
 
@@ -96,24 +94,27 @@ impl Bus {
         }
     }
 
-    fn followed(&self) -> MutexGuard<'_, HashMap<String, Followed>> {
+    fn followed(&self) -> MutexGuard<'_, HashMap<String, FollowedResource>> {
         self.followed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A client follows a resource, whose contents are these at present, if they are known.
+    /// Adds a subscription to a resource; `contents` is what it holds now, if that is known.
     pub(crate) fn follow(&self, uri: &str, contents: Option<&ResourceAnswer>) {
         let mut all = self.followed();
-        let entry =
-            all.entry(uri.to_owned()).or_insert_with(|| Followed { clients: 0, touched: HashSet::new(), print: None });
+        let entry = all.entry(uri.to_owned()).or_insert_with(|| FollowedResource {
+            clients: 0,
+            source_paths: HashSet::new(),
+            fingerprint: None,
+        });
         entry.clients += 1;
         if let Some(contents) = contents {
-            entry.touched = all_of(contents);
-            entry.print = Some(print_of(contents));
+            entry.source_paths = source_paths(contents);
+            entry.fingerprint = Some(fingerprint(contents));
         }
     }
 
-    /// It follows it no longer.
-    pub(crate) fn leave(&self, uri: &str) {
+    /// Removes a subscription to a resource.
+    pub(crate) fn unfollow(&self, uri: &str) {
         let mut all = self.followed();
         if let Some(entry) = all.get_mut(uri) {
             entry.clients -= 1;
@@ -123,30 +124,30 @@ impl Bus {
         }
     }
 
-    /// The followed resources that a change may have touched.
-    fn touched_by(&self, change: &HostChange) -> Vec<String> {
+    /// The followed resources that a change may have affected.
+    fn affected_by(&self, change: &HostChange) -> Vec<String> {
         let all = self.followed();
-        let touched = all.iter().filter(|(uri, followed)| {
+        let affected = all.iter().filter(|(uri, followed)| {
             uri.as_str() == STATUS
                 || match change {
                     HostChange::Lists { .. } => true,
-                    HostChange::Files(paths) => paths.iter().any(|path| followed.touched.contains(path)),
+                    HostChange::Files(paths) => paths.iter().any(|path| followed.source_paths.contains(path)),
                     HostChange::Resource { .. } | HostChange::Log { .. } => false,
                 }
         });
-        touched.map(|(uri, _)| uri.clone()).collect()
+        affected.map(|(uri, _)| uri.clone()).collect()
     }
 
-    /// Keeps what was read, and tells the clients if it is not what it was.
-    fn compare(&self, uri: &str, contents: Option<&ResourceAnswer>) {
-        let print = contents.map(print_of);
+    /// Keeps the fingerprint of what was read, and sends an event if it changed.
+    fn update(&self, uri: &str, contents: Option<&ResourceAnswer>) {
+        let new_fingerprint = contents.map(fingerprint);
         let differs = {
             let mut all = self.followed();
             let Some(followed) = all.get_mut(uri) else { return };
             if let Some(contents) = contents {
-                followed.touched = all_of(contents);
+                followed.source_paths = source_paths(contents);
             }
-            std::mem::replace(&mut followed.print, print) != print
+            std::mem::replace(&mut followed.fingerprint, new_fingerprint) != new_fingerprint
         };
         if differs {
             self.send(Event::Updated(uri.to_owned()));
@@ -154,19 +155,23 @@ impl Bus {
     }
 }
 
-/// Reads again what is followed whenever something changed that it may be made from.
-async fn follow(bus: Weak<Bus>, service: Arc<dyn RequestHandler>, mut changes: mpsc::UnboundedReceiver<HostChange>) {
+/// Reads followed resources again whenever something changed that they may be made from.
+async fn refresh_followed(
+    hub: Weak<EventHub>,
+    service: Arc<dyn RequestHandler>,
+    mut changes: mpsc::UnboundedReceiver<HostChange>,
+) {
     while let Some(change) = changes.recv().await {
-        let Some(uris) = bus.upgrade().map(|bus| bus.touched_by(&change)) else { return };
+        let Some(uris) = hub.upgrade().map(|hub| hub.affected_by(&change)) else { return };
         for uri in uris {
             let contents = read_resource(&service, &uri).await;
-            let Some(bus) = bus.upgrade() else { return };
-            bus.compare(&uri, contents.as_ref());
+            let Some(hub) = hub.upgrade() else { return };
+            hub.update(&uri, contents.as_ref());
         }
     }
 }
 
-/// Reads a resource for nobody in particular; nothing if it cannot be read.
+/// Reads a resource without a caller; nothing if it cannot be read.
 pub(crate) async fn read_resource(service: &Arc<dyn RequestHandler>, uri: &str) -> Option<ResourceAnswer> {
     let (done, answered) = oneshot::channel();
     let caller = Caller {
@@ -185,11 +190,11 @@ pub(crate) async fn read_resource(service: &Arc<dyn RequestHandler>, uri: &str) 
 }
 
 /// The files and folders that contents were made from.
-fn all_of(contents: &ResourceAnswer) -> HashSet<String> {
+fn source_paths(contents: &ResourceAnswer) -> HashSet<String> {
     contents.touched.iter().flat_map(|part| part.iter()).cloned().collect()
 }
 
-fn print_of(contents: &ResourceAnswer) -> blake3::Hash {
+fn fingerprint(contents: &ResourceAnswer) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new();
     for (uri, mime_type, body) in &contents.parts {
         let (kind, body) = match body {
