@@ -8,15 +8,15 @@ use toolsd::guard::CancelFlag;
 use toolsd::registry::{Layer, PackChoice, WorkspaceTrust, WorldOpener};
 use toolsd::value::Json;
 use toolsd::world::World;
-use toolsd::world::memory::Memory;
+use toolsd::world::memory::MemoryWorld;
 
 const SCRIPT: &str = "fn build(g, config) { for path in find_files(\"*.md\") { g.add(\"note\", path, #{ path: path }); } }\n\
                       fn read_note(v) { v.name }\n\
                       fn names(list) { list.map(|name| `note://${name}`) }\n";
 
 struct House {
-    workspace: Arc<Memory>,
-    layer: Arc<Memory>,
+    workspace: Arc<MemoryWorld>,
+    layer: Arc<MemoryWorld>,
 }
 
 impl WorldOpener for House {
@@ -50,9 +50,9 @@ impl PackSource for House {
 impl House {
     /// A workspace with one note, and the pack with this body of `list_notes`.
     fn with(body: &str) -> (Arc<Self>, Arc<Service>) {
-        let workspace = Arc::new(Memory::with([("a.md", "one")]).unwrap());
+        let workspace = Arc::new(MemoryWorld::with([("a.md", "one")]).unwrap());
         workspace.set_env("WHO", "me");
-        let layer = Arc::new(Memory::with([("tools.d/notes.toml", include_str!("listing/pack.toml"))]).unwrap());
+        let layer = Arc::new(MemoryWorld::with([("tools.d/notes.toml", include_str!("listing/pack.toml"))]).unwrap());
         let house = Arc::new(Self { workspace, layer });
         house.lists(body);
         let service = Service::open(Arc::clone(&house) as _);

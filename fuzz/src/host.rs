@@ -7,12 +7,12 @@ use toolsd::graph::Graph;
 use toolsd::primitive::{Host, Notice, PackFile, SchemaViolation};
 use toolsd::value::Value;
 use toolsd::world::World;
-use toolsd::world::memory::Memory;
+use toolsd::world::memory::MemoryWorld;
 
 /// See above.
 pub struct Nowhere;
 
-static WORLD: LazyLock<Arc<dyn World>> = LazyLock::new(|| Arc::new(Memory::new()));
+static WORLD: LazyLock<Arc<dyn World>> = LazyLock::new(|| Arc::new(MemoryWorld::new()));
 
 fn nothing<T>() -> Result<T> {
     Err(Diagnostic::new(Code::SCRIPT, "there is nothing here"))

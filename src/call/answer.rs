@@ -68,7 +68,7 @@ pub struct ToolOutcome {
     /// What the failure came from.
     pub fault: Option<Box<Diagnostic>>,
     /// The files that the call changed, or would have changed if it was dry.
-    pub changes: Vec<crate::world::staged::StagedFile>,
+    pub changes: Vec<crate::world::staging::StagedFile>,
 }
 
 impl ToolOutcome {

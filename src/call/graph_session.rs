@@ -4,7 +4,7 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::{ChangeEntry, ChangeLabel, ChangeSession, Graph, GraphOrigin, GraphStore};
 use crate::primitive::Effect;
 use crate::value::Value;
-use crate::world::staged::Staged;
+use crate::world::staged::StagedWorld;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The graph that a call sees: looked at once, and again when the call changed what it is made of.
@@ -32,7 +32,7 @@ impl CallGraph {
     /// The graph; `build` makes it in the store of the pack, or in one of the call where something is staged.
     pub fn get(
         &self,
-        staged: Option<&Staged>,
+        staged: Option<&dyn crate::world::staging::StagedWrites>,
         store: &Arc<GraphStore>,
         build: impl Fn(&Arc<GraphStore>) -> Result<Arc<Graph>>,
     ) -> Result<Arc<Graph>> {
@@ -145,7 +145,7 @@ impl GraphSession {
     ///
     //= docs/spec.md#questions
     //# A question inside a lock, after a change of the graph, or after a write that reached the disk outside of `once` MUST be refused.
-    pub fn may_wait(&self, staged: Option<&Staged>) -> Result<()> {
+    pub fn may_wait(&self, staged: Option<&dyn crate::world::staging::StagedWrites>) -> Result<()> {
         let refused = |what: &str, help: &str| {
             Err(Diagnostic::new(Code::ASK, format!("a question cannot be asked {what}")).help(help))
         };

@@ -16,8 +16,8 @@ use crate::primitive::{
 use crate::registry::Pack;
 use crate::script::{block_in_place, watch_guard};
 use crate::value::{Json, Value};
-use crate::world::recorded::Recorded;
-use crate::world::staged::Staged;
+use crate::world::recorded::RecordedWorld;
+use crate::world::staged::StagedWorld;
 use crate::world::{World, path};
 use base64::Engine;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -93,7 +93,7 @@ pub struct CallHost {
     overlay: Option<Arc<dyn World>>,
     /// The same, recorded if somebody wants to know what was read.
     world: Arc<dyn World>,
-    recorded: Option<Arc<Recorded>>,
+    recorded: Option<Arc<RecordedWorld>>,
     store: Arc<GraphStore>,
     /// Where changes of the graph are announced.
     changes: Arc<ChangeFeed>,
@@ -127,12 +127,12 @@ impl CallHost {
         //= docs/spec.md#writes
         //# What a call writes MUST NOT be seen on the disk before the call ends well.
         let overlay = (effect >= Effect::Writes)
-            .then(|| Arc::new(Staged::new(Arc::clone(granted.whole()), staging.is_dry)) as Arc<dyn World>);
+            .then(|| Arc::new(StagedWorld::new(Arc::clone(granted.inner()), staging.is_dry)) as Arc<dyn World>);
         let granted: Arc<dyn World> = match &overlay {
-            Some(overlay) => Arc::new(granted.over(Arc::clone(overlay))),
+            Some(overlay) => Arc::new(granted.with_world(Arc::clone(overlay))),
             None => granted,
         };
-        let recorded = records.then(|| Arc::new(Recorded::new(Arc::clone(&granted))));
+        let recorded = records.then(|| Arc::new(RecordedWorld::new(Arc::clone(&granted))));
         let world = recorded.clone().map_or_else(|| Arc::clone(&granted), |recorded| recorded as Arc<dyn World>);
         let now_ms = elicitation.now_ms(root.now_ms());
         Ok(Arc::new_cyclic(|itself| Self {
@@ -194,7 +194,7 @@ impl CallHost {
             None => self.pack.world(Effect::Reads)?,
         };
         Ok(match &self.overlay {
-            Some(overlay) => Arc::new(granted.over(Arc::clone(overlay))),
+            Some(overlay) => Arc::new(granted.with_world(Arc::clone(overlay))),
             None => granted,
         })
     }

@@ -399,7 +399,7 @@ mod tests {
         for parts in &all {
             let others: Vec<&PackParts> = all.iter().filter(|other| other.name != parts.name).collect();
             assert_eq!(parts.faults, [], "{}", parts.name);
-            let root: Arc<dyn World> = Arc::new(crate::world::memory::Memory::new());
+            let root: Arc<dyn World> = Arc::new(crate::world::memory::MemoryWorld::new());
             assert!(grant(&parts.pack, &root, Effect::Writes).is_ok(), "{}", parts.name);
             assert_eq!(check::check_among(parts, &others), [], "{}", parts.name);
         }

@@ -308,7 +308,7 @@ impl Service {
         let registry = self.registry();
         let Some(pack) = registry.packs.iter().find(|known| known.name == pack) else { return Vec::new() };
         let Ok(world) = pack.world(Effect::Reads) else { return Vec::new() };
-        let absolute = |path: String| path::clean(&path::join(world.root(), &world.whole().spelled(&path)));
+        let absolute = |path: String| path::clean(&path::join(world.root(), &world.inner().spelled(&path)));
         self.state.store(&pack.name).read_paths().into_iter().map(absolute).collect()
     }
 

@@ -13,7 +13,7 @@ use crate::primitive::{Effect, Host};
 use crate::registry::{CallContract, ServedTool};
 use crate::script::commit_call;
 use crate::value::{Fault, Json, Value};
-use crate::world::staged::StagedFile;
+use crate::world::staging::StagedFile;
 use serde_json::json;
 use std::sync::OnceLock;
 use std::time::Instant;

@@ -9,9 +9,9 @@ use crate::guard::CancelFlag;
 use crate::primitive::{ListKind, Notice};
 use crate::registry::Pack;
 use crate::value::Value;
-use crate::world::disk::Scratch;
-use crate::world::memory::Memory;
-use crate::world::{Attempt, Walk, World};
+use crate::world::disk::ScratchWorld;
+use crate::world::memory::MemoryWorld;
+use crate::world::{LockAttempt, WalkOptions, World};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,13 +23,13 @@ pub struct CaseStage {
     /// The configuration of the pack, if the case has one.
     pub config: Option<Value>,
     /// The locks that somebody else holds.
-    _locked: Vec<Attempt>,
+    _locked: Vec<LockAttempt>,
 }
 
 /// Where a case plays.
 enum StageWorld {
-    Memory(Arc<Memory>),
-    Disk(Arc<Scratch>),
+    Memory(Arc<MemoryWorld>),
+    Disk(Arc<ScratchWorld>),
 }
 
 /// Path and bytes of all files.
@@ -45,12 +45,12 @@ impl CaseStage {
         });
         let now_ms = now_ms.transpose()?;
         let ground = if case.world == "disk" {
-            StageWorld::Disk(Arc::new(Scratch::new(now_ms, &case.env, case.home.is_some())?))
+            StageWorld::Disk(Arc::new(ScratchWorld::new(now_ms, &case.env, case.home.is_some())?))
         } else {
             if case.git {
                 return Err(Diagnostic::new(CASE, "there is no git in memory").help("add `world = \"disk\"`"));
             }
-            let memory = Memory::new();
+            let memory = MemoryWorld::new();
             case.env.iter().for_each(|(name, value)| memory.set_env(name, value));
             if let Some(now_ms) = now_ms {
                 memory.set_now_ms(now_ms);
@@ -156,7 +156,7 @@ fn lay_out(laid: &FileLayout<'_>, folder: &str, pack: &Pack, folders: &[Arc<dyn 
         if world.stat(folder)?.is_none() {
             continue;
         }
-        let walk = Walk { from: folder.to_owned(), hidden: true, ignore: false, follow: false, depth: None };
+        let walk = WalkOptions { from: folder.to_owned(), hidden: true, ignore: false, follow: false, depth: None };
         for path in world.walk(&walk)?.files {
             if let Some(within) = path.strip_prefix(&prefix) {
                 laid.write(within, &world.read(&path)?)?;

@@ -8,7 +8,7 @@ use crate::primitive::{Effect, Family, git};
 use crate::script::survey::CallSite;
 use crate::world::glob::Globs;
 use crate::world::path;
-use crate::world::run::{Git, Needs};
+use crate::world::run::{GitAccess, RequiredGrant};
 
 const CODE: Code = Code("missing-grant");
 
@@ -53,9 +53,9 @@ fn missing(call: &CallSite, grants: &Grants) -> Option<(String, String)> {
     if let Some((needs, verb)) = git_verb(call) {
         let needs = git::find_verb(verb, needs).ok()?.needs;
         let (level, word) = match needs {
-            Needs::ReadGit => (Git::Read, "read"),
-            Needs::FetchGit => (Git::Fetch, "fetch"),
-            Needs::WriteGit | Needs::Program => (Git::Write, "write"),
+            RequiredGrant::ReadGit => (GitAccess::Read, "read"),
+            RequiredGrant::FetchGit => (GitAccess::Fetch, "fetch"),
+            RequiredGrant::WriteGit | RequiredGrant::Program => (GitAccess::Write, "write"),
         };
         return (grants.git < level).then(|| (format!("run `git {verb}`"), granting(format!("git = {word:?}"))));
     }

@@ -8,7 +8,7 @@ use crate::script::{Program, survey};
 use crate::source::{Place, Source};
 use crate::template::Templates;
 use crate::value::Json;
-use crate::world::run::Needs;
+use crate::world::run::RequiredGrant;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -240,10 +240,10 @@ fn completion_function<'a>(script: &'a str, completion: &'a Completion) -> Optio
 }
 
 /// What a call of git says as a literal: its primitive, its verb.
-pub(super) fn git_verb(call: &CallSite) -> Option<(Needs, &str)> {
+pub(super) fn git_verb(call: &CallSite) -> Option<(RequiredGrant, &str)> {
     let needs = match call.name.as_str() {
-        "git" => Needs::WriteGit,
-        "git_read" => Needs::ReadGit,
+        "git" => RequiredGrant::WriteGit,
+        "git_read" => RequiredGrant::ReadGit,
         _ => return None,
     };
     call.texts.iter().find(|(index, _)| *index == 0).map(|(_, verb)| (needs, verb.as_str()))

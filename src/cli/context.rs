@@ -11,9 +11,9 @@ use crate::registry::{
     WORKSPACE_FOLDER, WorkspaceSettings, WorkspaceTrust,
     WorldOpener,
 };
+use crate::world::NOT_OWNED;
 use crate::world::disk::{self, Disk, TRUST_BELOW_HOME, config_folder, current_folder, trust_folder};
-use crate::world::memory::Memory;
-use crate::world::ownership::NOT_OWNED;
+use crate::world::memory::MemoryWorld;
 use crate::world::{World, path};
 use serde_json::json;
 use std::sync::{Arc, Once};
@@ -267,7 +267,7 @@ impl DiskPackSource {
 impl WorldOpener for DiskPackSource {
     fn open(&self, folder: &str, granted: &[String], named: &[String]) -> Result<Arc<dyn World>> {
         let (granted, named) = (granted.iter().map(String::as_str), named.iter().map(String::as_str));
-        Ok(Arc::new(Disk::reaching(folder, granted, named)?))
+        Ok(Arc::new(Disk::with_outer_roots(folder, granted, named)?))
     }
 }
 
@@ -321,7 +321,7 @@ impl PackSource for DiskPackSource {
 
 /// The packs inside the binary, as a folder.
 pub(super) fn embedded() -> Result<Arc<dyn World>> {
-    let world = Memory::new();
+    let world = MemoryWorld::new();
     for (path, bytes) in crate::registry::embedded_files() {
         world.write(path, bytes)?;
     }

@@ -12,9 +12,9 @@ use super::schema::{Schema, SchemaRole};
 use crate::diagnostic::Diagnostic;
 use crate::source::Place;
 use crate::value::Json;
-use crate::world::granted::is_never;
+use crate::world::is_forbidden_variable;
 use crate::world::path;
-pub use crate::world::run::{Git, ProgramGrant};
+pub use crate::world::run::{GitAccess, ProgramGrant};
 
 /// `[pack]`.
 #[derive(Clone, Debug)]
@@ -85,7 +85,7 @@ pub struct Grants {
     /// Programs it may run.
     pub run: Vec<ProgramGrant>,
     /// How far git goes.
-    pub git: Git,
+    pub git: GitAccess,
 }
 
 /// `[graph]`.

@@ -10,8 +10,8 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::document::Document;
 use crate::guard;
 use crate::value::{Handle, Text, Value};
-use crate::world::recorded::{ContentHash, Reads, Recorded};
-use crate::world::{Entry, Stat, Walk, Walked, World};
+use crate::world::recorded::{ContentHash, RecordedReads, RecordedWorld};
+use crate::world::{FolderEntry, Stat, WalkOptions, WalkResult, World};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// What a build read and made, so that the next build can reuse it.
 #[derive(Default)]
 pub(super) struct BuildMemo {
-    pub reads: Arc<Reads>,
+    pub reads: Arc<RecordedReads>,
     fragments: FragmentCache,
 }
 
@@ -29,7 +29,7 @@ type FragmentCache = FxHashMap<[u8; 32], FxHashMap<Text, (ContentHash, Arc<Fragm
 
 /// The scans of one build.
 pub(super) struct FileScanner {
-    recorded: Arc<Recorded>,
+    recorded: Arc<RecordedWorld>,
     functions: Arc<dyn Functions>,
     before: Arc<BuildMemo>,
     cache_scope: CacheScope,
@@ -54,7 +54,7 @@ struct ScannedFile {
 
 impl FileScanner {
     pub fn new(
-        recorded: Arc<Recorded>,
+        recorded: Arc<RecordedWorld>,
         functions: Arc<dyn Functions>,
         before: Arc<BuildMemo>,
         cache_scope: CacheScope,
@@ -159,7 +159,7 @@ impl FileScanner {
     /// The fragment of a file that did not change.
     fn unchanged(&self, path: &str, scan_call: &ScanCall<'_>) -> Option<ScannedFile> {
         let (content, fragment) = self.before.fragments.get(&scan_call.hash)?.get(path)?;
-        let same = self.recorded.known(path)? == *content;
+        let same = self.recorded.known_hash(path)? == *content;
         same.then(|| ScannedFile { content: Some(*content), fragment: Arc::clone(fragment) })
     }
 
@@ -280,11 +280,11 @@ impl World for SealedWorld {
         self.ensure_open()?.read(path)
     }
 
-    fn list(&self, path: &str) -> Result<Vec<Entry>> {
+    fn list(&self, path: &str) -> Result<Vec<FolderEntry>> {
         self.ensure_open()?.list(path)
     }
 
-    fn walk(&self, walk: &Walk) -> Result<Walked> {
+    fn walk(&self, walk: &WalkOptions) -> Result<WalkResult> {
         self.ensure_open()?.walk(walk)
     }
 

@@ -11,7 +11,7 @@ use super::stored_value::hash_value;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::value::{Handle, Text, Value};
-use crate::world::recorded::{Check, FileRead, Recorded};
+use crate::world::recorded::{ReadsCheck, FileRead, RecordedWorld};
 use crate::world::{World, path};
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -165,7 +165,7 @@ impl GraphStore {
     }
 
     fn fresh_with_inputs(&self, build: &BuildPlan<'_>, inputs: [u8; 32]) -> Result<GraphOrigin> {
-        let mut checked: Option<(Arc<BuiltGraph>, Check)> = None;
+        let mut checked: Option<(Arc<BuiltGraph>, ReadsCheck)> = None;
         while let Some(built) = self.wait_for_build(checked.as_ref().map(|(built, _)| built))? {
             //= docs/spec.md#freshness
             //# An edit of a workspace file before a call MUST be seen by the call.
@@ -242,14 +242,14 @@ impl GraphStore {
         &self,
         build: &BuildPlan<'_>,
         inputs: [u8; 32],
-        checked: Option<(Arc<BuiltGraph>, Check)>,
+        checked: Option<(Arc<BuiltGraph>, ReadsCheck)>,
     ) -> Result<GraphOrigin> {
         let (recorded, memo) = match checked {
             Some((before, check)) => {
                 let reads = Arc::clone(&before.memo.reads);
-                (Recorded::resuming(Arc::clone(build.world), reads, check), Arc::clone(&before.memo))
+                (RecordedWorld::resuming(Arc::clone(build.world), reads, check), Arc::clone(&before.memo))
             }
-            None => (Recorded::new(Arc::clone(build.world)), Arc::default()),
+            None => (RecordedWorld::new(Arc::clone(build.world)), Arc::default()),
         };
         let recorded = Arc::new(recorded);
         let world: Arc<dyn World> = Arc::clone(&recorded) as _;

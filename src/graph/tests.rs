@@ -17,7 +17,7 @@ use super::{Builder, Functions, Graph, Nodes, record_into};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::document::Document;
 use crate::value::{Function, Json, Map, Object, Value};
-use crate::world::{Entry, EntryKind, Stat, Walk, Walked, World};
+use crate::world::{EntryKind, FolderEntry, Stat, WalkOptions, WalkResult, World};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -136,12 +136,12 @@ impl World for Files {
         }
     }
 
-    fn list(&self, _path: &str) -> Result<Vec<Entry>> {
+    fn list(&self, _path: &str) -> Result<Vec<FolderEntry>> {
         Ok(Vec::new())
     }
 
-    fn walk(&self, _walk: &Walk) -> Result<Walked> {
-        Ok(Walked { files: self.paths(), folders: vec![String::new()], linked: false })
+    fn walk(&self, _walk: &WalkOptions) -> Result<WalkResult> {
+        Ok(WalkResult { files: self.paths(), folders: vec![String::new()], linked: false })
     }
 
     fn write(&self, _path: &str, _bytes: &[u8]) -> Result<()> {

@@ -9,7 +9,7 @@ use crate::primitive::{Family, Gives, Need, Param, Primitive};
 use crate::primitives::ALL as PRIMITIVES;
 use crate::script::documentation::{describe_outcome, describe_parameter};
 use crate::value::Json;
-use crate::world::run::Needs;
+use crate::world::run::RequiredGrant;
 use serde_json::json;
 
 /// The first line of each generated page.
@@ -91,7 +91,7 @@ fn push_verbs(text: &mut String, verbs: impl Iterator<Item = &'static GitVerb>) 
     text.push_str(&format!("\nEvery verb takes {}\n\n| verb | options | |\n|---|---|---|\n", common.join(" ")));
     for verb in verbs {
         let mut options: Vec<String> = verb.options().map(describe_option).collect();
-        if verb.needs == Needs::FetchGit {
+        if verb.needs == RequiredGrant::FetchGit {
             options.insert(0, "Needs `git = \"fetch\"`.".to_owned());
         }
         text.push_str(&format!(

@@ -9,7 +9,7 @@ use crate::diagnostic::Diagnostic;
 use crate::guard::Limits;
 use crate::registry::{NAME_CLASH, NO_PACK, PackPart, Registry, ServedTool, is_withheld};
 use crate::value::Json;
-use crate::world::ownership::NOT_OWNED;
+use crate::world::NOT_OWNED;
 use arc_swap::ArcSwapOption;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -22,8 +22,8 @@ use super::host::Context;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::value::{Kind, Map, Value};
 use crate::world::path;
-use crate::world::repository::Done;
-use crate::world::run::{Command, Needs};
+use crate::world::repository::GitOutput;
+use crate::world::run::{ProgramCommand, RequiredGrant};
 use answer::{answered, covering_patterns, may_tell_rules, run_naming_files};
 use arguments::{GitArguments, is_on};
 use changes::check_changes;
@@ -51,7 +51,7 @@ pub fn write_verbs() -> impl Iterator<Item = &'static GitVerb> + Clone {
 }
 
 /// Runs git for a primitive: `git_read` if nothing may change, else `git`.
-pub fn run(context: &Context<'_>, args: &Args, needs: Needs) -> Result<Value> {
+pub fn run(context: &Context<'_>, args: &Args, needs: RequiredGrant) -> Result<Value> {
     let (name, options) = (args.text("verb"), args.map("options")?);
     let verb = find_verb(name, needs)?;
     let said = arguments::build_arguments(verb, &options)?;
@@ -89,9 +89,9 @@ pub fn run(context: &Context<'_>, args: &Args, needs: Needs) -> Result<Value> {
 }
 
 /// The verb of that name: of `git_read` if nothing may change, else of `git`.
-pub fn find_verb(name: &str, needs: Needs) -> Result<&'static GitVerb> {
+pub fn find_verb(name: &str, needs: RequiredGrant) -> Result<&'static GitVerb> {
     let (here, there, primitive, other) = match needs {
-        Needs::ReadGit => (read_verbs().collect::<Vec<_>>(), write_verbs().collect::<Vec<_>>(), "git_read", "git"),
+        RequiredGrant::ReadGit => (read_verbs().collect::<Vec<_>>(), write_verbs().collect::<Vec<_>>(), "git_read", "git"),
         _ => (write_verbs().collect(), read_verbs().collect(), "git", "git_read"),
     };
     if let Some(verb) = here.iter().find(|verb| verb.name == name) {
@@ -119,7 +119,7 @@ fn run_verb(session: &mut GitSession<'_>, verb: &GitVerb, mut said: GitArguments
         PathspecMode::IfAny => is_narrowed || said.paths.is_empty(),
     };
     asked.env.extend(untold.then(taken_as_patterns));
-    if verb.needs == Needs::FetchGit {
+    if verb.needs == RequiredGrant::FetchGit {
         asked.confinement.read.extend(check_remote(session, &asked)?);
         asked.env.extend(ways_to_remotes(session));
         let seconds = match options.get("timeout_s") {
@@ -137,7 +137,7 @@ fn run_verb(session: &mut GitSession<'_>, verb: &GitVerb, mut said: GitArguments
 }
 
 /// The answer of a command, with what the host kept from the configuration.
-fn finish(session: &mut GitSession<'_>, asked: &Command, done: Done, options: &Map) -> Result<Value> {
+fn finish(session: &mut GitSession<'_>, asked: &ProgramCommand, done: GitOutput, options: &Map) -> Result<Value> {
     //= docs/spec.md#git
     //# What git would write into the configuration of a repository MUST NOT reach it, and MUST be reported.
     for (act, keys) in [("set", &done.not_set), ("removed", &done.not_removed)] {

@@ -7,7 +7,7 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::{DiagramOptions, Nodes};
 use crate::guard;
 use crate::value::{Json, Kind, Map, Value};
-use crate::world::find::Find;
+use crate::world::glob::FileSearch;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 

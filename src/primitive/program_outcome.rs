@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::Value;
-use crate::world::run::{Command, Ran};
+use crate::world::run::{ProgramCommand, ProgramOutput};
 use serde_json::json;
 
 /// The notice of an answer whose output is not UTF-8.
@@ -21,7 +21,7 @@ const MOST_DATA: usize = 16 << 10;
 ///
 /// # Errors
 /// With `checks`, an exit code other than 0 is a fault of this `code`; the output is not UTF-8.
-pub fn ended(command: &Command, ran: Ran, code: Code, checks: bool) -> Result<Value> {
+pub fn ended(command: &ProgramCommand, ran: ProgramOutput, code: Code, checks: bool) -> Result<Value> {
     let errors = String::from_utf8_lossy(&ran.errors).into_owned();
     if checks && ran.code != 0 {
         return Err(failed(command, ran.code, &String::from_utf8_lossy(&ran.output), &errors, code));
@@ -40,7 +40,7 @@ pub fn ended(command: &Command, ran: Ran, code: Code, checks: bool) -> Result<Va
 
 //= docs/spec.md#git
 //# A verb that fails MUST tell its exit code and what git said on both streams; what is cut MUST be told.
-fn failed(command: &Command, ended: i64, output: &str, errors: &str, code: Code) -> Box<Diagnostic> {
+fn failed(command: &ProgramCommand, ended: i64, output: &str, errors: &str, code: Code) -> Box<Diagnostic> {
     let mut lines = errors.lines().chain(output.lines()).map(str::trim_end).filter(|line| !line.trim().is_empty());
     // Git's first line is seldom the one that says it: of a conflict it names the file that went well before.
     let told = match code == Code("git") {

@@ -5,7 +5,7 @@ use crate::guard;
 use crate::pattern::Pattern;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, parameters};
 use crate::value::{Kind, Text, Value};
-use crate::world::{World, text};
+use crate::world::{World, read_text};
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
@@ -114,7 +114,7 @@ impl Search<'_> {
         let mut matches = Vec::new();
         for path in files {
             guard::check()?;
-            let searched = text::read_text(self.world, path).and_then(|text| self.one(path, &text, &mut matches));
+            let searched = read_text(self.world, path).and_then(|text| self.one(path, &text, &mut matches));
             match searched {
                 Err(fault) if fault.code != Code::UTF8 => {
                     //= docs/spec.md#robustness
@@ -166,7 +166,7 @@ fn of_file(path: &str, mut fault: Box<Diagnostic>) -> Box<Diagnostic> {
 mod tests {
     use super::*;
     use crate::guard::{CancelFlag, Guard, Limits};
-    use crate::world::memory::Memory;
+    use crate::world::memory::MemoryWorld;
 
     //= docs/spec.md#robustness
     //= type=test
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn a_file_that_cannot_be_searched_is_named_and_the_others_are_searched() {
         let long = "a".repeat(12 << 20);
-        let world = Memory::with([("a.md", "tea"), ("b.md", long.as_str()), ("d.md", "tea")]).expect("they can be");
+        let world = MemoryWorld::with([("a.md", "tea"), ("b.md", long.as_str()), ("d.md", "tea")]).expect("they can be");
         world.write("c.md", b"\xff").expect("it can be");
         let files = ["a.md", "b.md", "c.md", "d.md", "e.md"].map(str::to_owned);
         let pattern = Pattern::compile_cached("(?=t)te*a").expect("valid");

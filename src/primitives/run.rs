@@ -5,7 +5,7 @@ use crate::guard;
 use crate::primitive::program_outcome::{ANY_BYTES, ended, let_through, no_text};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, optional, required};
 use crate::value::{Bytes, Kind, Value};
-use crate::world::run::{Command, Confinement, Needs};
+use crate::world::run::{ProgramCommand, Confinement, RequiredGrant};
 use std::time::Duration;
 
 /// The declaration.
@@ -57,7 +57,7 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     if !(0.0..=MOST_SECONDS).contains(&seconds) {
         return Err(wrong(format!("`timeout_s` is {seconds}"), "it lies between 0 and 86400"));
     }
-    let command = Command {
+    let command = ProgramCommand {
         program: args.text("program").to_owned(),
         arguments: args.texts("args")?,
         folder: args.text_or("folder").unwrap_or(".").to_owned(),
@@ -65,7 +65,7 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
         env: env.collect::<Result<_>>()?,
         time: Duration::from_secs_f64(seconds),
         most: most << 10,
-        needs: Needs::Program,
+        needs: RequiredGrant::Program,
         confinement: Confinement::default(),
         stop: guard::check,
     };

@@ -6,7 +6,7 @@ use crate::primitive::time;
 use crate::primitive::{Args, Context, Effect, Example, Family, LogLevel, Notice, Primitive, optional, required};
 use crate::value::{Function, Json, Kind, Value};
 use crate::world::staged::settle;
-use crate::world::{Attempt, Lock, World};
+use crate::world::{LockAttempt, Lock, World};
 use serde_json::{Map, json};
 use std::time::{Duration, Instant};
 
@@ -140,7 +140,7 @@ fn taken(context: &Context<'_>, path: &str, timeout: Duration) -> Result<(Box<dy
     let world = context.host.world();
     let (began, mut pause) = (Instant::now(), Duration::from_millis(1));
     guard::reserve_memory(0)?;
-    if let Attempt::Held(lock) = world.lock(path)? {
+    if let LockAttempt::Held(lock) = world.lock(path)? {
         return Ok((lock, Duration::ZERO));
     }
     let mut had = None;
@@ -150,12 +150,12 @@ fn taken(context: &Context<'_>, path: &str, timeout: Duration) -> Result<(Box<dy
         loop {
             guard::reserve_memory(0)?;
             match world.lock(path)? {
-                Attempt::Held(lock) => {
+                LockAttempt::Held(lock) => {
                     had = Some(lock);
                     return Ok(());
                 }
-                Attempt::Busy(note) if began.elapsed() >= timeout => return Err(locked(path, &note, timeout)),
-                Attempt::Busy(_) => {}
+                LockAttempt::Busy(note) if began.elapsed() >= timeout => return Err(locked(path, &note, timeout)),
+                LockAttempt::Busy(_) => {}
             }
             let guard = guard::current();
             let _not_the_scripts = guard.as_ref().map(|guard| guard.pause());

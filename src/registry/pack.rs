@@ -16,8 +16,8 @@ use crate::script::Program;
 use crate::source::{Place, Source};
 use crate::template::Templates;
 use crate::value::{Frozen, Json, Value};
-use crate::world::World;
-use crate::world::granted::{Allowed, Granted};
+use crate::world::granted::GrantedWorld;
+use crate::world::{GrantedAccess, World};
 use rayon::prelude::*;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -62,12 +62,12 @@ pub struct CompiledPack {
     /// The limits of a build of its graph.
     pub build_limits: Limits,
     /// The root within the grants, by the effect of a call: pure, reads, writes, runs. Grants are compiled once.
-    granted: [OnceLock<Result<Arc<Granted>>>; 4],
+    granted: [OnceLock<Result<Arc<GrantedWorld>>>; 4],
 }
 
 impl Pack {
     /// The root of the pack, limited to its grants and to what a call does at most.
-    pub fn world(&self, effect: Effect) -> Result<Arc<Granted>> {
+    pub fn world(&self, effect: Effect) -> Result<Arc<GrantedWorld>> {
         let index = match effect {
             Effect::Pure => 0,
             Effect::Reads | Effect::Changes => 1,
@@ -82,19 +82,19 @@ impl Pack {
     }
 
     /// Another world, limited in the same way.
-    pub fn grant(&self, world: &Arc<dyn World>, effect: Effect) -> Result<Arc<Granted>> {
+    pub fn grant(&self, world: &Arc<dyn World>, effect: Effect) -> Result<Arc<GrantedWorld>> {
         grant(&self.definition, world, effect)
     }
 }
 
 /// A world limited to the grants of a pack and to what a call does at most. A grant that is no glob is a fault.
-pub fn grant(pack: &PackDefinition, world: &Arc<dyn World>, effect: Effect) -> Result<Arc<Granted>> {
-    Ok(Arc::new(Granted::new(Arc::clone(world), allowed(pack, effect))?))
+pub fn grant(pack: &PackDefinition, world: &Arc<dyn World>, effect: Effect) -> Result<Arc<GrantedWorld>> {
+    Ok(Arc::new(GrantedWorld::new(Arc::clone(world), allowed(pack, effect))?))
 }
 
-fn allowed(pack: &PackDefinition, effect: Effect) -> Allowed {
+fn allowed(pack: &PackDefinition, effect: Effect) -> GrantedAccess {
     let grants = &pack.grants;
-    Allowed {
+    GrantedAccess {
         read: grants.read.clone(),
         write: grants.write.clone(),
         env: grants.env.clone(),

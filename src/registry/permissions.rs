@@ -5,7 +5,7 @@
 mod tests;
 
 use crate::definition::{
-    Definitions, Git, Grants, HttpOverride, LimitsOverride, PackDefinition, ProgramGrant, ServerDefinition, Tool,
+    Definitions, GitAccess, Grants, HttpOverride, LimitsOverride, PackDefinition, ProgramGrant, ServerDefinition, Tool,
     WorkspaceDefinition, read_definitions, read_workspace,
 };
 use crate::guard::Limits;
@@ -203,10 +203,10 @@ impl Permissions {
         run.iter().for_each(|grant| self.add_program(grant, read, write));
         self.extend("root-marker ", root.iter().filter(|marker| *marker != ".").cloned());
         match git {
-            Git::None => {}
-            Git::Read => drop(self.0.insert(GIT.to_owned(), 1)),
-            Git::Write => drop(self.0.insert(GIT.to_owned(), 2)),
-            Git::Fetch => drop(self.0.insert(GIT.to_owned(), 3)),
+            GitAccess::None => {}
+            GitAccess::Read => drop(self.0.insert(GIT.to_owned(), 1)),
+            GitAccess::Write => drop(self.0.insert(GIT.to_owned(), 2)),
+            GitAccess::Fetch => drop(self.0.insert(GIT.to_owned(), 3)),
         }
         self.add_limits("", limits);
     }

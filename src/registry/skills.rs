@@ -8,7 +8,7 @@ use crate::parse::{ParserInput, parse_front_matter};
 use crate::source::{Place, Source};
 use crate::value::Json;
 use crate::world::recorded::YOUNG_MS;
-use crate::world::{Stat, Walk, World, path};
+use crate::world::{Stat, WalkOptions, World, path};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -162,7 +162,7 @@ pub fn read_found_skill(
 }
 
 fn workspace_manifest(world: &dyn World, dir: &str, base: &str, digests: &FileDigests) -> Result<Vec<SkillFile>> {
-    let walk = Walk { from: dir.to_owned(), hidden: true, ignore: false, follow: false, depth: None };
+    let walk = WalkOptions { from: dir.to_owned(), hidden: true, ignore: false, follow: false, depth: None };
     let files = world.walk(&walk)?.files;
     let stats = world.stat_all(&files.iter().map(String::as_str).collect::<Vec<_>>());
     let below = if dir == "." { String::new() } else { format!("{dir}/") };
@@ -281,7 +281,7 @@ fn sha256_digest(bytes: &[u8]) -> String {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::world::memory::Memory;
+    use crate::world::memory::MemoryWorld;
 
     fn read(texts: &[(&str, &str)]) -> (Vec<Skill>, Vec<String>) {
         let source = Source::new("tools.d/tea.toml", "x");
@@ -330,7 +330,7 @@ mod tests {
 
     #[test]
     fn a_skill_is_hashed_again_only_where_it_changed() {
-        let world = Memory::with([("~/a/tea pot/SKILL.md", BREW), ("~/a/tea pot/more/x.txt", "hello")]).unwrap();
+        let world = MemoryWorld::with([("~/a/tea pot/SKILL.md", BREW), ("~/a/tea pot/more/x.txt", "hello")]).unwrap();
         world.advance_ms(YOUNG_MS + 1);
         let digests = FileDigests::default();
         let found = || read_found_skill(&world, "~/a/tea pot/", Some("set/brew"), &digests).unwrap().0;
@@ -349,7 +349,7 @@ mod tests {
     fn what_the_extension_does_not_take_is_left_out() {
         let long = format!("---\nname: brew\ndescription: {}\n---\n", "x".repeat(1_025));
         let texts = [("a/SKILL.md", BREW), ("b/SKILL.md", "x"), ("c/SKILL.md", long.as_str())];
-        let world = Memory::with(texts).unwrap();
+        let world = MemoryWorld::with(texts).unwrap();
         let told = |dir: &str, at: Option<&str>| {
             read_found_skill(&world, dir, at, &FileDigests::default())
                 .map(|(skill, _)| skill.uri)

@@ -3,7 +3,7 @@
 use super::permissions::Permissions;
 use crate::definition::SETTINGS_FILE;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::world::{Attempt, World};
+use crate::world::{LockAttempt, World};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -96,7 +96,7 @@ impl TrustRecord {
 
 fn lock(folder: &dyn World) -> Result<Box<dyn crate::world::Lock>> {
     for _ in 0..ATTEMPTS {
-        if let Attempt::Held(lock) = folder.lock(LOCK)? {
+        if let LockAttempt::Held(lock) = folder.lock(LOCK)? {
             return Ok(lock);
         }
         std::thread::sleep(PAUSE);

@@ -4,8 +4,8 @@
 use super::trust::{UNTRUSTED, WorkspaceTrust};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::source::Source;
-use crate::world::ownership::{NOT_OWNED, linked};
 use crate::world::{EntryKind, World, path};
+use crate::world::{NOT_OWNED, symlink_fault};
 
 /// The folders of a layer that packs are made of.
 pub const FOLDERS: [&str; 3] = ["tools.d", "prompts", "templates"];
@@ -121,7 +121,7 @@ impl FolderScan<'_> {
             let path = path::join(folder, &entry.name);
             match entry.entry {
                 _ if is_hidden(&path) && entry.entry != EntryKind::Folder => {}
-                _ if entry.link => self.faults.push(*linked(&path)),
+                _ if entry.link => self.faults.push(*symlink_fault(&path)),
                 EntryKind::Folder => self.folder(&path, depth + 1)?,
                 EntryKind::File => self.files.push(path),
                 EntryKind::Other => {}

@@ -5,7 +5,7 @@ use crate::graph::{Functions, Graph};
 use crate::primitive::{self, Effect, Family, Host, Notice, PackFile, Primitive, SchemaViolation};
 use crate::value::{Json, Map, Value};
 use crate::world::World;
-use crate::world::memory::Memory;
+use crate::world::memory::MemoryWorld;
 use handlebars::{Context, Handlebars, Helper, HelperDef, RenderContext, RenderError, RenderErrorReason, ScopedJson};
 use std::sync::{Arc, LazyLock};
 
@@ -97,7 +97,7 @@ fn evaluate_variable<'rc>(
 /// A host without a graph, files or other templates: each access to them is a fault.
 struct EmptyHost;
 
-static WORLD: LazyLock<Arc<dyn World>> = LazyLock::new(|| Arc::new(Memory::new()));
+static WORLD: LazyLock<Arc<dyn World>> = LazyLock::new(|| Arc::new(MemoryWorld::new()));
 static NO_FUNCTIONS: LazyLock<Arc<dyn Functions>> = LazyLock::new(|| Arc::new(NoFunctions));
 
 fn unreachable<T>(what: &str) -> Result<T> {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
 use toolsd::primitive::git::{read_verbs, write_verbs};
-use toolsd::world::repository::known::{Heard, KNOWN};
+use toolsd::world::repository::{HonoredFrom, KNOWN_SETTINGS};
 
 /// A setting, its value, what is so before by git, the verb that it matters for, and its options.
 type Row = (&'static str, &'static str, &'static [&'static str], &'static str, &'static str);
@@ -311,17 +311,17 @@ fn pattern(key: &str) -> String {
 fn every_setting_that_is_known_is_asked_about() {
     let rows: BTreeSet<String> = ROWS.iter().map(|row| pattern(row.0)).collect();
     let without: BTreeSet<String> = WITHOUT.iter().map(|(key, _)| (*key).to_owned()).collect();
-    let known: BTreeSet<String> = KNOWN.iter().map(|known| known.key.to_owned()).collect();
+    let known: BTreeSet<String> = KNOWN_SETTINGS.iter().map(|known| known.key.to_owned()).collect();
     let missing: Vec<_> = known.iter().filter(|key| !rows.contains(*key) && !without.contains(*key)).collect();
     assert!(missing.is_empty(), "neither a row nor a reason: {missing:?}");
     let idle: Vec<_> = without.iter().filter(|key| rows.contains(*key) || !known.contains(*key)).collect();
     assert!(idle.is_empty(), "a reason too many: {idle:?}");
     let commands: BTreeSet<&str> =
         read_verbs().chain(write_verbs()).filter_map(|verb| verb.words.first().copied()).collect();
-    for (at, one) in KNOWN.iter().enumerate() {
-        assert!(KNOWN[..at].iter().all(|other| other.key != one.key), "{} stands there twice", one.key);
+    for (at, one) in KNOWN_SETTINGS.iter().enumerate() {
+        assert!(KNOWN_SETTINGS[..at].iter().all(|other| other.key != one.key), "{} stands there twice", one.key);
         assert_eq!(one.key, one.key.to_ascii_lowercase());
-        assert!(one.heard != Heard::Nobody || !one.commands.is_empty(), "{} matters nowhere", one.key);
+        assert!(one.honored_from != HonoredFrom::Nobody || !one.commands.is_empty(), "{} matters nowhere", one.key);
         let unknown = one.commands.iter().find(|command| **command != "*" && !commands.contains(*command));
         assert!(unknown.is_none(), "{}: no verb speaks {unknown:?}", one.key);
     }

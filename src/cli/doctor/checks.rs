@@ -4,11 +4,11 @@ use crate::cli::context::{CommandContext, describe_markers, environment_variable
 use crate::cli::terminal::TextStyle;
 use crate::definition::SETTINGS_FILE;
 use crate::primitive::git::check_git_version;
-use crate::registry::{PackPart, Permissions, RefusedPart, Registry, SETTINGS, is_withheld;
+use crate::registry::{PackPart, Permissions, RefusedPart, Registry, is_withheld};
 use crate::value::Json;
 use crate::world::World;
 use crate::world::disk::{Disk, config_folder, recovered, sandbox_status, secret_variable, state_folder, try_git};
-use crate::world::run::{Command, Confinement, Needs};
+use crate::world::run::{ProgramCommand, Confinement, RequiredGrant};
 use serde_json::json;
 use std::time::Duration;
 
@@ -148,7 +148,7 @@ pub fn trust(context: &CommandContext) -> Vec<Finding> {
         let registry = service.registry();
         for fault in registry.faults.iter().filter(|fault| is_withheld(fault)) {
             let found = Finding::from_fault("trust", fault);
-            let changeable = fault.code == crate::world::ownership::NOT_OWNED;
+            let changeable = fault.code == crate::world::NOT_OWNED;
             findings.push(if changeable { Finding { state: FindingState::Broken, ..found } } else { found });
         }
     }
@@ -179,7 +179,7 @@ pub fn sandbox(_: &CommandContext) -> Vec<Finding> {
 
 /// Whether git is there, and which.
 pub fn git(context: &CommandContext) -> Vec<Finding> {
-    let command = Command {
+    let command = ProgramCommand {
         program: "git".to_owned(),
         arguments: vec!["--version".to_owned()],
         folder: ".".to_owned(),
@@ -187,7 +187,7 @@ pub fn git(context: &CommandContext) -> Vec<Finding> {
         env: Vec::new(),
         time: Duration::from_secs(10),
         most: 1024,
-        needs: Needs::ReadGit,
+        needs: RequiredGrant::ReadGit,
         confinement: Confinement::default(),
         stop: || Ok(()),
     };
@@ -199,12 +199,12 @@ pub fn git(context: &CommandContext) -> Vec<Finding> {
             return vec![Finding::note("git", fault.message.clone()).next(next)];
         }
     };
-    if let Err(fault) = check_git_version(&*context.workspace, Needs::ReadGit) {
+    if let Err(fault) = check_git_version(&*context.workspace, RequiredGrant::ReadGit) {
         return vec![Finding::from_fault("git", &fault)];
     }
     let mut findings = try_git_steps(&version);
     // What a pack is refused here, it is refused whatever its grants say.
-    findings.push(match context.workspace.repository(".", Needs::ReadGit) {
+    findings.push(match context.workspace.repository(".", RequiredGrant::ReadGit) {
         Ok(repository) => Finding::ok("git", format!("the repository here is `{}`", repository.top)),
         Err(fault) => Finding { state: FindingState::Note, ..Finding::from_fault("git", &fault) },
     });

@@ -52,7 +52,7 @@ impl Bench {
     }
 }
 
-const WALK: Walk = Walk { from: String::new(), hidden: false, ignore: false, follow: false, depth: None };
+const WALK: WalkOptions = WalkOptions { from: String::new(), hidden: false, ignore: false, follow: false, depth: None };
 
 struct Walker(Mutex<Option<Arc<dyn World>>>);
 

@@ -17,8 +17,8 @@ use crate::guard;
 use crate::primitive::program_outcome::{ANY_BYTES, ended, let_through, no_text};
 use crate::value::{Bytes, Map, Value};
 use crate::world::path;
-use crate::world::repository::Done;
-use crate::world::run::{Command, Contents, Needs, Ran};
+use crate::world::repository::GitOutput;
+use crate::world::run::{ProgramCommand, ReadableFiles, RequiredGrant, RequiredGrant};
 use serde_json::json;
 use std::collections::BTreeSet;
 
@@ -26,8 +26,13 @@ use std::collections::BTreeSet;
 const MOST_COMPLAINTS: usize = 5;
 
 /// The answer of a call, with all that was noticed in it.
-pub(super) fn answered(session: &mut GitSession<'_>, asked: &Command, mut ran: Ran, options: &Map) -> Result<Value> {
-    if asked.needs == Needs::WriteGit {
+pub(super) fn answered(
+    session: &mut GitSession<'_>,
+    asked: &ProgramCommand,
+    mut ran: ProgramOutput,
+    options: &Map,
+) -> Result<Value> {
+    if asked.needs == RequiredGrant::WriteGit {
         let left_out = leave_out_lines(session, options, &mut ran)?;
         session.notices.extend(left_out);
     }
@@ -37,8 +42,13 @@ pub(super) fn answered(session: &mut GitSession<'_>, asked: &Command, mut ran: R
 //= docs/spec.md#git
 //# What git prints that is no UTF-8 MUST be given where it is asked for, and else be a fault that says where it stands and how to ask.
 /// The same, with these notices.
-pub(super) fn answer(asked: &Command, mut ran: Ran, options: &Map, mut notices: Vec<String>) -> Result<Value> {
-    let shown = Command { arguments: asked.arguments[1..].to_vec(), ..asked.clone() };
+pub(super) fn answer(
+    asked: &ProgramCommand,
+    mut ran: ProgramOutput,
+    options: &Map,
+    mut notices: Vec<String>,
+) -> Result<Value> {
+    let shown = ProgramCommand { arguments: asked.arguments[1..].to_vec(), ..asked.clone() };
     notices.append(&mut ran.notes);
     if ran.code == 0 {
         notices.extend(complaints(&ran.errors));
@@ -46,7 +56,7 @@ pub(super) fn answer(asked: &Command, mut ran: Ran, options: &Map, mut notices: 
     let mut bytes = None;
     //= docs/spec.md#git
     //# What a verb did that changes something MUST NOT be told as a fault because of what it printed.
-    let is_done = asked.needs != Needs::ReadGit && ran.code == 0;
+    let is_done = asked.needs != RequiredGrant::ReadGit && ran.code == 0;
     if is_on(options, "any_bytes") || is_done {
         notices.extend(let_through(&mut ran, &mut bytes));
     } else if let Some(fault) = no_text(&shown, &ran).filter(|_| ran.code == 0 || !checks(options)) {
@@ -130,13 +140,13 @@ pub(super) fn covering_patterns(
         ToldNames::Nothing | ToldNames::Rules => return Ok(None),
     };
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let found = |contents: Contents| -> Result<BTreeSet<String>> {
+    let found = |contents: ReadableFiles| -> Result<BTreeSet<String>> {
         let entries = session.names_seeing(&words, contents)?;
         let start = if verb.tells == ToldNames::Status { 3 } else { 0 };
         let names = entries.into_iter().filter_map(|entry| entry.get(start..).map(str::to_owned));
         Ok(names.filter(|name| !is_covered(session, name)).collect())
     };
-    let mut hidden = found(Contents::All)?;
+    let mut hidden = found(ReadableFiles::All)?;
     let count = hidden.len();
     // What it may not compare, git takes for changed: so it does in the answer.
     hidden.extend(found(session.contents.clone())?);
@@ -181,7 +191,7 @@ pub(super) fn run_naming_files(
     verb: &GitVerb,
     options: &Map,
     asked: &Command,
-) -> Result<Done> {
+) -> Result<GitOutput> {
     let is_narrow = session.world.may_read(&session.repository.top).is_err();
     for _ in 0..TRIES {
         let done = session.run(asked)?;

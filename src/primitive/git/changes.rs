@@ -14,9 +14,9 @@ use super::session::{GitSession, command};
 use super::verb::{GitVerb, WorktreeChanges};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::{Map, Value};
-use crate::world::granted::protected_name;
-use crate::world::run::{Changed, Contents, Needs, Processes};
-use crate::world::{EntryKind, Standing, World, path};
+use crate::world::protected_name;
+use crate::world::run::{ChangedFiles, ChildProcesses, ReadableFiles, RequiredGrant};
+use crate::world::{EntryKind, TargetState, World, path};
 use std::collections::{BTreeSet, HashSet};
 
 const DIFF: [&str; 5] = ["diff", "--raw", "--no-renames", "--ignore-submodules=all", "-z"];
@@ -37,7 +37,7 @@ pub(super) fn check_changes(
     let is_on = |name: &str| is_on(options, name);
     let text = |name: &str| options.get(name).and_then(Value::as_text).map(str::to_owned);
     let first = || said.names.first().map_or("HEAD", String::as_str).to_owned();
-    session.changed = Changed::Any;
+    session.changed = ChangedFiles::Any;
     let finder = ChangeFinder { session };
     let names = match verb.changes {
         WorktreeChanges::WorktreeAdded | WorktreeChanges::Sparse => return Ok(()),
@@ -104,7 +104,7 @@ fn check_found_entries(
     // Folders go that no name says.
     let has_folders = is_on(options, "untracked") || is_on(options, "folders");
     session.changed = match changed_files(session, entries) {
-        Changed::Files(files) if has_folders => Changed::Around(files),
+        ChangedFiles::Files(files) if has_folders => ChangedFiles::Around(files),
         changed => changed,
     };
     Ok(())
@@ -121,26 +121,26 @@ fn patched(
     if is_on(options, "cached") {
         return Ok(None);
     }
-    session.contents = Contents::Of(may_be_read(session, verb, &names)?);
+    session.contents = ReadableFiles::Of(may_be_read(session, verb, &names)?);
     Ok(Some(names).filter(|_| !is_on(options, "only_check")))
 }
 
 /// For a verb that changes no file of the working tree: git gets no folder of it to write.
 fn changes_no_file(session: &mut GitSession<'_>) -> Result<()> {
-    session.changed = Changed::None;
+    session.changed = ChangedFiles::None;
     Ok(())
 }
 
 /// What git gets to write. Where submodules are, it makes folders for them that no list of files has; where a folder or a
 /// link gives way, it changes more than the entry.
-pub(super) fn changed_files(session: &GitSession<'_>, entries: &[WorktreeEntry]) -> Changed {
+pub(super) fn changed_files(session: &GitSession<'_>, entries: &[WorktreeEntry]) -> ChangedFiles {
     let has_submodules = !matches!(session.world.stat(&session.below_top(".gitmodules")), Ok(None));
     // The folder of a submodule that only moves stays as it is.
     let comes_or_goes = |entry: &&WorktreeEntry| !entry.is_submodule || entry.is_gone || entry.is_new;
     let files = entries.iter().filter(comes_or_goes).map(|entry| session.below_top(&entry.name)).collect();
     match has_submodules || !entries.iter().all(|entry| stands_alone(session, entry)) {
-        true => Changed::Around(files),
-        false => Changed::Files(files),
+        true => ChangedFiles::Around(files),
+        false => ChangedFiles::Files(files),
     }
 }
 
@@ -175,9 +175,9 @@ fn check_merge(
 fn check_removed_worktree(session: &mut GitSession<'_>, verb: &GitVerb, given: &str) -> Result<()> {
     let folder = path::join(&session.repository.folder, given);
     may_hold_tree(session.world, verb, &folder)?;
-    session.changed = Changed::Around(vec![folder.clone()]);
+    session.changed = ChangedFiles::Around(vec![folder.clone()]);
     // Git itself refuses what is no working tree.
-    let Ok(repository) = session.world.repository(&folder, Needs::ReadGit) else { return Ok(()) };
+    let Ok(repository) = session.world.repository(&folder, RequiredGrant::ReadGit) else { return Ok(()) };
     if repository.top != folder {
         return Ok(());
     }
@@ -336,7 +336,7 @@ impl ChangeFinder<'_, '_> {
             let mut words = vec!["apply".to_owned()];
             words.extend(is_reversed.then(|| "--reverse".to_owned()));
             words.extend(form.iter().map(|word| (*word).to_owned()));
-            let mut asked = command(words, &self.session.folder, Needs::ReadGit, Processes::None);
+            let mut asked = command(words, &self.session.folder, RequiredGrant::ReadGit, ChildProcesses::None);
             asked.input.clone_from(&said.input);
             let done = self.session.world.run_git(&asked, Some(&self.session.repository), &[])?;
             match done.ran.code {
@@ -578,7 +578,7 @@ fn may_write_found(session: &GitSession<'_>, verb: &str, entries: &[WorktreeEntr
 /// Whether nothing but the entry itself changes with it: no folder goes, and no link on its way.
 fn stands_alone(session: &GitSession<'_>, entry: &WorktreeEntry) -> bool {
     let standing = session.world.may_replace(&session.below_top(&entry.name));
-    matches!(standing, Ok(Standing::File | Standing::Link))
+    matches!(standing, Ok(TargetState::File | TargetState::Link))
 }
 
 /// Why the first entry is refused, and which others are: whoever widens a grant wants to know all of them.
@@ -609,19 +609,19 @@ fn refused_files<'a>(
 fn check_entry(session: &GitSession<'_>, entry: &WorktreeEntry, names: &HashSet<&str>) -> Result<()> {
     let place = session.below_top(&entry.name);
     match session.world.may_replace(&place)? {
-        Standing::File | Standing::Link => Ok(()),
-        Standing::Folder if entry.is_submodule => Ok(()),
-        Standing::Folder => check_folder(session, &entry.name),
+        TargetState::File | TargetState::Link => Ok(()),
+        TargetState::Folder if entry.is_submodule => Ok(()),
+        TargetState::Folder => check_folder(session, &entry.name),
         // The link goes first if it changes, too: then there is a folder.
         Standing::BehindLink if goes_first(session, &entry.name, names) => Ok(()),
-        Standing::BehindLink => session.world.may_write(&place),
+        TargetState::BehindLink => session.world.may_write(&place),
     }
 }
 
 /// Whether a link on the way to an entry is itself one of those that change.
 fn goes_first(session: &GitSession<'_>, name: &str, names: &HashSet<&str>) -> bool {
     let above = name.match_indices('/').map(|(at, _)| &name[..at]);
-    let is_link = |name: &str| matches!(session.world.may_replace(&session.below_top(name)), Ok(Standing::Link));
+    let is_link = |name: &str| matches!(session.world.may_replace(&session.below_top(name)), Ok(TargetState::Link));
     above.into_iter().find(|name| is_link(name)).is_some_and(|link| names.contains(link))
 }
 
@@ -643,8 +643,8 @@ fn check_folder(session: &GitSession<'_>, name: &str) -> Result<()> {
             return Err(nested::own_repository(&below));
         }
         match session.world.may_replace(&session.below_top(&below))? {
-            Standing::File | Standing::Link => {}
-            Standing::Folder | Standing::BehindLink => session.world.may_write(&session.below_top(&below))?,
+            TargetState::File | TargetState::Link => {}
+            TargetState::Folder | TargetState::BehindLink => session.world.may_write(&session.below_top(&below))?,
         }
     }
     Ok(())

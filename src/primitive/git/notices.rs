@@ -6,8 +6,8 @@ use super::session::GitSession;
 use super::verb::{GitVerb, WorktreeChanges};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::path;
-use crate::world::repository::{Repository, Setting};
-use crate::world::run::Needs;
+use crate::world::repository::{GitSetting, Repository};
+use crate::world::run::RequiredGrant;
 
 /// The notice where files are added beside submodules.
 pub(super) const NOT_LOOKED_INTO: &str =
@@ -86,7 +86,7 @@ fn runs_hook(hook: &str, verb: &str) -> bool {
 }
 
 /// What names the driver that a setting is about, in a file of attributes.
-fn attribute(setting: &Setting) -> Option<String> {
+fn attribute(setting: &GitSetting) -> Option<String> {
     match setting.parts() {
         (kind @ ("diff" | "filter" | "merge"), Some(driver), _) => Some(format!("{kind}={driver}")),
         _ => None,
@@ -103,7 +103,7 @@ fn attributes(session: &GitSession<'_>, command: &str, said: &GitArguments) -> R
         lines.push(b'\n');
         lines.extend_from_slice(more);
     }
-    let is_named_elsewhere = |setting: &Setting| {
+    let is_named_elsewhere = |setting: &GitSetting| {
         !setting.scope.is_of_repository()
             && setting.is_missed_by(command)
             && attribute(setting).is_some_and(|name| memchr::memmem::find(&lines, name.as_bytes()).is_none())
@@ -123,14 +123,15 @@ fn attributes(session: &GitSession<'_>, command: &str, said: &GitArguments) -> R
 /// The settings that matter for a command and do not count.
 pub(super) fn missed_settings(repository: &Repository, command: &str, attributes: &str) -> Option<String> {
     let default = repository.setting("merge.default").map(|setting| format!("merge={}", setting.value));
-    let is_named = |setting: &Setting| {
+    let is_named = |setting: &GitSetting| {
         attribute(setting).is_none_or(|name| attributes.contains(&name) || default.as_ref() == Some(&name))
     };
-    let counts = |setting: &&Setting| repository.setting(&setting.key).is_some_and(|last| std::ptr::eq(last, *setting));
+    let counts =
+        |setting: &&GitSetting| repository.setting(&setting.key).is_some_and(|last| std::ptr::eq(last, *setting));
     let missed = repository.settings.iter().filter(counts);
     let missed =
         missed.filter(|setting| setting.is_missed_by(command) && !setting.names_program() && is_named(setting));
-    let whose = |setting: &Setting| if setting.scope.is_of_repository() { "the repository's" } else { "the user's" };
+    let whose = |setting: &GitSetting| if setting.scope.is_of_repository() { "the repository's" } else { "the user's" };
     let mut told: Vec<String> = missed.map(|setting| format!("{} ({})", setting.key, whose(setting))).collect();
     told.sort_unstable();
     (!told.is_empty()).then(|| format!("settings that do not count here: {}", told.join(", ")))
@@ -170,7 +171,7 @@ pub(super) fn collect_notices(session: &GitSession<'_>, verb: &GitVerb, said: &G
             _ => {}
         }
     }
-    if verb.needs == Needs::ReadGit {
+    if verb.needs == RequiredGrant::ReadGit {
         //= docs/spec.md#git
         //# A verb that only looks MUST tell that it does not see what the call has written and not kept yet.
         if session.world.staged().is_some_and(|staged| !staged.is_empty()) {

@@ -5,7 +5,7 @@ use super::verb::OptionKind::{
     Sort, Text,
 };
 use super::verb::{GitOption, GitVerb, HostOptionKind, PathspecMode, ToldNames, WorktreeReads, option, required};
-use crate::world::run::Processes;
+use crate::world::run::ChildProcesses;
 
 const PATHS: GitOption = option("paths", Paths, "Only what lies there.");
 const REFS: GitOption = option("refs", Refs, "Commits, and ranges such as `a..b` and `a...b`.");
@@ -337,7 +337,7 @@ pub const LOOKUPS: &[GitVerb] = &[
     )
     .of_commits()
     // It becomes `git show`.
-    .starts(Processes::SameProgram),
+    .starts(ChildProcesses::SameProgram),
     GitVerb::read(
         "symbolic_ref",
         &["symbolic-ref"],
@@ -390,7 +390,7 @@ pub const LOOKUPS: &[GitVerb] = &[
     GitVerb::read("worktrees", &["worktree", "list", "--porcelain"], &[Z], "The working trees.").of_commits(),
     GitVerb::read("stash_list", &["stash", "list"], &[], "The entries of the stash.")
         .of_commits()
-        .starts(Processes::SameProgram),
+        .starts(ChildProcesses::SameProgram),
     GitVerb::read("remotes", &["remote", "--verbose"], &[], "The remotes and where they are.").of_commits(),
     GitVerb::read(
         "config",

@@ -9,9 +9,9 @@ use crate::guard;
 use crate::primitive::host::Context;
 use crate::primitive::program_outcome::ended;
 use crate::value::Map;
-use crate::world::repository::{Done, Repository};
-use crate::world::run::{Changed, Command, Confinement, Contents, Needs, Processes};
-use crate::world::{Attempt, Lock, World, path};
+use crate::world::repository::{GitOutput, Repository};
+use crate::world::run::{ChangedFiles, ChildProcesses, Confinement, ProgramCommand, ReadableFiles, RequiredGrant};
+use crate::world::{LockAttempt, Lock, World, path};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -46,27 +46,32 @@ pub(super) struct GitSession<'a> {
     /// The file of the index that the verb uses, if it is not the user's: questions about files are put to that one.
     pub(super) index: Option<String>,
     /// Which files of the working tree the verb gets to read.
-    pub(super) contents: Contents,
+    pub(super) contents: ReadableFiles,
     /// Which files of the working tree the verb is going to change.
-    pub(super) changed: Changed,
+    pub(super) changed: ChangedFiles,
     /// What of submodules git gets to read besides.
     pub(super) markers: Vec<String>,
 }
 
 /// What git prints in answer to a question, if it ends well.
-fn well(asked: Command, put: impl Fn(&Command) -> Result<Done>) -> Result<Vec<u8>> {
+fn well(asked: ProgramCommand, put: impl Fn(&ProgramCommand) -> Result<GitOutput>) -> Result<Vec<u8>> {
     let done = put(&asked)?;
     if done.ran.code != 0 {
         let arguments = asked.arguments[1..].to_vec();
-        ended(&Command { arguments, ..asked }, done.ran, Code("git"), true)?;
+        ended(&ProgramCommand { arguments, ..asked }, done.ran, Code("git"), true)?;
         return Ok(Vec::new());
     }
     Ok(done.ran.output)
 }
 
 /// A command of git that is not run yet.
-pub(super) fn command(words: Vec<String>, folder: &str, needs: Needs, processes: Processes) -> Command {
-    Command {
+pub(super) fn command(
+    words: Vec<String>,
+    folder: &str,
+    needs: RequiredGrant,
+    processes: ChildProcesses,
+) -> ProgramCommand {
+    ProgramCommand {
         program: "git".to_owned(),
         arguments: [vec!["--no-pager".to_owned()], words].concat(),
         folder: folder.to_owned(),
@@ -75,7 +80,7 @@ pub(super) fn command(words: Vec<String>, folder: &str, needs: Needs, processes:
         time: LONGEST,
         most: MOST,
         needs,
-        confinement: Confinement { processes, network: needs == Needs::FetchGit, ..Confinement::default() },
+        confinement: Confinement { processes, network: needs == RequiredGrant::FetchGit, ..Confinement::default() },
         stop: guard::check,
     }
 }
@@ -83,7 +88,7 @@ pub(super) fn command(words: Vec<String>, folder: &str, needs: Needs, processes:
 impl<'a> GitSession<'a> {
     /// A session before its first command.
     pub(super) fn new(world: &'a dyn World, repository: Repository, folder: String) -> Self {
-        let (contents, changed) = (Contents::Covered, Changed::None);
+        let (contents, changed) = (ReadableFiles::Covered, ChangedFiles::None);
         let (settings, notices) = (Vec::new(), Vec::new());
         Self { world, repository, folder, settings, notices, index: None, contents, changed, markers: Vec::new() }
     }
@@ -95,41 +100,41 @@ impl GitSession<'_> {
     /// # Errors
     /// Git ended with another code than 0.
     pub(super) fn ask(&self, words: &[&str]) -> Result<Vec<u8>> {
-        well(self.question(words, Contents::All), |asked| self.put(asked))
+        well(self.question(words, ReadableFiles::All), |asked| self.put(asked))
     }
 
     /// The same, however it ends.
-    pub(super) fn try_ask(&self, words: &[&str]) -> Result<Done> {
-        self.put(&self.question(words, Contents::All))
+    pub(super) fn try_ask(&self, words: &[&str]) -> Result<GitOutput> {
+        self.put(&self.question(words, ReadableFiles::All))
     }
 
     /// The host's own question: the pack does not see the answer.
-    fn question(&self, words: &[&str], contents: Contents) -> Command {
+    fn question(&self, words: &[&str], contents: ReadableFiles) -> ProgramCommand {
         let words = words.iter().map(|word| (*word).to_owned()).collect();
-        let mut asked = command(words, &self.folder, Needs::ReadGit, Processes::None);
+        let mut asked = command(words, &self.folder, RequiredGrant::ReadGit, ChildProcesses::None);
         asked.confinement.contents = contents;
         asked.confinement.read.clone_from(&self.markers);
         asked.env.extend(self.index_variable());
         asked
     }
 
-    fn put(&self, asked: &Command) -> Result<Done> {
+    fn put(&self, asked: &ProgramCommand) -> Result<GitOutput> {
         self.world.run_git(asked, Some(&self.repository), &[])
     }
 
     /// The entries that git prints with a NUL behind each.
     pub(super) fn names(&self, words: &[&str]) -> Result<Vec<String>> {
-        self.names_seeing(words, Contents::All)
+        self.names_seeing(words, ReadableFiles::All)
     }
 
     /// The same, of a git that gets to read these files only.
-    pub(super) fn names_seeing(&self, words: &[&str], contents: Contents) -> Result<Vec<String>> {
+    pub(super) fn names_seeing(&self, words: &[&str], contents: ReadableFiles) -> Result<Vec<String>> {
         self.split(&well(self.question(words, contents), |asked| self.put(asked))?)
     }
 
     /// The same, with paths that are patterns of the host's own.
     pub(super) fn names_by_patterns(&self, words: &[&str]) -> Result<Vec<String>> {
-        let mut asked = self.question(words, Contents::All);
+        let mut asked = self.question(words, ReadableFiles::All);
         asked.env.push(taken_as_patterns());
         self.split(&well(asked, |asked| self.put(asked))?)
     }
@@ -144,7 +149,7 @@ impl GitSession<'_> {
         let asks = asks.chain(commits.iter().filter(|commit| !commit.starts_with('-')).map(|commit| vec![*commit]));
         let mut found = Vec::new();
         for more in asks {
-            let mut asked = self.question(&[&lines, &more[..], &["--"], &all].concat(), Contents::All);
+            let mut asked = self.question(&[&lines, &more[..], &["--"], &all].concat(), ReadableFiles::All);
             asked.env.push(taken_as_patterns());
             found.extend(self.put(&asked)?.ran.output);
         }
@@ -161,7 +166,7 @@ impl GitSession<'_> {
     /// What git reads of submodules to tell whether they moved, where the pack may not read all: the `.git` of each. What
     /// it holds, no answer shows.
     pub(super) fn markers_of_submodules(&self) -> Result<Vec<String>> {
-        if self.contents == Contents::All || self.world.may_read(&self.repository.top).is_ok() {
+        if self.contents == ReadableFiles::All || self.world.may_read(&self.repository.top).is_ok() {
             return Ok(Vec::new());
         }
         let all = self.names_by_patterns(&["ls-files", "-z", "--full-name", "--stage", "--", ":(top)"])?;
@@ -204,7 +209,7 @@ impl GitSession<'_> {
     //# A verb that reads files of the working tree MUST be refused files that no grant to read covers.
     /// Refuses files of the working tree that git would read for the pack, and the pack may not; gives those that it gets
     /// to read. What commits hold is covered by the grant of git itself.
-    pub(super) fn contents_for(&self, verb: &GitVerb, said: &GitArguments, options: &Map) -> Result<Contents> {
+    pub(super) fn contents_for(&self, verb: &GitVerb, said: &GitArguments, options: &Map) -> Result<ReadableFiles> {
         let is_on = |name: &str| is_on(options, name);
         let is_range = || said.names.len() > 1 || said.names.iter().any(|name| name.contains(".."));
         let reads = match verb.reads {
@@ -225,8 +230,8 @@ impl GitSession<'_> {
             //# Git MUST be kept by the system from reading a file of the working tree for a pack that no grant to read covers.
             let compares = !matches!(verb.changes, WorktreeChanges::Nothing | WorktreeChanges::Patched);
             return Ok(match compares || verb.is_of_commits {
-                true => Contents::All,
-                false => Contents::Covered,
+                true => ReadableFiles::All,
+                false => ReadableFiles::Covered,
             });
         }
         if places.is_empty() {
@@ -235,7 +240,7 @@ impl GitSession<'_> {
             places.push(whole.clone());
         }
         places.iter().try_for_each(|place| self.may_read(verb.name, place))?;
-        Ok(Contents::Of(places))
+        Ok(ReadableFiles::Of(places))
     }
 
     /// Refuses a file, or a folder with all that lies below it, that git would read and no grant to read covers.
@@ -278,15 +283,15 @@ impl GitSession<'_> {
 
 /// Refuses a git that is too old; asks for its version once per process. If a verb that writes cannot ask, the verb itself
 /// reports why.
-pub fn check_git_version(world: &dyn World, needs: Needs) -> Result<()> {
+pub fn check_git_version(world: &dyn World, needs: RequiredGrant) -> Result<()> {
     static KNOWN: OnceLock<()> = OnceLock::new();
     if KNOWN.get().is_some() {
         return Ok(());
     }
-    let asked = command(vec!["version".to_owned()], ".", Needs::ReadGit, Processes::None);
+    let asked = command(vec!["version".to_owned()], ".", RequiredGrant::ReadGit, ChildProcesses::None);
     let done = match world.run_git(&asked, None, &[]) {
         Ok(done) => done,
-        Err(fault) if needs == Needs::ReadGit => return Err(fault),
+        Err(fault) if needs == RequiredGrant::ReadGit => return Err(fault),
         Err(_) => return Ok(()),
     };
     let told = String::from_utf8_lossy(&done.ran.output).into_owned();
@@ -370,14 +375,14 @@ pub(super) fn wait_for_turn(
         return Ok((None, false));
     }
     let world = context.host.world();
-    if let Attempt::Held(lock) = world.hold_repository(repository)? {
+    if let LockAttempt::Held(lock) = world.hold_repository(repository)? {
         return Ok((Some(lock), false));
     }
     let (mut had, mut pause) = (None, Duration::from_millis(1));
     context.host.aside(&mut || {
         loop {
             guard::check().map_err(|fault| waited(repository, fault))?;
-            if let Attempt::Held(lock) = world.hold_repository(repository)? {
+            if let LockAttempt::Held(lock) = world.hold_repository(repository)? {
                 had = Some(lock);
                 return Ok(());
             }

@@ -15,9 +15,9 @@ use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::pattern::Pattern;
 use crate::primitive::program_outcome::ended;
 use crate::value::{Map, Value};
-use crate::world::granted::protected_name;
-use crate::world::repository::{self, Done, Repository, Setting};
-use crate::world::run::{Changed, Command, Contents, Needs, Processes};
+use crate::world::protected_name;
+use crate::world::repository::{self, GitOutput, Repository, GitSetting};
+use crate::world::run::{ChangedFiles, ChildProcesses, ProgramCommand, ReadableFiles, RequiredGrant};
 use crate::world::{World, path};
 use std::collections::BTreeSet;
 
@@ -95,14 +95,14 @@ fn config(
     options: &Map,
 ) -> Result<Option<String>> {
     let shows_scope = is_on(options, "show_scope");
-    let scope = |setting: &Setting| match shows_scope {
+    let scope = |setting: &GitSetting| match shows_scope {
         true => format!("{}\t", setting.scope.name()),
         false => String::new(),
     };
-    let seen = |setting: &&Setting| setting.scope.is_of_repository() || setting.is_told();
+    let seen = |setting: &&GitSetting| setting.scope.is_of_repository() || setting.is_told();
     let all = session.repository.settings.iter().filter(seen);
     if let Some(name) = name {
-        let key = repository::key(name);
+        let key = repository::normalize_key(name);
         return Ok(all.rev().find(|setting| setting.key == key).map(|one| format!("{}{}\n", scope(one), one.value)));
     }
     let pattern = pattern.map(Pattern::compile_cached).transpose()?;
@@ -146,14 +146,14 @@ pub(super) fn add_worktree(
     let shown = shown_in_new_tree(session, !hidden.is_empty())?;
     let quiet = said.words.iter().any(|word| word == "--quiet");
     // Git makes the folder in one that may have to be made itself.
-    session.changed = Changed::Files(vec![path::join(&place, "file")]);
+    session.changed = ChangedFiles::Files(vec![path::join(&place, "file")]);
     let asked = verb_command(session, verb, said)?;
     let done = session.world.run_git(&asked, Some(&session.repository), &session.settings)?;
     if done.ran.code != 0 {
         return answered(session, &asked, done.ran, options);
     }
     let errors = if quiet { Vec::new() } else { done.ran.errors };
-    let repository = session.world.repository(&place, Needs::WriteGit)?;
+    let repository = session.world.repository(&place, RequiredGrant::WriteGit)?;
     let notices = std::mem::take(&mut session.notices);
     let mut below = GitSession { notices, ..GitSession::new(session.world, repository, place) };
     if let Some(said) = shown {
@@ -161,10 +161,10 @@ pub(super) fn add_worktree(
         if !hidden.is_empty() {
             below.notices.push("files that no grant covers are hidden in the working tree".to_owned());
         }
-        below.repository = below.world.repository(&below.folder, Needs::WriteGit)?;
+        below.repository = below.world.repository(&below.folder, RequiredGrant::WriteGit)?;
     }
     let fill = ["read-tree", "-m", "-u", "HEAD"].map(str::to_owned).to_vec();
-    let fill = changing(command(fill, &below.folder, Needs::WriteGit, Processes::None));
+    let fill = changing(command(fill, &below.folder, RequiredGrant::WriteGit, ChildProcesses::None));
     let mut ran = below.world.run_git(&fill, Some(&below.repository), &[])?.ran;
     below.notices.append(&mut ran.notes);
     ran.errors = [errors, ran.errors].concat();
@@ -194,9 +194,9 @@ fn shown_in_new_tree(session: &GitSession<'_>, hides: bool) -> Result<Option<Git
 }
 
 /// Git may change files in all folders of which the pack may.
-fn changing(mut asked: Command) -> Command {
-    asked.confinement.contents = Contents::All;
-    asked.confinement.changed = Changed::Any;
+fn changing(mut asked: ProgramCommand) -> ProgramCommand {
+    asked.confinement.contents = ReadableFiles::All;
+    asked.confinement.changed = ChangedFiles::Any;
     asked
 }
 
@@ -247,7 +247,7 @@ fn hide_as(session: &mut GitSession<'_>, mut said: GitArguments, hidden: &[Strin
     if !session.repository.is_on("extensions.worktreeconfig") {
         let file = path::join(&session.repository.common_dir, "config");
         let set = ["config", "--file", &file, "extensions.worktreeConfig", "true"].map(str::to_owned).to_vec();
-        let set = command(set, &session.folder, Needs::WriteGit, Processes::None);
+        let set = command(set, &session.folder, RequiredGrant::WriteGit, ChildProcesses::None);
         let ran = session.world.run_git(&set, Some(&session.repository), &[])?.ran;
         ended(&set, ran, Code("git"), true)?;
         //= docs/spec.md#git
@@ -256,8 +256,8 @@ fn hide_as(session: &mut GitSession<'_>, mut said: GitArguments, hidden: &[Strin
             "extensions.worktreeConfig was set in the repository: the patterns are this working tree's own".to_owned(),
         );
     }
-    let mut asked = command(said.words, &session.folder, Needs::WriteGit, Processes::None);
-    asked.confinement.contents = Contents::All;
+    let mut asked = command(said.words, &session.folder, RequiredGrant::WriteGit, ChildProcesses::None);
+    asked.confinement.contents = ReadableFiles::All;
     asked.confinement.changed.clone_from(&session.changed);
     asked.input = said.input;
     let done = session.world.run_git(&asked, Some(&session.repository), &[])?;
@@ -267,7 +267,7 @@ fn hide_as(session: &mut GitSession<'_>, mut said: GitArguments, hidden: &[Strin
 //= docs/spec.md#git
 //# A remote MUST be one that the repository's configuration has by name, and a folder only if it lies below a granted root.
 /// Refuses a remote that is not named, or lies in a folder outside; gives the folders that it lies in.
-pub(super) fn check_remote(session: &GitSession<'_>, asked: &Command) -> Result<Vec<String>> {
+pub(super) fn check_remote(session: &GitSession<'_>, asked: &ProgramCommand) -> Result<Vec<String>> {
     let name =
         asked.arguments.iter().skip_while(|word| *word != "--end-of-options").nth(1).cloned().unwrap_or_default();
     let key = format!("remote.{name}.url");
@@ -330,7 +330,7 @@ pub(super) fn run_beside_submodules(
     said: GitArguments,
     options: &Map,
     asked: &Command,
-) -> Result<Done> {
+) -> Result<GitOutput> {
     let done = session.run(asked)?;
     let is_on = |name: &str| is_on(options, name);
     if verb.adds == IndexAdditions::Nothing
@@ -383,9 +383,9 @@ fn files_to_add(
 }
 
 /// Adds these files and no other.
-fn add_files(session: &GitSession<'_>, said: &GitArguments, names: &BTreeSet<String>, asked: &Command) -> Result<Done> {
+fn add_files(session: &GitSession<'_>, said: &GitArguments, names: &BTreeSet<String>, asked: &Command) -> Result<GitOutput> {
     if names.is_empty() {
-        return Ok(Done::default());
+        return Ok(GitOutput::default());
     }
     let mut words = said.words.clone();
     words.extend(["--pathspec-from-file=-", "--pathspec-file-nul"].map(str::to_owned));

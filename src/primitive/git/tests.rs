@@ -123,7 +123,7 @@ fn no_other_option_is_taken() {
             }
         }
     }
-    let fault = super::find_verb("comit", crate::world::run::Needs::WriteGit).err().unwrap();
+    let fault = super::find_verb("comit", crate::world::run::RequiredGrant::WriteGit).err().unwrap();
     assert!(fault.help.unwrap().contains("`commit`"));
 }
 

@@ -1,6 +1,6 @@
 //! The description of a verb of git: its options by name and kind, what it reads and which files it changes.
 
-use crate::world::run::{Needs, Processes};
+use crate::world::run::{ChildProcesses, RequiredGrant};
 
 /// A verb of `git_read` or `git`.
 pub struct GitVerb {
@@ -19,9 +19,9 @@ pub struct GitVerb {
     /// Whether `--` may stand before paths.
     pub ends_names: bool,
     /// The grant that it needs.
-    pub needs: Needs,
+    pub needs: RequiredGrant,
     /// Whether git has to start git.
-    pub processes: Processes,
+    pub processes: ChildProcesses,
     /// Which files of the working tree it changes.
     pub changes: WorktreeChanges,
     /// Which contents of the working tree it shows or keeps.
@@ -273,7 +273,7 @@ impl GitVerb {
         summary: &'static str,
     ) -> Self {
         let mut verb = Self::write(name, words, own, WorktreeChanges::Nothing, summary);
-        verb.needs = Needs::ReadGit;
+        verb.needs = RequiredGrant::ReadGit;
         verb
     }
 
@@ -293,8 +293,8 @@ impl GitVerb {
             shared: &[],
             ends_options: true,
             ends_names: true,
-            needs: Needs::WriteGit,
-            processes: Processes::None,
+            needs: RequiredGrant::WriteGit,
+            processes: ChildProcesses::None,
             changes,
             reads: WorktreeReads::Nothing,
             is_of_commits: false,
@@ -344,14 +344,14 @@ impl GitVerb {
 
     /// The same, and git starts git.
     #[must_use]
-    pub const fn starts(mut self, processes: Processes) -> Self {
+    pub const fn starts(mut self, processes: ChildProcesses) -> Self {
         self.processes = processes;
         self
     }
 
     /// The same, with another grant.
     #[must_use]
-    pub const fn needing(mut self, needs: Needs) -> Self {
+    pub const fn needing(mut self, needs: RequiredGrant) -> Self {
         self.needs = needs;
         self
     }

@@ -7,7 +7,7 @@ use super::verb::OptionKind::{
 use super::verb::{
     GitOption, GitVerb, HostOptionKind, IndexAdditions, PathspecMode, WorktreeChanges, WorktreeReads, option, required,
 };
-use crate::world::run::{Needs, Processes};
+use crate::world::run::{ChildProcesses, RequiredGrant};
 
 const PATHS: GitOption = option("paths", Paths, "What is meant.");
 const QUIET: GitOption = option("quiet", Flag("--quiet"), "Says nothing where all went well.");
@@ -152,7 +152,7 @@ pub const FILES: &[GitVerb] = &[
         WorktreeChanges::WorktreeAdded,
         "Makes a working tree. Files that no grant covers, such as those in `.toolsd`, are hidden in it.",
     )
-    .starts(Processes::SameProgram),
+    .starts(ChildProcesses::SameProgram),
     GitVerb::write(
         "worktree_remove",
         &["worktree", "remove", "--force"],
@@ -218,7 +218,7 @@ pub const COMMITS: &[GitVerb] = &[
         WorktreeChanges::Merged,
         "Merges a branch. A conflict ends with 1, and the working tree shows it.",
     )
-    .starts(Processes::SameProgram),
+    .starts(ChildProcesses::SameProgram),
     GitVerb::write("merge_abort", &["merge", "--abort"], &[], WorktreeChanges::Aborted, "Gives up a merge."),
     GitVerb::write(
         "cherry_pick",
@@ -234,8 +234,8 @@ pub const COMMITS: &[GitVerb] = &[
         "Makes commits again here.",
     )
     .without_end()
-    .starts(Processes::SameProgram),
-    GitVerb::write("cherry_pick_abort", &["cherry-pick", "--abort"], &[], WorktreeChanges::Aborted, "Gives up a cherry-pick.").starts(Processes::SameProgram),
+    .starts(ChildProcesses::SameProgram),
+    GitVerb::write("cherry_pick_abort", &["cherry-pick", "--abort"], &[], WorktreeChanges::Aborted, "Gives up a cherry-pick.").starts(ChildProcesses::SameProgram),
     GitVerb::write(
         "revert",
         &["revert", "--no-edit", "--strategy=ort"],
@@ -248,8 +248,8 @@ pub const COMMITS: &[GitVerb] = &[
         "Makes commits that undo others.",
     )
     .without_end()
-    .starts(Processes::SameProgram),
-    GitVerb::write("revert_abort", &["revert", "--abort"], &[], WorktreeChanges::Aborted, "Gives up a revert.").starts(Processes::SameProgram),
+    .starts(ChildProcesses::SameProgram),
+    GitVerb::write("revert_abort", &["revert", "--abort"], &[], WorktreeChanges::Aborted, "Gives up a revert.").starts(ChildProcesses::SameProgram),
     GitVerb::write(
         "rebase",
         &["rebase", "--no-verify", "--no-autostash", "--no-autosquash", "--no-rebase-merges", "--no-update-refs", "--no-fork-point"],
@@ -262,8 +262,8 @@ pub const COMMITS: &[GitVerb] = &[
         "Moves the commits of the branch. One that stops is given up by `rebase_abort`, or ended by a person.",
     )
     .without_end()
-    .starts(Processes::SameProgram),
-    GitVerb::write("rebase_abort", &["rebase", "--abort"], &[], WorktreeChanges::Aborted, "Gives up a rebase.").starts(Processes::SameProgram),
+    .starts(ChildProcesses::SameProgram),
+    GitVerb::write("rebase_abort", &["rebase", "--abort"], &[], WorktreeChanges::Aborted, "Gives up a rebase.").starts(ChildProcesses::SameProgram),
     GitVerb::write(
         "stash_push",
         &["stash", "push"],
@@ -280,7 +280,7 @@ pub const COMMITS: &[GitVerb] = &[
     )
     .reading(WorktreeReads::All)
     .taking(PathspecMode::IfAny)
-    .starts(Processes::SameProgram),
+    .starts(ChildProcesses::SameProgram),
     GitVerb::write(
         "stash_pop",
         &["stash", "pop"],
@@ -288,7 +288,7 @@ pub const COMMITS: &[GitVerb] = &[
         WorktreeChanges::StashPopped,
         "Brings back what was put aside.",
     )
-    .starts(Processes::SameProgram),
+    .starts(ChildProcesses::SameProgram),
     GitVerb::write(
         "stash_apply",
         &["stash", "apply"],
@@ -296,7 +296,7 @@ pub const COMMITS: &[GitVerb] = &[
         WorktreeChanges::StashPopped,
         "Brings back what was put aside, and keeps it there.",
     )
-    .starts(Processes::SameProgram),
+    .starts(ChildProcesses::SameProgram),
     GitVerb::write("stash_drop", &["stash", "drop"], &[option("entry", Entry, "Which; the last one if left out."), QUIET], WorktreeChanges::Nothing, "Forgets what was put aside."),
     GitVerb::write(
         "fetch",
@@ -311,8 +311,8 @@ pub const COMMITS: &[GitVerb] = &[
         WorktreeChanges::Nothing,
         "Asks a remote for its branches, by http, https, ssh or git, or in a folder below the roots; with the proxies, keys and passwords of the user's own configuration, and without what the repository's names.",
     ).of_commits()
-    .starts(Processes::Any)
-    .needing(Needs::FetchGit),
+    .starts(ChildProcesses::Any)
+    .needing(RequiredGrant::FetchGit),
 ];
 
 /// What changes refs and objects, and no file.

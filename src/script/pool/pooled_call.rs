@@ -3,7 +3,7 @@
 use super::queue::{CallerId, PATIENCE};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{CancelFlag, Guard};
-use crate::world::staged::Seal;
+use crate::world::staging::WriteSeal;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};

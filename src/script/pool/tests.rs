@@ -4,8 +4,9 @@ use super::workers::POOL_STATE;
 use super::*;
 use crate::guard::{self, Guard, Limits};
 use crate::world::World;
-use crate::world::memory::Memory;
-use crate::world::staged::Staged;
+use crate::world::memory::MemoryWorld;
+use crate::world::staged::StagedWorld;
+use crate::world::staging::StagedWrites;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender};
 
@@ -96,8 +97,8 @@ fn a_call_that_cannot_be_stopped_is_answered_and_its_thread_replaced() {
 //# Nothing that a call does after it was answered in its place MUST reach the disk, the graph, the memory of its pack or the client.
 #[test]
 fn what_a_call_does_after_its_answer_reaches_nobody() {
-    let (pool, disk) = (Pool::new(), Arc::new(Memory::new()));
-    let staged = Arc::new(Staged::new(Arc::clone(&disk) as Arc<dyn World>, false));
+    let (pool, disk) = (Pool::new(), Arc::new(MemoryWorld::new()));
+    let staged = Arc::new(StagedWorld::new(Arc::clone(&disk) as Arc<dyn World>, false));
     let (told, tells) = channel();
     let ((ready, is_ready), own) = (channel(), Arc::clone(&staged));
     let ((free, freed), (done, answers)) = (channel::<()>(), channel());
@@ -113,7 +114,7 @@ fn what_a_call_does_after_its_answer_reaches_nobody() {
         let again = Guard::new(Limits::default(), CancelFlag::default());
         let _again = watch_guard(&again);
         let _ = own.write("after.txt", b"a");
-        let another = Staged::new(Arc::new(Memory::new()), false);
+        let another = StagedWorld::new(Arc::new(MemoryWorld::new()), false);
         register_seal(another.seal());
         let outcomes = [
             first,
@@ -121,7 +122,7 @@ fn what_a_call_does_after_its_answer_reaches_nobody() {
             again.verdict().is_some(),
             own.flush().is_err(),
             commit_call(|| Ok(())).is_err(),
-            commit_call(|| Staged::new(Arc::new(Memory::new()), false).flush()).is_err(),
+            commit_call(|| StagedWorld::new(Arc::new(MemoryWorld::new()), false).flush()).is_err(),
         ];
         told.send(outcomes).expect("someone waits");
     };

@@ -5,8 +5,8 @@ use crate::graph::Graph;
 use crate::primitive::{AskedQuestion, Host, Notice, PackFile, PackMemory, QuestionKind, SchemaViolation, form};
 use crate::value::{Json, Value};
 use crate::world::World;
-use crate::world::memory::Memory;
-use crate::world::staged::Staged;
+use crate::world::memory::MemoryWorld;
+use crate::world::staged::StagedWorld;
 use serde_json::json;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -21,9 +21,9 @@ pub(super) struct TestHost {
 
 impl TestHost {
     pub(super) fn new(files: &[(&str, &str)]) -> Self {
-        let world = Memory::with(files.iter().copied()).expect("the paths are good");
+        let world = MemoryWorld::with(files.iter().copied()).expect("the paths are good");
         Self {
-            world: Arc::new(Staged::new(Arc::new(world), false)),
+            world: Arc::new(StagedWorld::new(Arc::new(world), false)),
             remembers: PackMemory::default(),
             notices: Mutex::new(Vec::new()),
             spins: Arc::default(),

@@ -1,58 +1,54 @@
-//! Programs and gits under way, written down before they start: what one of them made of protected names is set aside, and
-//! what git changed without being asked is put back, also when its host was killed, by the next process, before that believes
-//! anything of a workspace.
+//! The journal of running programs, written before they start. If the host is killed, the next process sets aside what
+//! a program made of protected names, and restores what git changed without being asked, before it trusts anything of
+//! a workspace.
 //!
 //! No mechanism keeps a program from making a name in a folder that it may write: Landlock and seccomp see no names. So
 //! from the kill until the next start of any command they lie there, for other programs, too.
 
-use super::git::{Guard, Note};
-use super::journal::{self, Journal, LAST_WORK};
-use super::owned::private_folder;
-use super::protected::{SetAside, Survey};
-use super::{recovery, roots, temporary};
+use super::system::private_folder;
+use super::git::GitGuard;
+use super::journal::{self, CleanupNote, Journal, LAST_WORK};
+use super::protected::{SetAside, WritableSurvey};
+use super::system::reason;
+use super::temporary;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::Json;
 use crate::world::path;
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use serde_json::json;
-use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind::{NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// How long what is left of a program is waited for that ends with its host.
+/// How long to wait for the rest of a program that ends with its host.
 const LAST_BREATH: Duration = Duration::from_millis(500);
-/// The same of git, which is asked to end, and takes its locks away.
+/// The same for git, which is asked to end and removes its locks.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How often a lock that another process has is tried again, and how long.
+/// The pause between two attempts to take a lock that another process holds, and the time after which to give up.
 const TURN: (Duration, Duration) = (Duration::from_millis(5), Duration::from_secs(20));
-/// How many records of what was set aside are kept.
-const MOST_RECORDS: usize = 200;
-
-/// For so long it is told what cannot be cleared up: a folder that went may come back, but most never do.
+/// For how many days it is reported what cannot be cleared up: a folder that is gone may come back, but most never do.
 const KEPT_DAYS: i128 = 30;
 
-/// So many are told one by one of what one program made.
+/// How many entries made by one program are reported one by one.
 const ONE_BY_ONE: usize = 20;
-/// So many of the others are kept in mind by name.
+/// How many of the others are recorded by name.
 const MOST_OF_ONE: usize = 1_000;
-/// What became of those that are not told one by one.
+/// What became of those that are not reported one by one.
 const RENAMED: &str = "their names end in `.set-aside-1` or the like now";
 
-/// What is to be done with what was set aside.
+/// What to do with entries that were set aside.
 const NEXT: &str = "look at it, and remove it, or give it back its name if it is yours";
 
-/// The same of git's, and of a lock that it may have left.
+/// The same for entries made by git, and for a lock that it may have left.
 const NEXT_OF_GIT: &str = "look at it, and remove it if it is none of yours";
 
-/// A program that is written down: until it is cleared up behind it.
-pub(super) struct UnderWay(Option<Journal>);
+/// The journal entry of a program, from before its start until it is cleared up behind it.
+pub(super) struct ProgramRecord(Option<Journal>);
 
-/// What is looked at before a program starts, and again when it has ended.
-pub(super) struct Look<T> {
+/// What was recorded before a program started.
+pub(super) struct ProgramSnapshot<T> {
     pub looked: T,
     /// The folders that it may write.
     pub writes: Vec<String>,
@@ -60,82 +56,83 @@ pub(super) struct Look<T> {
     pub lines: Vec<Json>,
 }
 
-/// Looks at what a program may write, and writes the program down.
+/// Surveys what a program may write, and records the program in the journal.
 pub(super) fn begin(
     program: &str,
     writes: &[String],
     temporary: &Path,
     stop: fn() -> Result<()>,
-) -> Result<(Survey, UnderWay)> {
+) -> Result<(WritableSurvey, ProgramRecord)> {
     begin_with(program, temporary, stop, || {
-        let survey = Survey::of(writes, stop)?;
-        Ok(Look { writes: survey.writable.clone(), looked: survey, lines: Vec::new() })
+        let survey = WritableSurvey::from_grants(writes, stop)?;
+        Ok(ProgramSnapshot { writes: survey.writable.clone(), looked: survey, lines: Vec::new() })
     })
 }
 
-/// The same with another look. What killed hosts left is put right first: it would pass for what was there before.
+/// The same with another survey (`look`). What killed hosts left is cleared up first: it would pass for what was there
+/// before.
 pub(super) fn begin_with<T>(
     program: &str,
     temporary: &Path,
     stop: fn() -> Result<()>,
-    look: impl Fn() -> Result<Look<T>>,
-) -> Result<(T, UnderWay)> {
-    let unnoted = |look: Look<T>| (look.looked, UnderWay(None));
+    look: impl Fn() -> Result<ProgramSnapshot<T>>,
+) -> Result<(T, ProgramRecord)> {
+    let unnoted = |look: ProgramSnapshot<T>| (look.looked, ProgramRecord(None));
     let Some(folder) = journal::folder("programs") else { return look().map(unnoted) };
     if let Err(error) = private_folder(&folder) {
         return match error.kind() {
             // A user without a home: as without a folder.
             PermissionDenied | ReadOnlyFilesystem | NotFound | NotADirectory => {
-                recovery::tell(format!(
+                journal::report(format!(
                     "programs are not noted in `{folder}` ({}): what they make of names that no grant covers stays if this server is killed; let `XDG_STATE_HOME` name a folder that can be written",
-                    roots::reason(&error)
+                    reason(&error)
                 ));
                 look().map(unnoted)
             }
             _ => Err(not_noted(&folder, &error)),
         };
     }
-    let turn = Turn::take(&folder, stop)?;
-    finish_all(&folder);
+    let turn = JournalLock::take(&folder, stop)?;
+    clear_up_all(&folder);
     let look = look()?;
     let places: Vec<Json> = look.writes.iter().filter_map(|at| Some(json!([at, identity(at)?]))).collect();
     let needs = look.lines.len();
     let first = json!({ "program": program, "temporary": temporary.to_str(), "writes": places, "needs": needs });
     let lines: Vec<Json> = std::iter::once(first).chain(look.lines).collect();
-    let noted = Journal::open(&folder).and_then(|mut journal| journal.note_all(&lines).map(|()| journal));
+    let noted = Journal::open(&folder).and_then(|mut journal| journal.append_all(&lines).map(|()| journal));
     drop(turn);
     let journal = noted.map_err(|error| not_noted(&folder, &error))?;
-    Ok((look.looked, UnderWay(Some(journal))))
+    Ok((look.looked, ProgramRecord(Some(journal))))
 }
 
-impl UnderWay {
-    /// Notes the group of the program's processes: they are waited for.
+impl ProgramRecord {
+    /// Records the process group of the program, which recovery waits for.
     pub(super) fn started(&mut self, group: Pid) {
         if let Some(journal) = &mut self.0 {
             // Without it a moment is waited.
-            let _the_disk_is_full = journal.note(&json!({ "group": group.as_raw_nonzero().get() }));
+            let _the_disk_is_full = journal.append(&json!({ "group": group.as_raw_nonzero().get() }));
         }
     }
 
-    /// Notes that its host lives: what is changed long after the last such note is none of its work.
-    pub(super) fn beat(&self) {
+    /// Records a sign of life of the host: what changes long after the last one is not the program's work.
+    pub(super) fn record_heartbeat(&self) {
         if let Some(journal) = &self.0 {
-            journal.beat();
+            journal.record_heartbeat();
         }
     }
 
-    /// It ended, and is cleared up behind it.
+    /// Removes the record: the program has ended, and is cleared up behind it.
     pub(super) fn end(self) {
         let Some(journal) = self.0 else { return };
         let path = journal.path().to_owned();
         if let Err(error) = journal.remove() {
-            tracing::warn!("`{path}` cannot be removed: {}", roots::reason(&error));
+            tracing::warn!("`{path}` cannot be removed: {}", reason(&error));
         }
     }
 }
 
 fn not_noted(folder: &str, error: &std::io::Error) -> Box<Diagnostic> {
-    let message = format!("no program is run: it cannot be noted in `{folder}`: {}", roots::reason(error));
+    let message = format!("no program is run: it cannot be noted in `{folder}`: {}", reason(error));
     Diagnostic::new(Code::WORLD, message).help(
         "what a program makes of names that no grant covers could not be found if this server is killed; let `XDG_STATE_HOME` name a folder that can be written",
     )
@@ -146,23 +143,23 @@ fn not_noted(folder: &str, error: &std::io::Error) -> Box<Diagnostic> {
 //# What a program of a killed host made of protected names MUST be set aside before anything of a workspace is used again, and told.
 pub(super) fn recover() {
     let is_left = |folder: &String| {
-        let found = journal::look(folder);
+        let found = journal::find_journals(folder);
         //= docs/spec.md#robustness
         //# A command that comes while another one clears up behind a killed process MUST wait until that is done, for 20 s at most.
         // Whoever clears up already has the turn.
         !found.left.is_empty() || found.is_in_work()
     };
     let Some(folder) = journal::folder("programs").filter(is_left) else { return };
-    match Turn::take(&folder, || Ok(())) {
-        Ok(_turn) => finish_all(&folder),
-        Err(fault) => recovery::tell(fault.message),
+    match JournalLock::take(&folder, || Ok(())) {
+        Ok(_turn) => clear_up_all(&folder),
+        Err(fault) => journal::report(fault.message),
     }
 }
 
-/// Who looks at journals, or adds one: one process at a time, so that no program begins while its folders are cleared up.
-struct Turn(#[allow(dead_code, reason = "a lock")] File);
+/// The lock of the process that reads or adds journals, so that no program begins while its folders are cleared up.
+struct JournalLock(#[allow(dead_code, reason = "a lock")] File);
 
-impl Turn {
+impl JournalLock {
     fn take(folder: &str, stop: fn() -> Result<()>) -> Result<Self> {
         let failed = |error: &std::io::Error| not_noted(folder, error);
         let path = format!("{folder}.lock");
@@ -194,7 +191,7 @@ fn identity(at: &str) -> Option<(u64, u64)> {
 }
 
 /// What a journal says.
-struct Said {
+struct JournaledProgram {
     program: String,
     temporary: Option<String>,
     writes: Vec<(String, (u64, u64))>,
@@ -205,12 +202,12 @@ struct Said {
     has_begun: bool,
     /// What is wrong with the journal, if it cannot be read.
     fault: Option<String>,
-    last_beat: i128,
+    last_heartbeat: i128,
 }
 
-impl Said {
-    fn of(journal: &mut Journal) -> Self {
-        let last_beat = journal.last_beat();
+impl JournaledProgram {
+    fn from_journal(journal: &mut Journal) -> Self {
+        let last_heartbeat = journal.last_heartbeat();
         let said = journal.lines();
         let fault = said.fault(journal.path());
         let mut lines = said.read;
@@ -229,53 +226,55 @@ impl Said {
             of_git,
             has_begun,
             fault,
-            last_beat,
+            last_heartbeat,
         }
     }
 
-    /// When the last change was made that can have been its own; nothing where programs do not end with their host.
-    fn until(&self) -> Option<i128> {
-        cfg!(target_os = "linux").then_some(self.last_beat + LAST_WORK)
+    /// The time of the last change that the program can have made; `None` where programs do not end with their host.
+    fn last_change(&self) -> Option<i128> {
+        cfg!(target_os = "linux").then_some(self.last_heartbeat + LAST_WORK)
     }
 
-    /// Whether both may write the same.
-    fn meets(&self, other: &Self) -> bool {
+    /// Whether both programs may write the same place.
+    fn overlaps(&self, other: &Self) -> bool {
         let same = |one: &str, other: &str| path::is_below(one, other) || path::is_below(other, one);
         self.writes.iter().any(|(one, _)| other.writes.iter().any(|(other, _)| same(one, other)))
     }
 }
 
-/// Clears up behind the programs of all killed hosts. The turn is ours.
-fn finish_all(folder: &str) {
-    let found = journal::look(folder);
+/// Clears up behind the programs of all killed hosts. The caller holds the [`JournalLock`].
+fn clear_up_all(folder: &str) {
+    let found = journal::find_journals(folder);
     if found.left.is_empty() {
         return;
     }
-    let held: Vec<Said> = found.held.into_iter().map(|mut journal| Said::of(&mut journal)).collect();
+    let held: Vec<JournaledProgram> =
+        found.held.into_iter().map(|mut journal| JournaledProgram::from_journal(&mut journal)).collect();
     for mut journal in found.left {
-        let mut said = Said::of(&mut journal);
+        let mut said = JournaledProgram::from_journal(&mut journal);
         if let Some(fault) = said.fault.take() {
-            recovery::tell(fault);
+            journal::report(fault);
         }
-        if held.iter().any(|other| said.meets(other)) {
-            // The one that is at work may have made what lies there. Whoever clears up behind that one comes here again.
-            recovery::tell(format!(
+        if held.iter().any(|other| said.overlaps(other)) {
+            // The one that is at work may have made what lies there. Whoever clears up behind that one comes here
+            // again.
+            journal::report(format!(
                 "`{}` was at work when its server was killed, and another program writes there: what it left is looked for when that has ended",
                 said.program
             ));
             continue;
         }
-        match finish(&mut said, &journal) {
+        match clear_up(&mut said, &journal) {
             Ok(()) => {
                 let _somebody_was_faster = journal.remove();
             }
-            Err(fault) if is_old(said.last_beat) => {
-                recovery::tell(format!("{}; it is not looked for any more, after {KEPT_DAYS} days", fault.message));
+            Err(fault) if is_old(said.last_heartbeat) => {
+                journal::report(format!("{}; it is not looked for any more, after {KEPT_DAYS} days", fault.message));
                 let _somebody_was_faster = journal.remove();
             }
             Err(fault) => {
                 let path = journal.path();
-                recovery::tell(format!(
+                journal::report(format!(
                     "{}; it is looked for again at each start for {KEPT_DAYS} days, or until `{path}` is removed",
                     fault.message
                 ));
@@ -284,26 +283,26 @@ fn finish_all(folder: &str) {
     }
 }
 
-/// Whether a program was at work so long ago that nobody needs to hear of it any more.
-fn is_old(last_beat: i128) -> bool {
+/// Whether a program ran so long ago that it need not be reported any more.
+fn is_old(last_heartbeat: i128) -> bool {
     let since_the_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let age = i128::from(since_the_epoch.as_secs()) - last_beat / 1_000_000_000;
+    let age = i128::from(since_the_epoch.as_secs()) - last_heartbeat / 1_000_000_000;
     age > KEPT_DAYS * 24 * 60 * 60
 }
 
-fn finish(said: &mut Said, journal: &Journal) -> Result<()> {
+fn clear_up(said: &mut JournaledProgram, journal: &Journal) -> Result<()> {
     if !said.has_begun {
         return Ok(());
     }
     let waited = wait_for(said);
     if !matches!(waited, Ok(false)) {
         // It was at work until now.
-        journal.beat();
-        said.last_beat = journal.last_beat();
+        journal.record_heartbeat();
+        said.last_heartbeat = journal.last_heartbeat();
     }
     waited?;
     if let Some(folder) = &said.temporary {
-        temporary::take_away(Path::new(folder));
+        temporary::remove_left(Path::new(folder));
     }
     let is_same = |(at, known): &&(String, (u64, u64))| identity(at) == Some(*known);
     let (there, elsewhere): (Vec<_>, Vec<_>) = said.writes.iter().partition(is_same);
@@ -325,27 +324,27 @@ fn finish(said: &mut Said, journal: &Journal) -> Result<()> {
 
 //= docs/spec.md#programs
 //# What was made after a program of a killed host had ended MUST be left as it is.
-fn finish_program(said: &Said, writes: Vec<String>) -> Result<()> {
+fn finish_program(said: &JournaledProgram, writes: Vec<String>) -> Result<()> {
     let program = &said.program;
-    let undone = Survey::of_left(writes).set_aside(said.until())?;
+    let undone = WritableSurvey::from_journal(writes).set_aside(said.last_change())?;
     keep_all_in_mind(&format!("a program (`{program}`) whose server was killed made"), &undone);
     Ok(())
 }
 
 //= docs/spec.md#git
 //# What git of a killed host made or changed without being asked MUST be put right before anything of a workspace is used again, and told.
-fn finish_git(said: &Said, lines: &[Json]) -> Result<()> {
-    let Some(guard) = Guard::of_lines(lines, said.last_beat) else {
+fn finish_git(said: &JournaledProgram, lines: &[Json]) -> Result<()> {
+    let Some(guard) = GitGuard::from_lines(lines, said.last_heartbeat) else {
         return Err(Diagnostic::new(
             Code::WORLD,
             "git was at work when its server was killed, and what was noted of it cannot be read",
         ));
     };
-    for note in guard.settle(true) {
+    for note in guard.restore(true) {
         let told = format!("git was at work when its server was killed: {}", note.told);
         match note.aside {
             Some(aside) => keep_in_mind(&told, &[&aside], NEXT_OF_GIT),
-            None => recovery::tell(told),
+            None => journal::report(told),
         }
     }
     Ok(())
@@ -353,8 +352,8 @@ fn finish_git(said: &Said, lines: &[Json]) -> Result<()> {
 
 //= docs/spec.md#programs
 //# What was set aside MUST be told by `doctor` and `toolsd://status` as long as it lies there, whoever called.
-/// Keeps in mind what was set aside behind a program that ended, as long as it lies there, each with its name before and
-/// its name now; gives what the caller is told: whoever the workspace belongs to may be another one.
+/// Records what was set aside behind a program, as long as it exists, each with its old and its new name. Returns the
+/// notes for the caller, who may be somebody else than the owner of the workspace.
 pub(super) fn remember(program: &str, undone: &[SetAside]) -> Vec<String> {
     let who = format!("`{program}` or another program, while that ran, made");
     keep_all_in_mind(&who, undone);
@@ -365,14 +364,14 @@ pub(super) fn remember(program: &str, undone: &[SetAside]) -> Vec<String> {
     told.chain(more).collect()
 }
 
-/// The same of git, where something was set aside at all.
-pub(super) fn remember_of_git(note: &Note) {
+/// The same for git, if something was set aside.
+pub(super) fn remember_of_git(note: &CleanupNote) {
     if let Some(aside) = &note.aside {
         keep_in_mind(&format!("while git ran: {}", note.told), &[aside], NEXT_OF_GIT);
     }
 }
 
-/// Tells of all that was set aside, the first ones by name.
+/// Reports everything that was set aside, the first entries by name.
 fn keep_all_in_mind(who: &str, undone: &[SetAside]) {
     let (first, rest) = undone.split_at(undone.len().min(ONE_BY_ONE));
     for SetAside { at, aside } in first {
@@ -388,16 +387,16 @@ fn keep_all_in_mind(who: &str, undone: &[SetAside]) {
     }
 }
 
-/// Tells of what was set aside, now and as long as any of it lies there.
+/// Reports what was set aside, now and as long as any of it exists.
 fn keep_in_mind(told: &str, asides: &[&PathBuf], next: &str) {
-    match record(asides, &format!("{told}; {next}")) {
+    match journal::record_set_aside(asides, &format!("{told}; {next}")) {
         true => tracing::warn!("{told}"),
-        false => recovery::tell(told.to_owned()),
+        false => journal::report(told.to_owned()),
     }
 }
 
-/// Waits until nothing is left of what is ended with its host; whether git was at work still.
-fn wait_for(said: &Said) -> Result<bool> {
+/// Waits until the processes of a killed host's program are gone. Returns whether git was still running.
+fn wait_for(said: &JournaledProgram) -> Result<bool> {
     let asked = Instant::now();
     let is_group_there = || said.group.is_none_or(|group| test_kill_process_group(group).is_ok());
     if said.of_git.is_none() {
@@ -427,49 +426,6 @@ fn wait_for(said: &Said) -> Result<bool> {
     Ok(was_held)
 }
 
-/// Keeps what was set aside in mind, for whoever asks; whether that was possible.
-fn record(asides: &[&PathBuf], told: &str) -> bool {
-    // A path need be no text.
-    let asides: Vec<&[u8]> = asides.iter().map(|at| at.as_os_str().as_bytes()).collect();
-    let Some(folder) = journal::folder("set-aside").filter(|folder| private_folder(folder).is_ok()) else {
-        return false;
-    };
-    let name = path::join(&folder, &uuid::Uuid::new_v4().simple().to_string());
-    let is_full = || fs::read_dir(&folder).map_or(0, Iterator::count) >= MOST_RECORDS;
-    // Records of what is gone make room.
-    let has_room = !is_full() || {
-        known();
-        !is_full()
-    };
-    has_room && fs::write(name, json!({ "at": asides, "told": told }).to_string()).is_ok()
-}
-
-/// What was set aside and is still there. A record of what is gone goes.
-pub(super) fn known() -> Vec<String> {
-    let Some(folder) = journal::folder("set-aside") else { return Vec::new() };
-    let mut told = Vec::new();
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten().take(MOST_RECORDS) {
-        let record: Option<Json> = fs::read(entry.path()).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        let one = record.as_ref().and_then(|record| record.get("told")?.as_str());
-        let asides = record.as_ref().and_then(|record| record.get("at")?.as_array()).into_iter().flatten();
-        let mut asides = asides.filter_map(|at| serde_json::from_value::<Vec<u8>>(at.clone()).ok());
-        let is_there = asides.any(|at| fs::symlink_metadata(OsStr::from_bytes(&at)).is_ok());
-        match one.filter(|_| is_there) {
-            Some(one) => told.push(one.to_owned()),
-            None => {
-                let _somebody_was_faster = fs::remove_file(entry.path());
-            }
-        }
-    }
-    if told.len() >= MOST_RECORDS {
-        told.push(format!(
-            "{MOST_RECORDS} records of what was set aside are kept, and no more: what came since is told in the log alone"
-        ));
-    }
-    told.sort();
-    told
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 #[cfg(target_os = "linux")]
@@ -488,7 +444,7 @@ mod tests {
         let mut git = git.unwrap();
         let group = Pid::from_child(&git);
         kill_process_group(group, Signal::STOP).unwrap();
-        let said = Said {
+        let said = JournaledProgram {
             program: "git".to_owned(),
             temporary: folder.path().to_str().map(str::to_owned),
             writes: Vec::new(),
@@ -496,7 +452,7 @@ mod tests {
             of_git: Some(Vec::new()),
             has_begun: true,
             fault: None,
-            last_beat: 0,
+            last_heartbeat: 0,
         };
         assert!(wait_for(&said).unwrap(), "it was at work until it was woken");
         assert!(git.wait().unwrap().success());

@@ -2,7 +2,7 @@
 
 #[cfg(target_os = "macos")]
 use super::macos;
-use super::{Mechanisms, Start, Started, failed};
+use super::sandbox::{Mechanisms, ProgramStart, StartedProgram, start_fault};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use rustix::process::Pid;
 use std::os::fd::OwnedFd;
@@ -20,16 +20,16 @@ pub(super) fn mechanisms() -> Mechanisms {
 }
 
 /// Starts a program, confined by these mechanisms.
-pub(super) fn start(start: &Start<'_>, confines: Option<&Mechanisms>) -> Result<Started> {
+pub(super) fn start(start: &ProgramStart<'_>, confines: Option<&Mechanisms>) -> Result<StartedProgram> {
     let mut command = command(start, confines.is_some_and(|mechanisms| mechanisms.seatbelt));
     command.args(start.arguments).current_dir(start.folder).env_clear().process_group(0);
     command.envs(start.env.iter().map(|(name, value)| (name, value)));
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(|error| failed(start, &error))?;
+    let mut child = command.spawn().map_err(|error| start_fault(start, &error))?;
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let (input, output, errors) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     match (pid, input, output, errors) {
-        (Some(pid), Some(input), Some(output), Some(errors)) => Ok(Started {
+        (Some(pid), Some(input), Some(output), Some(errors)) => Ok(StartedProgram {
             pid,
             input: OwnedFd::from(input),
             output: OwnedFd::from(output),
@@ -42,7 +42,7 @@ pub(super) fn start(start: &Start<'_>, confines: Option<&Mechanisms>) -> Result<
 }
 
 #[cfg(target_os = "macos")]
-fn command(start: &Start<'_>, confined: bool) -> Command {
+fn command(start: &ProgramStart<'_>, confined: bool) -> Command {
     if !confined {
         return plain(start);
     }
@@ -52,11 +52,11 @@ fn command(start: &Start<'_>, confined: bool) -> Command {
 }
 
 #[cfg(not(target_os = "macos"))]
-fn command(start: &Start<'_>, _confined: bool) -> Command {
+fn command(start: &ProgramStart<'_>, _confined: bool) -> Command {
     plain(start)
 }
 
-fn plain(start: &Start<'_>) -> Command {
+fn plain(start: &ProgramStart<'_>) -> Command {
     let mut command = Command::new(start.path);
     command.arg0(start.name);
     command

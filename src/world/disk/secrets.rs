@@ -1,7 +1,8 @@
-//! What this process keeps secret: nobody reads it from the process, and what it is given lies where only its user reads.
+//! Secrets of this process: other processes cannot read them, and files with secrets must be readable by the user only.
 
-use super::roots::reason;
+use super::system::reason;
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::world::grants::SECRET_VARIABLES;
 use rustix::fs::{Mode, OFlags};
 use rustix::process::{Resource, Rlimit};
 use std::ffi::OsString;
@@ -12,9 +13,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::sync::OnceLock;
-
-/// Variables that hold secrets: what clients bring to be let in, and what their states are sealed with.
-pub const SECRET_VARIABLES: [&str; 2] = ["TOOLSD_HTTP_TOKEN", "TOOLSD_STATE_KEY"];
 
 /// Names the descriptor from which this program, started again, reads what the variables held.
 const HANDED_OVER: &str = "TOOLSD_SECRETS_FD";

@@ -1,7 +1,7 @@
-//! What git's answers about a folder depend on besides the files in it: told by stamps, without running git.
+//! A stamp of what git's answers about a folder depend on besides the files in it, taken without running git.
 
-use super::place;
-use super::small_file::{self, Links};
+use crate::world::disk::read::{Symlinks, read_small};
+use crate::world::disk::system;
 use crate::world::path;
 use std::fs;
 use std::io::ErrorKind;
@@ -17,8 +17,8 @@ const MOST_MODULES: u64 = 1 << 20;
 /// Folders of refs that are looked into, at most.
 const MOST_FOLDERS: usize = 2_000;
 
-/// What was looked at.
-struct Stamp {
+/// The stamp in the making.
+struct GitStamp {
     hasher: blake3::Hasher,
     now: SystemTime,
     /// Whether something cannot be told by its times.
@@ -29,9 +29,9 @@ struct Stamp {
 /// A text that stays the same as long as the repository that `root` lies in, the user's configuration of git, and the
 /// ignore and attribute files from its top down to these folders stay as they are; without a repository it says so.
 /// `None` where that cannot be told: something changed just now.
-pub(super) fn stamp(root: &str, folders: &[&str]) -> Option<String> {
+pub(in crate::world::disk) fn stamp(root: &str, folders: &[&str]) -> Option<String> {
     let (hasher, unsure) = (blake3::Hasher::new(), false);
-    let mut stamp = Stamp { hasher, now: SystemTime::now(), unsure, folders: 0 };
+    let mut stamp = GitStamp { hasher, now: SystemTime::now(), unsure, folders: 0 };
     let mut above = root;
     let top = loop {
         let marker = path::join(above, ".git");
@@ -64,7 +64,7 @@ pub(super) fn stamp(root: &str, folders: &[&str]) -> Option<String> {
     (!stamp.unsure).then(|| stamp.hasher.finalize().to_hex()[..32].to_owned())
 }
 
-impl Stamp {
+impl GitStamp {
     /// A file or a folder; its absence counts too.
     fn file(&mut self, path: &str) {
         self.hasher.update(path.as_bytes()).update(&[0]);
@@ -92,7 +92,7 @@ impl Stamp {
             if fs::symlink_metadata(path).is_ok_and(|found| found.is_dir()) {
                 return None;
             }
-            let read = small_file::read(path, MOST_NAMED, Links::Refused);
+            let read = read_small(path, MOST_NAMED, Symlinks::Refused);
             self.unsure |= read.is_err();
             let text = String::from_utf8_lossy(&read.ok()??).into_owned();
             Some(text.trim().strip_prefix(word)?.trim().to_owned())
@@ -117,7 +117,7 @@ impl Stamp {
     fn submodules_in_place(&mut self, top: &str) {
         let file = path::join(top, ".gitmodules");
         self.file(&file);
-        let read = small_file::read(&file, MOST_MODULES, Links::Refused);
+        let read = read_small(&file, MOST_MODULES, Symlinks::Refused);
         self.unsure |= read.is_err();
         let text = read.ok().flatten().unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
@@ -139,7 +139,8 @@ impl Stamp {
         self.refs(&path::join(git_dir, "refs/heads"));
     }
 
-    /// Which commits the submodules are at: git tells of one that moved. Their folders lie in each other as their names say.
+    /// Which commits the submodules are at: git tells of one that moved. Their folders lie in each other as their
+    /// names say.
     fn submodules(&mut self, folder: &str) {
         for inner in self.folders_in(folder) {
             if fs::symlink_metadata(path::join(&inner, "HEAD")).is_err() {
@@ -176,9 +177,9 @@ impl Stamp {
 
     fn user(&mut self) {
         self.file("/etc/gitconfig");
-        let Some(home) = place::env("HOME") else { return };
+        let Some(home) = system::env("HOME") else { return };
         self.file(&path::join(&home, ".gitconfig"));
-        let config = place::env("XDG_CONFIG_HOME").unwrap_or_else(|| path::join(&home, ".config"));
+        let config = system::env("XDG_CONFIG_HOME").unwrap_or_else(|| path::join(&home, ".config"));
         for name in ["git/config", "git/ignore", "git/attributes"] {
             self.file(&path::join(&config, name));
         }

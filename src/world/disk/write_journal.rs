@@ -1,8 +1,8 @@
-//! New files in the making, and what is to become of them, written down before it comes into being: what a killed process
-//! left half done is finished, or taken away, before anything is read or written again.
+//! The journal of writes: new files and the steps to put them in place, recorded before they happen. What a killed
+//! process left half done is finished or removed before anything is read or written again.
 
 use super::journal::{self, Journal};
-use super::recovery;
+use super::system::reason;
 use crate::value::Json;
 use crate::world::path;
 use rustix::fs::{AtFlags, Mode, OFlags, Stat, fstat, open, openat, renameat, statat, unlinkat};
@@ -14,24 +14,24 @@ use std::os::fd::OwnedFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How a new file is named until it is put in its place: this, 32 hexadecimal digits, and the ending.
+/// The start of the name of a temporary file, followed by 32 hexadecimal digits and [`END`].
 const START: &str = ".";
 /// See [`START`].
 const END: &str = ".toolsd";
 
-/// How often it is looked whether another process is done, and how long.
+/// The pause between two looks at whether another process is done, and the time after which to give up.
 const TURN: (Duration, Duration) = (Duration::from_millis(5), Duration::from_secs(20));
 
-/// The journal of this process; nothing until it writes.
+/// The journal of this process; `None` until it writes.
 static OWN: Mutex<Option<Journal>> = Mutex::new(None);
 
-/// While it lives, what is noted here is in the making.
-pub(super) struct Pending {
+/// The writes that are under way. The journal is cleared when this is dropped.
+pub(super) struct PendingWrites {
     journal: MutexGuard<'static, Option<Journal>>,
 }
 
 /// The last step of one change: a new file is put in its place, or a file is removed.
-pub(super) struct Step<'a> {
+pub(super) struct WriteStep<'a> {
     /// The absolute path.
     pub path: &'a str,
     /// The folder that it lies in.
@@ -39,15 +39,15 @@ pub(super) struct Step<'a> {
     /// The name of the new file beside it; without one the file is removed.
     pub new: Option<&'a str>,
     /// What that is, and the hash of what it holds.
-    pub made: Option<(Mark, &'a str)>,
+    pub made: Option<(FileMark, &'a str)>,
     /// What is there.
-    pub old: Option<Mark>,
+    pub old: Option<FileMark>,
 }
 
 /// What tells a file from another one, and from itself when it was changed.
-pub(super) type Mark = (u64, u64, u64, i64, i64);
+pub(super) type FileMark = (u64, u64, u64, i64, i64);
 
-/// A name for a new file that nobody else has.
+/// A unique name for a temporary file.
 pub(super) fn temporary_name() -> String {
     format!("{START}{}{END}", uuid::Uuid::new_v4().simple())
 }
@@ -56,7 +56,7 @@ pub(super) fn temporary_name() -> String {
 ///
 //= docs/spec.md#robustness
 //# What a killed process left of files in the making MUST be taken away by the next call that writes.
-pub(super) fn begin() -> Pending {
+pub(super) fn begin() -> PendingWrites {
     let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(folder) = journal::folder("pending") {
         if own.is_none() {
@@ -64,10 +64,10 @@ pub(super) fn begin() -> Pending {
         }
         let _another_one_finishes_its_own = finish_all(&folder);
     }
-    Pending { journal: own }
+    PendingWrites { journal: own }
 }
 
-/// Finishes or takes away what processes that were killed left behind; waits for another process that is at it.
+/// Finishes or removes what killed processes left behind. Waits for another process that is doing so.
 pub(super) fn recover() {
     let _no_write_meanwhile = OWN.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(folder) = journal::folder("pending") else { return };
@@ -76,7 +76,7 @@ pub(super) fn recover() {
     while finish_all(&folder) {
         if asked.elapsed() > patience {
             let seconds = patience.as_secs();
-            recovery::tell(format!(
+            journal::report(format!(
                 "another toolsd has been finishing for {seconds} s what a killed server was writing: files may be half changed until it is done"
             ));
             return;
@@ -85,28 +85,28 @@ pub(super) fn recover() {
     }
 }
 
-impl Pending {
-    /// Notes a file before it is made: an absolute path. Without a state folder nothing is noted.
-    pub(super) fn note(&mut self, path: &str) -> io::Result<()> {
+impl PendingWrites {
+    /// Records a file before it is made: an absolute path. Without a state folder nothing is recorded.
+    pub(super) fn record_file(&mut self, path: &str) -> io::Result<()> {
         self.line(&json!({ "file": path }))
     }
 
-    /// Notes a folder before it is made.
-    pub(super) fn note_folder(&mut self, path: &str) -> io::Result<()> {
+    /// Records a folder before it is made.
+    pub(super) fn record_folder(&mut self, path: &str) -> io::Result<()> {
         self.line(&json!({ "folder": path }))
     }
 
-    /// Notes that all files are made: from here on a kill keeps none of these steps from being taken.
-    pub(super) fn decide(&mut self, steps: &[Step<'_>]) -> io::Result<()> {
+    /// Records that all files are made: from here on these steps are finished even after a kill.
+    pub(super) fn decide(&mut self, steps: &[WriteStep<'_>]) -> io::Result<()> {
         self.line(&decision(steps))
     }
 
     fn line(&mut self, line: &Json) -> io::Result<()> {
-        self.journal.as_mut().map_or(Ok(()), |journal| journal.note(line))
+        self.journal.as_mut().map_or(Ok(()), |journal| journal.append(line))
     }
 }
 
-impl Drop for Pending {
+impl Drop for PendingWrites {
     fn drop(&mut self) {
         if let Some(journal) = self.journal.as_mut()
             && journal.clear().is_err()
@@ -117,38 +117,38 @@ impl Drop for Pending {
     }
 }
 
-fn decision(steps: &[Step<'_>]) -> Json {
+fn decision(steps: &[WriteStep<'_>]) -> Json {
     let steps = steps.iter().map(|step| json!([step.path, step.folder, step.new, step.old, step.made]));
     json!({ "steps": steps.collect::<Vec<_>>() })
 }
 
 /// What the system says of a file.
 #[allow(clippy::unnecessary_cast, clippy::cast_sign_loss, clippy::useless_conversion, reason = "systems differ")]
-pub(super) fn mark(found: &Stat) -> Mark {
+pub(super) fn mark(found: &Stat) -> FileMark {
     let size = u64::try_from(found.st_size).unwrap_or(0);
     (found.st_dev as u64, found.st_ino as u64, size, i64::from(found.st_mtime), found.st_mtime_nsec as i64)
 }
 
-/// Whether another process is at it still.
+/// Clears up behind all killed processes. Returns whether another process is still doing so.
 fn finish_all(folder: &str) -> bool {
-    let found = journal::look(folder);
+    let found = journal::find_journals(folder);
     let is_in_work = found.is_in_work();
     for mut journal in found.left {
         let lines = journal.lines();
         if let Some(fault) = lines.fault(journal.path()) {
-            recovery::tell(fault);
+            journal::report(fault);
         }
         let told = finish(&lines.read);
         if !told.is_empty() {
-            recovery::tell(format!("a call was cut short when its server was killed: {}", told.join("; ")));
+            journal::report(format!("a call was cut short when its server was killed: {}", told.join("; ")));
         }
         let _somebody_was_faster = journal.remove();
     }
     is_in_work
 }
 
-/// Takes the steps that were decided, or takes away what was made before they were; tells what could not be done as it was
-/// meant, and what was.
+/// Takes the steps that were decided, or takes away what was made before they were; tells what could not be done as it
+/// was meant, and what was.
 //= docs/spec.md#robustness
 //# Files that a call wrote together MUST all be written or none, also when its process was killed, before the workspace is used again.
 fn finish(lines: &[Json]) -> Vec<String> {
@@ -158,7 +158,7 @@ fn finish(lines: &[Json]) -> Vec<String> {
         let taken = steps
             .iter()
             .filter(|step| {
-                take(step).unwrap_or_else(|problem| {
+                take_step(step).unwrap_or_else(|problem| {
                     told.push(problem);
                     false
                 })
@@ -172,7 +172,7 @@ fn finish(lines: &[Json]) -> Vec<String> {
         }
     } else {
         let files = lines.iter().filter_map(|line| line.as_str().map(str::to_owned).or_else(|| text(line, "file")));
-        files.for_each(|path| forget(&path));
+        files.for_each(|path| remove_temporary(&path));
         for path in lines.iter().rev().filter_map(|line| text(line, "folder")) {
             let _holds_something_or_was_never_made = std::fs::remove_dir(path);
         }
@@ -180,18 +180,18 @@ fn finish(lines: &[Json]) -> Vec<String> {
     told
 }
 
-/// A step as it was written down.
-type Written = (String, (u64, u64), Option<String>, Option<Mark>, Option<(Mark, String)>);
+/// A step as it stands in the journal.
+type JournaledStep = (String, (u64, u64), Option<String>, Option<FileMark>, Option<(FileMark, String)>);
 
 //= docs/spec.md#robustness
 //# What is put in its place behind a killed process MUST be what that process had prepared; what cannot be finished MUST be told by name.
-/// Takes one step; whether it was still to be taken.
-fn take(step: &Json) -> Result<bool, String> {
+/// Takes one step. Returns whether it was still to be taken.
+fn take_step(step: &Json) -> Result<bool, String> {
     let unread = || "a step that is none was written down".to_owned();
-    let (path, folder, new, old, made): Written = serde_json::from_value(step.clone()).map_err(|_| unread())?;
+    let (path, folder, new, old, made): JournaledStep = serde_json::from_value(step.clone()).map_err(|_| unread())?;
     let lies = new.as_ref().map_or_else(String::new, |new| format!(" (what was to be written is `{new}` beside it)"));
     let stays = |why: &str| format!("`{path}` is not as it was to be: {why}");
-    let failed = |error: Errno| stays(&format!("{}{lies}", super::roots::reason(&error.into())));
+    let failed = |error: Errno| stays(&format!("{}{lies}", reason(&error.into())));
     let parent = same_folder(&path, folder).map_err(|why| stays(&format!("{why}{lies}")))?;
     let name = path::name(&path);
     let look = |name: &str| match statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW) {
@@ -216,7 +216,7 @@ fn take(step: &Json) -> Result<bool, String> {
         Some(found) if found != made || hash_of(&parent, &new).as_ref() != Some(&hash) => {
             Err(stays(&format!("what was prepared for it, `{new}` beside it, was changed since")))
         }
-        Some(_) if now != old => Err(kept_aside(&parent, &path, &new)),
+        Some(_) if now != old => Err(keep_aside(&parent, &path, &new)),
         Some(_) => {
             renameat(&parent, &*new, &parent, name).map_err(failed)?;
             match look(name).map_err(failed)? == Some(made) {
@@ -237,8 +237,8 @@ fn hash_of(parent: &OwnedFd, name: &str) -> Option<String> {
     Some(hasher.finalize().to_hex().to_string())
 }
 
-/// Somebody changed a file before the new one could be put in its place: both are kept.
-fn kept_aside(parent: &OwnedFd, path: &str, new: &str) -> String {
+/// Keeps both versions of a file that somebody changed before the new one could be put in its place.
+fn keep_aside(parent: &OwnedFd, path: &str, new: &str) -> String {
     let name = path::name(path);
     let mut names = (1..1_000).map(|number| format!("{name}.set-aside-{number}"));
     let free = names.find(|name| statat(parent, name.as_str(), AtFlags::SYMLINK_NOFOLLOW).is_err());
@@ -251,11 +251,11 @@ fn kept_aside(parent: &OwnedFd, path: &str, new: &str) -> String {
     }
 }
 
-/// The folder of a file, if it is still the one that it was: whatever leads elsewhere by its name is not touched.
+/// Opens the folder of a file if it is still the same folder.
 fn same_folder(of: &str, identity: (u64, u64)) -> Result<OwnedFd, String> {
     let at = path::folder(of);
     let opened = open(at, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
-    let opened = opened.map_err(|error| format!("`{at}`: {}", super::roots::reason(&error.into())))?;
+    let opened = opened.map_err(|error| format!("`{at}`: {}", reason(&error.into())))?;
     let found = fstat(&opened).map(|found| mark(&found)).map_err(|error| error.to_string())?;
     match (found.0, found.1) == identity {
         true => Ok(opened),
@@ -268,8 +268,8 @@ fn is_temporary(name: &str) -> bool {
     middle.len() == 32 && middle.chars().all(|c| c.is_ascii_hexdigit())
 }
 
-/// Removes a file that was in the making. What is not named as one is nobody's to remove here.
-fn forget(path: &str) {
+/// Removes a temporary file. A file that is not named as one is left alone.
+fn remove_temporary(path: &str) {
     if is_temporary(path::name(path)) && path::is_absolute(path) {
         let _is_gone = std::fs::remove_file(path);
     }
@@ -283,7 +283,7 @@ mod tests {
     use std::os::unix::fs::MetadataExt;
     use std::path::Path;
 
-    fn known(at: &Path) -> Option<Mark> {
+    fn known(at: &Path) -> Option<FileMark> {
         let known = fs::symlink_metadata(at).ok()?;
         Some((known.dev(), known.ino(), known.len(), known.mtime(), known.mtime_nsec()))
     }
@@ -306,11 +306,11 @@ mod tests {
             acts.push([new.as_ref().map(|new| at(new)).unwrap_or_default(), at(name)]);
             steps.push((at(name), new));
         }
-        let steps: Vec<Step<'_>> = steps
+        let steps: Vec<WriteStep<'_>> = steps
             .iter()
             .map(|(path, new)| {
                 let made = new.as_ref().map(|new| (known(Path::new(&at(new))).unwrap(), hash.as_str()));
-                Step { path, folder: identity, new: new.as_deref(), old: known(Path::new(path)), made }
+                WriteStep { path, folder: identity, new: new.as_deref(), old: known(Path::new(path)), made }
             })
             .collect();
         lines.push(decision(&steps));
