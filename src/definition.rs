@@ -31,7 +31,7 @@ pub use limits::LimitsOverride;
 pub use located::Located;
 pub use operation::{Dispatch, Operation};
 pub use owner::Owner;
-pub use pack::{Git, Grants, GraphDefinition, PackDefinition, ProgramGrant, Refresh, SkillsDefinition};
+pub use pack::{Grants, GraphDefinition, PackDefinition, ProgramGrant, Refresh, SkillsDefinition};
 pub use prompt::{MessagePart, Prompt, PromptArgument, PromptMessage, PromptTool, describe_prompt};
 pub use question::DeclaredQuestion;
 pub use reader::Validation;

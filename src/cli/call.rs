@@ -249,7 +249,8 @@ mod tests {
     #[test]
     fn pairs_are_typed_by_the_schema() {
         let schema = json!({ "properties": { "limit": { "type": "integer" }, "id": { "type": "string" } } });
-        let read = read_arguments(&words(&["limit=3", "id=7", "other=true"]), Some(&schema_object(schema).unwrap().into()));
+        let read =
+            read_arguments(&words(&["limit=3", "id=7", "other=true"]), Some(&schema_object(schema).unwrap().into()));
         assert_eq!(read, Ok(json!({ "limit": 3, "id": "7", "other": "true" })));
     }
 

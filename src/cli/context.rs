@@ -7,9 +7,8 @@ use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::guard::CancelFlag;
 use crate::primitive::Notice;
 use crate::registry::{
-    EJECTED, EMBEDDED, Layer, PackChoice, Registry, TRUST_RECORD, TrustRecord, UNTRUSTED,
-    WORKSPACE_FOLDER, WorkspaceSettings, WorkspaceTrust,
-    WorldOpener,
+    EJECTED, EMBEDDED, Layer, PackChoice, Registry, TRUST_RECORD, TrustRecord, UNTRUSTED, WORKSPACE_FOLDER,
+    WorkspaceSettings, WorkspaceTrust, WorldOpener,
 };
 use crate::world::NOT_OWNED;
 use crate::world::disk::{self, Disk, TRUST_BELOW_HOME, config_folder, current_folder, trust_folder};

@@ -5,7 +5,7 @@ use super::options::{CommandResult, Exit, OutputFormat};
 use super::terminal::Terminal;
 use crate::definition::SETTINGS_FILE;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean, quoted};
-use crate::registry::{Permissions, WorkspaceTrust, WorkspaceTrust, TrustRecord, TrustedFile, hash, pack_of_file, workspace_files};
+use crate::registry::{Permissions, TrustRecord, TrustedFile, WorkspaceTrust, hash_hex, pack_of_file, workspace_files};
 use crate::source::Source;
 use crate::value::Json;
 use crate::world::World;

@@ -290,10 +290,10 @@ pub fn read_pack(fields: &Fields<'_>, reader: &mut DefinitionReader) -> PackDefi
             run
         },
         git: match grants.text("git").as_deref() {
-            Some("read") => Git::Read,
-            Some("write") => Git::Write,
-            Some("fetch") => Git::Fetch,
-            _ => Git::None,
+            Some("read") => GitAccess::Read,
+            Some("write") => GitAccess::Write,
+            Some("fetch") => GitAccess::Fetch,
+            _ => GitAccess::None,
         },
     });
     if let Some(grants) = fields.table("grants", &mut Vec::new()) {
@@ -355,7 +355,7 @@ pub fn read_programs(grants: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> (Vec<
 
 fn read_program(table: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> ProgramGrant {
     for name in table.located_texts("env") {
-        if is_never(&name.value) {
+        if is_forbidden_variable(&name.value) {
             let message = format!("`env` cannot have `{}`", name.value);
             let fault = Diagnostic::new(code::WRONG_VALUE, message).at(name.at);
             faults.push(*fault.help("it chooses other programs or code: name variables that only say how to work"));

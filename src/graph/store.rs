@@ -11,7 +11,7 @@ use super::stored_value::hash_value;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::value::{Handle, Text, Value};
-use crate::world::recorded::{ReadsCheck, FileRead, RecordedWorld};
+use crate::world::recorded::{FileRead, ReadsCheck, RecordedWorld};
 use crate::world::{World, path};
 use std::cell::Cell;
 use std::collections::BTreeSet;

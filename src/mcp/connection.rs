@@ -291,7 +291,11 @@ impl Connection {
     }
 
     /// The skills at present. Where a function of a pack finds them, a script thread calls it.
-    pub(crate) async fn skills(&self, sender: RequestSender<'_>, revision: Revision) -> Result<Arc<SkillIndex>, ErrorData> {
+    pub(crate) async fn skills(
+        &self,
+        sender: RequestSender<'_>,
+        revision: Revision,
+    ) -> Result<Arc<SkillIndex>, ErrorData> {
         let registry = self.server.service.registry();
         if !registry.finds_skills() {
             return Ok(Arc::clone(&registry.skills));
@@ -403,7 +407,7 @@ impl Connection {
             asking: match (mode, &asker) {
                 (ElicitationMode::Suspends { record, answers }, _) => AskMode::Suspends { record, answers },
                 (_, Some(asker)) => {
-                    Asking::Waits { asker: Arc::<ElicitationChannel>::clone(asker), record: Box::default() }
+                    AskMode::Waits { asker: Arc::<ElicitationChannel>::clone(asker), record: Box::default() }
                 }
                 (_, None) => AskMode::Nobody,
             },

@@ -74,7 +74,8 @@ impl Lists {
             )
         });
         let tools_by_name = tools_by_name.collect();
-        let max_resource_bytes = registry.resources.iter().map(|served| served.contract.limits.output).max().unwrap_or(0);
+        let max_resource_bytes =
+            registry.resources.iter().map(|served| served.contract.limits.output).max().unwrap_or(0);
         let server_config = server_config(settings, &registry, revision);
         let server_info = server_info(settings, &registry, revision);
         Self { registry, tools, templates, prompts, server_config, server_info, tools_by_name, max_resource_bytes }
@@ -104,7 +105,12 @@ pub(crate) struct ListCache([ArcSwapOption<Lists>; Revision::ALL.len()]);
 
 impl ListCache {
     /// The lists of the current generation.
-    pub(crate) fn lists(&self, settings: &ServerSettings, service: &dyn RequestHandler, revision: Revision) -> Arc<Lists> {
+    pub(crate) fn lists(
+        &self,
+        settings: &ServerSettings,
+        service: &dyn RequestHandler,
+        revision: Revision,
+    ) -> Arc<Lists> {
         let registry = service.registry();
         let slot = &self.0[revision.index()];
         if let Some(lists) = slot.load_full()

@@ -98,7 +98,10 @@ impl ToolCall {
             _ => return Err(unexpected_answer_error()),
         };
         let owner = task_owner(sender);
-        match (connection.server.tasks.start(owner, sender.party(), self.traits.task_policy), self.traits.task_policy.task) {
+        match (
+            connection.server.tasks.start(owner, sender.party(), self.traits.task_policy),
+            self.traits.task_policy.task,
+        ) {
             (Some(started), _) => {
                 let mut result = CreateTaskResult::new(started.task.clone());
                 connection.stamp_server_info(&mut result.meta, revision);
@@ -135,7 +138,7 @@ pub(crate) async fn call_tool(
     let lists = connection.lists(revision);
     let Some(traits) = lists.tool_traits(&params.name) else {
         let known = lists.registry.tools.iter().map(|tool| tool.name.as_str());
-        return Err(unknown_name_error(&lists.registry, Part::Tool, &params.name, known));
+        return Err(unknown_name_error(&lists.registry, PackPart::Tool, &params.name, known));
     };
     let call = ToolCall {
         tool: params.name.into_owned(),
@@ -148,13 +151,13 @@ pub(crate) async fn call_tool(
     //# A call MUST become a task only if its own request declares the extension.
     let knows_tasks =
         revision.is_stateless() && has_capability(&connection.client_capabilities(sender), TASKS_EXTENSION_ID);
-    match call.traits.tasking.task {
-        Task::Never => call.answer(connection, None, sender, revision).await,
-        Task::Optional | Task::Required if knows_tasks => call.answer_as_task(connection, sender, revision).await,
-        Task::Optional => call.answer(connection, None, sender, revision).await,
+    match call.traits.task_policy.task {
+        TaskSupport::Never => call.answer(connection, None, sender, revision).await,
+        TaskSupport::Optional | TaskSupport::Required if knows_tasks => call.answer_as_task(connection, sender, revision).await,
+        TaskSupport::Optional => call.answer(connection, None, sender, revision).await,
         //= docs/spec.md#tasks
         //# A tool that runs only as a task MUST refuse other clients, and name the extension.
-        Task::Required => {
+        TaskSupport::Required => {
             let fault = missing_capability(&format!("`{}`", call.tool), &[TASKS_EXTENSION_ID]);
             fault_response(*fault.help("use a client that knows the extension"), revision)
         }

@@ -91,7 +91,9 @@ pub fn run(context: &Context<'_>, args: &Args, needs: RequiredGrant) -> Result<V
 /// The verb of that name: of `git_read` if nothing may change, else of `git`.
 pub fn find_verb(name: &str, needs: RequiredGrant) -> Result<&'static GitVerb> {
     let (here, there, primitive, other) = match needs {
-        RequiredGrant::ReadGit => (read_verbs().collect::<Vec<_>>(), write_verbs().collect::<Vec<_>>(), "git_read", "git"),
+        RequiredGrant::ReadGit => {
+            (read_verbs().collect::<Vec<_>>(), write_verbs().collect::<Vec<_>>(), "git_read", "git")
+        }
         _ => (write_verbs().collect(), read_verbs().collect(), "git", "git_read"),
     };
     if let Some(verb) = here.iter().find(|verb| verb.name == name) {

@@ -61,7 +61,7 @@ pub const DEPTH: Param = option(
 const COMPILING: u32 = 1_000;
 
 /// What a finder is asked for: `globs`, and the options `root`, `skip`, `hidden`, `ignore`, `follow`, `depth`.
-pub fn find_from_args(args: &Args) -> Result<Find> {
+pub fn find_from_args(args: &Args) -> Result<FileSearch> {
     let depth = match args.integer_or("depth") {
         Some(depth) => Some(usize::try_from(depth).ok().filter(|depth| *depth > 0).ok_or_else(|| {
             Diagnostic::new(
@@ -76,7 +76,7 @@ pub fn find_from_args(args: &Args) -> Result<Find> {
     let root = args.path_or("root")?.unwrap_or(".");
     let bytes = globs.iter().chain(&skip).map(|glob| glob.len().saturating_add(root.len()));
     guard::require_time("a set of globs", bytes.fold(0, usize::saturating_add), COMPILING)?;
-    Ok(Find {
+    Ok(FileSearch {
         globs,
         skip,
         root: root.to_owned(),

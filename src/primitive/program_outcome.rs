@@ -72,7 +72,7 @@ fn cut(text: &str, most: usize) -> String {
 }
 
 /// Replaces the output by valid UTF-8 and keeps its bytes in `bytes`; returns a notice if they differ.
-pub fn let_through(ran: &mut Ran, bytes: &mut Option<Vec<u8>>) -> Option<String> {
+pub fn let_through(ran: &mut ProgramOutput, bytes: &mut Option<Vec<u8>>) -> Option<String> {
     let text = String::from_utf8_lossy(&ran.output).into_owned().into_bytes();
     let is_lossy = text != ran.output;
     *bytes = Some(std::mem::replace(&mut ran.output, text));
@@ -84,7 +84,7 @@ pub const ANY_BYTES: &str =
     "`any_bytes: true` gives it all the same: `text` with `\u{fffd}` in its place, and `bytes` as it is";
 
 /// The fault of a program whose output is not UTF-8, with the first such line.
-pub fn no_text(shown: &Command, ran: &Ran) -> Option<Box<Diagnostic>> {
+pub fn no_text(shown: &ProgramCommand, ran: &ProgramOutput) -> Option<Box<Diagnostic>> {
     let at = std::str::from_utf8(&ran.output).err()?.valid_up_to();
     let begin = ran.output[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     let line = ran.output[begin..].split(|byte| *byte == b'\n').next().unwrap_or_default();

@@ -4,8 +4,9 @@
 #[cfg(test)]
 mod tests;
 
+use crate::world::GitAccess;
 use crate::definition::{
-    Definitions, GitAccess, Grants, HttpOverride, LimitsOverride, PackDefinition, ProgramGrant, ServerDefinition, Tool,
+    Definitions, Grants, HttpOverride, LimitsOverride, PackDefinition, ProgramGrant, ServerDefinition, Tool,
     WorkspaceDefinition, read_definitions, read_workspace,
 };
 use crate::guard::Limits;

@@ -32,9 +32,10 @@ pub use process::{end_process, end_programs};
 pub use read::MOST_BYTES;
 pub use scratch::ScratchWorld;
 pub use secrets::{SecretFile, check_secret_place, hide_process, read_secret, read_secret_descriptor, secret_variable};
-pub use system::{check_threads, fail_at_largest_file, 
-    CONFIG_BELOW_HOME, TRUST_BELOW_HOME, check_descriptors, config_folder, current_folder, home_folder, is_hosts_own,
-    is_misled, make_private_folder, shortages, state_folder, take_write_from_others, trust_folder,
+pub use system::{
+    CONFIG_BELOW_HOME, TRUST_BELOW_HOME, check_descriptors, check_threads, config_folder, current_folder,
+    fail_at_largest_file, home_folder, is_hosts_own, is_misled, make_private_folder, shortages, state_folder,
+    take_write_from_others, trust_folder,
 };
 
 use super::effects::{FileChange, FilePolicy, LockAttempt, TargetState, World, no_folder};

@@ -8,7 +8,7 @@ use crate::registry::{PackPart, Permissions, RefusedPart, Registry, is_withheld}
 use crate::value::Json;
 use crate::world::World;
 use crate::world::disk::{Disk, config_folder, recovered, sandbox_status, secret_variable, state_folder, try_git};
-use crate::world::run::{ProgramCommand, Confinement, RequiredGrant};
+use crate::world::run::{Confinement, ProgramCommand, RequiredGrant};
 use serde_json::json;
 use std::time::Duration;
 

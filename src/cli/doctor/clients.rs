@@ -141,7 +141,7 @@ fn check_server(context: &CommandContext, disk: &Disk, client: &str, file: &str,
 
 /// Why the server does not start or does not serve what it names, and the next step.
 fn find_breakage(context: &CommandContext, disk: &Disk, server: &Json, line: &CommandLine) -> Option<(String, String)> {
-    let Command::Serve(serve) = &line.command else { return None };
+    let CliCommand::Serve(serve) = &line.command else { return None };
     if let Some((option, at)) = missing_path(disk, line) {
         let next = format!("correct `{option}`: the server does not start");
         return Some((format!("names `{option} {at}`, and there is no `{at}`"), next));
@@ -213,8 +213,7 @@ fn fault_of_start(context: &CommandContext, server: &Json, line: &CommandLine) -
         return None;
     }
     options.audit = false;
-    let named =
-        options.workspace.clone().or_else(|| working_folder(server).map(str::to_owned));
+    let named = options.workspace.clone().or_else(|| working_folder(server).map(str::to_owned));
     let folder = named.unwrap_or_else(|| context.workspace.root().to_owned());
     let roots: Vec<&str> = options.roots.iter().map(String::as_str).collect();
     let of_option =

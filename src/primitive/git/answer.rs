@@ -18,7 +18,7 @@ use crate::primitive::program_outcome::{ANY_BYTES, ended, let_through, no_text};
 use crate::value::{Bytes, Map, Value};
 use crate::world::path;
 use crate::world::repository::GitOutput;
-use crate::world::run::{ProgramCommand, ReadableFiles, RequiredGrant, RequiredGrant};
+use crate::world::run::{ProgramCommand, ReadableFiles, RequiredGrant};
 use serde_json::json;
 use std::collections::BTreeSet;
 
@@ -190,7 +190,7 @@ pub(super) fn run_naming_files(
     session: &GitSession<'_>,
     verb: &GitVerb,
     options: &Map,
-    asked: &Command,
+    asked: &ProgramCommand,
 ) -> Result<GitOutput> {
     let is_narrow = session.world.may_read(&session.repository.top).is_err();
     for _ in 0..TRIES {
@@ -360,7 +360,7 @@ const STATES: [&str; 14] = [
 //= docs/spec.md#git
 //# What git says beside its answer while it writes MUST name no file that no grant to read covers, whatever is there, and what is left out of it MUST be told.
 /// Removes lines that may name files which no grant covers from the output; returns a notice of how many.
-fn leave_out_lines(session: &GitSession<'_>, options: &Map, ran: &mut Ran) -> Result<Option<String>> {
+fn leave_out_lines(session: &GitSession<'_>, options: &Map, ran: &mut ProgramOutput) -> Result<Option<String>> {
     if session.world.may_read(&session.repository.top).is_ok() {
         return Ok(None);
     }

@@ -613,7 +613,7 @@ fn check_entry(session: &GitSession<'_>, entry: &WorktreeEntry, names: &HashSet<
         TargetState::Folder if entry.is_submodule => Ok(()),
         TargetState::Folder => check_folder(session, &entry.name),
         // The link goes first if it changes, too: then there is a folder.
-        Standing::BehindLink if goes_first(session, &entry.name, names) => Ok(()),
+        TargetState::BehindLink if goes_first(session, &entry.name, names) => Ok(()),
         TargetState::BehindLink => session.world.may_write(&place),
     }
 }

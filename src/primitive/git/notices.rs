@@ -151,7 +151,7 @@ pub(super) fn collect_notices(session: &GitSession<'_>, verb: &GitVerb, said: &G
         let more = if key.starts_with("filter.lfs.") { " (git lfs files show as pointers)" } else { "" };
         found.push(format!("the repository names a program: {key}; it is not run{more}"));
     }
-    let includes = |one: &&Setting| {
+    let includes = |one: &&GitSetting| {
         one.scope.is_of_repository() && (one.key == "include.path" || one.key.starts_with("includeif."))
     };
     if let Some(include) = repository.settings.iter().find(includes) {

@@ -11,7 +11,7 @@ use crate::primitive::program_outcome::ended;
 use crate::value::Map;
 use crate::world::repository::{GitOutput, Repository};
 use crate::world::run::{ChangedFiles, ChildProcesses, Confinement, ProgramCommand, ReadableFiles, RequiredGrant};
-use crate::world::{LockAttempt, Lock, World, path};
+use crate::world::{Lock, LockAttempt, World, path};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -266,7 +266,7 @@ impl GitSession<'_> {
     //= docs/spec.md#git
     //# A verb that finds the lock of another git on the index MUST be tried again for a moment before it fails.
     /// Runs git; again, if the index was locked: git takes that lock before it changes anything.
-    pub(super) fn run(&self, asked: &Command) -> Result<Done> {
+    pub(super) fn run(&self, asked: &ProgramCommand) -> Result<GitOutput> {
         let began = Instant::now();
         loop {
             let done = self.world.run_git(asked, Some(&self.repository), &self.settings)?;
@@ -308,7 +308,7 @@ pub fn check_git_version(world: &dyn World, needs: RequiredGrant) -> Result<()> 
 }
 
 /// The command of a verb, with all its words in their places.
-pub(super) fn verb_command(session: &GitSession<'_>, verb: &GitVerb, said: GitArguments) -> Result<Command> {
+pub(super) fn verb_command(session: &GitSession<'_>, verb: &GitVerb, said: GitArguments) -> Result<ProgramCommand> {
     let has_files = verb.options().any(|option| matches!(option.kind, OptionKind::Files)) || said.reads_files;
     let input = if has_files { listed_files(session, &said)? } else { said.input };
     let mut words = said.words;
@@ -368,10 +368,10 @@ pub(super) fn taken_as_patterns() -> (String, String) {
 pub(super) fn wait_for_turn(
     context: &Context<'_>,
     repository: &Repository,
-    needs: Needs,
+    needs: RequiredGrant,
 ) -> Result<(Option<Box<dyn Lock>>, bool)> {
     // `fetch` waits for others for long, and writes nothing but refs, each with a lock of git's own.
-    if needs != Needs::WriteGit {
+    if needs != RequiredGrant::WriteGit {
         return Ok((None, false));
     }
     let world = context.host.world();

@@ -16,7 +16,7 @@ use crate::pattern::Pattern;
 use crate::primitive::program_outcome::ended;
 use crate::value::{Map, Value};
 use crate::world::protected_name;
-use crate::world::repository::{self, GitOutput, Repository, GitSetting};
+use crate::world::repository::{self, GitOutput, GitSetting, Repository};
 use crate::world::run::{ChangedFiles, ChildProcesses, ProgramCommand, ReadableFiles, RequiredGrant};
 use crate::world::{World, path};
 use std::collections::BTreeSet;
@@ -329,7 +329,7 @@ pub(super) fn run_beside_submodules(
     verb: &GitVerb,
     said: GitArguments,
     options: &Map,
-    asked: &Command,
+    asked: &ProgramCommand,
 ) -> Result<GitOutput> {
     let done = session.run(asked)?;
     let is_on = |name: &str| is_on(options, name);
@@ -354,7 +354,7 @@ pub(super) fn run_beside_submodules(
     }
     if is_on("all") {
         let update = GitArguments { words: vec!["add".to_owned(), "--update".to_owned()], ..GitArguments::default() };
-        let added = add_files(session, &update, &names, &Command { input: Vec::new(), ..asked.clone() })?;
+        let added = add_files(session, &update, &names, &ProgramCommand { input: Vec::new(), ..asked.clone() })?;
         if added.ran.code != 0 {
             return Ok(added);
         }
@@ -383,13 +383,18 @@ fn files_to_add(
 }
 
 /// Adds these files and no other.
-fn add_files(session: &GitSession<'_>, said: &GitArguments, names: &BTreeSet<String>, asked: &Command) -> Result<GitOutput> {
+fn add_files(
+    session: &GitSession<'_>,
+    said: &GitArguments,
+    names: &BTreeSet<String>,
+    asked: &ProgramCommand,
+) -> Result<GitOutput> {
     if names.is_empty() {
         return Ok(GitOutput::default());
     }
     let mut words = said.words.clone();
     words.extend(["--pathspec-from-file=-", "--pathspec-file-nul"].map(str::to_owned));
-    let mut adding = command(words, &session.folder, asked.needs, Processes::None);
+    let mut adding = command(words, &session.folder, asked.needs, ChildProcesses::None);
     adding.input = names.iter().flat_map(|name| format!(":(top,literal){name}\0").into_bytes()).collect();
     adding.env = asked.env.clone();
     adding.confinement.contents.clone_from(&asked.confinement.contents);

@@ -47,7 +47,7 @@ struct CallState {
     /// What limits it now: that of `on_error`, or of a build, in place of its own.
     guards: Vec<Arc<Guard>>,
     /// They keep its writes from the disk.
-    seals: Vec<Arc<Seal>>,
+    seals: Vec<Arc<WriteSeal>>,
     answered: Option<Instant>,
     is_lost: bool,
     /// It was moved aside: it keeps its thread for long, and another one may work in addition.
@@ -362,7 +362,7 @@ pub fn watch_guard(guard: &Arc<Guard>) -> WatchedGuard {
 }
 
 /// Registers a seal that keeps the writes of this thread's call from the disk once the call is answered in its place.
-pub fn register_seal(seal: Arc<Seal>) {
+pub fn register_seal(seal: Arc<WriteSeal>) {
     if let Some(call) = PooledCall::current() {
         let mut state = call.state();
         if state.phase != CallPhase::Answered || seal.set() {

@@ -263,7 +263,7 @@ pub(super) fn report(what: String) {
 pub(super) fn record_set_aside(asides: &[&PathBuf], told: &str) -> bool {
     // A path need be no text.
     let asides: Vec<&[u8]> = asides.iter().map(|at| at.as_os_str().as_bytes()).collect();
-    let Some(folder) = folder("set-aside").filter(|at| fs::create_dir_all(at).is_ok()) else {
+    let Some(folder) = folder("set-aside").filter(|at| private_folder(at).is_ok()) else {
         return false;
     };
     let name = path::join(&folder, &uuid::Uuid::new_v4().simple().to_string());

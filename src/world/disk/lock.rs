@@ -1,9 +1,9 @@
 //! Locks: `flock` on an open file that is never unlinked, so nobody locks a file that is no longer in its place; and
 //! on the shared folder of a repository, which one writer at a time holds.
 
-use super::system::private_folder;
 use super::handle::Disk;
 use super::roots::Roots;
+use super::system::private_folder;
 use super::system::{path_fault, reason, state_folder};
 use super::write::{ParentError, link_fault, open_parent};
 use crate::diagnostic::{Code, Diagnostic, Result};

@@ -5,10 +5,10 @@
 //! No mechanism keeps a program from making a name in a folder that it may write: Landlock and seccomp see no names. So
 //! from the kill until the next start of any command they lie there, for other programs, too.
 
-use super::system::private_folder;
 use super::git::GitGuard;
 use super::journal::{self, CleanupNote, Journal, LAST_WORK};
 use super::protected::{SetAside, WritableSurvey};
+use super::system::private_folder;
 use super::system::reason;
 use super::temporary;
 use crate::diagnostic::{Code, Diagnostic, Result};
