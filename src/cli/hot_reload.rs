@@ -2,6 +2,7 @@
 //! the calls.
 
 use super::context::{CommandContext, trust_record_path};
+use crate::definition::SETTINGS_FILE;
 use crate::call::{HostChange, RefreshSchedule, Service};
 use crate::guard::CancelFlag;
 use crate::registry::{FOLDERS, WORKSPACE_FOLDER};

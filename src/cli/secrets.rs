@@ -75,7 +75,7 @@ impl SecretOptions {
     /// What is wrong with the state key of a server that is started with the variables `handed`, and no open descriptors.
     /// Its file is passed over unless `is_known` holds for it.
     pub fn fault(&self, is_known: fn(&str) -> bool, handed: impl Fn(&str) -> Option<String>) -> Option<Diagnostic> {
-        let Kind { what, option, variable, .. } = STATE_KEY;
+        let SecretKind { what, option, variable, .. } = STATE_KEY;
         if let Some(number) = self.state_key_fd {
             let message = format!("the descriptor {number} of the {what} is not handed on by a client");
             return Some(*Diagnostic::new(Code("usage"), message).help(format!("name a file by `{option}`")));
@@ -86,10 +86,10 @@ impl SecretOptions {
                 STATE_KEY.read(file.clone(), false).map(|found| found.map(|found| (found, format!("in `{file}`"))))
             }
             None => Ok(handed(variable)
-                .map(|held| (Found { secret: Secret::new(held), file: None }, format!("in `{variable}`")))),
+                .map(|held| (FoundSecret { secret: Secret::new(held), file: None }, format!("in `{variable}`")))),
         };
         let judged =
-            read.and_then(|found| found.map(|(found, whence)| STATE_KEY.long_enough(found, &whence)).transpose());
+            read.and_then(|found| found.map(|(found, whence)| STATE_KEY.check_length(found, &whence)).transpose());
         judged.err().map(|fault| *fault)
     }
 

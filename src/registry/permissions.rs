@@ -4,7 +4,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::world::GitAccess;
+use crate::world::run::GitAccess;
 use crate::definition::{
     Definitions, Grants, HttpOverride, LimitsOverride, PackDefinition, ProgramGrant, ServerDefinition, Tool,
     WorkspaceDefinition, read_definitions, read_workspace,

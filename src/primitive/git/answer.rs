@@ -12,6 +12,7 @@ use super::arguments::{GitArguments, checks, is_on};
 use super::output::{unknown_names, unquoted};
 use super::session::GitSession;
 use super::verb::{GitVerb, ToldNames};
+use crate::world::run::ProgramOutput;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::primitive::program_outcome::{ANY_BYTES, ended, let_through, no_text};
