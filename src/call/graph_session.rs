@@ -4,7 +4,6 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::{ChangeEntry, ChangeLabel, ChangeSession, Graph, GraphOrigin, GraphStore};
 use crate::primitive::Effect;
 use crate::value::Value;
-use crate::world::staged::StagedWorld;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The graph that a call sees: looked at once, and again when the call changed what it is made of.

@@ -2,8 +2,8 @@
 //! the calls.
 
 use super::context::{CommandContext, trust_record_path};
-use crate::definition::SETTINGS_FILE;
 use crate::call::{HostChange, RefreshSchedule, Service};
+use crate::definition::SETTINGS_FILE;
 use crate::guard::CancelFlag;
 use crate::registry::{FOLDERS, WORKSPACE_FOLDER};
 use crate::script::STACK_BYTES;

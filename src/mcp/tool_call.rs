@@ -153,7 +153,9 @@ pub(crate) async fn call_tool(
         revision.is_stateless() && has_capability(&connection.client_capabilities(sender), TASKS_EXTENSION_ID);
     match call.traits.task_policy.task {
         TaskSupport::Never => call.answer(connection, None, sender, revision).await,
-        TaskSupport::Optional | TaskSupport::Required if knows_tasks => call.answer_as_task(connection, sender, revision).await,
+        TaskSupport::Optional | TaskSupport::Required if knows_tasks => {
+            call.answer_as_task(connection, sender, revision).await
+        }
         TaskSupport::Optional => call.answer(connection, None, sender, revision).await,
         //= docs/spec.md#tasks
         //# A tool that runs only as a task MUST refuse other clients, and name the extension.

@@ -4,7 +4,6 @@
 #[cfg(test)]
 mod tests;
 
-use crate::world::run::GitAccess;
 use crate::definition::{
     Definitions, Grants, HttpOverride, LimitsOverride, PackDefinition, ProgramGrant, ServerDefinition, Tool,
     WorkspaceDefinition, read_definitions, read_workspace,
@@ -13,6 +12,7 @@ use crate::guard::Limits;
 use crate::source::Source;
 use crate::value::Json;
 use crate::world::path;
+use crate::world::run::GitAccess;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

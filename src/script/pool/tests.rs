@@ -180,7 +180,7 @@ fn busy_threads_do_not_hold_up_others() {
         pool.call(
             "quick".to_owned(),
             CallerId::default(),
-            Cancel::default(),
+            CancelFlag::default(),
             || 7,
             move |result| drop(done.send(result)),
         );
