@@ -209,7 +209,8 @@ impl Connection {
 
     //= docs/spec.md#protocol
     //# A subscription to a resource that does not allow it MUST NOT be honoured.
-    /// Whether the resource at this URI may be subscribed to, else why not. A URI that no pack defines is one of the server's own.
+    /// Whether the resource at this URI may be subscribed to, else why not. A URI that no pack defines is one of the
+    /// server's own.
     pub(crate) fn may_subscribe(&self, uri: &str) -> Result<(), String> {
         match self.server.service.registry().route(uri) {
             Some(Ok((served, _))) if !served.resource.subscribe => {

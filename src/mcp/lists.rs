@@ -271,9 +271,8 @@ fn instructions(registry: &Registry) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 
-/// The packs that the command line, or by a file that a person trusted, names and that do not exist: the reason why nothing serves, or not
-/// all. Names in files are
-/// left out: they may be anybody's words.
+/// The packs that the command line, or a file that a person trusted, names and that do not exist: the reason why
+/// nothing serves, or not all. Names in other files are left out: they may be anybody's words.
 fn missing_packs(registry: &Registry) -> impl Iterator<Item = String> {
     let is_named = |fault: &&Diagnostic| fault.at.is_none() || registry.settings.trusted && fault.is_error();
     let absent = registry.faults.iter().filter(|fault| fault.code == NO_PACK).filter(is_named);

@@ -34,7 +34,7 @@ impl GrantedWorld {
         Ok(Self { world, rules })
     }
 
-    /// The same grants over a view of [`whole`](Self::inner).
+    /// The same grants over a view of [`inner`](Self::inner).
     #[must_use]
     pub fn with_world(&self, world: Arc<dyn World>) -> Self {
         Self { world, rules: Arc::clone(&self.rules) }

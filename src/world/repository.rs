@@ -482,7 +482,7 @@ pub const KNOWN_SETTINGS: &[KnownSetting] = &[
     unless("grep.linenumber", "false", &["grep"]),
     ignored("grep.patterntype", &["grep"]),
     honored("i18n.commitencoding"),
-    ignored("i18n.logoutputencoding", &["blame", "log", "show"]),
+    ignored("i18n.logoutputencoding", &["blame", "log", "rev-list", "show", "stash"]),
     own("index.sparse"),
     honored("index.version"),
     honored("init.defaultbranch"),

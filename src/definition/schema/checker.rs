@@ -33,7 +33,7 @@ struct CompiledSchema {
 const PROBLEMS: usize = 50;
 
 impl Checker {
-    /// Compiles a schema whose references are resolved (`published` or `resolved`).
+    /// Compiles a schema whose references are resolved (`Schema::publish` or `Schema::resolve`).
     pub fn new(schema: impl Into<ObjectSchema>) -> Result<Self> {
         let checker = Self::lazy(schema);
         checker.compile_now()?;

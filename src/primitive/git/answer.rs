@@ -18,8 +18,7 @@ use crate::primitive::program_outcome::{ANY_BYTES, ended, let_through, no_text};
 use crate::value::{Bytes, Map, Value};
 use crate::world::path;
 use crate::world::repository::GitOutput;
-use crate::world::run::ProgramOutput;
-use crate::world::run::{ProgramCommand, ReadableFiles, RequiredGrant};
+use crate::world::run::{ProgramCommand, ProgramOutput, ReadableFiles, RequiredGrant};
 use serde_json::json;
 use std::collections::BTreeSet;
 

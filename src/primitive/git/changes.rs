@@ -19,10 +19,11 @@ use crate::world::run::{ChangedFiles, ChildProcesses, ReadableFiles, RequiredGra
 use crate::world::{EntryKind, TargetState, World, path};
 use std::collections::{BTreeSet, HashSet};
 
-const DIFF: [&str; 5] = ["diff", "--raw", "--no-renames", "--ignore-submodules=all", "-z"];
-const INDEX: [&str; 6] = ["diff-index", "--cached", "--raw", "--no-renames", "--ignore-submodules=all", "-z"];
-const TREES: [&str; 8] =
-    ["diff-tree", "-r", "-m", "--root", "--raw", "--no-renames", "--no-commit-id", "--ignore-submodules=none"];
+/// How each of git's commands that compare is asked.
+const RAW: [&str; 3] = ["--raw", "--no-renames", "-z"];
+const INDEX: [&str; 3] = ["diff-index", "--cached", "--ignore-submodules=all"];
+const TREES: [&str; 7] =
+    ["diff-tree", "-r", "-m", "--root", "--no-commit-id", "--ignore-submodules=none", "--end-of-options"];
 
 /// The notice where git itself would decide into which folder new files go.
 const FOLDER_MOVED: &str = "a folder is gone on one side, and the other has new files in it: they stay in that folder (merge.directoryRenames is off here); git itself would look for where the folder moved";
@@ -46,13 +47,13 @@ pub(super) fn check_changes(
         WorktreeChanges::Restored if is_on("staged") && !is_on("worktree") => return changes_no_file(session),
         WorktreeChanges::Restored => {
             let source = text("source").or_else(|| is_on("staged").then(|| "HEAD".to_owned()));
-            finder.written_anew(source.as_deref(), &said.paths)?
+            finder.put_back(source.as_deref(), &said.paths)?
         }
         WorktreeChanges::Reset if !matches!(text("mode").as_deref(), Some("hard" | "merge" | "keep")) => {
             return changes_no_file(session);
         }
         WorktreeChanges::Reset => {
-            [finder.written_anew(Some(&first()), &[])?, finder.between_head_and(&first())?].concat()
+            [finder.put_back(Some(&first()), &[])?, finder.between_head_and(&first())?].concat()
         }
         WorktreeChanges::Patched => match patched(session, verb, said, options)? {
             Some(names) => WorktreeEntry::from_names(names),
@@ -194,8 +195,10 @@ struct ChangeFinder<'a, 'w> {
 }
 
 impl ChangeFinder<'_, '_> {
-    fn changed(&self, start: &[&str], more: &[&str]) -> Result<Vec<WorktreeEntry>> {
-        self.session.names(&[start, more].concat()).map(WorktreeEntry::from_raw)
+    /// What one of git's commands that compare tells to differ.
+    fn changed(&self, command: &[&str], named: &[&str]) -> Result<Vec<WorktreeEntry>> {
+        let (command, options) = command.split_at(1);
+        self.session.names(&[command, &RAW, options, named].concat()).map(WorktreeEntry::from_raw)
     }
 
     /// The commit that is checked out; none in a repository without commits.
@@ -225,7 +228,7 @@ impl ChangeFinder<'_, '_> {
     }
 
     fn between(&self, from: &str, to: &str) -> Result<Vec<WorktreeEntry>> {
-        self.changed(&TREES, &["-z", "--end-of-options", from, to])
+        self.changed(&TREES, &[from, to])
     }
 
     /// What differs between a commit and what is in the index: a side of a merge, with what is in no commit yet.
@@ -258,28 +261,25 @@ impl ChangeFinder<'_, '_> {
             .map(WorktreeEntry::from_list)
     }
 
-    /// What differs between a commit, or the index, and the files.
-    fn of_files(&self, source: Option<&str>, paths: &[String]) -> Result<Vec<WorktreeEntry>> {
-        self.differing(&["diff"], source, paths)
-    }
-
-    /// The same, and files whose time or size is not what the index says of them: git writes these anew, though their lines
-    /// are what it would write, with other ends of lines, say.
-    fn written_anew(&self, source: Option<&str>, paths: &[String]) -> Result<Vec<WorktreeEntry>> {
-        self.differing(if source.is_some() { &["diff-index"] } else { &["diff-files"] }, source, paths)
-    }
-
-    fn differing(&self, asked: &[&str], source: Option<&str>, paths: &[String]) -> Result<Vec<WorktreeEntry>> {
+    /// Files that git writes anew when it puts back what a commit, or the index, has: besides those that differ, those whose
+    /// time or size is not what the index says of them, though their lines are what it would write, with other ends of
+    /// lines, say.
+    fn written_anew(&self, source: Option<&str>, paths: &[&str]) -> Result<Vec<WorktreeEntry>> {
+        let command = if source.is_some() { "diff-index" } else { "diff-files" };
         let source = source.map(|source| self.commit(source)).transpose()?;
-        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
         let named: Vec<&str> = source.as_deref().into_iter().chain(["--"]).chain(paths.iter().copied()).collect();
-        let found = self.changed(&[asked, &DIFF[1..]].concat(), &named)?;
-        Ok([found, WorktreeEntry::from_names(self.assumed(&paths)?)].concat())
+        self.changed(&[command, "--ignore-submodules=all"], &named)
+    }
+
+    /// What a verb writes that puts back files, whatever they are now.
+    fn put_back(&self, source: Option<&str>, paths: &[String]) -> Result<Vec<WorktreeEntry>> {
+        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        Ok([self.written_anew(source, &paths)?, self.assumed(&paths)?].concat())
     }
 
     /// Files that the index says to be unchanged, whatever they are (`update-index --assume-unchanged`): a difference of them
     /// is not told, and git puts them back all the same.
-    fn assumed(&self, paths: &[&str]) -> Result<Vec<String>> {
+    fn assumed(&self, paths: &[&str]) -> Result<Vec<WorktreeEntry>> {
         let start = ["ls-files", "-v", "-z", "--full-name", "--cached", "--"];
         let listed = match paths {
             [] => self.session.names_by_patterns(&[&start[..], &[":(top)"]].concat()),
@@ -287,15 +287,24 @@ impl ChangeFinder<'_, '_> {
         };
         // A small letter is the mark; behind it and a blank stands the name.
         let marked = |line: &String| line.starts_with(|tag: char| tag.is_ascii_lowercase());
-        Ok(listed?.iter().filter(|line| marked(line)).filter_map(|line| line.get(2..)).map(str::to_owned).collect())
+        let names = listed?.into_iter().filter(marked).filter_map(|line| line.get(2..).map(str::to_owned));
+        Ok(WorktreeEntry::from_names(names.collect()))
     }
 
     /// What a stash takes from the working tree.
     fn put_aside(&self, said: &GitArguments, is_staged: bool, has_untracked: bool) -> Result<Vec<WorktreeEntry>> {
-        let mut found = self.of_files(self.head()?.as_deref(), &said.paths)?;
+        let paths: Vec<&str> = said.paths.iter().map(String::as_str).collect();
+        let status =
+            ["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=no", "--ignore-submodules=all"];
+        // Git looks into the files first: one that has another time only, it leaves. Two letters and a blank precede a name.
+        let seen = self.session.names(&[&status[..], &["--"], &paths].concat())?;
+        let seen: HashSet<&str> = seen.iter().filter_map(|line| line.get(3..)).collect();
+        let mut found = self.written_anew(self.head()?.as_deref(), &paths)?;
+        found.retain(|entry| seen.contains(entry.name.as_str()));
+        found.extend(self.assumed(&paths)?);
         if is_staged {
             // All that is staged, whatever the paths are.
-            found.extend(self.changed(&DIFF, &["--cached"])?);
+            found.extend(self.changed(&["diff", "--cached", "--ignore-submodules=all"], &[])?);
         }
         if has_untracked {
             found.extend(WorktreeEntry::from_names(self.known(&["--others", "--exclude-standard"], &said.paths)?));
@@ -404,7 +413,7 @@ impl ChangeFinder<'_, '_> {
     /// What giving up a merge, rebase, cherry-pick or revert can bring back.
     fn aborted(&self) -> Result<Vec<WorktreeEntry>> {
         let Some(head) = self.head()? else { return Ok(Vec::new()) };
-        let mut names = self.written_anew(Some(&head), &[])?;
+        let mut names = self.put_back(Some(&head), &[])?;
         for begun in [
             "ORIG_HEAD",
             "MERGE_AUTOSTASH",
@@ -498,7 +507,7 @@ impl ChangeFinder<'_, '_> {
         let commits = String::from_utf8_lossy(&self.session.ask(&words)?).into_owned();
         let (mut wide, mut exact) = (Vec::new(), Vec::new());
         for commit in commits.lines() {
-            exact.extend(self.changed(&TREES, &["-z", "--end-of-options", commit])?);
+            exact.extend(self.changed(&TREES, &[commit])?);
             wide.extend(self.since_index(commit)?);
         }
         wide.extend(exact.clone());

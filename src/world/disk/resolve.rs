@@ -507,7 +507,7 @@ impl<'p> OpenFolders<'_, 'p> {
         let Some(opened) = self.folder(folder) else { return };
         for (path, known) in paths.iter().zip(known) {
             *known = match last {
-                Some((checked_stat, stat)) if checked_stat == *path => Some(Some(stat)),
+                Some((looked_at, stat)) if looked_at == *path => Some(Some(stat)),
                 _ => seen(opened, path, &path[start_of_name(folder)..]),
             };
         }
